@@ -1,11 +1,10 @@
 // How soon a change is live: a schema's field is made a required one, and both replicas are asked until they refuse an object
 // without it.
 
-import type { JsonObject } from "../../core/config/types.ts";
+import type { JsonObject, ProjectRef } from "../../core/config/types.ts";
 import type { KubeApi } from "../../operator/kube/api.ts";
 import { customTypes } from "../../operator/kube/resource-types.ts";
 import type { Fleet } from "../support/fleet/fleet.ts";
-import type { Place } from "./operator-objects.ts";
 
 export interface Change {
   readonly liveMs: number;
@@ -15,7 +14,7 @@ export interface ChangesOptions {
   readonly api: KubeApi;
   readonly fleet: Fleet;
   readonly changes: number;
-  readonly projectOf: (index: number) => Place;
+  readonly projectOf: (index: number) => ProjectRef;
 }
 
 /** Far apart, so that no project is in a replica's memory because of the one before. */

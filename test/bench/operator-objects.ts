@@ -1,7 +1,7 @@
 // The objects of the operator's benchmark: each project has an ApiResource, a RootKey, two ApiKeys, and every tenth a
 // ProjectUser more, spread over namespaces. A user costs an argon2id hash of some 40 ms of one core, by design.
 
-import type { JsonObject } from "../../core/config/types.ts";
+import type { JsonObject, ProjectRef } from "../../core/config/types.ts";
 import { apiVersion } from "../../core/manifests/object.ts";
 import type { KubeApi } from "../../operator/kube/api.ts";
 import { customTypes, namespaceType } from "../../operator/kube/resource-types.ts";
@@ -9,12 +9,7 @@ import { customTypes, namespaceType } from "../../operator/kube/resource-types.t
 const namespaces = 20;
 const atOnce = 16;
 
-export interface Place {
-  readonly namespace: string;
-  readonly name: string;
-}
-
-export function projectOf(index: number): Place {
+export function projectOf(index: number): ProjectRef {
   return { namespace: `bench-${index % namespaces}`, name: `p${index}` };
 }
 

@@ -3,12 +3,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { Redis } from "ioredis";
 import { configKeys } from "../../core/config/config-keys.ts";
-import type { JsonObject } from "../../core/config/types.ts";
+import type { JsonObject, ProjectRef } from "../../core/config/types.ts";
 import { apiVersion } from "../../core/manifests/object.ts";
 import type { KubeApi } from "../../operator/kube/api.ts";
 import { customTypes } from "../../operator/kube/resource-types.ts";
 import type { OwnFleet } from "../support/fleet/fleet.ts";
-import type { Place } from "./operator-objects.ts";
 
 export interface Upheaval {
   readonly api: KubeApi;
@@ -19,7 +18,10 @@ const lookMs = 5;
 const atOnce = 16;
 
 /** Milliseconds from the DELETE of an ApiKey until both replicas refuse it, for each of the places. */
-export async function measureRevokes({ api, fleet }: Upheaval, places: readonly Place[]): Promise<readonly number[]> {
+export async function measureRevokes(
+  { api, fleet }: Upheaval,
+  places: readonly ProjectRef[],
+): Promise<readonly number[]> {
   const measured: number[] = [];
   for (const { namespace, name } of places) {
     const key = await fleet.secret(namespace, `${name}-a-api-key`, "apiKey");
@@ -109,7 +111,7 @@ async function until(holds: () => Promise<boolean>, everyMs = lookMs): Promise<v
   while (!(await holds())) await sleep(everyMs);
 }
 
-async function untilProgrammed(api: KubeApi, place: Place): Promise<void> {
+async function untilProgrammed(api: KubeApi, place: ProjectRef): Promise<void> {
   await until(async () => {
     const user = await api.get(customTypes.ProjectUser, place);
     const { conditions = [] } = (user?.["status"] ?? {}) as {

@@ -12,7 +12,7 @@ import type { Gateway } from "../../core/redis/gateway.ts";
 import { type OwnFleet, startFleet } from "../support/fleet/fleet.ts";
 import { openGateway } from "../support/fleet/publishing.ts";
 import { passwordOf } from "../support/http/projects.ts";
-import { declared, type Place, placeAt, secretOf } from "../support/kubernetes/declared.ts";
+import { declared, secretOf, type Tenant, tenantAt } from "../support/kubernetes/declared.ts";
 import { kubeconfigThrough } from "../support/kubernetes/kubeconfig-through.ts";
 import { startTcpProxy } from "../support/process/tcp-proxy.ts";
 import { eventually } from "../support/time/eventually.ts";
@@ -43,8 +43,8 @@ async function open(closers: (() => Promise<unknown>)[], stop: () => Promise<voi
   const args = ["--appendonly", "yes", "--appendfsync", "everysec"];
   const fleet = await startFleet({ replicas: 0, redis: { args }, operatorArgs: ["--lease-duration", "3s"] });
   closers.push(() => fleet.stop());
-  const place = placeAt(fleet, project.namespace);
-  await declareShop(place);
+  const tenant = tenantAt(fleet, project.namespace);
+  await declareShop(tenant);
   await eventually(() => fleet.mountKeyring(), patience);
   const redis = { url: fleet.redis.url, server: fleet.redis, stop: async () => undefined };
   const plan = { shiftedClocks: true };
@@ -57,7 +57,7 @@ async function open(closers: (() => Promise<unknown>)[], stop: () => Promise<voi
   const keys = { worker: await keyOf(fleet, "worker"), victim: await keyOf(fleet, victim) };
   const gateway = await openGateway(redis.url);
   closers.push(async () => gateway.disconnect());
-  const control = controlOf({ fleet, place, gateway, closers });
+  const control = controlOf({ fleet, tenant, gateway, closers });
   return {
     redis,
     replicas,
@@ -71,9 +71,9 @@ async function open(closers: (() => Promise<unknown>)[], stop: () => Promise<voi
   };
 }
 
-async function declareShop(place: Place): Promise<void> {
+async function declareShop(tenant: Tenant): Promise<void> {
   const access = { scope: { read: "All", write: "All" } };
-  await place.create(
+  await tenant.create(
     declared("Project", "shop"),
     secretOf("ann-chosen", { password: passwordOf(user) }),
     declared("ProjectUser", user, {
@@ -96,14 +96,14 @@ async function keyOf(fleet: OwnFleet, name: string): Promise<string> {
 
 interface ControlParts {
   readonly fleet: OwnFleet;
-  readonly place: Place;
+  readonly tenant: Tenant;
   readonly gateway: Gateway;
   readonly closers: (() => Promise<unknown>)[];
 }
 
-function controlOf({ fleet, place, gateway, closers }: ControlParts): FleetControl {
+function controlOf({ fleet, tenant, gateway, closers }: ControlParts): FleetControl {
   return {
-    place,
+    tenant,
     async killOperator() {
       await Promise.all(fleet.operators.splice(0).map((operator) => operator.stop("SIGKILL")));
     },
@@ -126,8 +126,8 @@ function controlOf({ fleet, place, gateway, closers }: ControlParts): FleetContr
       await leader?.stop("SIGKILL");
     },
     async makeKey(name) {
-      await place.create(declared("ApiKey", name, { role: "Administrators", access: "Write" }));
-      await place.said("ApiKey", name, "Ready");
+      await tenant.create(declared("ApiKey", name, { role: "Administrators", access: "Write" }));
+      await tenant.reports("ApiKey", name, "Ready");
       return `apikey ${await keyOf(fleet, name)}`;
     },
     async withdrawKey(name) {
@@ -136,7 +136,7 @@ function controlOf({ fleet, place, gateway, closers }: ControlParts): FleetContr
           .update(await keyOf(fleet, name))
           .digest("hex"),
       );
-      await place.remove("ApiKey", name);
+      await tenant.remove("ApiKey", name);
       const key = credentialsKey(project);
       await eventually(async () => {
         if ((await gateway.read(key, "HEXISTS", key, field)) !== 0) throw new Error("The key is still published");

@@ -7,7 +7,7 @@ import { type Replica, startReplica } from "../support/fleet/replica.ts";
 import { freePort } from "../support/process/free-port.ts";
 import { startTcpProxy, type TcpProxy } from "../support/process/tcp-proxy.ts";
 import type { Target } from "./ask.ts";
-import type { RedisPlace } from "./places.ts";
+import type { RedisDeployment } from "./redis-deployments.ts";
 
 export interface WorldReplica extends Target {
   /** Status of /readyz; undefined when nobody answers. */
@@ -30,7 +30,7 @@ export interface ReplicaPlan {
   readonly dir: string;
   readonly ringFile: string;
   readonly plan: { readonly proxies?: boolean; readonly shiftedClocks?: boolean };
-  readonly redis: RedisPlace;
+  readonly redis: RedisDeployment;
   readonly closers: (() => Promise<unknown>)[];
 }
 

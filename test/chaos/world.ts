@@ -6,10 +6,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Keyring, newKeyringText, parseKeyring } from "../../core/config/keyring.ts";
 import { apikey, withoutKey } from "../support/http/projects.ts";
-import type { Place } from "../support/kubernetes/declared.ts";
+import type { Tenant } from "../support/kubernetes/declared.ts";
 import { type ConfigKeeper, keepConfig } from "./config-keeper.ts";
-import type { OpenRedis, RedisPlace } from "./places.ts";
 import { limitedParts, openParts, shopParts, victim } from "./project.ts";
+import type { OpenRedis, RedisDeployment } from "./redis-deployments.ts";
 import { openReplica, type WorldReplica } from "./world-replica.ts";
 
 export interface WorldPlan {
@@ -32,7 +32,7 @@ export interface WorldPlan {
 export type EndsOfSessions = "go on" | "fail closed";
 
 export interface World {
-  readonly redis: RedisPlace;
+  readonly redis: RedisDeployment;
   readonly replicas: readonly WorldReplica[];
   readonly config: ConfigKeeper;
   /** Of a fleet: what is declared, and who reads it. */
@@ -48,7 +48,7 @@ export interface World {
 }
 
 export interface FleetControl {
-  readonly place: Place;
+  readonly tenant: Tenant;
   killOperator(): Promise<void>;
   startOperator(): Promise<void>;
   /** One more, which stands by. */

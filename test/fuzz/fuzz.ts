@@ -103,21 +103,21 @@ class Run {
     this.faults.push(...faults.map((fault) => `${told}: ${fault}`));
   }
 
-  #address({ tenant, project: at, place }: Planned): Addressed {
+  #address({ tenant, project: at, target }: Planned): Addressed {
     const project = this.#tenants[tenant]?.projects[at] as FuzzedProject;
     const stored = this.#stored.get(project) as Stored;
     const to = (path: string, id?: string): Addressed => ({ project, stored, path, id });
-    switch (place.kind) {
+    switch (target.kind) {
       case "objects": {
-        const id = place.object === undefined ? undefined : (stored.idAt(place.resource, place.object) ?? "none");
-        return to(`/api/${place.resource}${id === undefined ? "" : `/${id}`}`, id);
+        const id = target.object === undefined ? undefined : (stored.idAt(target.resource, target.object) ?? "none");
+        return to(`/api/${target.resource}${id === undefined ? "" : `/${id}`}`, id);
       }
       case "document":
-        return to(["/json", place.rootKey, ...place.path].join("/"));
+        return to(["/json", target.rootKey, ...target.path].join("/"));
       case "sessions":
-        return to(`/sessions${place.tail}`);
+        return to(`/sessions${target.tail}`);
       case "noise":
-        return to(place.path);
+        return to(target.path);
     }
   }
 
@@ -188,18 +188,18 @@ class Run {
   }
 
   #overreach(planned: Planned, { project, stored, id }: Addressed, reply: Reply): readonly string[] {
-    const { place, method } = planned;
+    const { target, method } = planned;
     const creator = this.#creator(planned, project);
-    if (place.kind !== "objects" || id === undefined || !isWrite(method) || !project.owners.has(creator)) return [];
-    if (project.parts.resources.get(place.resource)?.scope.write !== "Own") return [];
-    return overreachOf(reply, stored.textOf(place.resource, id), creator);
+    if (target.kind !== "objects" || id === undefined || !isWrite(method) || !project.owners.has(creator)) return [];
+    if (project.parts.resources.get(target.resource)?.scope.write !== "Own") return [];
+    return overreachOf(reply, stored.textOf(target.resource, id), creator);
   }
 
-  async #stays({ method, place }: Planned, { stored, path, id }: Addressed, reply: Reply): Promise<readonly string[]> {
+  async #stays({ method, target }: Planned, { stored, path, id }: Addressed, reply: Reply): Promise<readonly string[]> {
     if (reply.status < 300) this.#readBack += 1;
     else this.#unchanged += 1;
-    if (place.kind === "objects") return await stored.objectsAfter(place.resource, id, { method, reply });
-    if (place.kind === "document") return await stored.documentAfter(place.rootKey, path, { method, reply });
+    if (target.kind === "objects") return await stored.objectsAfter(target.resource, id, { method, reply });
+    if (target.kind === "document") return await stored.documentAfter(target.rootKey, path, { method, reply });
     return [];
   }
 
@@ -227,16 +227,16 @@ function isWrite(method: string): boolean {
 }
 
 /** Anybody may read what is written there, so nothing secret is. */
-function isPublic({ place }: Planned, { parts }: FuzzedProject): boolean {
+function isPublic({ target }: Planned, { parts }: FuzzedProject): boolean {
   if (parts.project.authentication === "Disabled") return true;
-  if (place.kind === "objects") return parts.resources.get(place.resource)?.access.read === "Anyone";
-  if (place.kind === "document") return parts.rootKeys.get(place.rootKey)?.access.read === "Anyone";
+  if (target.kind === "objects") return parts.resources.get(target.resource)?.access.read === "Anyone";
+  if (target.kind === "document") return parts.rootKeys.get(target.rootKey)?.access.read === "Anyone";
   return false;
 }
 
 /** Whether only who made an object, and Administrators, may read it. */
-function isForOwners({ place }: Planned, { parts }: FuzzedProject): boolean {
-  return place.kind === "objects" && parts.resources.get(place.resource)?.scope.read === "Own";
+function isForOwners({ target }: Planned, { parts }: FuzzedProject): boolean {
+  return target.kind === "objects" && parts.resources.get(target.resource)?.scope.read === "Own";
 }
 
 function markersOf({ marker, projects }: Tenant): readonly string[] {

@@ -8,7 +8,7 @@ import { markerPlace, valuesOf } from "./schema-values.ts";
 
 export const methods = ["GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS", "PATCH"] as const;
 
-export type Place =
+export type RequestTarget =
   | { readonly kind: "objects"; readonly resource: string; readonly object: number | undefined }
   | { readonly kind: "document"; readonly rootKey: string; readonly path: readonly string[] }
   | { readonly kind: "sessions"; readonly tail: string }
@@ -21,7 +21,7 @@ export interface Planned {
   /** Who asks: by number among the project's credentials, another tenant's, or something that is no credential. */
   readonly caller: Caller;
   readonly method: string;
-  readonly place: Place;
+  readonly target: RequestTarget;
   readonly query: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | Uint8Array | undefined;
@@ -105,7 +105,7 @@ function nameAmong(names: readonly string[]): fc.Arbitrary<string> {
   return fc.oneof({ weight: 15, arbitrary: fc.constantFrom(...names) }, { weight: 1, arbitrary: unknown });
 }
 
-function methodsAt(place: Place): fc.Arbitrary<string> {
+function methodsAt(target: RequestTarget): fc.Arbitrary<string> {
   const likely = {
     collection: ["POST", "POST", "POST", "GET", "GET"],
     object: ["PUT", "PUT", "PUT", "GET", "GET", "DELETE"],
@@ -113,7 +113,7 @@ function methodsAt(place: Place): fc.Arbitrary<string> {
     sessions: ["GET", "POST", "DELETE"],
     noise: ["GET", "POST"],
   };
-  const kind = place.kind === "objects" && place.object === undefined ? "collection" : place.kind;
+  const kind = target.kind === "objects" && target.object === undefined ? "collection" : target.kind;
   const usual = likely[kind === "objects" ? "object" : kind];
   return fc.oneof(
     { weight: 12, arbitrary: fc.constantFrom(...usual) },
@@ -121,7 +121,7 @@ function methodsAt(place: Place): fc.Arbitrary<string> {
   );
 }
 
-function placesOf(parts: ProjectParts): fc.Arbitrary<Place> {
+function targetsOf(parts: ProjectParts): fc.Arbitrary<RequestTarget> {
   const resources = [...parts.resources.keys()];
   const rootKeys = [...parts.rootKeys.keys()];
   const objects = fc.record({
@@ -149,8 +149,8 @@ function placesOf(parts: ProjectParts): fc.Arbitrary<Place> {
   );
 }
 
-function queriesOf(parts: ProjectParts, place: Place): fc.Arbitrary<string> {
-  const schema = place.kind === "objects" ? parts.resources.get(place.resource)?.schema : undefined;
+function queriesOf(parts: ProjectParts, target: RequestTarget): fc.Arbitrary<string> {
+  const schema = target.kind === "objects" ? parts.resources.get(target.resource)?.schema : undefined;
   const fields = [
     ...Object.keys((schema?.properties ?? {}) as object),
     "id",
@@ -268,8 +268,8 @@ function mutated(text: string): fc.Arbitrary<string> {
   );
 }
 
-function bodiesOf(parts: ProjectParts, place: Place): fc.Arbitrary<string | Uint8Array> {
-  const schema = place.kind === "objects" ? parts.resources.get(place.resource)?.schema : undefined;
+function bodiesOf(parts: ProjectParts, target: RequestTarget): fc.Arbitrary<string | Uint8Array> {
+  const schema = target.kind === "objects" ? parts.resources.get(target.resource)?.schema : undefined;
   const valid =
     schema === undefined
       ? valuesOf({ type: "any" }).map((value) => ({ secret: markerPlace, value }))
@@ -296,20 +296,20 @@ export function requestsTo(projects: readonly ProjectParts[]): fc.Arbitrary<Plan
   const weighted = fc.nat({ max: projects.length - 1 });
   const all = weighted.chain((project) => {
     const parts = projects[project] as ProjectParts;
-    return placesOf(parts)
-      .chain((place) =>
+    return targetsOf(parts)
+      .chain((target) =>
         fc.record({
           tenant: fc.nat({ max: 1 }),
           project: fc.constant(project),
           caller: callers,
-          method: methodsAt(place),
-          place: fc.constant(place),
-          query: queriesOf(parts, place),
+          method: methodsAt(target),
+          target: fc.constant(target),
+          query: queriesOf(parts, target),
           headers: fc.oneof(
             { weight: 6, arbitrary: fc.constant({}) },
             { weight: 1, arbitrary: headers },
           ) as fc.Arbitrary<Readonly<Record<string, string>>>,
-          body: fc.option(bodiesOf(parts, place), { freq: 12, nil: undefined }),
+          body: fc.option(bodiesOf(parts, target), { freq: 12, nil: undefined }),
         }),
       )
       .map(withPatchType);

@@ -1,36 +1,36 @@
 import { describe, expect, test } from "vitest";
 import { type CrdNode, readCrds } from "../../tools/read-crds.ts";
 
-interface Place {
+interface CrdField {
   readonly path: string;
   readonly node: CrdNode;
 }
 
 const crds = await readCrds();
 
-function places(node: CrdNode, path: string): readonly Place[] {
+function fieldsBelow(node: CrdNode, path: string): readonly CrdField[] {
   const properties = Object.entries(node.properties ?? {}).map(([name, child]) => [`${path}.${name}`, child] as const);
   const items = node.items === undefined ? [] : [[`${path}[]`, node.items] as const];
-  return [{ path, node }, ...[...properties, ...items].flatMap(([place, child]) => places(child, place))];
+  return [{ path, node }, ...[...properties, ...items].flatMap(([childPath, child]) => fieldsBelow(child, childPath))];
 }
 
 /** Below spec and status; what stands above them is Kubernetes' own. */
-function ownPlaces(schema: CrdNode): readonly Place[] {
+function ownFields(schema: CrdNode): readonly CrdField[] {
   const { spec = {}, status = {} } = schema.properties ?? {};
-  return [...places(spec, "spec"), ...places(status, "status")];
+  return [...fieldsBelow(spec, "spec"), ...fieldsBelow(status, "status")];
 }
 
 for (const { kind, schema, shortNames } of crds) {
   describe(`the CRD of ${kind}`, () => {
     test("describes every field", () => {
-      const silent = ownPlaces(schema).filter(
+      const silent = ownFields(schema).filter(
         ({ path, node }) => !path.endsWith("[]") && node.description === undefined,
       );
       expect(silent.map(({ path }) => path)).toEqual([]);
     });
 
     test("says every default in words, because `kubectl explain` shows none", () => {
-      const silent = ownPlaces(schema).filter(({ path, node }) => {
+      const silent = ownFields(schema).filter(({ path, node }) => {
         const { default: value, description = "" } = node;
         if (value === undefined || JSON.stringify(value) === "{}" || !path.startsWith("spec.")) return false;
         const said = typeof value === "string" ? value : JSON.stringify(value).replace(/^\[(.+)\]$/, "$1");
@@ -40,7 +40,7 @@ for (const { kind, schema, shortNames } of crds) {
     });
 
     test("bounds every text, list and map, so that its rules have a bounded cost", () => {
-      const unbounded = ownPlaces(schema).filter(({ node }) => {
+      const unbounded = ownFields(schema).filter(({ node }) => {
         if (node.type === "string")
           return node.enum === undefined && node.format === undefined && node.maxLength === undefined;
         if (node.type === "array") return node.maxItems === undefined;
@@ -50,7 +50,7 @@ for (const { kind, schema, shortNames } of crds) {
     });
 
     test("gives every rule a message of one line", () => {
-      const rules = [{ path: "", node: schema }, ...ownPlaces(schema)].flatMap(
+      const rules = [{ path: "", node: schema }, ...ownFields(schema)].flatMap(
         ({ node }) => node["x-kubernetes-validations"] ?? [],
       );
       expect(rules.length).toBeGreaterThan(0);
@@ -58,7 +58,7 @@ for (const { kind, schema, shortNames } of crds) {
     });
 
     test("says how lists are merged", () => {
-      const silent = ownPlaces(schema).filter(
+      const silent = ownFields(schema).filter(
         ({ node }) => node.type === "array" && node["x-kubernetes-list-type"] === undefined,
       );
       expect(silent.map(({ path }) => path)).toEqual([]);

@@ -11,8 +11,8 @@ import {
   conditionsOf,
   type Declared,
   type DeclaredKind,
-  newPlace,
-  type Place,
+  newTenant,
+  type Tenant,
 } from "../support/kubernetes/declared.ts";
 import { kstatusOf } from "../support/kubernetes/kstatus.ts";
 import { eventually } from "../support/time/eventually.ts";
@@ -33,7 +33,7 @@ beforeAll(async () => {
   fleet = await sharedFleet();
 });
 
-async function expectServed({ namespace }: Place): Promise<void> {
+async function expectServed({ namespace }: Tenant): Promise<void> {
   await fleet.ready(namespace);
   const key = await fleet.secret(namespace, "back-office-api-key", "apiKey");
   const password = await fleet.secret(namespace, "ada-password", "password");
@@ -49,15 +49,15 @@ async function expectServed({ namespace }: Place): Promise<void> {
   }
 }
 
-async function statusesOf(place: Place, objects: readonly Declared[]) {
-  return Promise.all(objects.map(async ({ kind, metadata }) => place.get(kind, metadata.name)));
+async function statusesOf(tenant: Tenant, objects: readonly Declared[]) {
+  return Promise.all(objects.map(async ({ kind, metadata }) => tenant.get(kind, metadata.name)));
 }
 
 /** True children that wait, and nothing of the project served anywhere. */
-async function expectWaiting(place: Place, waiting: readonly Declared[]): Promise<void> {
+async function expectWaiting(tenant: Tenant, waiting: readonly Declared[]): Promise<void> {
   await eventually(
     async () => {
-      for (const object of await statusesOf(place, waiting)) {
+      for (const object of await statusesOf(tenant, waiting)) {
         const { Accepted, Programmed, Ready, Reconciling, Stalled } = conditionsOf(object);
         expect([Accepted?.status, Programmed?.status, Ready?.status, Reconciling?.status]).toEqual([
           "False",
@@ -66,7 +66,7 @@ async function expectWaiting(place: Place, waiting: readonly Declared[]): Promis
           "True",
         ]);
         expect(Ready?.reason).toBe("ProjectNotFound");
-        expect(Ready?.message).toContain(`Namespace "${place.namespace}" has no Project "bookshop"`);
+        expect(Ready?.message).toContain(`Namespace "${tenant.namespace}" has no Project "bookshop"`);
         expect(Stalled).toBeUndefined();
         expect(object.status?.["liveGeneration"]).toBeUndefined();
         expect(kstatusOf(object)).toBe("InProgress");
@@ -75,31 +75,31 @@ async function expectWaiting(place: Place, waiting: readonly Declared[]): Promis
     { withinMs: 60_000 },
   );
   for (const replica of fleet.replicas) {
-    expect((await replica.send(`/${place.namespace}/bookshop/api/books`)).code).toBe("unknown_project");
+    expect((await replica.send(`/${tenant.namespace}/bookshop/api/books`)).code).toBe("unknown_project");
   }
 }
 
 describe("the bookshop, applied", () => {
   it("all at once, is served", async () => {
-    const place = await newPlace(fleet);
-    await Promise.all([project, ...children].map((each) => place.create(each)));
-    await expectServed(place);
+    const tenant = await newTenant(fleet);
+    await Promise.all([project, ...children].map((each) => tenant.create(each)));
+    await expectServed(tenant);
   });
 
   it("with its children first and its Project last, waits for the Project, says so, and is served then", async () => {
-    const place = await newPlace(fleet);
-    await place.create(...children);
-    await expectWaiting(place, children);
-    await place.create(project);
-    await expectServed(place);
+    const tenant = await newTenant(fleet);
+    await tenant.create(...children);
+    await expectWaiting(tenant, children);
+    await tenant.create(project);
+    await expectServed(tenant);
   });
 
   it("with its Project first, is served as each child comes", async () => {
-    const place = await newPlace(fleet);
-    await place.create(project);
-    await place.said("Project", "bookshop", "Ready");
-    await place.create(...children);
-    await expectServed(place);
+    const tenant = await newTenant(fleet);
+    await tenant.create(project);
+    await tenant.reports("Project", "bookshop", "Ready");
+    await tenant.create(...children);
+    await expectServed(tenant);
   });
 
   const random = fc.sample(fc.shuffledSubarray([0, 1, 2, 3, 4, 5, 6, 7, 8], { minLength: 9 }), {
@@ -108,34 +108,34 @@ describe("the bookshop, applied", () => {
   });
   for (const order of random) {
     it(`one by one in the order ${order.join(" ")}, tells the truth after each and is served in the end`, async () => {
-      const place = await newPlace(fleet);
+      const tenant = await newTenant(fleet);
       const all = [project, ...children];
       expect(all).toHaveLength(order.length);
       let isThere = false;
       for (const at of order) {
         const object = all[at] as Declared;
         isThere ||= object === project;
-        await place.create(object);
+        await tenant.create(object);
         const { kind, metadata } = object;
-        await place.said(kind as DeclaredKind, metadata.name, isThere ? "Ready" : "ProjectNotFound");
+        await tenant.reports(kind as DeclaredKind, metadata.name, isThere ? "Ready" : "ProjectNotFound");
       }
-      await expectServed(place);
+      await expectServed(tenant);
     });
   }
 
   it("and its Project deleted and made again, is served again with the same credentials and data", async () => {
-    const place = await newPlace(fleet);
-    await place.create(project, ...children);
-    await expectServed(place);
-    const { namespace } = place;
+    const tenant = await newTenant(fleet);
+    await tenant.create(project, ...children);
+    await expectServed(tenant);
+    const { namespace } = tenant;
     const key = await fleet.secret(namespace, "back-office-api-key", "apiKey");
-    await place.remove("Project", "bookshop");
-    await place.gone("Project", "bookshop");
+    await tenant.remove("Project", "bookshop");
+    await tenant.gone("Project", "bookshop");
     for (const { kind, metadata } of children) {
-      await place.said(kind as DeclaredKind, metadata.name, "ProjectNotFound");
+      await tenant.reports(kind as DeclaredKind, metadata.name, "ProjectNotFound");
     }
-    await place.create(project);
-    await expectServed(place);
+    await tenant.create(project);
+    await expectServed(tenant);
     expect(await fleet.secret(namespace, "back-office-api-key", "apiKey")).toBe(key);
     const list = await fleet.replicas[0]?.send(`/${namespace}/bookshop/api/books`);
     expect(list?.json()).toMatchObject({ count: 4 });

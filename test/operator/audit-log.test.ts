@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type OwnFleet, startFleet } from "../support/fleet/fleet.ts";
 import { type GuardedShop, openGuardedShop } from "../support/fleet/guarded-shop.ts";
 import type { RunningProgram } from "../support/fleet/program-process.ts";
-import { declared, newPlace, openBooks, type Place, secretOf } from "../support/kubernetes/declared.ts";
+import { declared, newTenant, openBooks, secretOf, type Tenant } from "../support/kubernetes/declared.ts";
 import { bookCount, namespaceThatCameBack } from "../support/kubernetes/former-namespace.ts";
 import { eventually } from "../support/time/eventually.ts";
 import { formsOf, secretsOf } from "./said-of-secrets.ts";
@@ -43,10 +43,10 @@ async function loggedBy(programs: readonly RunningProgram[], message: string, fa
   }, within);
 }
 
-const uidOf = async (place: Place, kind: string, name: string) => (await place.get(kind, name)).metadata.uid;
+const uidOf = async (tenant: Tenant, kind: string, name: string) => (await tenant.get(kind, name)).metadata.uid;
 
-async function write(place: Place): Promise<void> {
-  await place.everywhere("/api/books", { method: "POST", body: {} }, ({ status }) => expect(status).toBe(201));
+async function write(tenant: Tenant): Promise<void> {
+  await tenant.everywhere("/api/books", { method: "POST", body: {} }, ({ status }) => expect(status).toBe(201));
 }
 
 /** Everything that may be in no line. */
@@ -84,23 +84,23 @@ describe("the log tells", () => {
   });
 
   it("of resources and Projects that are withdrawn, of data that are kept, and of purges: ordered, carried out, done", async () => {
-    const place = await newPlace(fleet);
-    const { namespace } = place;
+    const tenant = await newTenant(fleet);
+    const { namespace } = tenant;
     const kept = declared("RootKey", "flags", { initialValue: {}, deletionPolicy: "Retain" });
-    await place.create(declared("Project", "shop", { deletionPolicy: "Delete" }), openBooks(), kept, web);
+    await tenant.create(declared("Project", "shop", { deletionPolicy: "Delete" }), openBooks(), kept, web);
     await fleet.ready(namespace);
-    await write(place);
+    await write(tenant);
     const ofData = { namespace, project: "shop" };
     const [flags, books, shop] = await Promise.all([
-      uidOf(place, "RootKey", "flags"),
-      uidOf(place, "ApiResource", "books"),
-      uidOf(place, "Project", "shop"),
+      uidOf(tenant, "RootKey", "flags"),
+      uidOf(tenant, "ApiResource", "books"),
+      uidOf(tenant, "Project", "shop"),
     ]);
-    await place.remove("RootKey", "flags");
+    await tenant.remove("RootKey", "flags");
     await reported("Resource withdrawn", { kind: "RootKey", namespace, name: "flags", uid: flags, why: "Deleted" });
     await reported("Data retained", { ...ofData, what: "rootkey", name: "flags", uid: flags });
-    await place.remove("Project", "shop");
-    await place.gone("Project", "shop");
+    await tenant.remove("Project", "shop");
+    await tenant.gone("Project", "shop");
     const [withdrawn] = await reported("Project withdrawn", { kind: "Project", namespace, name: "shop", uid: shop });
     expect(withdrawn).toMatchObject({ why: "Deleted", resources: 1, rootKeys: 0, users: 0, keys: 1 });
     expect(withdrawn?.["deletionTimestamp"]).toMatch(/^2/);
@@ -118,14 +118,14 @@ describe("the log tells", () => {
   });
 
   it("of a namespace that went, and of its data once somebody adopts them", async () => {
-    const place = await namespaceThatCameBack(fleet);
-    const { namespace } = place;
+    const tenant = await namespaceThatCameBack(fleet);
+    const { namespace } = tenant;
     const [gone] = await reported("Project withdrawn", { namespace, name: "shop" });
     expect(["Deleted", "NamespaceDeleted"]).toContain(gone?.["why"]);
     const adopting = declared("Project", "shop");
     const annotations = { "jsonplane.io/adopt-data": "true" };
-    await place.create({ ...adopting, metadata: { name: "shop", annotations } }, openBooks());
-    await bookCount(place, 1);
+    await tenant.create({ ...adopting, metadata: { name: "shop", annotations } }, openBooks());
+    await bookCount(tenant, 1);
     const [adopted] = await reported("Data adopted", { namespace, project: "shop", what: "resource", name: "books" });
     expect(adopted?.["formerNamespaceUid"]).toMatch(/^[0-9a-f-]{36}$/);
   });

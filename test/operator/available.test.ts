@@ -2,22 +2,22 @@
 
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { type OwnFleet, startFleet } from "../support/fleet/fleet.ts";
-import { conditionsOf, declared, newPlace, openBooks, type Place } from "../support/kubernetes/declared.ts";
+import { conditionsOf, declared, newTenant, openBooks, type Tenant } from "../support/kubernetes/declared.ts";
 import { eventually } from "../support/time/eventually.ts";
 
 const within = { withinMs: 90_000 };
 let fleet: OwnFleet;
-let place: Place;
+let tenant: Tenant;
 
 beforeAll(async () => {
   fleet = await startFleet();
-  place = await newPlace(fleet);
-  await place.create(declared("Project", "shop"), openBooks());
-  await fleet.ready(place.namespace);
+  tenant = await newTenant(fleet);
+  await tenant.create(declared("Project", "shop"), openBooks());
+  await fleet.ready(tenant.namespace);
 });
 afterAll(() => fleet?.stop());
 
-const shop = () => place.get("Project", "shop");
+const shop = () => tenant.get("Project", "shop");
 
 async function available(status: string, reason: string): Promise<void> {
   await eventually(
@@ -37,7 +37,7 @@ it("a Project is available while a replica is live; Ready stays, and claims none
   await available("True", "Available");
   expect(await unavailable()).toBe("0");
   const before = conditionsOf(await shop());
-  const books = await place.get("ApiResource", "books");
+  const books = await tenant.get("ApiResource", "books");
   for (const replica of fleet.replicas.splice(0)) await replica.stop();
   await available("False", "NoReplicas");
   const without = conditionsOf(await shop());
@@ -45,16 +45,16 @@ it("a Project is available while a replica is live; Ready stays, and claims none
   expect(without["Ready"]?.message).toContain("that was live");
   expect(without["Available"]?.message).toContain("No heartbeat of a data-plane replica is in Redis");
   const reported = expect.objectContaining({ type: "Warning", reason: "NoReplicas" });
-  await eventually(async () => expect(await place.events("Project", "shop")).toContainEqual(reported));
+  await eventually(async () => expect(await tenant.events("Project", "shop")).toContainEqual(reported));
   await eventually(async () => expect(await unavailable()).toBe("1"));
-  const columns = await fleet.api.kubectl(["get", "projects.jsonplane.io", "-n", place.namespace]);
+  const columns = await fleet.api.kubectl(["get", "projects.jsonplane.io", "-n", tenant.namespace]);
   expect(columns).toMatch(/READY +AVAILABLE +REASON/);
   expect(columns).toMatch(/True +False +Ready/);
   await fleet.addReplica();
   await available("True", "Available");
   await eventually(async () => expect(await unavailable()).toBe("0"));
   // Nothing of it concerns the children, and nothing is written to them.
-  expect(await place.get("ApiResource", "books")).toEqual(books);
+  expect(await tenant.get("ApiResource", "books")).toEqual(books);
 });
 
 it("a second replica that comes and goes writes nothing", async () => {

@@ -2,7 +2,7 @@
 // server and the operator filled in. Put back, every object has a new UID.
 
 import { apiCall } from "../support/kubernetes/api-server/api-server-call.ts";
-import type { Declared, Place } from "../support/kubernetes/declared.ts";
+import type { Declared, Tenant } from "../support/kubernetes/declared.ts";
 
 export interface Backup {
   /** A Project, then its children. */
@@ -13,7 +13,7 @@ export interface Backup {
 const group = "jsonplane.io/v1alpha1";
 const plurals = ["projects", "apiresources", "projectusers", "apikeys", "rootkeys"];
 
-export async function backupOf({ fleet, namespace }: Place): Promise<Backup> {
+export async function backupOf({ fleet, namespace }: Tenant): Promise<Backup> {
   const list = async (apiVersion: string, plural: string): Promise<readonly Declared[]> => {
     const root = apiVersion === "v1" ? "/api/v1" : `/apis/${apiVersion}`;
     const { body } = await apiCall(fleet.api, `${root}/namespaces/${namespace}/${plural}`);

@@ -7,7 +7,7 @@ import { configKeys } from "../../core/config/config-keys.ts";
 import { type OwnFleet, startFleet, systemNamespace } from "../support/fleet/fleet.ts";
 import type { OperatorProcess } from "../support/fleet/operator-process.ts";
 import { ensureNamespace, objectsOf } from "../support/kubernetes/api-server/api-server-objects.ts";
-import { declared, newPlace, openBooks, type Place } from "../support/kubernetes/declared.ts";
+import { declared, newTenant, openBooks, type Tenant } from "../support/kubernetes/declared.ts";
 import { eventually } from "../support/time/eventually.ts";
 
 const within = { withinMs: 90_000 };
@@ -19,8 +19,8 @@ let fleet: OwnFleet;
 let redis: Redis;
 let first: OperatorProcess;
 let second: OperatorProcess;
-let theirs: Place;
-let others: Place;
+let theirs: Tenant;
+let others: Tenant;
 
 const epoch = () => redis.hget(configKeys.meta, "epoch");
 const served = async () => (await redis.hkeys(configKeys.projects)).toSorted();
@@ -36,7 +36,7 @@ beforeAll(async () => {
   fleet = await startFleet({ operators: 0, replicas: 0 });
   redis = new Redis(fleet.redis.url);
   redis.on("error", () => undefined);
-  [theirs, others] = await Promise.all([newPlace(fleet), newPlace(fleet)]);
+  [theirs, others] = await Promise.all([newTenant(fleet), newTenant(fleet)]);
   await startFirst();
   await fleet.addReplica();
   await theirs.create(declared("Project", "shop"), openBooks());
@@ -65,13 +65,13 @@ async function lookedOn(operator: OperatorProcess): Promise<void> {
   await eventually(async () => expect(await looks()).toBeGreaterThan(before + 2), within);
 }
 
-/** Every object of the place says that the Redis is another installation's, and of none that it is served. */
-async function saysRefused(place: Place): Promise<void> {
+/** Every object of the tenant says that the Redis is another installation's, and of none that it is served. */
+async function saysRefused(tenant: Tenant): Promise<void> {
   for (const [kind, name] of [
     ["Project", "shop"],
     ["ApiResource", "books"],
   ] as const) {
-    const { Ready, Programmed } = await place.said(kind, name, "RedisContested", within);
+    const { Ready, Programmed } = await tenant.reports(kind, name, "RedisContested", within);
     expect([Ready?.status, Programmed?.status]).toEqual(["False", "False"]);
     expect(Ready?.message).toContain("copy of this one's key ring");
     expect(Ready?.message).toContain("--redis");
@@ -105,7 +105,7 @@ describe("a second installation with a copy of the key ring, on the same Redis",
   it("disturbs the first in nothing: it goes on as the writer that it was", async () => {
     const before = await epoch();
     await theirs.create(declared("ApiResource", "more", { access: { read: "Anyone" }, schema: { type: "object" } }));
-    await theirs.said("ApiResource", "more", "Ready");
+    await theirs.reports("ApiResource", "more", "Ready");
     await lookedOn(second);
     expect(await epoch()).toBe(before);
   });
@@ -119,14 +119,14 @@ describe("a second installation with a copy of the key ring, on the same Redis",
     await startFirst();
     await eventually(async () => expect(await epoch()).not.toBe(before), within);
     await theirs.create(declared("ApiResource", "again", { access: { read: "Anyone" }, schema: { type: "object" } }));
-    await theirs.said("ApiResource", "again", "Ready");
+    await theirs.reports("ApiResource", "again", "Ready");
   });
 
   it("takes it with --adopt-data; then the first says of all its objects that they may be served no more, and is quiet", async () => {
     await second.stop();
     await startSecond("--adopt-data");
     for (const kind of ["Project", "ApiResource"] as const) {
-      await others.said(kind, kind === "Project" ? "shop" : "books", "Ready", within);
+      await others.reports(kind, kind === "Project" ? "shop" : "books", "Ready", within);
     }
     await saysRefused(theirs);
     const after = await epoch();

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { configKeys } from "../../core/config/config-keys.ts";
 import { type OwnFleet, startFleet, systemNamespace } from "../support/fleet/fleet.ts";
 import { objectsOf } from "../support/kubernetes/api-server/api-server-objects.ts";
-import { conditionsOf, declared, newPlace, openBooks, type Place } from "../support/kubernetes/declared.ts";
+import { conditionsOf, declared, newTenant, openBooks, type Tenant } from "../support/kubernetes/declared.ts";
 import { askRedis } from "../support/redis/ask-redis.ts";
 import { eventually } from "../support/time/eventually.ts";
 
@@ -18,13 +18,13 @@ const flags = declared("RootKey", "flags", {
 });
 const open = () => [declared("Project", "shop"), openBooks(), flags] as const;
 let fleet: OwnFleet;
-let place: Place;
-let other: Place;
+let tenant: Tenant;
+let other: Tenant;
 
 beforeAll(async () => {
   fleet = await startFleet({ operatorArgs: ["--lease-duration", "4s"], onDataLoss: "Refuse" });
-  [place, other] = [await newPlace(fleet), await newPlace(fleet)];
-  for (const each of [place, other]) {
+  [tenant, other] = [await newTenant(fleet), await newTenant(fleet)];
+  for (const each of [tenant, other]) {
     await each.create(...open());
     await fleet.ready(each.namespace);
     await add(each);
@@ -46,7 +46,7 @@ const accepted = () =>
     .filter(({ audit, message }) => audit === true && message === "Data loss accepted")
     .map(({ time: _, level: __, message: ___, audit: ____, ...facts }) => facts);
 
-async function add(where: Place): Promise<void> {
+async function add(where: Tenant): Promise<void> {
   await where.everywhere("/api/books", { method: "POST", body: {} }, (reply) => expect(reply.status).toBe(201));
 }
 
@@ -57,7 +57,7 @@ const requests = [
   ["/json/flags", { method: "PUT", body: { on: false } }],
 ] as const;
 
-async function refused(where: Place): Promise<void> {
+async function refused(where: Tenant): Promise<void> {
   for (const [path, sent] of requests) {
     await where.everywhere(
       path,
@@ -68,7 +68,7 @@ async function refused(where: Place): Promise<void> {
   }
 }
 
-async function counted(where: Place, count: number): Promise<void> {
+async function counted(where: Tenant, count: number): Promise<void> {
   await where.everywhere("/api/books", {}, (reply) => expect(reply.json()).toMatchObject({ count }), within);
 }
 
@@ -104,34 +104,34 @@ it("the id comes back by itself where somebody writes over the Secret, or delete
 
 it("emptied, it is refused to readers and writers; Projects, an Event and a metric say so, and logins go on", async () => {
   const loss = await lose();
-  for (const each of [place, other]) await refused(each);
-  const { Ready, Stalled, Available, Reconciling } = await place.said("Project", "shop", "DataLost", within);
+  for (const each of [tenant, other]) await refused(each);
+  const { Ready, Stalled, Available, Reconciling } = await tenant.reports("Project", "shop", "DataLost", within);
   expect([Ready?.status, Stalled?.status, Stalled?.reason]).toEqual(["False", "True", "DataLost"]);
   expect([Available?.status, Available?.reason, Reconciling]).toEqual(["False", "DataLost", undefined]);
   expect(Ready?.message).toContain(`${accept}: "${loss}"`);
   const reported = expect.objectContaining({ type: "Warning", reason: "DataLost" });
-  await eventually(async () => expect(await place.events("Project", "shop")).toContainEqual(reported), within);
+  await eventually(async () => expect(await tenant.events("Project", "shop")).toContainEqual(reported), within);
   await eventually(async () => expect(await gauge()).toBe("1"), within);
-  await place.everywhere("/.well-known/jwks.json", {}, (reply) => expect(reply.status).toBe(200));
-  expect(conditionsOf(await place.get("ApiResource", "books"))["Ready"]?.status).toBe("True");
+  await tenant.everywhere("/.well-known/jwks.json", {}, (reply) => expect(reply.status).toBe(200));
+  expect(conditionsOf(await tenant.get("ApiResource", "books"))["Ready"]?.status).toBe("True");
 });
 
 it("an operator and a replica that start then refuse as well", async () => {
   for (const operator of fleet.operators.splice(0)) await operator.stop();
   await fleet.addOperator();
   await fleet.addReplica();
-  await refused(place);
-  await place.said("Project", "shop", "DataLost", within);
+  await refused(tenant);
+  await tenant.reports("Project", "shop", "DataLost", within);
 });
 
 it("one Project is served anew once it accepts this loss by its name; another name, and others, are not", async () => {
   const loss = (await meta("lost")) ?? "";
-  await place.patch("Project", "shop", { metadata: { annotations: { [accept]: "true" } } });
+  await tenant.patch("Project", "shop", { metadata: { annotations: { [accept]: "true" } } });
   await other.patch("Project", "shop", { metadata: { annotations: { [accept]: loss } } });
-  await other.said("Project", "shop", "Ready", within);
+  await other.reports("Project", "shop", "Ready", within);
   await counted(other, 0);
-  await refused(place);
-  expect(conditionsOf(await place.get("Project", "shop"))["Ready"]?.reason).toBe("DataLost");
+  await refused(tenant);
+  expect(conditionsOf(await tenant.get("Project", "shop"))["Ready"]?.reason).toBe("DataLost");
   const { uid } = (await other.get("Project", "shop")).metadata;
   await eventually(
     async () => expect(accepted()).toEqual([{ kind: "Project", namespace: other.namespace, name: "shop", uid, loss }]),
@@ -142,24 +142,24 @@ it("one Project is served anew once it accepts this loss by its name; another na
 it("all are, once it is accepted on the Secret; the id stays, and what that accepted goes for no later loss", async () => {
   const loss = (await meta("lost")) ?? "";
   await system().patch("Secret", ring, { metadata: { annotations: { [accept]: loss } } });
-  await place.said("Project", "shop", "Ready", within);
-  await counted(place, 0);
+  await tenant.reports("Project", "shop", "Ready", within);
+  await counted(tenant, 0);
   expect(await meta("store")).toBe((await system().get("Secret", ring)).metadata.annotations?.[idAnnotation]);
   expect(await meta("lost")).toBeUndefined();
   await eventually(async () => expect(accepted()).toContainEqual({ loss, why: "Annotated" }), within);
-  await add(place);
+  await add(tenant);
   await add(other);
   expect(await ask("SAVE")).toContain("OK");
   expect(await lose()).not.toBe(loss);
-  for (const each of [place, other]) await refused(each);
+  for (const each of [tenant, other]) await refused(each);
 });
 
 it("a backup that is put back ends it, with the data", async () => {
   // Emptied in memory only: the file of the last save is the backup.
   await fleet.redis.kill();
   await fleet.redis.restart();
-  for (const each of [place, other]) await each.said("Project", "shop", "Ready", within);
-  await counted(place, fleet.replicas.length);
+  for (const each of [tenant, other]) await each.reports("Project", "shop", "Ready", within);
+  await counted(tenant, fleet.replicas.length);
   await counted(other, fleet.replicas.length);
   await eventually(async () => expect(await gauge()).toBe("0"), within);
 });
@@ -168,15 +168,15 @@ it("is served as it is after a start with --adopt-data, which the log tells", as
   await lose();
   for (const operator of fleet.operators.splice(0)) await operator.stop();
   const adopting = await fleet.addOperator({ args: ["--adopt-data"] });
-  for (const each of [place, other]) {
-    await each.said("Project", "shop", "Ready", within);
+  for (const each of [tenant, other]) {
+    await each.reports("Project", "shop", "Ready", within);
     await counted(each, 0);
   }
   await eventually(async () => expect(accepted()).toEqual([{ why: "Adopted" }]), within);
   await adopting.stop();
   fleet.operators.splice(0);
   await fleet.addOperator();
-  for (const each of [place, other]) await add(each);
+  for (const each of [tenant, other]) await add(each);
 });
 
 it("a store that says no id, as one that an earlier version wrote, is taken as it is where none was expected", async () => {
@@ -185,7 +185,7 @@ it("a store that says no id, as one that an earlier version wrote, is taken as i
   await ask("HDEL", configKeys.meta, "store", "lost", "guarded");
   await fleet.addOperator();
   await eventually(async () => expect(await meta("store")).toMatch(/^[0-9a-f-]{36}$/), within);
-  await fleet.ready(place.namespace);
-  await counted(place, fleet.replicas.length);
+  await fleet.ready(tenant.namespace);
+  await counted(tenant, fleet.replicas.length);
   expect((await system().get("Secret", ring)).metadata.annotations?.[idAnnotation]).toBe(await meta("store"));
 });

@@ -114,7 +114,7 @@ it("objects of the same names have the same keys, and are revoked at once when t
   const before = [await shop.key(), await shop.key("second-api-key")];
   await apply(...keys);
   await isHeld("ApiKey", 0);
-  for (const { metadata } of keys) await shop.said("ApiKey", metadata.name, "Ready", within);
+  for (const { metadata } of keys) await shop.reports("ApiKey", metadata.name, "Ready", within);
   expect([await shop.key(), await shop.key("second-api-key")]).toEqual(before);
   for (const key of before) await shop.admitted(key);
   for (const { metadata } of keys) await shop.remove("ApiKey", metadata.name);

@@ -1,7 +1,7 @@
 // One edit of each field whose effect a single request shows, with that request's answer before and after.
 
 import type { Reply, SentRequest } from "../support/http/http-client.ts";
-import type { Place } from "../support/kubernetes/declared.ts";
+import type { Tenant } from "../support/kubernetes/declared.ts";
 import { ada, type Shop, type Tokens } from "./edited-shop.ts";
 
 /** A request, and what it is answered before and after: a status, a problem's code, or what a look at the whole reply gives. */
@@ -13,7 +13,7 @@ export interface Probe {
 }
 
 export interface Edit extends Probe {
-  readonly kind: Parameters<Place["edit"]>[0];
+  readonly kind: Parameters<Tenant["edit"]>[0];
   readonly name: string;
   readonly field: string;
   readonly spec: object;

@@ -2,12 +2,12 @@
 
 import type { Fleet } from "../support/fleet/fleet.ts";
 import type { RunningReplica } from "../support/fleet/replica.ts";
-import { declared, newPlace, type Place, secretOf } from "../support/kubernetes/declared.ts";
+import { declared, newTenant, secretOf, type Tenant } from "../support/kubernetes/declared.ts";
 
 export const ada = `Basic ${Buffer.from("ada:correct horse").toString("base64")}`;
 
 /** A shop with an item that ada may not see, and everything that the edits are about. */
-export interface Shop extends Place {
+export interface Shop extends Tenant {
   readonly admin: string;
   readonly web: string;
   /** ada's access token, issued before the edit. */
@@ -18,9 +18,9 @@ export interface Shop extends Place {
 }
 
 export async function openShop(fleet: Fleet): Promise<Shop> {
-  const place = await newPlace(fleet);
-  const { namespace } = place;
-  await place.create(
+  const tenant = await newTenant(fleet);
+  const { namespace } = tenant;
+  await tenant.create(
     secretOf("ada", { password: "correct horse", other: "battery staple" }),
     declared("Project", "shop"),
     declared("ApiResource", "items", {
@@ -42,7 +42,7 @@ export async function openShop(fleet: Fleet): Promise<Shop> {
   });
   const session = await login(fleet, namespace);
   return {
-    ...place,
+    ...tenant,
     admin: admin as string,
     web: web as string,
     token: `Bearer ${session.access_token}`,

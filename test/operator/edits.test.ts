@@ -26,12 +26,12 @@ describe.concurrent("an edit that its object calls Ready is served by every repl
       const shop = await openShop(fleet);
       if (given !== undefined) {
         await shop.edit(kind, name, given);
-        await shop.said(kind, name, "Ready");
+        await shop.reports(kind, name, "Ready");
       }
       const [path, sent = {}] = ask(shop);
       await shop.everywhere(path, sent, (reply) => expect(see(reply)).toEqual(before), atOnce);
       await shop.edit(kind, name, spec);
-      await shop.said(kind, name, "Ready");
+      await shop.reports(kind, name, "Ready");
       await shop.everywhere(path, sent, (reply) => expect(see(reply)).toEqual(after), atOnce);
     });
   }
@@ -41,13 +41,13 @@ describe.concurrent("an edit with more to it", () => {
   it("Project limits.anonymousWritesPerMinute: the next write beyond it is refused", async () => {
     const shop = await openShop(fleet);
     await shop.edit("ApiResource", "items", { access: { create: "Anyone" } });
-    await shop.said("ApiResource", "items", "Ready");
+    await shop.reports("ApiResource", "items", "Ready");
     const [path, sent] = post("/api/items", undefined);
     for (let count = 0; count < 3; count += 1) {
       await shop.everywhere(path, sent, (reply) => expect(asked(reply)).toBe(201), atOnce);
     }
     await shop.edit("Project", "shop", { limits: { anonymousWritesPerMinute: 1 } });
-    await shop.said("Project", "shop", "Ready");
+    await shop.reports("Project", "shop", "Ready");
     await shop.everywhere(path, sent, (reply) => expect(asked(reply)).toBe("write_throttled"), atOnce);
   });
 
@@ -58,26 +58,26 @@ describe.concurrent("an edit with more to it", () => {
       await replica.send(`${shop.item}?_fields=title`, { as: shop.admin, headers: { host } });
     for (const replica of fleet.replicas) expect((await from(replica)).status).not.toBe(200);
     await shop.edit("Project", "shop", { hosts: [host] });
-    await shop.said("Project", "shop", "Ready");
+    await shop.reports("Project", "shop", "Ready");
     for (const replica of fleet.replicas) expect((await from(replica)).status).toBe(200);
     await shop.edit("Project", "shop", { hosts: [] });
-    await shop.said("Project", "shop", "Ready");
+    await shop.reports("Project", "shop", "Ready");
     for (const replica of fleet.replicas) expect((await from(replica)).status).not.toBe(200);
   });
 
   it("Project suspend: what is served goes on, edits wait, what is deleted ends; and after it all is made up for", async () => {
     const shop = await openShop(fleet);
     await shop.edit("Project", "shop", { suspend: true });
-    await shop.said("Project", "shop", "Suspended");
+    await shop.reports("Project", "shop", "Suspended");
     await shop.edit("ApiResource", "items", { access: { read: "Anyone" } });
-    const waiting = await shop.said("ApiResource", "items", "Suspended");
+    const waiting = await shop.reports("ApiResource", "items", "Suspended");
     expect(waiting["Programmed"]?.status).toBe("False");
     await shop.everywhere("/api/items", {}, (reply) => expect(reply.code).toBe("authentication_required"), atOnce);
     await shop.everywhere("/api/items", { as: shop.web }, (reply) => expect(reply.status).toBe(200), atOnce);
     await shop.remove("ApiKey", "web");
     await shop.everywhere("/api/items", { as: shop.web }, (reply) => expect(reply.code).toBe("invalid_credentials"));
     await shop.edit("Project", "shop", { suspend: false });
-    await shop.said("ApiResource", "items", "Ready");
+    await shop.reports("ApiResource", "items", "Ready");
     await shop.everywhere("/api/items", {}, (reply) => expect(reply.status).toBe(200), atOnce);
   });
 
@@ -87,7 +87,7 @@ describe.concurrent("an edit with more to it", () => {
     await firstOf(fleet).send(`/${shop.namespace}/shop${path}`, sent);
     expect((await shop.get("ApiResource", "items")).status?.["indexes"]).toEqual(["size", "title"]);
     await shop.edit("ApiResource", "items", { indexes: ["size"] });
-    await shop.said("ApiResource", "items", "Ready");
+    await shop.reports("ApiResource", "items", "Ready");
     expect((await shop.get("ApiResource", "items")).status?.["indexes"]).toEqual(["size"]);
     await shop.everywhere("/api/items?_sort=-size", { as: shop.admin }, (reply) => {
       const { items } = reply.json<{ items: readonly { readonly size: number }[] }>();
@@ -103,7 +103,7 @@ describe.concurrent("an edit with more to it", () => {
     const lock = `jp:{${namespace}/shop/items}:build-lock`;
     await gateway.write(lock, "SET", lock, "another", "PX", 600_000);
     await shop.edit("ApiResource", "items", { indexes: ["size", "size,title"] });
-    await shop.said("ApiResource", "items", "Ready");
+    await shop.reports("ApiResource", "items", "Ready");
     expect((await shop.get("ApiResource", "items")).status).toMatchObject({ indexes: ["size", "size,title"] });
     await shop.everywhere("/api/items", { as: shop.admin }, (reply) => expect(reply.status).toBe(200), atOnce);
     const reported = async () => (await shop.get("ApiResource", "items")).status?.["indexesBuilding"];
@@ -119,7 +119,7 @@ describe.concurrent("an edit with more to it", () => {
     const shop = await openShop(fleet);
     const description = `import of ${shop.namespace}`;
     await shop.edit("ApiKey", "web", { description });
-    await shop.said("ApiKey", "web", "Ready");
+    await shop.reports("ApiKey", "web", "Ready");
     await shop.everywhere("/api/items", { as: shop.web }, (reply) => expect(reply.status).toBe(200), atOnce);
     await eventually(() => {
       for (const replica of fleet.replicas) expect(replica.log()).toContain(description);
@@ -129,11 +129,11 @@ describe.concurrent("an edit with more to it", () => {
   it("ApiKey expiresAt: in the past it is refused and said to be, without it it works again", async () => {
     const shop = await openShop(fleet);
     await shop.edit("ApiKey", "web", { expiresAt: "2024-01-01T00:00:00Z" });
-    const { Ready } = await shop.said("ApiKey", "web", "Expired");
+    const { Ready } = await shop.reports("ApiKey", "web", "Expired");
     expect(Ready?.status).toBe("True");
     await shop.everywhere("/api/items", { as: shop.web }, (reply) => expect(reply.code).toBe("token_expired"), atOnce);
     await shop.edit("ApiKey", "web", { expiresAt: null });
-    await shop.said("ApiKey", "web", "Ready");
+    await shop.reports("ApiKey", "web", "Ready");
     await shop.everywhere("/api/items", { as: shop.web }, (reply) => expect(reply.status).toBe(200), atOnce);
   });
 
@@ -141,7 +141,7 @@ describe.concurrent("an edit with more to it", () => {
     const shop = await openShop(fleet);
     const soon = new Date(Date.now() + 4_000).toISOString().replace(/\.[0-9]{3}Z$/, "Z");
     await shop.edit("ApiKey", "web", { expiresAt: soon });
-    await shop.said("ApiKey", "web", "Expired");
+    await shop.reports("ApiKey", "web", "Expired");
     await shop.everywhere("/api/items", { as: shop.web }, (reply) => expect(reply.code).toBe("token_expired"));
   });
 
@@ -172,7 +172,7 @@ describe("what is deleted ends on every replica:", () => {
     await shop.remove("ProjectUser", "ada");
     const passwordSecretRef = { name: "ada", key: "other" };
     await shop.create(declared("ProjectUser", "ada", { access: "Write", passwordSecretRef }));
-    await shop.said("ProjectUser", "ada", "Ready");
+    await shop.reports("ProjectUser", "ada", "Ready");
     const refused = (reply: Reply) => expect(asked(reply)).toBe("invalid_credentials");
     await shop.everywhere("/sessions/", { method: "POST", as: ada }, refused, atOnce);
     await shop.everywhere("/api/items", { as: shop.token }, refused, atOnce);

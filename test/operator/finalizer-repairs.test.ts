@@ -3,7 +3,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { type OwnFleet, startFleet } from "../support/fleet/fleet.ts";
-import { declared, newPlace, type Place } from "../support/kubernetes/declared.ts";
+import { declared, newTenant, type Tenant } from "../support/kubernetes/declared.ts";
 import { eventually } from "../support/time/eventually.ts";
 import { type OperatorUser, operatorUserOf, writesOf } from "./operator-users.ts";
 
@@ -11,18 +11,18 @@ const finalizer = "jsonplane.io/purge";
 const removals = 60;
 
 let fleet: OwnFleet;
-let place: Place;
+let tenant: Tenant;
 let user: OperatorUser;
 
 beforeAll(async () => {
   fleet = await startFleet({ operators: 0, replicas: 0, api: { audit: true } });
   user = await operatorUserOf(fleet.api, "one");
   await fleet.addOperator({ kubeconfig: await fleet.api.kubeconfig(user) });
-  place = await newPlace(fleet);
+  tenant = await newTenant(fleet);
 });
 afterAll(() => fleet?.stop());
 
-const finalizers = async () => (await place.get("Project", "shop")).metadata.finalizers ?? [];
+const finalizers = async () => (await tenant.get("Project", "shop")).metadata.finalizers ?? [];
 const standsAgain = () => eventually(async () => expect(await finalizers()).toContain(finalizer), { withinMs: 90_000 });
 
 async function timesSet(): Promise<number> {
@@ -31,12 +31,12 @@ async function timesSet(): Promise<number> {
 }
 
 it("finds it set again at once at first, then ever more seldom, and once it is over for good", async () => {
-  await place.create(declared("Project", "shop", { deletionPolicy: "Delete" }));
+  await tenant.create(declared("Project", "shop", { deletionPolicy: "Delete" }));
   await standsAgain();
-  await place.patch("Project", "shop", { metadata: { finalizers: null } });
+  await tenant.patch("Project", "shop", { metadata: { finalizers: null } });
   await standsAgain();
   for (let time = 0; time < removals; time += 1) {
-    if ((await finalizers()).length > 0) await place.patch("Project", "shop", { metadata: { finalizers: null } });
+    if ((await finalizers()).length > 0) await tenant.patch("Project", "shop", { metadata: { finalizers: null } });
     await sleep(100);
   }
   // At once at first, then a second later, two, four and so on: however long the removals took, far fewer than there were.

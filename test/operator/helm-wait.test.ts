@@ -10,7 +10,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { findHelm } from "../../tools/parts/helm.ts";
 import type { Fleet } from "../support/fleet/fleet.ts";
 import { sharedFleet } from "../support/fleet/shared-fleet.ts";
-import { type Declared, declared, newPlace, placeAt } from "../support/kubernetes/declared.ts";
+import { type Declared, declared, newTenant, tenantAt } from "../support/kubernetes/declared.ts";
 
 const bookshop = fileURLToPath(new URL("../../examples/bookshop.yaml", import.meta.url));
 
@@ -75,7 +75,7 @@ const broken = declared("ApiResource", "books", { schema: { properties: { isbn: 
 
 describe("helm install --wait", () => {
   it("returns once the bookshop is served, whatever the order of its manifests", async () => {
-    const { namespace } = await newPlace(fleet);
+    const { namespace } = await newTenant(fleet);
     const chart = await chartOf({ "bookshop.yaml": await readFile(bookshop, "utf8") });
     const ran = await run("install", "shop", chart, "--wait", "--timeout", "120s", "--namespace", namespace);
     expect(ran).toMatchObject({ code: 0 });
@@ -85,25 +85,25 @@ describe("helm install --wait", () => {
   });
 
   it("fails long before its time is over when a schema can't be used, and says where and why", async () => {
-    const place = await newPlace(fleet);
+    const tenant = await newTenant(fleet);
     const chart = await chartOf({ "shop.yaml": yamlOf(shop, broken) });
-    const ran = await run("install", "shop", chart, "--wait", "--timeout", "300s", "--namespace", place.namespace);
+    const ran = await run("install", "shop", chart, "--wait", "--timeout", "300s", "--namespace", tenant.namespace);
     expect(ran.code).not.toBe(0);
     expect(ran.text).toContain("status: Failed, message: /spec/schema/properties/isbn/pattern: at character 2");
     expect(ran.text).not.toMatch(timeOver);
-    await place.said("ApiResource", "books", "InvalidSchema", { withinMs: 0 });
+    await tenant.reports("ApiResource", "books", "InvalidSchema", { withinMs: 0 });
   });
 
   it("waits for what heals by itself: the Project that another chart brings", async () => {
-    const { namespace } = await newPlace(fleet);
+    const { namespace } = await newTenant(fleet);
     const [children, parent] = [await chartOf({ "a.yaml": yamlOf(good) }), await chartOf({ "a.yaml": yamlOf(shop) })];
     const waiting = run("install", "children", children, "--wait", "--timeout", "120s", "--namespace", namespace);
-    const place = placeAt(fleet, namespace);
+    const tenant = tenantAt(fleet, namespace);
     let isOver = false;
     void waiting.finally(() => {
       isOver = true;
     });
-    await place.said("ApiResource", "books", "ProjectNotFound", { withinMs: 60_000 });
+    await tenant.reports("ApiResource", "books", "ProjectNotFound", { withinMs: 60_000 });
     expect(isOver).toBe(false);
     const ran = await run("install", "parent", parent, "--wait", "--timeout", "120s", "--namespace", namespace);
     expect(ran).toMatchObject({ code: 0 });
@@ -113,7 +113,7 @@ describe("helm install --wait", () => {
 
 describe("helm upgrade and uninstall --wait", () => {
   it("of a suspended Project waits for as long as it is told to and fails, whatever it changes; without --wait, and once it isn't suspended, it succeeds", async () => {
-    const place = await newPlace(fleet);
+    const tenant = await newTenant(fleet);
     const suspended = declared("Project", "shop", { suspend: true });
     const changed = declared("ApiResource", "books", {
       schema: {},
@@ -128,37 +128,37 @@ describe("helm upgrade and uninstall --wait", () => {
       ].map((objects) => chartOf({ "a.yaml": yamlOf(...objects) })),
     );
     const [first = "", paused = "", last = ""] = charts;
-    const flags = ["--timeout", "300s", "--namespace", place.namespace];
+    const flags = ["--timeout", "300s", "--namespace", tenant.namespace];
     expect(await run("install", "shop", first, "--wait", ...flags)).toMatchObject({ code: 0 });
     const failed = await run("upgrade", "shop", paused, "--wait", ...flags, "--timeout", "15s");
     expect(failed.code).not.toBe(0);
     expect(failed.text).toMatch(timeOver);
     const reported = "not ready. status: InProgress, message: The Project is suspended";
     for (const name of ["Project", "ApiResource"]) {
-      expect(failed.text).toMatch(new RegExp(`${name}/${place.namespace}/(shop|books) ${reported}`));
+      expect(failed.text).toMatch(new RegExp(`${name}/${tenant.namespace}/(shop|books) ${reported}`));
     }
-    await place.said("Project", "shop", "Suspended");
-    await place.everywhere("/api/books", {}, (reply) => expect(reply.status).toBe(200), { withinMs: 0 });
+    await tenant.reports("Project", "shop", "Suspended");
+    await tenant.everywhere("/api/books", {}, (reply) => expect(reply.status).toBe(200), { withinMs: 0 });
     expect(await run("upgrade", "shop", paused, ...flags)).toMatchObject({ code: 0 });
     expect(await run("upgrade", "shop", last, "--wait", ...flags)).toMatchObject({ code: 0 });
-    await fleet.ready(place.namespace, 0);
+    await fleet.ready(tenant.namespace, 0);
   });
 
   it("of a broken schema fails and leaves what is served; a mended one succeeds; uninstalling ends", async () => {
-    const place = await newPlace(fleet);
+    const tenant = await newTenant(fleet);
     const [first, second] = [
       await chartOf({ "a.yaml": yamlOf(shop, good) }),
       await chartOf({ "a.yaml": yamlOf(shop, broken) }),
     ];
-    const flags = ["--wait", "--timeout", "300s", "--namespace", place.namespace];
+    const flags = ["--wait", "--timeout", "300s", "--namespace", tenant.namespace];
     expect(await run("install", "shop", first, ...flags)).toMatchObject({ code: 0 });
     const failed = await run("upgrade", "shop", second, ...flags);
     expect(failed.code).not.toBe(0);
     expect(failed.text).toContain("status: Failed, message: /spec/schema/properties/isbn/pattern: at character 2");
     expect(failed.text).not.toMatch(timeOver);
-    await place.everywhere("/api/books", {}, (reply) => expect(reply.status).toBe(200), { withinMs: 0 });
+    await tenant.everywhere("/api/books", {}, (reply) => expect(reply.status).toBe(200), { withinMs: 0 });
     expect(await run("upgrade", "shop", first, ...flags)).toMatchObject({ code: 0 });
     expect(await run("uninstall", "shop", ...flags)).toMatchObject({ code: 0 });
-    await place.everywhere("/api/books", {}, (reply) => expect(reply.code).toBe("unknown_project"));
+    await tenant.everywhere("/api/books", {}, (reply) => expect(reply.code).toBe("unknown_project"));
   });
 });

@@ -4,7 +4,7 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { type OwnFleet, startFleet, systemNamespace } from "../support/fleet/fleet.ts";
 import { objectsOf } from "../support/kubernetes/api-server/api-server-objects.ts";
-import { declared, openBooks, type Place, placeAt } from "../support/kubernetes/declared.ts";
+import { declared, openBooks, type Tenant, tenantAt } from "../support/kubernetes/declared.ts";
 import { grantOperator, operatorUser } from "../support/kubernetes/rbac.ts";
 import { type Ran, runProgram } from "../support/process/run-program.ts";
 import { allowAsDocumented, documentedUrl } from "../support/redis/redis-acl.ts";
@@ -13,8 +13,8 @@ import { eventually } from "../support/time/eventually.ts";
 const within = { withinMs: 60_000 };
 const annotation = "jsonplane.io/delete-kept-data";
 let fleet: OwnFleet;
-let place: Place;
-let left: Place;
+let tenant: Tenant;
+let left: Tenant;
 let kubeconfig: string;
 
 beforeAll(async () => {
@@ -25,8 +25,8 @@ beforeAll(async () => {
   kubeconfig = await fleet.api.kubeconfig(operatorUser);
   await startOperator(namespaces);
   await fleet.addReplica();
-  [place, left] = namespaces.map((namespace) => placeAt(fleet, namespace)) as [Place, Place];
-  for (const each of [place, left]) {
+  [tenant, left] = namespaces.map((namespace) => tenantAt(fleet, namespace)) as [Tenant, Tenant];
+  for (const each of [tenant, left]) {
     await each.create(declared("Project", "shop"), openBooks());
     await fleet.ready(each.namespace);
     await each.everywhere("/api/books", { method: "POST", body: {} }, (reply) => expect(reply.status).toBe(201));
@@ -56,36 +56,41 @@ it("the sum of what is kept comes to be known, and the command lists it", async 
   }, within);
   const { code, out, error } = await orphans();
   expect([code, error]).toEqual([0, expect.stringMatching(/^2 kept, \d+ bytes of JSON\n$/)]);
-  expect(out).toMatch(new RegExp(`^${place.namespace}/shop/ApiResource/books .* ProjectDeleted +Kept$`, "m"));
+  expect(out).toMatch(new RegExp(`^${tenant.namespace}/shop/ApiResource/books .* ProjectDeleted +Kept$`, "m"));
 });
 
 it("what was ordered while no operator runs stands, and is done by the next one, which takes the name away", async () => {
   for (const operator of fleet.operators.splice(0)) await operator.stop();
-  const name = `${place.namespace}/shop/ApiResource/books`;
+  const name = `${tenant.namespace}/shop/ApiResource/books`;
   const ordered = await orphans("--delete", name, "--timeout", "1s");
   expect(ordered.code).toBe(1);
   expect(ordered.out).toContain(`${name}: ordered, the operator has not taken it up yet`);
   const secret = () => objectsOf(fleet.api, systemNamespace).get("Secret", "jsonplane-keyring");
   expect((await secret()).metadata.annotations?.[annotation]).toMatch(new RegExp(`^${name}@`));
-  await startOperator([place.namespace]);
+  await startOperator([tenant.namespace]);
   await eventually(async () => expect((await orphans()).out).not.toContain(name), within);
   await eventually(async () => expect((await secret()).metadata.annotations?.[annotation]).toBeUndefined(), within);
 });
 
 it("what an object named that went while no operator ran, its Project before it, is found to be kept, and deleted", async () => {
-  await place.create(declared("Project", "shop"), openBooks());
-  await place.said("ApiResource", "books", "Ready", within);
-  await place.everywhere("/api/books", { method: "POST", body: {} }, (reply) => expect(reply.status).toBe(201), within);
-  await place.remove("Project", "shop");
-  const name = `${place.namespace}/shop/ApiResource/books`;
+  await tenant.create(declared("Project", "shop"), openBooks());
+  await tenant.reports("ApiResource", "books", "Ready", within);
+  await tenant.everywhere(
+    "/api/books",
+    { method: "POST", body: {} },
+    (reply) => expect(reply.status).toBe(201),
+    within,
+  );
+  await tenant.remove("Project", "shop");
+  const name = `${tenant.namespace}/shop/ApiResource/books`;
   await eventually(
     async () =>
       expect((await orphans()).out).toMatch(new RegExp(`^${name} +\\S+ +\\d+ +1 +ProjectDeleted +Guarded$`, "m")),
     within,
   );
   for (const operator of fleet.operators.splice(0)) await operator.stop();
-  await place.remove("ApiResource", "books");
-  await startOperator([place.namespace]);
+  await tenant.remove("ApiResource", "books");
+  await startOperator([tenant.namespace]);
   await eventually(async () => expect((await orphans()).out).toMatch(new RegExp(`^${name} .* Kept$`, "m")), within);
   expect(await orphans("--delete", name)).toMatchObject({ code: 0, out: `${name}: deleted\n` });
 });

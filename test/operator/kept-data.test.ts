@@ -5,7 +5,7 @@ import { Redis } from "ioredis";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Fleet } from "../support/fleet/fleet.ts";
 import { sharedFleet } from "../support/fleet/shared-fleet.ts";
-import { declared, newPlace, openBooks, type Place } from "../support/kubernetes/declared.ts";
+import { declared, newTenant, openBooks, type Tenant } from "../support/kubernetes/declared.ts";
 import { bookCount, namespaceThatCameBack } from "../support/kubernetes/former-namespace.ts";
 import { runProgram } from "../support/process/run-program.ts";
 import { eventually } from "../support/time/eventually.ts";
@@ -38,7 +38,7 @@ interface Listed {
   readonly state: string;
 }
 
-async function listed({ namespace }: Place): Promise<readonly Listed[]> {
+async function listed({ namespace }: Tenant): Promise<readonly Listed[]> {
   const { code, out, error } = await orphans("--namespace", namespace, "--output", "json");
   expect([code, error]).toEqual([0, expect.any(String)]);
   const lines = out.split("\n").filter((line) => line !== "");
@@ -46,12 +46,12 @@ async function listed({ namespace }: Place): Promise<readonly Listed[]> {
 }
 
 /** How many objects of the resource Redis holds, whoever serves them. */
-const stored = ({ namespace }: Place, resource: string) => redis.zcard(`jp:{${namespace}/shop/${resource}}:ids`);
+const stored = ({ namespace }: Tenant, resource: string) => redis.zcard(`jp:{${namespace}/shop/${resource}}:ids`);
 
 const films = declared("ApiResource", "films", { ...(openBooks().spec as object) });
 const flags = declared("RootKey", "flags", { initialValue: { on: true }, access: { read: "Anyone" } });
 
-async function add({ namespace }: Place, resource: string): Promise<void> {
+async function add({ namespace }: Tenant, resource: string): Promise<void> {
   await eventually(async () => {
     const sent = { method: "POST", body: { title: "Emma" } };
     expect((await firstOf(fleet).send(`/${namespace}/shop/api/${resource}`, sent)).status).toBe(201);
@@ -59,28 +59,28 @@ async function add({ namespace }: Place, resource: string): Promise<void> {
 }
 
 /** A Project whose ApiResources `books` and `films` have one object each, and both are gone: their data are kept. */
-async function shopThatKeeps(): Promise<Place> {
-  const place = await newPlace(fleet);
-  await place.create(declared("Project", "shop"), openBooks(), films, flags);
-  await fleet.ready(place.namespace);
-  await add(place, "books");
-  await add(place, "films");
-  await remove(place, "books", "films");
-  return place;
+async function shopThatKeeps(): Promise<Tenant> {
+  const tenant = await newTenant(fleet);
+  await tenant.create(declared("Project", "shop"), openBooks(), films, flags);
+  await fleet.ready(tenant.namespace);
+  await add(tenant, "books");
+  await add(tenant, "films");
+  await remove(tenant, "books", "films");
+  return tenant;
 }
 
-async function remove(place: Place, ...names: readonly string[]): Promise<void> {
-  for (const name of names) await place.remove("ApiResource", name);
-  for (const name of names) await place.gone("ApiResource", name);
-  await place.everywhere(`/api/${names[0]}`, {}, (reply) => expect(reply.status).toBe(404));
+async function remove(tenant: Tenant, ...names: readonly string[]): Promise<void> {
+  for (const name of names) await tenant.remove("ApiResource", name);
+  for (const name of names) await tenant.gone("ApiResource", name);
+  await tenant.everywhere(`/api/${names[0]}`, {}, (reply) => expect(reply.status).toBe(404));
 }
 
 describe.concurrent("what is kept although nobody serves it", () => {
   it("is listed with its size and since when, and goes by its name alone", async () => {
     const begun = Date.now();
-    const place = await shopThatKeeps();
+    const tenant = await shopThatKeeps();
     const books = await eventually(async () => {
-      const kept = await listed(place);
+      const kept = await listed(tenant);
       expect(kept.map(({ kind, name, objects, state }) => [kind, name, objects, state])).toEqual([
         ["ApiResource", "books", 1, "Kept"],
         ["ApiResource", "films", 1, "Kept"],
@@ -91,10 +91,10 @@ describe.concurrent("what is kept although nobody serves it", () => {
     expect(books?.bytes).toBeGreaterThan('{"title":"Emma"}'.length);
     expect(Date.parse(books?.keptSince ?? "")).toBeGreaterThanOrEqual(begun);
     expect(Date.parse(books?.keptSince ?? "")).toBeLessThanOrEqual(Date.now());
-    const table = await orphans("--namespace", place.namespace, "--project", "shop");
+    const table = await orphans("--namespace", tenant.namespace, "--project", "shop");
     expect(table.out).toMatch(
       new RegExp(
-        `^${place.namespace}/shop/ApiResource/books +${books?.keptSince} +${books?.bytes} +1 +ObjectDeleted +Kept$`,
+        `^${tenant.namespace}/shop/ApiResource/books +${books?.keptSince} +${books?.bytes} +1 +ObjectDeleted +Kept$`,
         "m",
       ),
     );
@@ -103,16 +103,16 @@ describe.concurrent("what is kept although nobody serves it", () => {
       books?.bytes ?? 0,
     );
 
-    const deleted = await orphans("--delete", `${place.namespace}/shop/ApiResource/books`);
-    expect(deleted).toEqual({ code: 0, out: `${place.namespace}/shop/ApiResource/books: deleted\n`, error: "" });
-    expect([await stored(place, "books"), await stored(place, "films")]).toEqual([0, 1]);
-    expect((await listed(place)).map(({ name }) => name)).toEqual(["films"]);
-    await place.everywhere("/json/flags", {}, (reply) => expect(reply.json()).toEqual({ on: true }));
+    const deleted = await orphans("--delete", `${tenant.namespace}/shop/ApiResource/books`);
+    expect(deleted).toEqual({ code: 0, out: `${tenant.namespace}/shop/ApiResource/books: deleted\n`, error: "" });
+    expect([await stored(tenant, "books"), await stored(tenant, "films")]).toEqual([0, 1]);
+    expect((await listed(tenant)).map(({ name }) => name)).toEqual(["films"]);
+    await tenant.everywhere("/json/flags", {}, (reply) => expect(reply.json()).toEqual({ on: true }));
     await eventually(async () => {
       const audited = fleet.operators[0]
         ?.log()
         .split("\n")
-        .filter((line) => line.includes(`"namespace":"${place.namespace}"`));
+        .filter((line) => line.includes(`"namespace":"${tenant.namespace}"`));
       const requested = audited?.find((line) => line.includes("Deletion of kept data requested")) ?? "{}";
       expect(JSON.parse(requested)).toMatchObject({
         audit: true,
@@ -123,91 +123,93 @@ describe.concurrent("what is kept although nobody serves it", () => {
   });
 
   it("is not deleted while somebody only asks what would be, or names what is served", async () => {
-    const place = await shopThatKeeps();
-    const asked = await orphans("--delete", "--all", "--namespace", place.namespace);
+    const tenant = await shopThatKeeps();
+    const asked = await orphans("--delete", "--all", "--namespace", tenant.namespace);
     expect(asked.code).toBe(2);
-    expect(asked.out).toContain(`${place.namespace}/shop/ApiResource/books`);
+    expect(asked.out).toContain(`${tenant.namespace}/shop/ApiResource/books`);
     expect(asked.error).toContain("Nothing was deleted");
-    const served = await orphans("--delete", `${place.namespace}/shop/RootKey/flags`, `${place.namespace}/shop`);
+    const served = await orphans("--delete", `${tenant.namespace}/shop/RootKey/flags`, `${tenant.namespace}/shop`);
     expect(served).toMatchObject({ code: 1, out: "" });
-    expect(served.error).toContain(`Nothing is kept under ${place.namespace}/shop/RootKey/flags; nothing was deleted`);
-    expect([await stored(place, "books"), await stored(place, "films")]).toEqual([1, 1]);
-    const all = await orphans("--delete", "--all", "--yes", "--namespace", place.namespace);
+    expect(served.error).toContain(`Nothing is kept under ${tenant.namespace}/shop/RootKey/flags; nothing was deleted`);
+    expect([await stored(tenant, "books"), await stored(tenant, "films")]).toEqual([1, 1]);
+    const all = await orphans("--delete", "--all", "--yes", "--namespace", tenant.namespace);
     expect(all.code).toBe(0);
-    expect([await stored(place, "books"), await stored(place, "films")]).toEqual([0, 0]);
-    await place.everywhere("/json/flags", {}, (reply) => expect(reply.json()).toEqual({ on: true }));
+    expect([await stored(tenant, "books"), await stored(tenant, "films")]).toEqual([0, 0]);
+    await tenant.everywhere("/json/flags", {}, (reply) => expect(reply.json()).toEqual({ on: true }));
   });
 
   it("of a Project that is gone is listed and deleted; what an object still names waits until that is gone, too", async () => {
-    const place = await newPlace(fleet);
-    await place.create(declared("Project", "shop"), openBooks(), films);
-    await fleet.ready(place.namespace);
-    await add(place, "books");
-    await add(place, "films");
-    await remove(place, "films");
-    await place.remove("Project", "shop");
-    await place.gone("Project", "shop");
-    await place.said("ApiResource", "books", "ProjectNotFound", within);
-    const states = (await listed(place)).map(({ name, because, state }) => [name, because, state]);
+    const tenant = await newTenant(fleet);
+    await tenant.create(declared("Project", "shop"), openBooks(), films);
+    await fleet.ready(tenant.namespace);
+    await add(tenant, "books");
+    await add(tenant, "films");
+    await remove(tenant, "films");
+    await tenant.remove("Project", "shop");
+    await tenant.gone("Project", "shop");
+    await tenant.reports("ApiResource", "books", "ProjectNotFound", within);
+    const states = (await listed(tenant)).map(({ name, because, state }) => [name, because, state]);
     expect(states).toEqual([
       ["books", "ProjectDeleted", "Guarded"],
       ["films", "ProjectDeleted", "Kept"],
     ]);
-    const whole = await orphans("--delete", `${place.namespace}/shop`);
+    const whole = await orphans("--delete", `${tenant.namespace}/shop`);
     expect(whole.code).toBe(1);
     expect(whole.error).toContain("the ApiResource that they belong to is there: delete it first");
-    expect([await stored(place, "books"), await stored(place, "films")]).toEqual([1, 1]);
-    await place.remove("ApiResource", "books");
+    expect([await stored(tenant, "books"), await stored(tenant, "films")]).toEqual([1, 1]);
+    await tenant.remove("ApiResource", "books");
     await eventually(
-      async () => expect((await listed(place)).map(({ state }) => state)).toEqual(["Kept", "Kept"]),
+      async () => expect((await listed(tenant)).map(({ state }) => state)).toEqual(["Kept", "Kept"]),
       within,
     );
-    expect((await orphans("--delete", `${place.namespace}/shop`)).code).toBe(0);
-    expect([await stored(place, "books"), await stored(place, "films")]).toEqual([0, 0]);
-    expect(await listed(place)).toEqual([]);
+    expect((await orphans("--delete", `${tenant.namespace}/shop`)).code).toBe(0);
+    expect([await stored(tenant, "books"), await stored(tenant, "films")]).toEqual([0, 0]);
+    expect(await listed(tenant)).toEqual([]);
   });
 
   it("of an earlier namespace is deleted without being adopted, and the new one begins empty", async () => {
-    const place = await namespaceThatCameBack(fleet);
-    await place.create(declared("Project", "shop"), openBooks());
-    await place.said("Project", "shop", "RetainedDataFound", within);
-    expect((await listed(place)).map(({ because, state }) => [because, state])).toEqual([["EarlierNamespace", "Kept"]]);
-    expect((await orphans("--delete", `${place.namespace}/shop/ApiResource/books`)).code).toBe(0);
-    await place.said("ApiResource", "books", "Ready", within);
-    await bookCount(place, 0);
+    const tenant = await namespaceThatCameBack(fleet);
+    await tenant.create(declared("Project", "shop"), openBooks());
+    await tenant.reports("Project", "shop", "RetainedDataFound", within);
+    expect((await listed(tenant)).map(({ because, state }) => [because, state])).toEqual([
+      ["EarlierNamespace", "Kept"],
+    ]);
+    expect((await orphans("--delete", `${tenant.namespace}/shop/ApiResource/books`)).code).toBe(0);
+    await tenant.reports("ApiResource", "books", "Ready", within);
+    await bookCount(tenant, 0);
   });
 
   it("goes by the Project's annotation alone, which stays there and deletes nothing that is kept later", async () => {
-    const place = await shopThatKeeps();
+    const tenant = await shopThatKeeps();
     const names = "ApiResource/books@";
-    await place.patch("Project", "shop", {
+    await tenant.patch("Project", "shop", {
       metadata: { annotations: { [annotation]: names + new Date().toISOString() } },
     });
-    await eventually(async () => expect(await stored(place, "books")).toBe(0), within);
-    expect(await stored(place, "films")).toBe(1);
+    await eventually(async () => expect(await stored(tenant, "books")).toBe(0), within);
+    expect(await stored(tenant, "films")).toBe(1);
 
-    await place.create(openBooks());
-    await place.said("ApiResource", "books", "Ready", within);
-    await add(place, "books");
-    await remove(place, "books");
+    await tenant.create(openBooks());
+    await tenant.reports("ApiResource", "books", "Ready", within);
+    await add(tenant, "books");
+    await remove(tenant, "books");
     // Whatever the Project does now, the operator has looked at it with the annotation.
-    await place.create(films);
-    await place.said("ApiResource", "films", "Ready", within);
-    await eventually(async () => expect((await listed(place)).map(({ name }) => name)).toEqual(["books"]), within);
-    expect([await stored(place, "books"), await stored(place, "films")]).toEqual([1, 1]);
-    expect((await place.get("Project", "shop")).metadata.annotations?.[annotation]).toMatch(/^ApiResource\/books@/);
+    await tenant.create(films);
+    await tenant.reports("ApiResource", "films", "Ready", within);
+    await eventually(async () => expect((await listed(tenant)).map(({ name }) => name)).toEqual(["books"]), within);
+    expect([await stored(tenant, "books"), await stored(tenant, "films")]).toEqual([1, 1]);
+    expect((await tenant.get("Project", "shop")).metadata.annotations?.[annotation]).toMatch(/^ApiResource\/books@/);
   });
 
   it("is not deleted by an annotation that says no time, and an Event says what to write", async () => {
-    const place = await shopThatKeeps();
-    await place.patch("Project", "shop", { metadata: { annotations: { [annotation]: "ApiResource/books" } } });
+    const tenant = await shopThatKeeps();
+    await tenant.patch("Project", "shop", { metadata: { annotations: { [annotation]: "ApiResource/books" } } });
     await eventually(async () => {
-      const event = (await place.events("Project", "shop")).find(({ reason }) => reason === "DeletionRefused");
+      const event = (await tenant.events("Project", "shop")).find(({ reason }) => reason === "DeletionRefused");
       expect(event?.note).toContain(
         '"ApiResource/books" says no time until which data were kept, such as ApiResource/books@20',
       );
     }, within);
-    expect(await stored(place, "books")).toBe(1);
+    expect(await stored(tenant, "books")).toBe(1);
   });
 
   it("is not listed where Redis or the API server is away, or is another installation's: the command says so", async () => {

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { type OwnFleet, publicUrl, startFleet, systemNamespace } from "../support/fleet/fleet.ts";
 import { apiKey, shop } from "../support/fleet/shop.ts";
 import { ensureNamespace, objectsOf } from "../support/kubernetes/api-server/api-server-objects.ts";
-import { type Conditions, conditionsOf, newPlace, type Place } from "../support/kubernetes/declared.ts";
+import { type Conditions, conditionsOf, newTenant, type Tenant } from "../support/kubernetes/declared.ts";
 import { startRedis, type TestRedis } from "../support/redis/redis.ts";
 import { eventually } from "../support/time/eventually.ts";
 import { isLease, type OperatorUser, operatorUserOf, writesOf } from "./operator-users.ts";
@@ -18,7 +18,7 @@ const otherNamespace = "jsonplane-moved";
 let fleet: OwnFleet;
 let otherRedis: TestRedis;
 let second: OperatorUser;
-let place: Place;
+let tenant: Tenant;
 let key: string;
 
 beforeAll(async () => {
@@ -26,10 +26,10 @@ beforeAll(async () => {
   otherRedis = await startRedis();
   await fleet.addOperator();
   await fleet.addReplica();
-  place = await newPlace(fleet);
-  await fleet.api.apply(shop(), { namespace: place.namespace });
-  await fleet.ready(place.namespace);
-  key = await fleet.secret(place.namespace, "web-api-key", "apiKey");
+  tenant = await newTenant(fleet);
+  await fleet.api.apply(shop(), { namespace: tenant.namespace });
+  await fleet.ready(tenant.namespace);
+  key = await fleet.secret(tenant.namespace, "web-api-key", "apiKey");
   await copyRing();
   second = await operatorUserOf(fleet.api, "two", otherNamespace);
 });
@@ -54,7 +54,7 @@ async function startSecond(redis: string, ...args: string[]): Promise<void> {
   await fleet.addOperator({ kubeconfig: await fleet.api.kubeconfig(second), redis, args: own });
 }
 
-const conditions = async (): Promise<Conditions> => conditionsOf(await place.get("Project", "shop"));
+const conditions = async (): Promise<Conditions> => conditionsOf(await tenant.get("Project", "shop"));
 
 async function contested(): Promise<void> {
   const { Contested, Ready } = await eventually(async () => {
@@ -68,7 +68,7 @@ async function contested(): Promise<void> {
 }
 
 const maker = async (name: string): Promise<string> => {
-  const { metadata } = await place.get("Secret", name);
+  const { metadata } = await tenant.get("Secret", name);
   return metadata.annotations?.["jsonplane.io/installation"] ?? "";
 };
 
@@ -81,7 +81,7 @@ async function written(): Promise<readonly string[]> {
 }
 
 const admitted = () =>
-  place.everywhere("/api/items", { as: `apikey ${key}` }, (reply) => expect(reply.status).toBe(200));
+  tenant.everywhere("/api/items", { as: `apikey ${key}` }, (reply) => expect(reply.status).toBe(200));
 
 it("with a Redis of its own it leaves the Project to the first, says so once, and both come to rest", async () => {
   await startSecond(otherRedis.url);
@@ -96,7 +96,7 @@ it("with a Redis of its own it leaves the Project to the first, says so once, an
     },
     { withinMs: 60_000, everyMs: 2_000 },
   );
-  expect(await written()).toEqual([`patch projects.jsonplane.io/status ${place.namespace}/shop`]);
+  expect(await written()).toEqual([`patch projects.jsonplane.io/status ${tenant.namespace}/shop`]);
   for (const name of ["shop-signing", "web-api-key", "web-key-hash"]) {
     expect(await maker(name)).toContain(`${systemNamespace}/`);
   }
@@ -106,8 +106,8 @@ it("with a Redis of its own it leaves the Project to the first, says so once, an
 it("with the Redis of the first, which is away, it takes nothing, and says of the Project whose it is", async () => {
   await fleet.operators.pop()?.stop();
   // The first one's next status has no word of the second.
-  await fleet.api.apply(apiKey("more", { rotation: "one" }), { namespace: place.namespace });
-  await place.said("ApiKey", "more", "Ready");
+  await fleet.api.apply(apiKey("more", { rotation: "one" }), { namespace: tenant.namespace });
+  await tenant.reports("ApiKey", "more", "Ready");
   await eventually(async () => expect((await conditions())["Contested"]).toBeUndefined(), within);
   await fleet.operators.pop()?.stop();
   await startSecond(fleet.redis.url);
@@ -129,10 +129,10 @@ it("with --adopt-data it takes Redis and Secrets, with the keys in force, and ke
   await eventually(isMoved, within);
   await fleet.operators.pop()?.stop();
   await startSecond(fleet.redis.url);
-  await fleet.api.apply(apiKey("last", { rotation: "one" }), { namespace: place.namespace });
-  await fleet.ready(place.namespace);
+  await fleet.api.apply(apiKey("last", { rotation: "one" }), { namespace: tenant.namespace });
+  await fleet.ready(tenant.namespace);
   await isMoved();
-  expect(await fleet.secret(place.namespace, "web-api-key", "apiKey")).toBe(key);
-  expect(await fleet.secret(place.namespace, "web-api-key", "baseURL")).toBe(`${publicUrl}/${place.namespace}/shop`);
+  expect(await fleet.secret(tenant.namespace, "web-api-key", "apiKey")).toBe(key);
+  expect(await fleet.secret(tenant.namespace, "web-api-key", "baseURL")).toBe(`${publicUrl}/${tenant.namespace}/shop`);
   await admitted();
 });

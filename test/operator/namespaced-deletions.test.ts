@@ -7,7 +7,7 @@ import { acknowledgementKey, configKeys } from "../../core/config/config-keys.ts
 import { type OwnFleet, startFleet } from "../support/fleet/fleet.ts";
 import { apiObject } from "../support/kubernetes/api-server/api-server-call.ts";
 import { endNamespace, ensureNamespace } from "../support/kubernetes/api-server/api-server-objects.ts";
-import { type Declared, declared, openBooks, type Place, placeAt } from "../support/kubernetes/declared.ts";
+import { type Declared, declared, openBooks, type Tenant, tenantAt } from "../support/kubernetes/declared.ts";
 import { bookCount } from "../support/kubernetes/former-namespace.ts";
 import { changeRule, grantOperator, operatorUser } from "../support/kubernetes/rbac.ts";
 import { eventually } from "../support/time/eventually.ts";
@@ -44,18 +44,18 @@ afterAll(async () => {
   await fleet?.stop();
 });
 
-async function served(namespace: string | undefined, books: Declared): Promise<Place> {
-  const place = placeAt(fleet, namespace ?? "");
-  await place.create(declared("Project", "shop"), books);
-  await place.said("ApiResource", "books", "Ready");
-  await place.everywhere("/api/books", { method: "POST", body: {} }, (reply) => expect(reply.status).toBe(201));
-  return place;
+async function served(namespace: string | undefined, books: Declared): Promise<Tenant> {
+  const tenant = tenantAt(fleet, namespace ?? "");
+  await tenant.create(declared("Project", "shop"), books);
+  await tenant.reports("ApiResource", "books", "Ready");
+  await tenant.everywhere("/api/books", { method: "POST", body: {} }, (reply) => expect(reply.status).toBe(201));
+  return tenant;
 }
 
-const objectsOf = ({ namespace }: Place) => redis.zcard(`jp:{${namespace}/shop/books}:ids`);
+const objectsOf = ({ namespace }: Tenant) => redis.zcard(`jp:{${namespace}/shop/books}:ids`);
 
-const withdrawn = (place: Place) =>
-  place.everywhere("/api/books", {}, (reply) => expect([404, 410]).toContain(reply.status), within);
+const withdrawn = (tenant: Tenant) =>
+  tenant.everywhere("/api/books", {}, (reply) => expect([404, 410]).toContain(reply.status), within);
 
 /** A replica that is alive and follows nothing. */
 async function laggardComes(): Promise<void> {
@@ -69,54 +69,54 @@ async function laggardGoes(): Promise<void> {
 }
 
 /** Of namespaces that nobody else uses. */
-async function startOperatorOf(...names: readonly [string, string]): Promise<readonly [Place, Place]> {
+async function startOperatorOf(...names: readonly [string, string]): Promise<readonly [Tenant, Tenant]> {
   const [one, other] = [await fleet.api.namespace(names[0]), await fleet.api.namespace(names[1])];
   await grantOperator(fleet.api, [one, other]);
   await startOperator([one, other]);
-  return [placeAt(fleet, one), placeAt(fleet, other)];
+  return [tenantAt(fleet, one), tenantAt(fleet, other)];
 }
 
 describe("an object that said Retain before it went", () => {
   it("keeps its data, also where Redis was away and heard of neither", async () => {
-    const place = await served(watched[0], openBooks({ deletionPolicy: "Delete" }));
+    const tenant = await served(watched[0], openBooks({ deletionPolicy: "Delete" }));
     redis.disconnect();
     await fleet.redis.kill("SIGTERM");
-    await place.edit("ApiResource", "books", { deletionPolicy: "Retain" });
-    await place.remove("ApiResource", "books");
-    await place.gone("ApiResource", "books", within);
+    await tenant.edit("ApiResource", "books", { deletionPolicy: "Retain" });
+    await tenant.remove("ApiResource", "books");
+    await tenant.gone("ApiResource", "books", within);
     await fleet.redis.restart();
     await redis.connect();
-    await withdrawn(place);
+    await withdrawn(tenant);
     // A purge takes half a second.
     await new Promise((resume) => setTimeout(resume, 3_000));
-    expect(await objectsOf(place)).toBe(1);
+    expect(await objectsOf(tenant)).toBe(1);
   });
 });
 
 describe("a namespace that took the operator's rights along", () => {
   it("leaves no data behind that were to be deleted, however late the replicas are", async () => {
-    const place = await served(watched[1], openBooks({ deletionPolicy: "Delete" }));
+    const tenant = await served(watched[1], openBooks({ deletionPolicy: "Delete" }));
     await laggardComes();
-    await endNamespace(fleet.api, place.namespace);
-    await withdrawn(place);
+    await endNamespace(fleet.api, tenant.namespace);
+    await withdrawn(tenant);
     await new Promise((resume) => setTimeout(resume, 3_000));
-    expect(await objectsOf(place)).toBe(1);
+    expect(await objectsOf(tenant)).toBe(1);
     await laggardGoes();
-    await eventually(async () => expect(await objectsOf(place)).toBe(0), within);
+    await eventually(async () => expect(await objectsOf(tenant)).toBe(0), within);
     await eventually(async () => expect(await redis.exists(configKeys.purges, configKeys.purged)).toBe(0), within);
   });
 });
 
 describe("a namespace that is taken off the list", () => {
   it("is not taken for empty: data of objects that are still there stay", async () => {
-    const place = await served(watched[2], openBooks({ deletionPolicy: "Delete" }));
+    const tenant = await served(watched[2], openBooks({ deletionPolicy: "Delete" }));
     for (const operator of fleet.operators.splice(0)) await operator.stop();
-    await place.remove("Project", "shop");
+    await tenant.remove("Project", "shop");
     await startOperator([watched[3] ?? ""]);
     // What no object explains is looked for once everything is published.
     await new Promise((resume) => setTimeout(resume, 8_000));
-    expect((await place.get("ApiResource", "books")).metadata.deletionTimestamp).toBeUndefined();
-    expect(await objectsOf(place)).toBe(1);
+    expect((await tenant.get("ApiResource", "books")).metadata.deletionTimestamp).toBeUndefined();
+    expect(await objectsOf(tenant)).toBe(1);
   });
 });
 
@@ -139,18 +139,18 @@ describe("an operator with rights in some namespaces only", () => {
     await ensureNamespace(fleet.api, going.namespace);
     await grantOperator(fleet.api, [going.namespace]);
     await going.create(declared("Project", "shop"));
-    await going.said("Project", "shop", "Ready", within);
+    await going.reports("Project", "shop", "Ready", within);
   });
 
   it("deletes the data of an object that it hears of last, after its Project's end and the loss of its rights", async () => {
     const [going] = await startOperatorOf("loses-rights", "keeps-rights");
-    const place = await served(going.namespace, openBooks({ deletionPolicy: "Delete" }));
-    await place.remove("Project", "shop");
-    await place.said("ApiResource", "books", "ProjectNotFound");
-    const binding = `/apis/rbac.authorization.k8s.io/v1/namespaces/${place.namespace}/rolebindings/jsonplane-operator`;
+    const tenant = await served(going.namespace, openBooks({ deletionPolicy: "Delete" }));
+    await tenant.remove("Project", "shop");
+    await tenant.reports("ApiResource", "books", "ProjectNotFound");
+    const binding = `/apis/rbac.authorization.k8s.io/v1/namespaces/${tenant.namespace}/rolebindings/jsonplane-operator`;
     await apiObject(fleet.api, binding, { method: "DELETE" });
-    await place.remove("ApiResource", "books");
-    await eventually(async () => expect(await objectsOf(place)).toBe(0), within);
+    await tenant.remove("ApiResource", "books");
+    await eventually(async () => expect(await objectsOf(tenant)).toBe(0), within);
   });
 
   it("takes nothing for gone that it may not see, and deletes no data for that", async () => {
@@ -165,7 +165,7 @@ describe("an operator with rights in some namespaces only", () => {
     await halfSeen.edit("Project", "shop", { serving: "ReadOnly" });
     await bookCount(halfSeen, 1);
     await changeRule(fleet.api, role, { "0/resources": ["apiresources", ...others] });
-    await halfSeen.said("Project", "shop", "Ready", within);
+    await halfSeen.reports("Project", "shop", "Ready", within);
     await bookCount(halfSeen, 1);
   });
 });

@@ -6,7 +6,7 @@ import { type OwnFleet, startFleet } from "../support/fleet/fleet.ts";
 import type { OwnApiServer } from "../support/kubernetes/api-server/api-server.ts";
 import { apiObject } from "../support/kubernetes/api-server/api-server-call.ts";
 import { endNamespace, ensureNamespace } from "../support/kubernetes/api-server/api-server-objects.ts";
-import { type Declared, declared, newPlace, openBooks, type Place } from "../support/kubernetes/declared.ts";
+import { type Declared, declared, newTenant, openBooks, type Tenant } from "../support/kubernetes/declared.ts";
 import { bookCount } from "../support/kubernetes/former-namespace.ts";
 import { changeRule, grantOperator } from "../support/kubernetes/rbac.ts";
 import { eventually } from "../support/time/eventually.ts";
@@ -25,21 +25,21 @@ async function stopOperators(): Promise<void> {
   for (const operator of fleet.operators.splice(0)) await operator.stop();
 }
 
-async function served(place: Place, ...objects: readonly Declared[]): Promise<void> {
-  await place.create(declared("Project", "shop"), ...objects);
-  await place.said("ApiResource", "books", "Ready");
-  await place.everywhere("/api/books", { method: "POST", body: {} }, (reply) => expect(reply.status).toBe(201));
+async function served(tenant: Tenant, ...objects: readonly Declared[]): Promise<void> {
+  await tenant.create(declared("Project", "shop"), ...objects);
+  await tenant.reports("ApiResource", "books", "Ready");
+  await tenant.everywhere("/api/books", { method: "POST", body: {} }, (reply) => expect(reply.status).toBe(201));
 }
 
-const namespacePath = ({ namespace }: Place) => `/api/v1/namespaces/${namespace}`;
+const namespacePath = ({ namespace }: Tenant) => `/api/v1/namespaces/${namespace}`;
 
-async function withdrawn(place: Place): Promise<void> {
-  await place.everywhere("/api/books", {}, (reply) => expect(reply.code).toBe("unknown_project"), within);
+async function withdrawn(tenant: Tenant): Promise<void> {
+  await tenant.everywhere("/api/books", {}, (reply) => expect(reply.code).toBe("unknown_project"), within);
 }
 
 describe("a namespace that goes while no operator runs", () => {
   it("is gone at once under Retain, and waits for the operator's return under Delete", async () => {
-    const [kept, waiting] = [await newPlace(fleet), await newPlace(fleet)];
+    const [kept, waiting] = [await newTenant(fleet), await newTenant(fleet)];
     await served(kept, openBooks());
     await served(waiting, openBooks({ deletionPolicy: "Delete" }));
     await stopOperators();
@@ -60,7 +60,7 @@ describe("a namespace that was made anew before the operator heard of it: its wa
     // Who loses the Lease while the API server restarts can't lead again before it may list namespaces again.
     const kubeconfig = await api.kubeconfig(await grantOperator(api, "cluster"));
     await fleet.addOperator({ kubeconfig, args: ["--lease-duration", "120s"] });
-    const [withData, without] = [await newPlace(fleet), await newPlace(fleet)];
+    const [withData, without] = [await newTenant(fleet), await newTenant(fleet)];
     await served(withData, openBooks());
 
     // From the restart on it is told nothing of namespaces.
@@ -77,17 +77,17 @@ describe("a namespace that was made anew before the operator heard of it: its wa
       }),
     );
     await withData.create(declared("Project", "shop"), openBooks());
-    await withData.said("Project", "shop", "RetainedDataFound", within);
+    await withData.reports("Project", "shop", "RetainedDataFound", within);
     await withData.everywhere("/api/books", {}, (reply) => expect(reply.status).toBe(404));
 
     await served(without, openBooks());
     await verbs("get", "list", "watch");
     await without.patch("Project", "shop", { spec: { serving: "ReadOnly" } });
-    await without.said("Project", "shop", "Ready", within);
+    await without.reports("Project", "shop", "Ready", within);
     // The watch that failed is tried again within five seconds, and tells of the namespace that is there now.
     await sleep(12_000);
     await without.patch("Project", "shop", { spec: { serving: "ReadWrite" } });
-    await without.said("Project", "shop", "Ready", within);
+    await without.reports("Project", "shop", "Ready", within);
     await bookCount(without, 1);
   });
 });

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type OwnFleet, startFleet } from "../support/fleet/fleet.ts";
 import { type GuardedShop, openGuardedShop } from "../support/fleet/guarded-shop.ts";
 import type { OperatorProcessOptions } from "../support/fleet/operator-process.ts";
-import { declared, newPlace, openBooks } from "../support/kubernetes/declared.ts";
+import { declared, newTenant, openBooks } from "../support/kubernetes/declared.ts";
 import { bookCount, namespaceThatCameBack } from "../support/kubernetes/former-namespace.ts";
 import { eventually } from "../support/time/eventually.ts";
 
@@ -31,24 +31,24 @@ async function restart(options: Partial<OperatorProcessOptions> = {}): Promise<v
 
 describe("a name that a Project of another class took while no operator ran", () => {
   it("is served no longer by the operator that starts", async () => {
-    const place = await newPlace(fleet);
-    await place.create(declared("Project", "shop"), openBooks());
-    await place.said("ApiResource", "books", "Ready");
-    await bookCount(place, 0);
+    const tenant = await newTenant(fleet);
+    await tenant.create(declared("Project", "shop"), openBooks());
+    await tenant.reports("ApiResource", "books", "Ready");
+    await bookCount(tenant, 0);
     await stopOperators();
-    await place.remove("Project", "shop");
-    await place.create(declared("Project", "shop", { className: "gold" }));
+    await tenant.remove("Project", "shop");
+    await tenant.create(declared("Project", "shop", { className: "gold" }));
     await fleet.addOperator();
-    await place.everywhere("/api/books", {}, (reply) => expect(reply.status).toBe(404));
+    await tenant.everywhere("/api/books", {}, (reply) => expect(reply.status).toBe(404));
   });
 });
 
 describe("without --allowed-hosts", () => {
   it("no namespace may claim a host", async () => {
     await restart();
-    const place = await newPlace(fleet);
-    await place.create(declared("Project", "shop", { hosts: ["shop.example.org"] }));
-    const { Stalled } = await place.said("Project", "shop", "InvalidSpec");
+    const tenant = await newTenant(fleet);
+    await tenant.create(declared("Project", "shop", { hosts: ["shop.example.org"] }));
+    const { Stalled } = await tenant.reports("Project", "shop", "InvalidSpec");
     expect(Stalled?.message).toContain("it allows this namespace no host at all");
     for (const replica of fleet.replicas) {
       expect((await replica.send("/", { headers: { host: "shop.example.org" } })).status).toBe(404);
@@ -75,13 +75,13 @@ describe("another public URL", () => {
 describe("data of an earlier namespace", () => {
   it("are adopted by an operator that is told to, without an annotation: all of a cluster was lost", async () => {
     await restart();
-    const [place, waiting] = await Promise.all([namespaceThatCameBack(fleet), namespaceThatCameBack(fleet)]);
+    const [tenant, waiting] = await Promise.all([namespaceThatCameBack(fleet), namespaceThatCameBack(fleet)]);
     await waiting.create(declared("Project", "shop"), openBooks());
-    await waiting.said("Project", "shop", "RetainedDataFound");
+    await waiting.reports("Project", "shop", "RetainedDataFound");
     await restart({ args: ["--adopt-data"] });
-    await place.create(declared("Project", "shop"), openBooks());
-    for (const each of [place, waiting]) {
-      await each.said("ApiResource", "books", "Ready");
+    await tenant.create(declared("Project", "shop"), openBooks());
+    for (const each of [tenant, waiting]) {
+      await each.reports("ApiResource", "books", "Ready");
       await bookCount(each, 1);
     }
   });
@@ -105,12 +105,12 @@ describe("when Redis is emptied while no operator runs", () => {
     await emptied();
     await fleet.addOperator();
 
-    await shop.said("ApiKey", "shown", "Ready");
-    await shop.said("ApiKey", "hashed", "KeyNotRetrievable");
-    await shop.said("ProjectUser", "ann", "Ready");
+    await shop.reports("ApiKey", "shown", "Ready");
+    await shop.reports("ApiKey", "hashed", "KeyNotRetrievable");
+    await shop.reports("ProjectUser", "ann", "Ready");
     await shop.reportedOf("ProjectUser", "ann", "SecretRepaired");
     for (const [kind, name] of [["ApiKey", "lost"] as const, ["ProjectUser", "eve"] as const]) {
-      const { Ready, Stalled } = await shop.said(kind, name, "KeyLost");
+      const { Ready, Stalled } = await shop.reports(kind, name, "KeyLost");
       expect(Ready?.message).toContain("change spec.rotation.id");
       expect(Stalled?.status).toBe("True");
     }
@@ -123,7 +123,7 @@ describe("when Redis is emptied while no operator runs", () => {
 
     for (const [kind, name] of [["ApiKey", "lost"] as const, ["ProjectUser", "eve"] as const]) {
       await shop.edit(kind, name, { rotation: { id: "after-the-loss" } });
-      await shop.said(kind, name, "Ready");
+      await shop.reports(kind, name, "Ready");
     }
     await shop.admitted(await shop.key("lost-api-key"));
     await shop.session("eve", await shop.password("eve-password"));

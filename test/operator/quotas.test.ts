@@ -4,7 +4,7 @@ import { beforeAll, expect, test } from "vitest";
 import type { Fleet } from "../support/fleet/fleet.ts";
 import { sharedFleet } from "../support/fleet/shared-fleet.ts";
 import { send } from "../support/http/http-client.ts";
-import { declared, openBooks, placeAt } from "../support/kubernetes/declared.ts";
+import { declared, openBooks, tenantAt } from "../support/kubernetes/declared.ts";
 import { eventually } from "../support/time/eventually.ts";
 import { firstOf } from "./edited-shop.ts";
 
@@ -28,17 +28,17 @@ spec: {projectRef: {name: shop}, schema: {type: object}}
 
 test("a quota is applied by every replica; the status says how much is used, and one Event that it is nearly full", async () => {
   const namespace = await fleet.api.namespace();
-  const place = placeAt(fleet, namespace);
+  const tenant = tenantAt(fleet, namespace);
   await fleet.api.apply(manifests, { namespace });
   await fleet.ready(namespace);
   const create = (at: number) =>
     send(fleet.replicas[at % 2]?.origin ?? "", `/${namespace}/shop/api/books`, { method: "POST", body: { at } });
   for (let at = 0; at < 4; at += 1) expect((await create(at)).status).toBe(201);
   // A status follows at once what it never told before, and else once a minute.
-  await place.edit("Project", "shop", { limits: { quota: { objects: 5, bytes: 1_048_576 } } });
+  await tenant.edit("Project", "shop", { limits: { quota: { objects: 5, bytes: 1_048_576 } } });
   await eventually(
     async () => {
-      const { status } = await place.get("Project", "shop");
+      const { status } = await tenant.get("Project", "shop");
       expect(status?.usage).toEqual([
         { quota: "objects", used: 4, limit: 5, nearlyFull: true },
         { quota: "bytes", used: expect.any(Number), limit: 1_048_576, nearlyFull: false },
@@ -47,7 +47,7 @@ test("a quota is applied by every replica; the status says how much is used, and
     { withinMs: 100_000, everyMs: 100 },
   );
   const said = async () =>
-    (await place.events("Project", "shop"))
+    (await tenant.events("Project", "shop"))
       .filter(({ reason }) => reason === "QuotaNearlyFull")
       .map((event) => event.note);
   const note = "4 of 5 are used of the quota objects; a write that exceeds it is refused with 403";
@@ -60,27 +60,27 @@ test("a quota is applied by every replica; the status says how much is used, and
 
 test("a quota is not passed by deleting resources and making others: what was kept counts, for the next Project of the name, too", async () => {
   const namespace = await fleet.api.namespace();
-  const place = placeAt(fleet, namespace);
+  const tenant = tenantAt(fleet, namespace);
   const spec = { authentication: { policy: "Disabled" }, limits: { quota: { objects: 2 } } };
   const films = declared("ApiResource", "films", { schema: { type: "object" } });
-  await place.create(declared("Project", "shop", spec), openBooks());
+  await tenant.create(declared("Project", "shop", spec), openBooks());
   await fleet.ready(namespace);
   const create = async (resource: string) =>
     (await firstOf(fleet).send(`/${namespace}/shop/api/${resource}`, { method: "POST", body: {} })).status;
   for (const status of [201, 201, 403]) expect(await create("books")).toBe(status);
-  await place.remove("ApiResource", "books");
-  await place.create(films);
-  await place.said("ApiResource", "films", "Ready");
+  await tenant.remove("ApiResource", "books");
+  await tenant.create(films);
+  await tenant.reports("ApiResource", "films", "Ready");
   expect(await create("films")).toBe(403);
-  await place.remove("Project", "shop");
-  await place.gone("Project", "shop");
-  await place.create(declared("Project", "shop", spec));
-  await place.said("Project", "shop", "Ready");
+  await tenant.remove("Project", "shop");
+  await tenant.gone("Project", "shop");
+  await tenant.create(declared("Project", "shop", spec));
+  await tenant.reports("Project", "shop", "Ready");
   expect(await create("films")).toBe(403);
   // Whoever takes the name up again may delete them.
-  await place.create(openBooks({ deletionPolicy: "Delete" }));
-  await place.said("ApiResource", "books", "Ready");
-  await place.remove("ApiResource", "books");
-  await place.gone("ApiResource", "books");
+  await tenant.create(openBooks({ deletionPolicy: "Delete" }));
+  await tenant.reports("ApiResource", "books", "Ready");
+  await tenant.remove("ApiResource", "books");
+  await tenant.gone("ApiResource", "books");
   await eventually(async () => expect(await create("films")).toBe(201), { withinMs: 60_000 });
 });

@@ -5,7 +5,7 @@ import { createKubeApi } from "../../operator/kube/connect.ts";
 import { createEventRecorder, type RecordObservation } from "../../operator/record/create-event-recorder.ts";
 import { type OwnFleet, startFleet, systemNamespace } from "../support/fleet/fleet.ts";
 import { endNamespace } from "../support/kubernetes/api-server/api-server-objects.ts";
-import { declared, newPlace, type Place, placeAt, secretOf } from "../support/kubernetes/declared.ts";
+import { declared, newTenant, secretOf, type Tenant, tenantAt } from "../support/kubernetes/declared.ts";
 import {
   grantedElsewhere,
   grantedInItsNamespace,
@@ -20,15 +20,15 @@ import { manualTime } from "../support/time/manual-time.ts";
 
 const within = { withinMs: 90_000 };
 const withData = ["Project", "ApiResource", "RootKey"] as const;
-async function gone(place: Place, ...objects: readonly (readonly [kind: string, name: string])[]): Promise<void> {
+async function gone(tenant: Tenant, ...objects: readonly (readonly [kind: string, name: string])[]): Promise<void> {
   for (const [kind, name] of objects) {
-    await place.gone(kind, name, within);
+    await tenant.gone(kind, name, within);
   }
 }
 
 /** Everything that makes the operator write or read something of its own kind, in both forms. */
-async function useEverything(place: Place): Promise<void> {
-  await place.create(
+async function useEverything(tenant: Tenant): Promise<void> {
+  await tenant.create(
     secretOf("given", { password: "correct horse" }),
     declared("Project", "shop", { deletionPolicy: "Delete" }),
     declared("ApiResource", "books", { schema: { type: "object" } }),
@@ -37,20 +37,20 @@ async function useEverything(place: Place): Promise<void> {
     declared("ProjectUser", "bob"),
     declared("ApiKey", "web", { rotation: { id: "1" } }),
   );
-  await place.fleet.ready(place.namespace);
+  await tenant.fleet.ready(tenant.namespace);
   // Its own annotation is what renews the fleet's key ring, step by step while everything else goes on.
-  const home = placeAt(place.fleet, systemNamespace);
+  const home = tenantAt(tenant.fleet, systemNamespace);
   await home.patch("Secret", "jsonplane-keyring", { metadata: { annotations: { "jsonplane.io/rotate": "now" } } });
-  await place.edit("ApiKey", "web", { rotation: { id: "2" } });
-  await place.said("ApiKey", "web", "Ready");
-  await place.edit("ApiResource", "books", { schema: { type: "wrong" } });
-  await place.said("ApiResource", "books", "InvalidSchema");
-  await place.remove("ApiKey", "web");
-  await place.remove("ProjectUser", "bob");
-  await gone(place, ["Secret", "web-api-key"], ["Secret", "bob-password"]);
-  expect((await place.get("Secret", "given")).metadata.name).toBe("given");
-  await writeAgainstConflicts(place);
-  await repeatAnEvent(place);
+  await tenant.edit("ApiKey", "web", { rotation: { id: "2" } });
+  await tenant.reports("ApiKey", "web", "Ready");
+  await tenant.edit("ApiResource", "books", { schema: { type: "wrong" } });
+  await tenant.reports("ApiResource", "books", "InvalidSchema");
+  await tenant.remove("ApiKey", "web");
+  await tenant.remove("ProjectUser", "bob");
+  await gone(tenant, ["Secret", "web-api-key"], ["Secret", "bob-password"]);
+  expect((await tenant.get("Secret", "given")).metadata.name).toBe("given");
+  await writeAgainstConflicts(tenant);
+  await repeatAnEvent(tenant);
   await eventually(async () => {
     const { metadata } = await home.get("Secret", "jsonplane-keyring");
     expect(metadata.annotations).toHaveProperty(["jsonplane.io/rotated"]);
@@ -58,65 +58,65 @@ async function useEverything(place: Place): Promise<void> {
 }
 
 /** Somebody edits while a status is written: the operator reads that one object anew. */
-async function writeAgainstConflicts(place: Place): Promise<void> {
+async function writeAgainstConflicts(tenant: Tenant): Promise<void> {
   const edited = [
     ["ApiResource", "books"],
     ["RootKey", "flags"],
   ] as const;
   let round = 0;
   const edit = async ([kind, name]: (typeof edited)[number]): Promise<void> => {
-    await place.edit(kind, name, { access: { read: round % 2 === 0 ? "Anyone" : "Nobody" } });
+    await tenant.edit(kind, name, { access: { read: round % 2 === 0 ? "Anyone" : "Nobody" } });
     for (let times = 0; times < 20; times += 1) {
-      await place.patch(kind, name, { metadata: { annotations: { times: String(times) } } });
+      await tenant.patch(kind, name, { metadata: { annotations: { times: String(times) } } });
     }
   };
   await eventually(async () => {
     round += 1;
     await Promise.all(edited.map(edit));
-    const used = await usedVerbs(place.fleet.api, operatorUser);
+    const used = await usedVerbs(tenant.fleet.api, operatorUser);
     for (const verb of ["get apiresources.jsonplane.io", "get rootkeys.jsonplane.io"]) expect(used).toContain(verb);
   }, within);
 }
 
 /** The same Event is counted up after five minutes: the operator's own recorder, and a clock that is moved on. */
-async function repeatAnEvent(place: Place): Promise<void> {
+async function repeatAnEvent(tenant: Tenant): Promise<void> {
   const time = manualTime(Date.now());
   const reported: RecordObservation[] = [];
   const { api } = await createKubeApi({
-    kubeconfig: await place.fleet.api.kubeconfig(operatorUser),
+    kubeconfig: await tenant.fleet.api.kubeconfig(operatorUser),
     environment: {},
     observe: () => undefined,
     monotonic: () => performance.now(),
   });
   const observe = (observation: RecordObservation) => void reported.push(observation);
   const recorder = createEventRecorder({ ...time, api, instance: "operator", random: Math.random, observe });
-  const { uid } = (await place.get("Project", "shop")).metadata;
-  const subject = { kind: "Project", namespace: place.namespace, name: "shop", uid } as const;
+  const { uid } = (await tenant.get("Project", "shop")).metadata;
+  const subject = { kind: "Project", namespace: tenant.namespace, name: "shop", uid } as const;
   const written = { kind: "written" } as const;
   for (const expected of [[written], [written, written]]) {
     recorder.record(subject, { type: "Normal", reason: "Ready", action: "Reconcile", note: "Again" });
     await eventually(() => expect(reported).toEqual(expected), within);
     time.freeze(301_000);
   }
-  const again = (await place.events("Project", "shop")).filter(({ note }) => note === "Again");
+  const again = (await tenant.events("Project", "shop")).filter(({ note }) => note === "Again");
   expect(again).toHaveLength(1);
   await recorder.stop();
   await api.close();
 }
 
 /** Finalizers that a restored manifest brings belong to somebody else's field manager. */
-async function restoreAndDelete(place: Place): Promise<void> {
+async function restoreAndDelete(tenant: Tenant): Promise<void> {
   const projectRef = { name: "restored" };
   for (const kind of withData) {
     const child = { projectRef, deletionPolicy: "Delete", ...(kind === "ApiResource" && { schema: {} }) };
     const manifest = declared(kind, "restored", kind === "Project" ? {} : child);
     const metadata = { name: "restored", finalizers: ["jsonplane.io/purge"] };
-    await place.fleet.api.apply(JSON.stringify({ ...manifest, metadata }), { namespace: place.namespace });
+    await tenant.fleet.api.apply(JSON.stringify({ ...manifest, metadata }), { namespace: tenant.namespace });
   }
   for (const kind of withData.toReversed()) {
-    await place.said(kind, "restored", "Ready", within);
-    await place.remove(kind, "restored");
-    await gone(place, [kind, "restored"]);
+    await tenant.reports(kind, "restored", "Ready", within);
+    await tenant.remove(kind, "restored");
+    await gone(tenant, [kind, "restored"]);
   }
 }
 
@@ -157,18 +157,18 @@ describe.concurrent("the cluster-wide form", () => {
     const kubeconfig = await fleet.api.kubeconfig(operatorUser);
     await fleet.addOperator({ kubeconfig });
     await fleet.addReplica();
-    const place = await newPlace(fleet);
-    await useEverything(place);
-    await restoreAndDelete(place);
+    const tenant = await newTenant(fleet);
+    await useEverything(tenant);
+    await restoreAndDelete(tenant);
     await changeLeader(fleet, () => fleet.addOperator({ kubeconfig }));
-    await place.remove("RootKey", "flags");
-    await place.remove("Project", "shop");
-    await gone(place, ["Project", "shop"], ["RootKey", "flags"]);
+    await tenant.remove("RootKey", "flags");
+    await tenant.remove("Project", "shop");
+    await gone(tenant, ["Project", "shop"], ["RootKey", "flags"]);
     // A namespace that is not in the cache any more is asked for.
-    await place.create(declared("Project", "shop"));
-    await place.said("Project", "shop", "Ready", within);
-    await endNamespace(fleet.api, place.namespace);
-    await place.everywhere("/", {}, (reply) => expect(reply.code).toBe("unknown_project"), within);
+    await tenant.create(declared("Project", "shop"));
+    await tenant.reports("Project", "shop", "Ready", within);
+    await endNamespace(fleet.api, tenant.namespace);
+    await tenant.everywhere("/", {}, (reply) => expect(reply.code).toBe("unknown_project"), within);
     await expectExactly(fleet, "cluster");
   });
 });
@@ -182,11 +182,11 @@ describe.concurrent("the namespaced form", () => {
     const start = () => fleet.addOperator({ kubeconfig, args: ["--watch-namespaces", namespace] });
     await start();
     await fleet.addReplica();
-    const place = placeAt(fleet, namespace);
-    await useEverything(place);
+    const tenant = tenantAt(fleet, namespace);
+    await useEverything(tenant);
     await changeLeader(fleet, start);
-    await place.remove("Project", "shop");
-    await gone(place, ["Project", "shop"]);
+    await tenant.remove("Project", "shop");
+    await gone(tenant, ["Project", "shop"]);
     await expectExactly(fleet, [namespace]);
   });
 });

@@ -3,7 +3,7 @@
 
 import type { NoticeReason, Reason } from "../../operator/model/reasons.ts";
 import { endNamespace, ensureNamespace } from "../support/kubernetes/api-server/api-server-objects.ts";
-import { type DeclaredKind, declared, type Place, secretOf } from "../support/kubernetes/declared.ts";
+import { type DeclaredKind, declared, secretOf, type Tenant } from "../support/kubernetes/declared.ts";
 import { eventually } from "../support/time/eventually.ts";
 
 export interface ReasonCase {
@@ -12,10 +12,10 @@ export interface ReasonCase {
   readonly name: string;
   /** What is wrong, when a reason has several causes. */
   readonly when: string;
-  readonly given: (place: Place) => Promise<void>;
+  readonly given: (tenant: Tenant) => Promise<void>;
   /** Parts of the message. */
   readonly says: readonly string[];
-  readonly heal: (place: Place) => Promise<void>;
+  readonly heal: (tenant: Tenant) => Promise<void>;
 }
 
 const project = declared("Project", "shop");
@@ -30,14 +30,14 @@ const quota = {
 };
 
 /** No controller fills in its status here, and the API server learns of it a moment later. */
-export async function forbidSecrets(place: Place): Promise<void> {
-  await place.create(quota);
+export async function forbidSecrets(tenant: Tenant): Promise<void> {
+  await tenant.create(quota);
   const none = { "count/secrets": "0" };
-  await place.patch("ResourceQuota", "none/status", { status: { hard: none, used: none } });
+  await tenant.patch("ResourceQuota", "none/status", { status: { hard: none, used: none } });
   let made = 0;
   await eventually(async () => {
     made += 1;
-    const taken = place.create(secretOf(`probe-${made}`, {})).then(
+    const taken = tenant.create(secretOf(`probe-${made}`, {})).then(
       () => true,
       () => false,
     );
@@ -51,61 +51,61 @@ const healing: readonly ReasonCase[] = [
     kind: "ApiResource",
     name: "books",
     when: "there is no such Project",
-    given: (place) => place.create(books()),
+    given: (tenant) => tenant.create(books()),
     says: ["/spec/projectRef/name", 'has no Project "shop"'],
-    heal: (place) => place.create(project),
+    heal: (tenant) => tenant.create(project),
   },
   {
     reason: "ProjectNotFound",
     kind: "ApiResource",
     name: "books",
     when: "its Project is not accepted",
-    given: (place) => place.create(secretOf("shop-signing", { a: "b" }), project, books()),
+    given: (tenant) => tenant.create(secretOf("shop-signing", { a: "b" }), project, books()),
     says: ['Project "shop" is not accepted', "see its own status"],
-    heal: (place) => place.remove("Secret", "shop-signing"),
+    heal: (tenant) => tenant.remove("Secret", "shop-signing"),
   },
   {
     reason: "SecretNotFound",
     kind: "ProjectUser",
     name: "ada",
     when: "there is no such Secret",
-    given: (place) => place.create(project, ada),
+    given: (tenant) => tenant.create(project, ada),
     says: ["/spec/passwordSecretRef/name", 'has no Secret "ada": create it'],
-    heal: (place) => place.create(secretOf("ada", { password: "correct horse" })),
+    heal: (tenant) => tenant.create(secretOf("ada", { password: "correct horse" })),
   },
   {
     reason: "SecretNotFound",
     kind: "ProjectUser",
     name: "ada",
     when: "the Secret lacks the entry",
-    given: (place) => place.create(project, secretOf("ada", { pasword: "correct horse" }), ada),
+    given: (tenant) => tenant.create(project, secretOf("ada", { pasword: "correct horse" }), ada),
     says: ["/spec/passwordSecretRef/key", 'Secret "ada" has no entry "password"'],
-    heal: (place) => place.patch("Secret", "ada", { stringData: { password: "correct horse" } }),
+    heal: (tenant) => tenant.patch("Secret", "ada", { stringData: { password: "correct horse" } }),
   },
   {
     reason: "SecretNotWritten",
     kind: "ApiKey",
     name: "web",
     when: "a quota forbids its Secret",
-    async given(place) {
-      await place.create(project);
-      await place.said("Project", "shop", "Ready");
-      await forbidSecrets(place);
-      await place.create(web);
+    async given(tenant) {
+      await tenant.create(project);
+      await tenant.reports("Project", "shop", "Ready");
+      await forbidSecrets(tenant);
+      await tenant.create(web);
     },
     says: ['Secret "web-', "quota"],
-    heal: (place) => place.remove("ResourceQuota", "none"),
+    heal: (tenant) => tenant.remove("ResourceQuota", "none"),
   },
   {
     reason: "Suspended",
     kind: "ApiResource",
     name: "books",
     when: "its Project is",
-    async given(place) {
-      await place.create(declared("Project", "shop", { suspend: true }), books());
+    async given(tenant) {
+      await tenant.create(declared("Project", "shop", { suspend: true }), books());
     },
     says: ["spec.suspend is false"],
-    heal: (place) => place.edit("Project", "shop", { suspend: false }),
+    heal: (tenant) => tenant.edit("Project", "shop", { suspend: false }),
   },
 ];
 
@@ -115,101 +115,102 @@ const stalling: readonly ReasonCase[] = [
     kind: "ApiResource",
     name: "books",
     when: "a pattern is no regular expression",
-    given: (place) => place.create(project, books({ schema: { properties: { isbn: { pattern: "(" } } } })),
+    given: (tenant) => tenant.create(project, books({ schema: { properties: { isbn: { pattern: "(" } } } })),
     says: ["/spec/schema/properties/isbn/pattern"],
-    heal: (place) => place.edit("ApiResource", "books", { schema: { properties: { isbn: { pattern: "." } } } }),
+    heal: (tenant) => tenant.edit("ApiResource", "books", { schema: { properties: { isbn: { pattern: "." } } } }),
   },
   {
     reason: "InvalidSpec",
     kind: "ApiResource",
     name: "books",
     when: "an index names no field",
-    given: (place) => place.create(project, books({ schema: { additionalProperties: false }, indexes: ["nonsense"] })),
+    given: (tenant) =>
+      tenant.create(project, books({ schema: { additionalProperties: false }, indexes: ["nonsense"] })),
     says: ["/spec/indexes/0", 'declares no "nonsense"'],
-    heal: (place) => place.edit("ApiResource", "books", { indexes: null }),
+    heal: (tenant) => tenant.edit("ApiResource", "books", { indexes: null }),
   },
   {
     reason: "InvalidSpec",
     kind: "Project",
     name: "shop",
     when: "the platform does not allow the host",
-    given: (place) => place.create(declared("Project", "shop", { hosts: ["www.example.org"] })),
+    given: (tenant) => tenant.create(declared("Project", "shop", { hosts: ["www.example.org"] })),
     says: ["/spec/hosts/0", '"www.example.org"', ".apps.test", "The rest of it is served"],
-    heal: (place) => place.edit("Project", "shop", { hosts: [] }),
+    heal: (tenant) => tenant.edit("Project", "shop", { hosts: [] }),
   },
   {
     reason: "NameConflict",
     kind: "ApiResource",
     name: "novels",
     when: "another ApiResource has the resourceName",
-    async given(place) {
-      await place.create(project, books());
-      await place.said("ApiResource", "books", "Ready");
-      await place.create(books({ resourceName: "books" }, "novels"));
+    async given(tenant) {
+      await tenant.create(project, books());
+      await tenant.reports("ApiResource", "books", "Ready");
+      await tenant.create(books({ resourceName: "books" }, "novels"));
     },
     says: ["/spec/resourceName", 'ApiResource "books" holds the resourceName "books" already'],
-    heal: (place) => place.remove("ApiResource", "books"),
+    heal: (tenant) => tenant.remove("ApiResource", "books"),
   },
   {
     reason: "HostConflict",
     kind: "Project",
     name: "other",
     when: "another Project has the host",
-    async given(place) {
-      const hosts = [`one.${place.namespace}.apps.test`];
-      await place.create(declared("Project", "shop", { hosts }));
-      await place.said("Project", "shop", "Ready");
-      await place.create(declared("Project", "other", { hosts }));
+    async given(tenant) {
+      const hosts = [`one.${tenant.namespace}.apps.test`];
+      await tenant.create(declared("Project", "shop", { hosts }));
+      await tenant.reports("Project", "shop", "Ready");
+      await tenant.create(declared("Project", "other", { hosts }));
     },
     says: ["/spec/hosts/0", "Another Project holds the host", "The rest of it is served"],
-    heal: (place) => place.edit("Project", "shop", { hosts: [] }),
+    heal: (tenant) => tenant.edit("Project", "shop", { hosts: [] }),
   },
   {
     reason: "SecretConflict",
     kind: "ApiKey",
     name: "web",
     when: "a Secret of the name is somebody else's",
-    given: (place) => place.create(project, secretOf("web-api-key", { a: "b" }), web),
+    given: (tenant) => tenant.create(project, secretOf("web-api-key", { a: "b" }), web),
     says: ['Secret "web-api-key" was not made for this ApiKey', "delete it or choose another"],
-    heal: (place) => place.remove("Secret", "web-api-key"),
+    heal: (tenant) => tenant.remove("Secret", "web-api-key"),
   },
   {
     reason: "KeyLost",
     kind: "ApiKey",
     name: "web",
     when: "its Secrets and what was published are gone",
-    async given(place) {
-      await place.create(project, web);
-      await place.said("ApiKey", "web", "Ready");
-      await place.remove("Project", "shop");
-      await place.said("ApiKey", "web", "ProjectNotFound");
-      await place.remove("Secret", "web-api-key");
-      await place.remove("Secret", "web-key-hash");
-      await eventually(() => place.create(project));
+    async given(tenant) {
+      await tenant.create(project, web);
+      await tenant.reports("ApiKey", "web", "Ready");
+      await tenant.remove("Project", "shop");
+      await tenant.reports("ApiKey", "web", "ProjectNotFound");
+      await tenant.remove("Secret", "web-api-key");
+      await tenant.remove("Secret", "web-key-hash");
+      await eventually(() => tenant.create(project));
     },
     says: ["can't be recovered", "change spec.rotation.id"],
-    heal: (place) => place.edit("ApiKey", "web", { rotation: { id: "new" } }),
+    heal: (tenant) => tenant.edit("ApiKey", "web", { rotation: { id: "new" } }),
   },
   {
     reason: "RetainedDataFound",
     kind: "Project",
     name: "shop",
     when: "a former namespace of the name left data",
-    async given(place) {
-      const { fleet, namespace } = place;
-      await place.create(project, books({ access: { create: "Anyone" } }));
-      await place.said("ApiResource", "books", "Ready");
+    async given(tenant) {
+      const { fleet, namespace } = tenant;
+      await tenant.create(project, books({ access: { create: "Anyone" } }));
+      await tenant.reports("ApiResource", "books", "Ready");
       const post = { method: "POST", body: { title: "Momo" } };
       await fleet.replicas[0]?.send(`/${namespace}/shop/api/books`, post);
       await endNamespace(fleet.api, namespace);
       await ensureNamespace(fleet.api, namespace);
-      await place.create(project, books());
+      await tenant.create(project, books());
     },
     says: ["Data of an earlier namespace", 'jsonplane.io/adopt-data: "true"'],
-    async heal(place) {
-      await place.patch("Project", "shop", { metadata: { annotations: { "jsonplane.io/adopt-data": "true" } } });
+    async heal(tenant) {
+      await tenant.patch("Project", "shop", { metadata: { annotations: { "jsonplane.io/adopt-data": "true" } } });
       await eventually(async () => {
-        const events = await place.events("Project", "shop");
+        const events = await tenant.events("Project", "shop");
         if (!events.some(({ reason }) => reason === "DataAdopted")) throw new Error(JSON.stringify(events));
       });
     },
@@ -222,31 +223,31 @@ const noticed: readonly ReasonCase[] = [
     kind: "ApiResource",
     name: "books",
     when: "a keyword is not known",
-    given: (place) => place.create(project, books({ schema: { properties: { isbn: { maxLenght: 3 } } } })),
+    given: (tenant) => tenant.create(project, books({ schema: { properties: { isbn: { maxLenght: 3 } } } })),
     says: ["/spec/schema/properties/isbn", "maxLenght"],
-    heal: (place) => place.edit("ApiResource", "books", { schema: { properties: { isbn: { maxLenght: null } } } }),
+    heal: (tenant) => tenant.edit("ApiResource", "books", { schema: { properties: { isbn: { maxLenght: null } } } }),
   },
   {
     reason: "KeyNotRetrievable",
     kind: "ApiKey",
     name: "web",
     when: "its Secret was deleted",
-    async given(place) {
-      await place.create(project, web);
-      await place.said("ApiKey", "web", "Ready");
-      await place.remove("Secret", "web-api-key");
+    async given(tenant) {
+      await tenant.create(project, web);
+      await tenant.reports("ApiKey", "web", "Ready");
+      await tenant.remove("Secret", "web-api-key");
     },
     says: ['Secret "web-api-key" no longer holds the key', "spec.rotation.id"],
-    heal: (place) => place.edit("ApiKey", "web", { rotation: { id: "new" } }),
+    heal: (tenant) => tenant.edit("ApiKey", "web", { rotation: { id: "new" } }),
   },
   {
     reason: "Expired",
     kind: "ApiKey",
     name: "web",
     when: "its time is over",
-    given: (place) => place.create(project, declared("ApiKey", "web", { expiresAt: "2024-01-01T00:00:00Z" })),
+    given: (tenant) => tenant.create(project, declared("ApiKey", "web", { expiresAt: "2024-01-01T00:00:00Z" })),
     says: ["/spec/expiresAt", "has expired", "set another time"],
-    heal: (place) => place.edit("ApiKey", "web", { expiresAt: null }),
+    heal: (tenant) => tenant.edit("ApiKey", "web", { expiresAt: null }),
   },
 ];
 

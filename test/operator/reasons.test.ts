@@ -8,9 +8,9 @@ import {
   type Conditions,
   type DeclaredKind,
   declared,
-  newPlace,
-  type Place,
+  newTenant,
   secretOf,
+  type Tenant,
 } from "../support/kubernetes/declared.ts";
 import { kstatusOf } from "../support/kubernetes/kstatus.ts";
 import { askRedis } from "../support/redis/ask-redis.ts";
@@ -41,17 +41,17 @@ function expectedOf(reason: string) {
 }
 
 /** The conditions agree with each other and with how Helm and Flux read them. */
-async function expectTold(place: Place, kind: DeclaredKind, name: string, reason: string): Promise<Conditions> {
-  const conditions = await place.said(kind, name, reason, { withinMs: 60_000 });
+async function expectTold(tenant: Tenant, kind: DeclaredKind, name: string, reason: string): Promise<Conditions> {
+  const conditions = await tenant.reports(kind, name, reason, { withinMs: 60_000 });
   const { Ready, Reconciling, Stalled } = conditions;
   const { kstatus, status, condition } = expectedOf(reason);
   expect(Ready?.status).toBe(status);
-  expect(kstatusOf(await place.get(kind, name))).toBe(kstatus);
+  expect(kstatusOf(await tenant.get(kind, name))).toBe(kstatus);
   const further = [Reconciling, Stalled].filter((each) => each !== undefined);
   expect(further.map(({ type }) => type)).toEqual(condition === undefined ? [] : [condition]);
   for (const each of further) expect(each).toMatchObject({ status: "True", reason, message: Ready?.message });
   await eventually(async () => {
-    const event = (await place.events(kind, name)).find((each) => each.reason === reason);
+    const event = (await tenant.events(kind, name)).find((each) => each.reason === reason);
     expect(event?.note).toBe(Ready?.message);
   });
   return conditions;
@@ -60,77 +60,77 @@ async function expectTold(place: Place, kind: DeclaredKind, name: string, reason
 describe.concurrent("the reason", () => {
   for (const { reason, kind, name, when, given, says, heal } of reasonCases) {
     it(`${reason}, when ${when}, is told with what to do, and mended`, async () => {
-      const place = await newPlace(fleet);
-      await given(place);
-      const { Ready } = await expectTold(place, kind, name, reason);
+      const tenant = await newTenant(fleet);
+      await given(tenant);
+      const { Ready } = await expectTold(tenant, kind, name, reason);
       for (const part of says) expect(Ready?.message).toContain(part);
-      await heal(place);
-      const conditions = await place.said(kind, name, "Ready", { withinMs: 120_000 });
+      await heal(tenant);
+      const conditions = await tenant.reports(kind, name, "Ready", { withinMs: 120_000 });
       const available = kind === "Project" ? ["Available"] : [];
       expect(Object.keys(conditions).sort()).toEqual(["Accepted", ...available, "Programmed", "Ready"]);
-      expect(kstatusOf(await place.get(kind, name))).toBe("Current");
+      expect(kstatusOf(await tenant.get(kind, name))).toBe("Current");
     });
   }
 });
 
 describe("a broken edit of a schema", () => {
   it("keeps the last good version live, says so, and touches no neighbour", async () => {
-    const place = await newPlace(fleet);
+    const tenant = await newTenant(fleet);
     const open = { access: { create: "Anyone", read: "Anyone" } };
     const good = { schema: { properties: { title: { maxLength: 5 } } } };
-    await place.create(declared("Project", "shop"));
-    await place.create(...["books", "films"].map((name) => declared("ApiResource", name, { ...open, ...good })));
-    await place.said("ApiResource", "books", "Ready");
-    await place.said("ApiResource", "films", "Ready");
-    const before = await place.get("ApiResource", "films");
-    await place.edit("ApiResource", "books", { schema: { properties: { title: { maxLength: -1 } } } });
-    const { Accepted, Programmed, Ready } = await expectTold(place, "ApiResource", "books", "InvalidSchema");
+    await tenant.create(declared("Project", "shop"));
+    await tenant.create(...["books", "films"].map((name) => declared("ApiResource", name, { ...open, ...good })));
+    await tenant.reports("ApiResource", "books", "Ready");
+    await tenant.reports("ApiResource", "films", "Ready");
+    const before = await tenant.get("ApiResource", "films");
+    await tenant.edit("ApiResource", "books", { schema: { properties: { title: { maxLength: -1 } } } });
+    const { Accepted, Programmed, Ready } = await expectTold(tenant, "ApiResource", "books", "InvalidSchema");
     expect(Accepted?.status).toBe("False");
     expect(Programmed?.status).toBe("False");
     expect(Ready?.message).toContain("/spec/schema/properties/title/maxLength");
     expect(Ready?.message).toContain("Its last good version is still served");
-    const books = await place.get("ApiResource", "books");
+    const books = await tenant.get("ApiResource", "books");
     expect(books.status).toMatchObject({ observedGeneration: 2, liveGeneration: 1 });
     const post = (title: string) => ({ method: "POST", body: { title } });
-    await place.everywhere("/api/books", post("Momo"), (reply) => expect(reply.status).toBe(201), { withinMs: 0 });
-    await place.everywhere("/api/books", post("longer"), (reply) => expect(reply.code).toBe("validation_failed"));
-    await place.everywhere("/api/films", post("Alien"), (reply) => expect(reply.status).toBe(201));
-    expect((await place.get("ApiResource", "films")).metadata.resourceVersion).toBe(before.metadata.resourceVersion);
-    await place.edit("ApiResource", "books", { schema: { properties: { title: { maxLength: 6 } } } });
-    await place.said("ApiResource", "books", "Ready");
-    expect((await place.get("ApiResource", "books")).status).toMatchObject({ liveGeneration: 3 });
-    await place.everywhere("/api/books", post("longer"), (reply) => expect(reply.status).toBe(201), { withinMs: 0 });
+    await tenant.everywhere("/api/books", post("Momo"), (reply) => expect(reply.status).toBe(201), { withinMs: 0 });
+    await tenant.everywhere("/api/books", post("longer"), (reply) => expect(reply.code).toBe("validation_failed"));
+    await tenant.everywhere("/api/films", post("Alien"), (reply) => expect(reply.status).toBe(201));
+    expect((await tenant.get("ApiResource", "films")).metadata.resourceVersion).toBe(before.metadata.resourceVersion);
+    await tenant.edit("ApiResource", "books", { schema: { properties: { title: { maxLength: 6 } } } });
+    await tenant.reports("ApiResource", "books", "Ready");
+    expect((await tenant.get("ApiResource", "books")).status).toMatchObject({ liveGeneration: 3 });
+    await tenant.everywhere("/api/books", post("longer"), (reply) => expect(reply.status).toBe(201), { withinMs: 0 });
   });
 
   it("is told of an ApiResource that never was good, which is served to nobody while its siblings are", async () => {
-    const place = await newPlace(fleet);
-    await place.create(
+    const tenant = await newTenant(fleet);
+    await tenant.create(
       declared("Project", "shop"),
       declared("ApiResource", "books", { schema: { type: "nonsense" } }),
       declared("ApiResource", "films", { schema: {}, access: { read: "Anyone" } }),
     );
-    await expectTold(place, "ApiResource", "books", "InvalidSchema");
-    await place.said("ApiResource", "films", "Ready");
-    expect((await place.get("ApiResource", "books")).status?.["liveGeneration"]).toBeUndefined();
-    await place.everywhere("/api/books", {}, (reply) => expect(reply.code).toBe("unknown_resource"));
-    await place.everywhere("/api/films", {}, (reply) => expect(reply.status).toBe(200));
+    await expectTold(tenant, "ApiResource", "books", "InvalidSchema");
+    await tenant.reports("ApiResource", "films", "Ready");
+    expect((await tenant.get("ApiResource", "books")).status?.["liveGeneration"]).toBeUndefined();
+    await tenant.everywhere("/api/books", {}, (reply) => expect(reply.code).toBe("unknown_resource"));
+    await tenant.everywhere("/api/films", {}, (reply) => expect(reply.status).toBe(200));
   });
 });
 
 describe("what becomes of data at an object's end", () => {
   it("is told in an Event of the object: kept with Retain, deleted with Delete", async () => {
-    const place = await newPlace(fleet);
+    const tenant = await newTenant(fleet);
     const resource = (name: string, deletionPolicy: string) =>
       declared("ApiResource", name, { schema: {}, access: { create: "Anyone" }, deletionPolicy });
-    await place.create(declared("Project", "shop"), resource("books", "Retain"), resource("films", "Delete"));
+    await tenant.create(declared("Project", "shop"), resource("books", "Retain"), resource("films", "Delete"));
     for (const [name, reason] of [
       ["books", "DataRetained"],
       ["films", "DataPurged"],
     ] as const) {
-      await place.said("ApiResource", name, "Ready");
-      await place.remove("ApiResource", name);
+      await tenant.reports("ApiResource", name, "Ready");
+      await tenant.remove("ApiResource", name);
       await eventually(async () => {
-        const events = await place.events("ApiResource", name);
+        const events = await tenant.events("ApiResource", name);
         expect(events.find((each) => each.reason === reason)?.note).toContain(`The stored objects of "${name}" were`);
       });
     }
@@ -160,101 +160,101 @@ describe("with replicas that", () => {
   afterEach(dismissFake);
 
   it("lag behind, an object says WaitingForReplicas, and Ready once they have followed", async () => {
-    const place = await newPlace(fleet);
+    const tenant = await newTenant(fleet);
     await fakeSays(0);
-    await place.create(declared("Project", "shop"));
-    const { Accepted, Programmed, Ready } = await expectTold(place, "Project", "shop", "WaitingForReplicas");
+    await tenant.create(declared("Project", "shop"));
+    const { Accepted, Programmed, Ready } = await expectTold(tenant, "Project", "shop", "WaitingForReplicas");
     expect(Accepted?.status).toBe("True");
     expect(Programmed?.status).toBe("False");
     expect(Ready?.message).toContain("may still serve an older version");
     await fakeSays(farAhead);
-    await place.said("Project", "shop", "Ready");
+    await tenant.reports("Project", "shop", "Ready");
   });
 
   it("go and come, an object that was Ready stays so", async () => {
-    const place = await newPlace(fleet);
-    await place.create(declared("Project", "shop"));
-    await place.said("Project", "shop", "Ready");
+    const tenant = await newTenant(fleet);
+    await tenant.create(declared("Project", "shop"));
+    await tenant.reports("Project", "shop", "Ready");
     await fakeSays(0);
-    await place.create(declared("RootKey", "settings"));
-    await place.said("RootKey", "settings", "WaitingForReplicas");
-    await place.said("Project", "shop", "Ready", { withinMs: 0 });
+    await tenant.create(declared("RootKey", "settings"));
+    await tenant.reports("RootKey", "settings", "WaitingForReplicas");
+    await tenant.reports("Project", "shop", "Ready", { withinMs: 0 });
   });
 
   it("can't use an object, it says RefusedByReplica and what the replica says, until they can", async () => {
-    const place = await newPlace(fleet);
-    const nack = { project: `${place.namespace}/shop`, field: "resource:books", reason: "an unknown keyword" };
+    const tenant = await newTenant(fleet);
+    const nack = { project: `${tenant.namespace}/shop`, field: "resource:books", reason: "an unknown keyword" };
     await fakeSays(farAhead, [nack]);
-    await place.create(declared("Project", "shop"), declared("ApiResource", "books", { schema: {} }));
-    const { Ready } = await expectTold(place, "ApiResource", "books", "RefusedByReplica");
+    await tenant.create(declared("Project", "shop"), declared("ApiResource", "books", { schema: {} }));
+    const { Ready } = await expectTold(tenant, "ApiResource", "books", "RefusedByReplica");
     expect(Ready?.message).toContain("an unknown keyword");
     expect(Ready?.message).toContain("upgrade the data plane");
-    await place.said("Project", "shop", "Ready");
+    await tenant.reports("Project", "shop", "Ready");
     await fakeSays(farAhead);
-    await place.said("ApiResource", "books", "Ready");
+    await tenant.reports("ApiResource", "books", "Ready");
   });
 
   it("still serve what is deleted, it says Deleting, and its successor PurgePending, until they don't", async () => {
-    const place = await newPlace(fleet);
+    const tenant = await newTenant(fleet);
     const spec = { schema: {}, deletionPolicy: "Delete", access: { create: "Anyone", read: "Anyone" } };
-    await place.create(declared("Project", "shop"), declared("ApiResource", "books", spec));
-    await place.said("ApiResource", "books", "Ready");
+    await tenant.create(declared("Project", "shop"), declared("ApiResource", "books", spec));
+    await tenant.reports("ApiResource", "books", "Ready");
     const post = { method: "POST", body: { title: "Momo" } };
-    await place.everywhere("/api/books", post, (reply) => expect(reply.status).toBe(201));
+    await tenant.everywhere("/api/books", post, (reply) => expect(reply.status).toBe(201));
     await fakeSays(0);
-    await place.remove("ApiResource", "books");
-    const { Ready } = await place.said("ApiResource", "books", "Deleting");
+    await tenant.remove("ApiResource", "books");
+    const { Ready } = await tenant.reports("ApiResource", "books", "Deleting");
     expect(Ready?.message).toContain("once all data-plane replicas have stopped serving it");
-    await place.create(declared("ApiResource", "novels", { ...spec, resourceName: "books" }));
-    const reported = await expectTold(place, "ApiResource", "novels", "PurgePending");
+    await tenant.create(declared("ApiResource", "novels", { ...spec, resourceName: "books" }));
+    const reported = await expectTold(tenant, "ApiResource", "novels", "PurgePending");
     expect(reported["Ready"]?.message).toContain("are being deleted; it is served after that");
     await dismissFake();
-    await place.said("ApiResource", "novels", "Ready");
-    await expect(place.get("ApiResource", "books")).rejects.toThrow("NotFound");
+    await tenant.reports("ApiResource", "novels", "Ready");
+    await expect(tenant.get("ApiResource", "books")).rejects.toThrow("NotFound");
     await eventually(async () => {
-      const events = await place.events("ApiResource", "books");
+      const events = await tenant.events("ApiResource", "books");
       expect(events.map(({ reason }) => reason)).toEqual(expect.arrayContaining(["Deleting", "DataPurged"]));
     });
     const empty = (count: unknown) => expect(count).toBe(0);
-    await place.everywhere("/api/books", {}, (reply) => empty(reply.json()["count"]));
+    await tenant.everywhere("/api/books", {}, (reply) => empty(reply.json()["count"]));
   });
 
   it("are all gone, an object says NoReplicas, and Ready once one is there", async () => {
-    const place = await newPlace(fleet);
+    const tenant = await newTenant(fleet);
     await Promise.all(fleet.replicas.splice(0).map((replica) => replica.stop()));
-    await place.create(declared("Project", "shop"));
-    const { Ready } = await expectTold(place, "Project", "shop", "NoReplicas");
+    await tenant.create(declared("Project", "shop"));
+    const { Ready } = await expectTold(tenant, "Project", "shop", "NoReplicas");
     expect(Ready?.message).toContain("it is served as soon as one is");
     await fleet.addReplica();
-    await place.said("Project", "shop", "Ready");
+    await tenant.reports("Project", "shop", "Ready");
   });
 });
 
 describe("while Redis is away", () => {
   it("a new object says PublishFailed, one that was Ready stays so, and both are Ready after", async () => {
-    const place = await newPlace(fleet);
-    await place.create(secretOf("ada", { password: "correct horse" }), declared("Project", "shop"));
-    await place.said("Project", "shop", "Ready");
+    const tenant = await newTenant(fleet);
+    await tenant.create(secretOf("ada", { password: "correct horse" }), declared("Project", "shop"));
+    await tenant.reports("Project", "shop", "Ready");
     await fleet.redis.kill();
-    await place.create(declared("RootKey", "settings"));
-    const { Ready } = await expectTold(place, "RootKey", "settings", "PublishFailed");
+    await tenant.create(declared("RootKey", "settings"));
+    const { Ready } = await expectTold(tenant, "RootKey", "settings", "PublishFailed");
     expect(Ready?.message).toContain("it is tried again until it can");
-    await place.said("Project", "shop", "Ready", { withinMs: 0 });
+    await tenant.reports("Project", "shop", "Ready", { withinMs: 0 });
     await fleet.redis.restart();
-    await place.said("RootKey", "settings", "Ready", { withinMs: 120_000 });
+    await tenant.reports("RootKey", "settings", "Ready", { withinMs: 120_000 });
   });
 });
 
 describe("after Redis came back empty", () => {
   it("a Project says DataLost, and Ready once that is accepted by its name", async () => {
-    const place = await newPlace(fleet);
+    const tenant = await newTenant(fleet);
     await fleet.redis.kill();
     await fleet.redis.restart();
-    await place.create(declared("Project", "shop"));
-    const { Ready } = await expectTold(place, "Project", "shop", "DataLost");
+    await tenant.create(declared("Project", "shop"));
+    const { Ready } = await expectTold(tenant, "Project", "shop", "DataLost");
     const [, annotation = "", loss = ""] = /(jsonplane\.io\/[a-z-]+): "([0-9a-f]+)"/.exec(Ready?.message ?? "") ?? [];
-    await place.patch("Project", "shop", { metadata: { annotations: { [annotation]: loss } } });
-    await place.said("Project", "shop", "Ready", { withinMs: 120_000 });
+    await tenant.patch("Project", "shop", { metadata: { annotations: { [annotation]: loss } } });
+    await tenant.reports("Project", "shop", "Ready", { withinMs: 120_000 });
   });
 });
 

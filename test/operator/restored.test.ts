@@ -34,7 +34,7 @@ async function openShop(): Promise<Before> {
   const shop = await openGuardedShop(fleet, web, declared("ProjectUser", "ann"), secretOf("of-ben", given), ben);
   const former = await shop.key();
   await shop.edit("ApiKey", "web", { rotation: { id: "a" } });
-  await shop.said("ApiKey", "web", "Ready");
+  await shop.reports("ApiKey", "web", "Ready");
   const [replica] = fleet.replicas;
   const as = await shop.key();
   const made = await replica?.send(`/${shop.namespace}/shop/api/notes`, { method: "POST", body: { text: "Momo" }, as });
@@ -68,7 +68,8 @@ async function isAsBefore({ shop, keys, note, backup }: Before): Promise<void> {
   const valuesOf = ({ secrets }: Backup) =>
     secrets.map(({ metadata, data }) => ({ name: metadata.name, data: { ...(data as object), rotation: "" } }));
   expect(valuesOf(await backupOf(shop))).toEqual(valuesOf(backup));
-  for (const name of ["web", "ann", "ben"]) await shop.said(name === "web" ? "ApiKey" : "ProjectUser", name, "Ready");
+  for (const name of ["web", "ann", "ben"])
+    await shop.reports(name === "web" ? "ApiKey" : "ProjectUser", name, "Ready");
 }
 
 it("Secrets first, then everything else, while the operator runs: nothing is lost, and sessions have ended", async () => {

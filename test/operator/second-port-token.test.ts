@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type OwnFleet, startFleet } from "../support/fleet/fleet.ts";
 import { send } from "../support/http/http-client.ts";
-import { declared, newPlace } from "../support/kubernetes/declared.ts";
+import { declared, newTenant } from "../support/kubernetes/declared.ts";
 import { eventually } from "../support/time/eventually.ts";
 
 const former = "former-0123456789abcdef";
@@ -22,10 +22,10 @@ beforeAll(async () => {
   await writeFile(file, `${former}\n`);
   const args = ["--admin-token-file", file];
   fleet = await startFleet({ operatorArgs: args, replicaArgs: args });
-  const place = await newPlace(fleet);
-  await place.create(declared("Project", "shop"), declared("RootKey", "flags", { initialValue: {} }));
-  await fleet.ready(place.namespace);
-  await place.everywhere("/json/flags", {}, ({ status }) => expect(status).toBe(200));
+  const tenant = await newTenant(fleet);
+  await tenant.create(declared("Project", "shop"), declared("RootKey", "flags", { initialValue: {} }));
+  await fleet.ready(tenant.namespace);
+  await tenant.everywhere("/json/flags", {}, ({ status }) => expect(status).toBe(200));
 });
 afterAll(async () => {
   await fleet?.stop();

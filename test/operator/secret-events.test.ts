@@ -5,7 +5,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import type { Fleet } from "../support/fleet/fleet.ts";
 import { type GuardedShop, openGuardedShop } from "../support/fleet/guarded-shop.ts";
 import { sharedFleet } from "../support/fleet/shared-fleet.ts";
-import { declared, newPlace, secretOf } from "../support/kubernetes/declared.ts";
+import { declared, newTenant, secretOf } from "../support/kubernetes/declared.ts";
 import { eventually } from "../support/time/eventually.ts";
 import { backupOf } from "./backup.ts";
 import { forbidSecrets } from "./reason-cases.ts";
@@ -40,7 +40,7 @@ async function edited(shop: GuardedShop, secret: string, entries: Readonly<Recor
 /** Whatever an operator would do about it, it has done: it looked at the Project again, for another reason. */
 async function lookedAgain(shop: GuardedShop): Promise<void> {
   await shop.edit("ApiResource", "notes", { schema: { title: String(Math.random()) } });
-  await shop.said("ApiResource", "notes", "Ready");
+  await shop.reports("ApiResource", "notes", "Ready");
 }
 
 describe("the Secret of an API key", () => {
@@ -48,13 +48,13 @@ describe("the Secret of an API key", () => {
     const shop = await openGuardedShop(fleet, web);
     const key = await shop.key();
     await shop.remove("Secret", "web-api-key");
-    const { Ready } = await shop.said("ApiKey", "web", "KeyNotRetrievable");
+    const { Ready } = await shop.reports("ApiKey", "web", "KeyNotRetrievable");
     expect(Ready).toMatchObject({ status: "True" });
     await lookedAgain(shop);
     expect(await isGone(shop, "web-api-key")).toBe(true);
     await shop.admitted(key);
     await shop.edit("ApiKey", "web", { rotation: { id: "shown-again" } });
-    await shop.said("ApiKey", "web", "Ready");
+    await shop.reports("ApiKey", "web", "Ready");
     expect(await shop.key()).not.toBe(key);
     await shop.admitted(await shop.key());
     await shop.admitted(key);
@@ -64,7 +64,7 @@ describe("the Secret of an API key", () => {
     const shop = await openGuardedShop(fleet, web);
     const key = await shop.key();
     await edited(shop, "web-api-key", { apiKey: `jp_${"a".repeat(43)}` });
-    await shop.said("ApiKey", "web", "KeyNotRetrievable");
+    await shop.reports("ApiKey", "web", "KeyNotRetrievable");
     await shop.admitted(key);
     await shop.refused(await shop.key());
     expect(await shop.key()).toBe(`apikey jp_${"a".repeat(43)}`);
@@ -86,7 +86,7 @@ describe("a generated password", () => {
     const password = await shop.password();
     const session = await shop.session("ann", password);
     await shop.remove("Secret", "ann-password");
-    await shop.said("ProjectUser", "ann", "KeyNotRetrievable");
+    await shop.reports("ProjectUser", "ann", "KeyNotRetrievable");
     await lookedAgain(shop);
     expect(await isGone(shop, "ann-password")).toBe(true);
     await shop.goesOn(session);
@@ -138,8 +138,8 @@ describe("a hash Secret", () => {
       await lose(shop, "ann-user-hash");
       await shop.reportedOf("ApiKey", "web", "SecretRepaired");
       await shop.reportedOf("ProjectUser", "ann", "SecretRepaired");
-      await shop.said("ApiKey", "web", "KeyNotRetrievable");
-      await shop.said("ProjectUser", "ann", "KeyNotRetrievable");
+      await shop.reports("ApiKey", "web", "KeyNotRetrievable");
+      await shop.reports("ProjectUser", "ann", "KeyNotRetrievable");
       await shop.admitted(key);
       await shop.goesOn(session);
       await shop.session("ann", password);
@@ -152,7 +152,7 @@ describe("a hash Secret", () => {
     await edited(shop, "web-api-key", { apiKey: "jp_mine" });
     await shop.remove("Secret", "web-key-hash");
     await backAgain(shop, "web-key-hash");
-    await shop.said("ApiKey", "web", "KeyNotRetrievable");
+    await shop.reports("ApiKey", "web", "KeyNotRetrievable");
     await lookedAgain(shop);
     await shop.admitted(key);
     await shop.refused("apikey jp_mine");
@@ -216,21 +216,21 @@ describe("the Secret that a user's password comes from", () => {
   it("missing, or without the entry, or deleted later: the object says which, and it heals by itself", async () => {
     const shop = await openGuardedShop(fleet);
     await shop.create(ben);
-    expect((await shop.said("ProjectUser", "ben", "SecretNotFound")).Ready?.message).toContain('no Secret "of-ben"');
+    expect((await shop.reports("ProjectUser", "ben", "SecretNotFound")).Ready?.message).toContain('no Secret "of-ben"');
     await shop.create(secretOf("of-ben", { pasword: "correct horse" }));
     await eventually(async () => {
-      const { Ready } = await shop.said("ProjectUser", "ben", "SecretNotFound");
+      const { Ready } = await shop.reports("ProjectUser", "ben", "SecretNotFound");
       expect(Ready?.message).toContain('no entry "password"');
     });
     await edited(shop, "of-ben", { password: "correct horse" });
-    await shop.said("ProjectUser", "ben", "Ready");
+    await shop.reports("ProjectUser", "ben", "Ready");
     const session = await shop.session("ben", "correct horse");
     await shop.remove("Secret", "of-ben");
-    await shop.said("ProjectUser", "ben", "SecretNotFound");
+    await shop.reports("ProjectUser", "ben", "SecretNotFound");
     await shop.goesOn(session);
     await shop.session("ben", "correct horse");
     await shop.create(secretOf("of-ben", { password: "correct horse" }));
-    await shop.said("ProjectUser", "ben", "Ready");
+    await shop.reports("ProjectUser", "ben", "Ready");
     await shop.goesOn(session);
   });
 });
@@ -253,14 +253,14 @@ describe("a Secret of somebody else on one of these names", () => {
     const { version, ...foreign } = await standing(shop, secret);
     const object = [declared("Project", "shop"), web, ann].find((each) => each.metadata.name === name);
     await shop.create(object ?? web);
-    const { Ready } = await shop.said(kind, name, "SecretConflict");
+    const { Ready } = await shop.reports(kind, name, "SecretConflict");
     expect(Ready?.message).toContain(`"${secret}" was not made for this ${kind}`);
     if (name !== "shop") await lookedAgain(shop);
     expect(await standing(shop, secret)).toEqual({ ...foreign, version });
 
     await shop.remove("Secret", secret);
-    await shop.said(kind, name, "Ready");
-    await shop.said("ApiKey", "web", "Ready");
+    await shop.reports(kind, name, "Ready");
+    await shop.reports("ApiKey", "web", "Ready");
     await shop.admitted(await shop.key());
     await shop.session("ann", await shop.password());
     if (name === "web") await shop.refused(key);
@@ -289,7 +289,7 @@ describe("an object that goes", () => {
   });
 
   it("leaves a copy in another namespace alone, with its labels on", async () => {
-    const [shop, elsewhere] = [await openGuardedShop(fleet, web), await newPlace(fleet)];
+    const [shop, elsewhere] = [await openGuardedShop(fleet, web), await newTenant(fleet)];
     const { secrets } = await backupOf(shop);
     await elsewhere.create(...secrets);
     await shop.remove("ApiKey", "web");
@@ -304,13 +304,13 @@ describe("a quota that lets no Secret be written", () => {
     const [key, session] = [await shop.key(), await shop.session("ann", await shop.password())];
     await forbidSecrets(shop);
     await shop.create(declared("ApiKey", "late"));
-    await shop.said("ApiKey", "late", "SecretNotWritten");
+    await shop.reports("ApiKey", "late", "SecretNotWritten");
     await lookedAgain(shop);
     await shop.admitted(key);
     await shop.goesOn(session);
     await shop.remove("ResourceQuota", "none");
     await lookedAgain(shop);
-    await shop.said("ApiKey", "late", "Ready", within);
+    await shop.reports("ApiKey", "late", "Ready", within);
     await shop.admitted(await shop.key("late-api-key"));
   });
 });

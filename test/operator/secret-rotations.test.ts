@@ -21,7 +21,7 @@ beforeAll(async () => {
 /** Once the object says so, every replica does it; answers with the status. */
 async function edited(shop: GuardedShop, kind: "ApiKey" | "ProjectUser", name: string, spec: object) {
   await shop.edit(kind, name, spec);
-  await shop.said(kind, name, "Ready");
+  await shop.reports(kind, name, "Ready");
   return (await shop.get(kind, name)).status ?? {};
 }
 
@@ -88,7 +88,7 @@ describe.concurrent("expiresAt of an ApiKey", () => {
     await shop.admitted(key, atOnce);
     await shop.refused(key);
     expect(Date.now()).toBeGreaterThanOrEqual(Date.parse(expiresAt));
-    const { Ready } = await shop.said("ApiKey", "web", "Expired");
+    const { Ready } = await shop.reports("ApiKey", "web", "Expired");
     expect(Ready?.status).toBe("True");
     await edited(shop, "ApiKey", "web", { expiresAt: "2100-01-01T00:00:00Z" });
     await shop.admitted(key, atOnce);
@@ -97,7 +97,7 @@ describe.concurrent("expiresAt of an ApiKey", () => {
 
   it("in the past from the start: the key is made, and refused", async () => {
     const shop = await openGuardedShop(fleet, web({ expiresAt: "2020-01-01T00:00:00Z" }));
-    await shop.said("ApiKey", "web", "Expired");
+    await shop.reports("ApiKey", "web", "Expired");
     await shop.refused(await shop.key(), atOnce);
   });
 
@@ -146,7 +146,7 @@ describe.concurrent("a password", () => {
     await shop.remove("ProjectUser", "ben");
     await shop.ended(session);
     await shop.create(ben);
-    await shop.said("ProjectUser", "ben", "Ready");
+    await shop.reports("ProjectUser", "ben", "Ready");
     await shop.goesOn(session);
   });
 });

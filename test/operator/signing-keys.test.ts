@@ -4,36 +4,36 @@ import { beforeAll, describe, expect, it } from "vitest";
 import type { Fleet } from "../support/fleet/fleet.ts";
 import type { RunningReplica } from "../support/fleet/replica.ts";
 import { sharedFleet } from "../support/fleet/shared-fleet.ts";
-import { declared, newPlace, type Place } from "../support/kubernetes/declared.ts";
+import { declared, newTenant, type Tenant } from "../support/kubernetes/declared.ts";
 import { eventually } from "../support/time/eventually.ts";
 
 const within = { withinMs: 60_000 };
 let fleet: Fleet;
-let place: Place;
+let tenant: Tenant;
 let basic = "";
 
 beforeAll(async () => {
   fleet = await sharedFleet();
-  place = await newPlace(fleet);
-  await place.create(
+  tenant = await newTenant(fleet);
+  await tenant.create(
     declared("Project", "shop"),
     declared("ApiResource", "notes", { schema: { type: "object" } }),
     declared("ProjectUser", "ann"),
   );
-  await place.said("ProjectUser", "ann", "Ready");
-  await place.said("ApiResource", "notes", "Ready");
-  const password = await fleet.secret(place.namespace, "ann-password", "password");
+  await tenant.reports("ProjectUser", "ann", "Ready");
+  await tenant.reports("ApiResource", "notes", "Ready");
+  const password = await fleet.secret(tenant.namespace, "ann-password", "password");
   basic = `Basic ${Buffer.from(`ann:${password}`).toString("base64")}`;
 });
 
 async function login(replica: RunningReplica | undefined): Promise<string> {
-  const reply = await replica?.send(`/${place.namespace}/shop/sessions`, { method: "POST", as: basic });
+  const reply = await replica?.send(`/${tenant.namespace}/shop/sessions`, { method: "POST", as: basic });
   expect(reply?.status).toBe(201);
   return reply?.json<{ access_token: string }>().access_token ?? "";
 }
 
 async function isAccepted(replica: RunningReplica | undefined, token: string): Promise<void> {
-  const reply = await replica?.send(`/${place.namespace}/shop/api/notes`, { as: `bearer ${token}` });
+  const reply = await replica?.send(`/${tenant.namespace}/shop/api/notes`, { as: `bearer ${token}` });
   expect(reply?.status).toBe(200);
 }
 
@@ -42,7 +42,7 @@ function kidOf(token: string): string {
 }
 
 async function knownKids(replica: RunningReplica): Promise<readonly string[]> {
-  const reply = await replica.send(`/${place.namespace}/shop/.well-known/jwks.json`);
+  const reply = await replica.send(`/${tenant.namespace}/shop/.well-known/jwks.json`);
   return reply.json<{ keys: readonly { kid: string }[] }>().keys.map(({ kid }) => kid);
 }
 
@@ -62,7 +62,7 @@ describe("rotating a Project's signing key", () => {
       }
     })();
     traffic.catch(() => undefined);
-    await place.patch("Project", "shop", { metadata: { annotations: { "jsonplane.io/rotate-signing-key": "1" } } });
+    await tenant.patch("Project", "shop", { metadata: { annotations: { "jsonplane.io/rotate-signing-key": "1" } } });
     await eventually(() => expect(kids.size).toBe(2), within);
     await eventually(async () => expect(kidOf(await login(first))).not.toBe(kidOf(former)), within);
     going = false;
@@ -72,7 +72,7 @@ describe("rotating a Project's signing key", () => {
       expect((await knownKids(replica)).toSorted()).toEqual([kidOf(former), now].toSorted());
     await isAccepted(second, former);
     await eventually(async () => {
-      const reasons = (await place.events("Project", "shop")).map(({ reason }) => reason);
+      const reasons = (await tenant.events("Project", "shop")).map(({ reason }) => reason);
       expect(reasons).toEqual(expect.arrayContaining(["SigningKeyAdded", "SigningKeyRotated"]));
     }, within);
   });

@@ -15,9 +15,9 @@ import {
   type Declared,
   type DeclaredKind,
   declared,
-  newPlace,
+  newTenant,
   openBooks,
-  type Place,
+  type Tenant,
 } from "../support/kubernetes/declared.ts";
 import { startRedis, type TestRedis } from "../support/redis/redis.ts";
 import { eventually } from "../support/time/eventually.ts";
@@ -30,7 +30,7 @@ const otherUrl = "http://other.test";
 let fleet: OwnFleet;
 let otherRedis: TestRedis;
 let users: readonly [OperatorUser, OperatorUser];
-let place: Place;
+let tenant: Tenant;
 let key: string;
 
 beforeAll(async () => {
@@ -39,10 +39,10 @@ beforeAll(async () => {
   users = [await operatorUserOf(fleet.api, "one"), await operatorUserOf(fleet.api, "two", otherNamespace)];
   await fleet.addOperator({ kubeconfig: await fleet.api.kubeconfig(users[0]) });
   await fleet.addReplica();
-  place = await newPlace(fleet);
-  await fleet.api.apply(shop(), { namespace: place.namespace });
-  await fleet.ready(place.namespace);
-  key = await fleet.secret(place.namespace, "web-api-key", "apiKey");
+  tenant = await newTenant(fleet);
+  await fleet.api.apply(shop(), { namespace: tenant.namespace });
+  await fleet.ready(tenant.namespace);
+  key = await fleet.secret(tenant.namespace, "web-api-key", "apiKey");
   otherRedis = await startRedis();
   await startSecond();
 });
@@ -51,7 +51,7 @@ afterAll(async () => {
   await otherRedis?.stop();
 });
 
-const conditions = async (project = "shop"): Promise<Conditions> => conditionsOf(await place.get("Project", project));
+const conditions = async (project = "shop"): Promise<Conditions> => conditionsOf(await tenant.get("Project", project));
 
 /** What an operator wrote, but its Lease and Events. */
 async function written(user: OperatorUser): Promise<readonly string[]> {
@@ -69,7 +69,7 @@ const heldBooks = (project: string): Declared => openBooks({ projectRef: { name:
 /** It waits for the first, which is away, and names what a person can do. */
 async function saysHeld(resource: string): Promise<void> {
   const { Contested } = await eventually(async () => {
-    const said = await place.said("ApiResource", resource, "Deleting", within);
+    const said = await tenant.reports("ApiResource", resource, "Deleting", within);
     expect(said["Contested"]?.status).toBe("True");
     return said;
   }, within);
@@ -83,8 +83,8 @@ async function createdForTheFirst(...objects: readonly Declared[]): Promise<void
   const second = fleet.operators.at(-1);
   second?.signal("SIGSTOP");
   try {
-    await place.create(...objects);
-    for (const { kind, metadata } of objects) await place.said(kind as DeclaredKind, metadata.name, "Ready");
+    await tenant.create(...objects);
+    for (const { kind, metadata } of objects) await tenant.reports(kind as DeclaredKind, metadata.name, "Ready");
   } finally {
     second?.signal("SIGCONT");
   }
@@ -115,7 +115,7 @@ async function lookedAgain(): Promise<void> {
   };
   for (const _ of [1, 2, 3]) {
     const before = await looks();
-    await place.patch("Project", "shop", { metadata: { annotations: { "example.org/look": randomUUID() } } });
+    await tenant.patch("Project", "shop", { metadata: { annotations: { "example.org/look": randomUUID() } } });
     await eventually(async () => expect(await looks()).toBeGreaterThan(before), within);
   }
 }
@@ -127,11 +127,11 @@ async function failedLooks(operator: OperatorProcess | undefined): Promise<numbe
 }
 
 async function served(url: string): Promise<void> {
-  const project = await place.get("Project", "shop");
-  expect(project.status?.["baseURL"]).toBe(`${url}/${place.namespace}/shop`);
+  const project = await tenant.get("Project", "shop");
+  expect(project.status?.["baseURL"]).toBe(`${url}/${tenant.namespace}/shop`);
   expect(conditionsOf(project)["Ready"]?.status).toBe("True");
-  expect(await fleet.secret(place.namespace, "web-api-key", "baseURL")).toBe(`${url}/${place.namespace}/shop`);
-  expect(await fleet.secret(place.namespace, "web-api-key", "apiKey")).toBe(key);
+  expect(await fleet.secret(tenant.namespace, "web-api-key", "baseURL")).toBe(`${url}/${tenant.namespace}/shop`);
+  expect(await fleet.secret(tenant.namespace, "web-api-key", "apiKey")).toBe(key);
 }
 
 describe("a second installation of the same class", () => {
@@ -158,18 +158,18 @@ describe("a second installation of the same class", () => {
     );
     const other = await written(users[1]);
     expect(other.filter((write) => !write.includes(`${otherNamespace}/`))).toEqual([
-      `patch projects.jsonplane.io/status ${place.namespace}/shop`,
+      `patch projects.jsonplane.io/status ${tenant.namespace}/shop`,
     ]);
     await served(publicUrl);
-    await place.everywhere("/api/items", { as: `apikey ${key}` }, (reply) => expect(reply.status).toBe(200));
+    await tenant.everywhere("/api/items", { as: `apikey ${key}` }, (reply) => expect(reply.status).toBe(200));
   });
 
   it("leaves new objects of it to the first", async () => {
-    await fleet.api.apply(shop({ keys: { web: "one", more: "one" } }), { namespace: place.namespace });
-    await fleet.ready(place.namespace);
+    await fleet.api.apply(shop({ keys: { web: "one", more: "one" } }), { namespace: tenant.namespace });
+    await fleet.ready(tenant.namespace);
     await sleep(1_000);
-    await fleet.ready(place.namespace);
-    const { metadata } = await place.get("Secret", "more-api-key");
+    await fleet.ready(tenant.namespace);
+    const { metadata } = await tenant.get("Secret", "more-api-key");
     expect(metadata.annotations?.["jsonplane.io/installation"]).toContain(`${systemNamespace}/`);
     expect((await written(users[1])).filter((write) => write.endsWith("/more"))).toEqual([]);
   });
@@ -179,15 +179,15 @@ describe("a second installation of the same class", () => {
     await otherRedis.kill();
     first?.signal("SIGSTOP");
     try {
-      await place.patch("ApiKey", "web", { spec: { description: "For the web" } });
+      await tenant.patch("ApiKey", "web", { spec: { description: "For the web" } });
       const before = await failedLooks(second);
       await eventually(async () => expect(await failedLooks(second)).toBeGreaterThan(before + 1), within);
-      expect(conditionsOf(await place.get("ApiKey", "web"))["Ready"]?.status).toBe("True");
+      expect(conditionsOf(await tenant.get("ApiKey", "web"))["Ready"]?.status).toBe("True");
     } finally {
       first?.signal("SIGCONT");
       await otherRedis.restart();
     }
-    await fleet.ready(place.namespace);
+    await fleet.ready(tenant.namespace);
     await lookedAgain();
     expect((await written(users[1])).filter((write) => write.endsWith("/web"))).toEqual([]);
   });
@@ -195,19 +195,19 @@ describe("a second installation of the same class", () => {
   it("sets and drops no finalizer of the first, on an object whose Project is gone neither", async () => {
     await createdForTheFirst(declared("Project", "passing"), heldBooks("passing"));
     await contested("passing");
-    await place.remove("Project", "passing");
-    await place.said("ApiResource", "books", "ProjectNotFound");
+    await tenant.remove("Project", "passing");
+    await tenant.reports("ApiResource", "books", "ProjectNotFound");
     // One that was not there when the Project was.
     await restartSecond();
     const [first] = fleet.operators;
     first?.signal("SIGSTOP");
     try {
-      await place.remove("ApiResource", "books");
+      await tenant.remove("ApiResource", "books");
       await saysHeld("books");
     } finally {
       first?.signal("SIGCONT");
     }
-    await place.gone("ApiResource", "books");
+    await tenant.gone("ApiResource", "books");
     await lookedAgain();
     expect(
       (await written(users[1])).filter((write) => write.includes("apiresources") && !write.includes("/status")),
@@ -220,23 +220,23 @@ describe("a second installation of the same class", () => {
     const [first] = fleet.operators;
     first?.signal("SIGSTOP");
     try {
-      await place.remove("Secret", "bare-signing");
+      await tenant.remove("Secret", "bare-signing");
       await lookedAgain();
-      expect(await place.names("Secret")).not.toContain("bare-signing");
+      expect(await tenant.names("Secret")).not.toContain("bare-signing");
     } finally {
       first?.signal("SIGCONT");
     }
-    const { metadata } = await eventually(() => place.get("Secret", "bare-signing"), within);
+    const { metadata } = await eventually(() => tenant.get("Secret", "bare-signing"), within);
     expect(metadata.annotations?.["jsonplane.io/installation"]).toContain(`${systemNamespace}/`);
   });
 
   it("takes it over with the keys that are in force, once the namespace of the first is gone", async () => {
     await createdForTheFirst(declared("Project", "passed"), heldBooks("passed"));
-    await place.remove("Project", "passed");
-    await place.said("ApiResource", "books", "ProjectNotFound");
+    await tenant.remove("Project", "passed");
+    await tenant.reports("ApiResource", "books", "ProjectNotFound");
     const [first] = fleet.operators;
     await first?.stop();
-    await place.remove("ApiResource", "books");
+    await tenant.remove("ApiResource", "books");
     await saysHeld("books");
     const path = `/api/v1/namespaces/${systemNamespace}`;
     await apiObject(fleet.api, path, { method: "DELETE" });
@@ -246,18 +246,20 @@ describe("a second installation of the same class", () => {
       async () => {
         // It looks by itself, too, every minute; and the namespace may be gone before it is told of that.
         looks += 1;
-        await place.patch("Project", "shop", { metadata: { annotations: { "example.org/look": String(looks) } } });
-        const { metadata } = await place.get("Secret", "shop-signing");
+        await tenant.patch("Project", "shop", { metadata: { annotations: { "example.org/look": String(looks) } } });
+        const { metadata } = await tenant.get("Secret", "shop-signing");
         expect(metadata.annotations?.["jsonplane.io/installation"]).toContain(`${otherNamespace}/jsonplane-keyring/`);
         expect((await conditions())["Contested"]).toBeUndefined();
       },
       { withinMs: 90_000, everyMs: 500 },
     );
-    expect(await fleet.secret(place.namespace, "web-api-key", "apiKey")).toBe(key);
+    expect(await fleet.secret(tenant.namespace, "web-api-key", "apiKey")).toBe(key);
     // Its data went with the Redis of the first, or stay there.
-    await place.gone("ApiResource", "books");
+    await tenant.gone("ApiResource", "books");
     await eventually(async () => {
-      expect(await fleet.secret(place.namespace, "web-api-key", "baseURL")).toBe(`${otherUrl}/${place.namespace}/shop`);
+      expect(await fleet.secret(tenant.namespace, "web-api-key", "baseURL")).toBe(
+        `${otherUrl}/${tenant.namespace}/shop`,
+      );
     }, within);
   });
 });

@@ -10,7 +10,7 @@ import { type OwnFleet, startFleet } from "../support/fleet/fleet.ts";
 import type { OperatorProcess } from "../support/fleet/operator-process.ts";
 import { installCrds } from "../support/kubernetes/api-server/api-server.ts";
 import { apiObject } from "../support/kubernetes/api-server/api-server-call.ts";
-import { type Declared, declared, newPlace, openBooks, type Place } from "../support/kubernetes/declared.ts";
+import { type Declared, declared, newTenant, openBooks, type Tenant } from "../support/kubernetes/declared.ts";
 import { bookCount } from "../support/kubernetes/former-namespace.ts";
 import { runProgram } from "../support/process/run-program.ts";
 import { eventually } from "../support/time/eventually.ts";
@@ -45,34 +45,34 @@ async function isGone(namespace: string): Promise<void> {
   await eventually(() => expect(apiObject(fleet.api, namespacePath(namespace))).rejects.toThrow("NotFound"), within);
 }
 
-async function isGoing(place: Place, kind: string, name: string): Promise<void> {
+async function isGoing(tenant: Tenant, kind: string, name: string): Promise<void> {
   await eventually(async () => {
-    expect((await place.get(kind, name)).metadata.deletionTimestamp).toBeDefined();
+    expect((await tenant.get(kind, name)).metadata.deletionTimestamp).toBeDefined();
   }, within);
 }
 
 describe("finalizers, cleared where no operator runs,", () => {
   /** As an operator has left them. */
-  async function waiting(): Promise<Place> {
-    const place = await newPlace(fleet);
+  async function waiting(): Promise<Tenant> {
+    const tenant = await newTenant(fleet);
     const held = (object: Declared, more: object = {}): Declared => ({
       ...object,
       metadata: { ...object.metadata, finalizers: [finalizer], ...more },
     });
-    await place.create(held(declared("Project", "shop"), { annotations: { note: "stays" } }));
-    await place.create(held(declared("RootKey", "flags")));
-    return place;
+    await tenant.create(held(declared("Project", "shop"), { annotations: { note: "stays" } }));
+    await tenant.create(held(declared("RootKey", "flags")));
+    return tenant;
   }
 
   it("let a namespace go that hung", async () => {
-    const place = await waiting();
-    const { namespace } = place;
+    const tenant = await waiting();
+    const { namespace } = tenant;
     await drop(namespace);
     for (const [kind, name] of [
       ["Project", "shop"],
       ["RootKey", "flags"],
     ] as const)
-      await isGoing(place, kind, name);
+      await isGoing(tenant, kind, name);
 
     const dry = await clear(["--namespace", namespace, "--dry-run"]);
     expect(dry).toMatchObject({ code: 0, error: "" });
@@ -88,15 +88,15 @@ describe("finalizers, cleared where no operator runs,", () => {
   });
 
   it("stay where whoever asks may not change the objects, who is told what it takes", async () => {
-    const place = await waiting();
-    const { namespace } = place;
+    const tenant = await waiting();
+    const { namespace } = tenant;
     const ofAnn = await fleet.api.kubeconfig({ user: "ann" });
     const refused = await clear(["--namespace", namespace], ofAnn);
     expect(refused.code).toBe(1);
     expect(refused.lines[0]).toMatch(/^Project: can't be listed: .*it takes the verbs get, list, patch and update/);
 
     await letAnnSee(namespace, ["projects", "rootkeys", "apiresources"]);
-    await place.remove("Project", "shop");
+    await tenant.remove("Project", "shop");
     await eventually(async () => {
       const { code, lines } = await clear(["--namespace", namespace], ofAnn);
       expect(code).toBe(1);
@@ -104,7 +104,7 @@ describe("finalizers, cleared where no operator runs,", () => {
       expect(lines[1]).toContain("left alone, nobody has deleted it");
     });
     for (const [kind, name] of [["Project", "shop"] as const, ["RootKey", "flags"] as const]) {
-      expect((await place.get(kind, name)).metadata.finalizers).toEqual([finalizer]);
+      expect((await tenant.get(kind, name)).metadata.finalizers).toEqual([finalizer]);
     }
     const all = await clear(["--all-namespaces", "--kind", "project"]);
     expect(all.lines).toContain(`Project ${namespace}/shop: its finalizer is removed, and the object is gone`);
@@ -141,55 +141,55 @@ async function stopOperators(): Promise<void> {
 }
 
 /** A Project of its own, with an object, served by an operator and a replica. */
-async function served(...children: readonly Declared[]): Promise<Place> {
+async function served(...children: readonly Declared[]): Promise<Tenant> {
   if (fleet.operators.length === 0) await fleet.addOperator();
   if (fleet.replicas.length === 0) await fleet.addReplica();
-  const place = await newPlace(fleet);
-  await place.create(declared("Project", "shop"), ...children);
-  for (const { metadata } of children) await place.said("ApiResource", metadata.name, "Ready", within);
-  await place.everywhere("/api/books", { method: "POST", body: {} }, (reply) => expect(reply.status).toBe(201));
-  return place;
+  const tenant = await newTenant(fleet);
+  await tenant.create(declared("Project", "shop"), ...children);
+  for (const { metadata } of children) await tenant.reports("ApiResource", metadata.name, "Ready", within);
+  await tenant.everywhere("/api/books", { method: "POST", body: {} }, (reply) => expect(reply.status).toBe(201));
+  return tenant;
 }
 
-const objectsOf = ({ namespace }: Place) => redis.zcard(`jp:{${namespace}/shop/books}:ids`);
+const objectsOf = ({ namespace }: Tenant) => redis.zcard(`jp:{${namespace}/shop/books}:ids`);
 
-async function withdrawn(place: Place): Promise<void> {
-  await place.everywhere("/api/books", {}, (reply) => expect(reply.code).toBe("unknown_project"), within);
+async function withdrawn(tenant: Tenant): Promise<void> {
+  await tenant.everywhere("/api/books", {}, (reply) => expect(reply.code).toBe("unknown_project"), within);
 }
 
 describe("an operator that was uninstalled", () => {
   it("holds nothing back for ever: cleared finalizers let objects and namespace go, and no data with them", async () => {
-    const place = await served(openBooks({ deletionPolicy: "Delete" }));
-    expect((await place.get("ApiResource", "books")).metadata.finalizers).toEqual([finalizer]);
+    const tenant = await served(openBooks({ deletionPolicy: "Delete" }));
+    expect((await tenant.get("ApiResource", "books")).metadata.finalizers).toEqual([finalizer]);
     await stopOperators();
-    await drop(place.namespace);
-    await isGoing(place, "ApiResource", "books");
-    const { lines } = await clear(["--namespace", place.namespace]);
+    await drop(tenant.namespace);
+    await isGoing(tenant, "ApiResource", "books");
+    const { lines } = await clear(["--namespace", tenant.namespace]);
     expect(lines.join()).toContain("its finalizer is removed, and the object is gone");
-    await isGone(place.namespace);
-    expect(await objectsOf(place)).toBe(1);
-    await place.everywhere("/api/books", {}, (reply) => expect(reply.status).toBe(200));
+    await isGone(tenant.namespace);
+    expect(await objectsOf(tenant)).toBe(1);
+    await tenant.everywhere("/api/books", {}, (reply) => expect(reply.status).toBe(200));
 
     // One that comes back withdraws what nobody declares, and does what the policy asked for.
     await fleet.addOperator();
-    await withdrawn(place);
-    await eventually(async () => expect(await objectsOf(place)).toBe(0), within);
+    await withdrawn(tenant);
+    await eventually(async () => expect(await objectsOf(tenant)).toBe(0), within);
   });
 });
 
 describe("an operator of the whole cluster that gave way to one of single namespaces", () => {
   it("leaves finalizers that the other may not take away: a condition says so, and what to do", async () => {
-    const place = await served(openBooks({ deletionPolicy: "Delete" }));
+    const tenant = await served(openBooks({ deletionPolicy: "Delete" }));
     await stopOperators();
-    await fleet.addOperator({ args: ["--watch-namespaces", place.namespace] });
-    await place.remove("ApiResource", "books");
+    await fleet.addOperator({ args: ["--watch-namespaces", tenant.namespace] });
+    await tenant.remove("ApiResource", "books");
     await eventually(async () => {
-      const { Ready } = await place.said("ApiResource", "books", "Deleting", within);
+      const { Ready } = await tenant.reports("ApiResource", "books", "Deleting", within);
       expect(Ready?.message).toContain("jsonplane finalizers clear --namespace");
     }, within);
-    await eventually(async () => expect(await objectsOf(place)).toBe(0), within);
-    await clear(["--namespace", place.namespace]);
-    await expect(place.get("ApiResource", "books")).rejects.toThrow("NotFound");
+    await eventually(async () => expect(await objectsOf(tenant)).toBe(0), within);
+    await clear(["--namespace", tenant.namespace]);
+    await expect(tenant.get("ApiResource", "books")).rejects.toThrow("NotFound");
     await stopOperators();
   });
 });
@@ -203,7 +203,7 @@ describe("CRDs", () => {
     const [kept, purged] = [await served(openBooks()), await served(openBooks({ deletionPolicy: "Delete" }))];
     const [operator] = fleet.operators as [OperatorProcess];
     await removeCrds();
-    for (const place of [kept, purged]) await bookCount(place, 1);
+    for (const tenant of [kept, purged]) await bookCount(tenant, 1);
 
     const before = operator.log().length;
     await sleep(5_000);
@@ -217,23 +217,23 @@ describe("CRDs", () => {
     for (const object of [declared("Project", "shop"), openBooks()]) {
       await eventually(() => kept.create(object), within);
     }
-    await kept.said("ApiResource", "books", "Ready", within);
-    for (const place of [kept, purged]) await bookCount(place, 1);
+    await kept.reports("ApiResource", "books", "Ready", within);
+    for (const tenant of [kept, purged]) await bookCount(tenant, 1);
     expect(await operator.leads()).toBe(true);
   });
 
   it("that are missing when an operator starts are waited for, its log says how to install them, and nothing is withdrawn then either", async () => {
-    const place = await served(openBooks());
+    const tenant = await served(openBooks());
     await stopOperators();
     await removeCrds();
     const operator = await fleet.addOperator({ untilReady: false });
     await eventually(() => expect(operator.log()).toContain("Watch interrupted"), within);
     await eventually(() => expect(operator.log()).toContain("kubectl apply --server-side -f crds/"), within);
     expect(await operator.ready()).toBe(503);
-    await place.everywhere("/api/books", {}, (reply) => expect(reply.status).toBe(200));
+    await tenant.everywhere("/api/books", {}, (reply) => expect(reply.status).toBe(200));
     await installCrds(fleet.api);
     await eventually(async () => expect(await operator.ready()).toBe(200), within);
     await eventually(() => expect(operator.log()).toContain("CustomResourceDefinition deleted"), within);
-    await bookCount(place, 1);
+    await bookCount(tenant, 1);
   });
 });

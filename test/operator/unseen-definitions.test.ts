@@ -74,7 +74,7 @@ describe("an operator that was cut off from the API server", () => {
       await installCrds(fleet.api);
       await apply(notes, books);
     });
-    await shop.said("ApiResource", "books", "Ready", within);
+    await shop.reports("ApiResource", "books", "Ready", within);
     await bookCount(shop, 1);
     expect(await storedBooks()).toBe(1);
     // The record of the data is made over by then: deleted by itself, they go.
@@ -82,7 +82,7 @@ describe("an operator that was cut off from the API server", () => {
     await eventually(async () => expect(await storedBooks()).toBe(0), within);
     await shop.gone("ApiResource", "books", within);
     await apply(books);
-    await shop.said("ApiResource", "books", "Ready", within);
+    await shop.reports("ApiResource", "books", "Ready", within);
   });
 
   it("deletes the data of an object that was deleted by itself, and made anew", async () => {
@@ -94,7 +94,7 @@ describe("an operator that was cut off from the API server", () => {
       await apply(books);
     });
     await eventually(async () => expect(await storedBooks()).toBe(0), within);
-    await shop.said("ApiResource", "books", "Ready", within);
+    await shop.reports("ApiResource", "books", "Ready", within);
     await bookCount(shop, 0);
   });
 });
@@ -141,7 +141,7 @@ describe("an operator that may no longer read definitions", () => {
     expect(await shop.key()).toBe(key);
     await installCrds(fleet.api);
     await apply(...keys.slice(0, 1));
-    await shop.said("ApiKey", "web", "Ready", within);
+    await shop.reports("ApiKey", "web", "Ready", within);
     expect(await shop.key()).toBe(key);
   });
 });

@@ -3,7 +3,7 @@
 
 import { expect, it } from "vitest";
 import { isTelling } from "../chaos/outcome.ts";
-import { oneServer } from "../chaos/places.ts";
+import { oneServer } from "../chaos/redis-deployments.ts";
 import { runScenario } from "../chaos/run-scenario.ts";
 import { redisKillAlways } from "../chaos/scenarios/kills.ts";
 import { scenarios } from "../chaos/scenarios.ts";

@@ -42,12 +42,12 @@ const shop = project(
 );
 const record = recordWith(entry("books"), entry("flags", { what: "rootkey", policy: "Retain" }));
 
-interface Place {
+interface OpenedRedis {
   readonly gateway: Gateway;
   readonly ports: readonly number[];
 }
 
-function describePublisher(name: string, open: () => Promise<Place>): void {
+function describePublisher(name: string, open: () => Promise<OpenedRedis>): void {
   describe(`a publisher on ${name}`, () => {
     let gateway: Gateway;
     let ports: readonly number[];

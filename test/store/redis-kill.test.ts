@@ -89,14 +89,18 @@ async function isForgotten(redis: TestRedis): Promise<void> {
   });
 }
 
-interface Place {
+interface LaneRound {
   readonly round: number;
   readonly lane: number;
   readonly onSettled: () => void;
 }
 
 /** A write that surely did not take place is not pending any more; one of which nobody knows is. */
-async function writeUntilItFails(store: Store, state: LaneState, { round, lane, onSettled }: Place): Promise<unknown> {
+async function writeUntilItFails(
+  store: Store,
+  state: LaneState,
+  { round, lane, onSettled }: LaneRound,
+): Promise<unknown> {
   for (const next of laneWrites(round, lane)) {
     state.pending = next;
     try {

@@ -7,8 +7,8 @@ import { type Keyring, keyringText, newRingKey } from "../../../core/config/keyr
 import type { SigningKey } from "../../../core/config/types.ts";
 import { revocations } from "../../../dataplane/store/redis/keys.ts";
 import { apikey, signingKey, withKey, withoutKey, withSigningKeys } from "../../support/http/projects.ts";
-import { oneServer } from "../places.ts";
 import { items, shelf } from "../project.ts";
+import { oneServer } from "../redis-deployments.ts";
 import type { Scenario } from "../scenario.ts";
 import { untilAllReplicas } from "../until-replicas.ts";
 import type { WorldReplica } from "../world-replica.ts";

@@ -6,7 +6,7 @@ import { askRedis } from "../../support/redis/ask-redis.ts";
 import { type MovePace, moveSlot, slotOf } from "../../support/redis/move-slot.ts";
 import type { TestRedis } from "../../support/redis/redis.ts";
 import { eventually } from "../../support/time/eventually.ts";
-import { behindSentinel, onCluster } from "../places.ts";
+import { behindSentinel, onCluster } from "../redis-deployments.ts";
 import type { Scenario, Stage } from "../scenario.ts";
 
 /** How far a replica that is in step may be behind. */

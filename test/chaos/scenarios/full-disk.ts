@@ -8,7 +8,7 @@ import { promisify } from "node:util";
 import { askRedis } from "../../support/redis/ask-redis.ts";
 import { startRedis, type TestRedis } from "../../support/redis/redis.ts";
 import { NotPlayable } from "../not-playable.ts";
-import type { OpenRedis } from "../places.ts";
+import type { OpenRedis } from "../redis-deployments.ts";
 import type { Scenario, Stage } from "../scenario.ts";
 
 const run = promisify(execFile);

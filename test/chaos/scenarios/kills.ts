@@ -1,7 +1,7 @@
 // Processes that are killed while clients write: replicas, and Redis with each kind of durability.
 
 import { recordSeconds } from "../../../dataplane/operation/idempotency.ts";
-import { oneServer } from "../places.ts";
+import { oneServer } from "../redis-deployments.ts";
 import type { Scenario, Stage } from "../scenario.ts";
 import { proxyOf } from "../world-replica.ts";
 

@@ -1,6 +1,6 @@
 // What happens between replicas and Redis: connections that end, stand still, lose something, or are dead without anybody saying so.
 
-import { oneServer } from "../places.ts";
+import { oneServer } from "../redis-deployments.ts";
 import type { Scenario } from "../scenario.ts";
 import { proxyOf } from "../world-replica.ts";
 

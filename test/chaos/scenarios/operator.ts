@@ -2,8 +2,8 @@
 
 import { declared } from "../../support/kubernetes/declared.ts";
 import { eventually } from "../../support/time/eventually.ts";
-import { oneServer } from "../places.ts";
 import { base } from "../project.ts";
+import { oneServer } from "../redis-deployments.ts";
 import type { Scenario } from "../scenario.ts";
 
 const hour = 3_600_000;
@@ -18,19 +18,19 @@ export const operatorDown: Scenario = {
   async run({ world, history, random, pause }) {
     const { fleet } = world;
     if (fleet === undefined) throw new Error("This scenario is for a fleet");
-    const { place } = fleet;
+    const { tenant } = fleet;
     await pause(500, 1_500);
     history.fault("kill -9 of the operator");
     await fleet.killOperator();
     for (let edit = 1; edit <= 60; edit += 1) {
       const indexes = random.pick([["n"], ["key", "n"], ["key"]]);
       const description = `edit ${edit}`;
-      if (edit % 3 === 0) await place.edit("ApiResource", "items", { indexes });
-      else if (edit % 3 === 1) await place.create(declared("RootKey", `made-${edit}`, { initialValue: edit }));
-      else await place.edit("ApiKey", "worker", { description });
+      if (edit % 3 === 0) await tenant.edit("ApiResource", "items", { indexes });
+      else if (edit % 3 === 1) await tenant.create(declared("RootKey", `made-${edit}`, { initialValue: edit }));
+      else await tenant.edit("ApiKey", "worker", { description });
       await pause(0, 50);
     }
-    await place.edit("ApiResource", "items", { indexes: ["key", "n"] });
+    await tenant.edit("ApiResource", "items", { indexes: ["key", "n"] });
     history.fault("an hour passes");
     for (const replica of world.replicas) await replica.shiftClock(hour);
     const replica = random.pick(world.replicas);

@@ -1,7 +1,7 @@
 // A Redis that refuses writes for a while: no memory, a replica by mistake, a disk that is full.
 
 import { askRedis } from "../../support/redis/ask-redis.ts";
-import { oneServer } from "../places.ts";
+import { oneServer } from "../redis-deployments.ts";
 import type { Scenario, Stage } from "../scenario.ts";
 
 async function tell({ world }: Stage, command: string): Promise<void> {

@@ -153,8 +153,8 @@ export class CredentialWorld {
     return this.published?.signing.keys.find(({ signs }) => signs)?.kid;
   }
 
-  /** What is said of an object beside that it is accepted, or why it isn't. */
-  said(verdicts: readonly Verdict[], name: string): readonly string[] {
+  /** Reasons of the notices of an object that is accepted, or why it isn't. */
+  reasons(verdicts: readonly Verdict[], name: string): readonly string[] {
     return verdicts
       .filter((verdict) => verdict.name === name)
       .flatMap((verdict) => (verdict.accepted ? verdict.notices.map(({ reason }) => reason) : [verdict.reason]));

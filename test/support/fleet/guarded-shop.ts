@@ -3,11 +3,11 @@
 
 import { firstOf, type Tokens } from "../../operator/edited-shop.ts";
 import type { Reply } from "../http/http-client.ts";
-import { type Declared, declared, newPlace, type Place } from "../kubernetes/declared.ts";
+import { type Declared, declared, newTenant, type Tenant } from "../kubernetes/declared.ts";
 import { eventually, type Patience } from "../time/eventually.ts";
 import type { Fleet } from "./fleet.ts";
 
-export interface GuardedShop extends Place {
+export interface GuardedShop extends Tenant {
   /** What the Secret says now, as an Authorization header. */
   key(secret?: string): Promise<string>;
   /** What the Secret says now, as text. */
@@ -35,24 +35,24 @@ export interface Session {
 const seen: Patience = { withinMs: 60_000 };
 
 export async function openGuardedShop(fleet: Fleet, ...children: readonly Declared[]): Promise<GuardedShop> {
-  const place = await newPlace(fleet);
-  await place.create(declared("Project", "shop"), declared("ApiResource", "notes", { schema: {} }), ...children);
-  await fleet.ready(place.namespace);
-  return guardedShop(place);
+  const tenant = await newTenant(fleet);
+  await tenant.create(declared("Project", "shop"), declared("ApiResource", "notes", { schema: {} }), ...children);
+  await fleet.ready(tenant.namespace);
+  return guardedShop(tenant);
 }
 
 /** The same for objects that are there, or come later. */
-export function guardedShop(place: Place): GuardedShop {
-  const { fleet, namespace } = place;
+export function guardedShop(tenant: Tenant): GuardedShop {
+  const { fleet, namespace } = tenant;
   const at = (path: string): string => `/${namespace}/shop${path}`;
   const login = (username: string, password: string): Promise<Reply> => {
     const as = `Basic ${Buffer.from(`${username}:${password}`).toString("base64")}`;
     return firstOf(fleet).send(at("/sessions"), { method: "POST", as });
   };
   const answers = (as: string, wanted: number, patience: Patience): Promise<void> =>
-    place.everywhere("/api/notes", { as }, ({ status, text }) => expectStatus(status, wanted, text), patience);
+    tenant.everywhere("/api/notes", { as }, ({ status, text }) => expectStatus(status, wanted, text), patience);
   return {
-    ...place,
+    ...tenant,
     key: async (secret = "web-api-key") => `apikey ${await fleet.secret(namespace, secret, "apiKey")}`,
     password: (secret = "ann-password") => fleet.secret(namespace, secret, "password"),
     login,
@@ -69,19 +69,19 @@ export function guardedShop(place: Place): GuardedShop {
     refused: (as, patience = seen) => answers(as, 401, patience),
     async goesOn({ access, refresh }) {
       await answers(access, 200, { withinMs: 0 });
-      await place.everywhere("/sessions/refresh", { method: "POST", as: refresh }, ({ status, text }) =>
+      await tenant.everywhere("/sessions/refresh", { method: "POST", as: refresh }, ({ status, text }) =>
         expectStatus(status, 200, text),
       );
     },
     async ended({ access, refresh }, patience = seen) {
       await answers(access, 401, patience);
-      await place.everywhere("/sessions/refresh", { method: "POST", as: refresh }, ({ status, text }) =>
+      await tenant.everywhere("/sessions/refresh", { method: "POST", as: refresh }, ({ status, text }) =>
         expectStatus(status, 401, text),
       );
     },
     reportedOf: (kind, name, reason) =>
       eventually(async () => {
-        const events = await place.events(kind, name);
+        const events = await tenant.events(kind, name);
         const event = events.find((each) => each.reason === reason);
         if (event === undefined) throw new Error(`No Event ${reason} among ${JSON.stringify(events)}`);
         return event.note;

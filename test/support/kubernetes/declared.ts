@@ -37,13 +37,13 @@ export function secretOf(name: string, entries: Readonly<Record<string, string>>
   return { apiVersion: "v1", kind: "Secret", metadata: { name }, stringData: entries };
 }
 
-/** One namespace of a fleet. */
-export interface Place extends NamespaceObjects {
+/** One namespace of a fleet, which has a Project `shop` or is to get one. */
+export interface Tenant extends NamespaceObjects {
   readonly fleet: Fleet;
   readonly namespace: string;
   edit(kind: DeclaredKind, name: string, spec: object): Promise<void>;
   /** Waits until the condition Ready speaks of the newest generation and has this reason; returns all conditions by type. */
-  said(kind: DeclaredKind, name: string, reason: string, patience?: Patience): Promise<Conditions>;
+  reports(kind: DeclaredKind, name: string, reason: string, patience?: Patience): Promise<Conditions>;
   /** Waits until the API server has no such object. */
   gone(kind: string, name: string, patience?: Patience): Promise<void>;
   /** Reasons of the Events about the object. */
@@ -60,11 +60,11 @@ export interface EventSeen {
   readonly note: string;
 }
 
-export async function newPlace(fleet: Fleet): Promise<Place> {
-  return placeAt(fleet, await fleet.api.namespace());
+export async function newTenant(fleet: Fleet): Promise<Tenant> {
+  return tenantAt(fleet, await fleet.api.namespace());
 }
 
-export function placeAt(fleet: Fleet, namespace: string): Place {
+export function tenantAt(fleet: Fleet, namespace: string): Tenant {
   const objects = objectsOf(fleet.api, namespace);
   const { get, patch } = objects;
   return {
@@ -72,14 +72,14 @@ export function placeAt(fleet: Fleet, namespace: string): Place {
     fleet,
     namespace,
     edit: (kind, name, spec) => patch(kind, name, { spec }),
-    said: (kind, name, reason, patience = { withinMs: 60_000 }) =>
+    reports: (kind, name, reason, patience = { withinMs: 60_000 }) =>
       eventually(async () => {
         const object = await get(kind, name);
         const conditions = conditionsOf(object);
         const ready = conditions["Ready"];
-        const told = { reason: ready?.reason, of: ready?.observedGeneration };
+        const found = { reason: ready?.reason, of: ready?.observedGeneration };
         const wanted = { reason, of: object.metadata.generation };
-        if (JSON.stringify(told) === JSON.stringify(wanted)) return conditions;
+        if (JSON.stringify(found) === JSON.stringify(wanted)) return conditions;
         throw new Error(`${kind} ${name} says ${JSON.stringify(ready)}, and not ${JSON.stringify(wanted)}`);
       }, patience),
     async gone(kind, name, patience = { withinMs: 90_000 }) {

@@ -47,10 +47,10 @@ export async function startRedis(options: RedisOptions = {}): Promise<TestRedis>
   const folder = options.dir === undefined ? temporaryFolder("jsonplane-redis-") : undefined;
   const dir = options.dir ?? folder?.path ?? "";
   const port = options.port ?? (await freePort());
-  const place: Place = { dir, port, temporary: options.dir ? undefined : dir };
+  const location: ServerLocation = { dir, port, temporary: options.dir ? undefined : dir };
   const module = options.json === false ? [] : ["--loadmodule", program.module];
-  const args = serverArgs(place, [...module, ...(options.args ?? [])]);
-  let child = await notingStart("redis-server", () => launch(program.server, args, place));
+  const args = serverArgs(location, [...module, ...(options.args ?? [])]);
+  let child = await notingStart("redis-server", () => launch(program.server, args, location));
   const end = async (signal: NodeJS.Signals) => {
     if (isGone(child)) return;
     const gone = once(child, "exit");
@@ -78,20 +78,29 @@ export async function startRedis(options: RedisOptions = {}): Promise<TestRedis>
     },
     async restart() {
       await end("SIGTERM");
-      child = await launch(program.server, args, place);
+      child = await launch(program.server, args, location);
     },
   };
 }
 
-interface Place {
+interface ServerLocation {
   readonly dir: string;
   /** `dir` when it is temporary. */
   readonly temporary: string | undefined;
   readonly port: number;
 }
 
-function serverArgs(place: Place, further: readonly string[]): readonly string[] {
-  const where = ["--port", String(place.port), "--bind", host, "--dir", place.dir, "--logfile", logFile(place.dir)];
+function serverArgs(location: ServerLocation, further: readonly string[]): readonly string[] {
+  const where = [
+    "--port",
+    String(location.port),
+    "--bind",
+    host,
+    "--dir",
+    location.dir,
+    "--logfile",
+    logFile(location.dir),
+  ];
   const quiet = ["--loglevel", "notice", "--daemonize", "no", "--save", "", "--appendonly", "no"];
   return [...where, ...quiet, "--enable-debug-command", "yes", ...further];
 }
@@ -100,19 +109,19 @@ function logFile(dir: string): string {
   return join(dir, "redis.log");
 }
 
-async function launch(server: string, args: readonly string[], place: Place): Promise<ChildProcess> {
+async function launch(server: string, args: readonly string[], location: ServerLocation): Promise<ChildProcess> {
   const child = spawn(server, args, { stdio: "ignore" });
-  guard(child, place.temporary);
+  guard(child, location.temporary);
   const failed = new Promise<never>((_, reject) => {
     child.once("error", reject);
     child.once("exit", (code, signal) => reject(new Error(`redis-server ended early (${code ?? signal})`)));
   });
   try {
-    await Promise.race([answersPing(place.port), failed]);
+    await Promise.race([answersPing(location.port), failed]);
   } catch (cause) {
     child.kill("SIGKILL");
-    const log = await readFile(logFile(place.dir), "utf8").catch(() => "(no log)");
-    throw new Error(`${server} did not start on port ${place.port}; its log ends with:\n${log.slice(-2_000)}`, {
+    const log = await readFile(logFile(location.dir), "utf8").catch(() => "(no log)");
+    throw new Error(`${server} did not start on port ${location.port}; its log ends with:\n${log.slice(-2_000)}`, {
       cause,
     });
   }

@@ -17,7 +17,7 @@ export interface Candidate {
   leads?: Leadership;
 }
 
-export interface Place {
+export interface Election {
   readonly time: ManualTime;
   readonly objects: FakeApiObjects;
   candidate(identity: string, options?: { readonly time?: ManualTime; readonly account?: () => string }): Candidate;
@@ -25,7 +25,7 @@ export interface Place {
   spec(): Record<string, unknown>;
 }
 
-export function place(): Place {
+export function openElection(): Election {
   const time = manualTime();
   const objects = new FakeApiObjects();
   const lease = () => objects.get(leases, "system", "jsonplane-operator");

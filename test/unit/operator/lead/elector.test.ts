@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { createElector } from "../../../../operator/lead/elector.ts";
-import { type Candidate, leases, place } from "./candidates.ts";
+import { type Candidate, leases, openElection } from "./candidates.ts";
 import { leaseApi } from "./lease-api.ts";
 
 const endings = ({ reported }: Candidate): unknown[] =>
@@ -8,7 +8,7 @@ const endings = ({ reported }: Candidate): unknown[] =>
 
 describe("a free Lease", () => {
   test("is created by the first who comes, with times of six digits", async () => {
-    const { time, candidate, spec } = place();
+    const { time, candidate, spec } = openElection();
     const a = candidate("a");
     await time.advance(10);
     expect(a.leads?.held()).toBe(true);
@@ -22,14 +22,14 @@ describe("a free Lease", () => {
   });
 
   test("goes to one of two who come at once", async () => {
-    const { time, candidate } = place();
+    const { time, candidate } = openElection();
     const both = [candidate("a"), candidate("b")];
     await time.advance(60_000);
     expect(both.map(({ leads }) => leads?.held() ?? false)).toEqual([true, false]);
   });
 
   test("is renewed every two seconds, keeps what others wrote into it, and tells when it was acquired", async () => {
-    const { time, objects, candidate, lease, spec } = place();
+    const { time, objects, candidate, lease, spec } = openElection();
     const a = candidate("a");
     await time.advance(10);
     const present = lease();
@@ -51,7 +51,7 @@ describe("a free Lease", () => {
 
 describe("a standby", () => {
   test("takes over 15 s after the last change that it saw, and counts the transition", async () => {
-    const { time, candidate, spec } = place();
+    const { time, candidate, spec } = openElection();
     const a = candidate("a");
     await time.advance(10);
     const b = candidate("b");
@@ -67,7 +67,7 @@ describe("a standby", () => {
   });
 
   test("takes over within three seconds of a release", async () => {
-    const { time, candidate, spec } = place();
+    const { time, candidate, spec } = openElection();
     const a = candidate("a");
     await time.advance(10);
     const b = candidate("b");
@@ -82,7 +82,7 @@ describe("a standby", () => {
   });
 
   test("believes its own clock, not the times in the Lease", async () => {
-    const { time, objects, candidate } = place();
+    const { time, objects, candidate } = openElection();
     objects.create(leases, {
       metadata: { namespace: "system", name: "jsonplane-operator" },
       spec: { holderIdentity: "gone", leaseDurationSeconds: 15, renewTime: "1999-01-01T00:00:00.000000Z" },
@@ -95,7 +95,7 @@ describe("a standby", () => {
   });
 
   test("goes on trying while the API server fails", async () => {
-    const { time, candidate } = place();
+    const { time, candidate } = openElection();
     const a = candidate("a");
     a.api.faults = () => ({ kind: "refused" });
     await time.advance(30_000);
@@ -106,7 +106,7 @@ describe("a standby", () => {
   });
 
   test("stops when it is told to, and leaves no Lease behind that it took meanwhile", async () => {
-    const { time, candidate, spec } = place();
+    const { time, candidate, spec } = openElection();
     const a = candidate("a");
     a.stop.abort(new Error("stopping"));
     await time.advance(100);
@@ -116,7 +116,7 @@ describe("a standby", () => {
   });
 
   test("leads when it took the Lease by a request whose answer was lost", async () => {
-    const { time, candidate, spec } = place();
+    const { time, candidate, spec } = openElection();
     const a = candidate("a");
     a.api.faults = (verb) => (verb === "create" ? { kind: "lost" } : undefined);
     await time.advance(8_000);
@@ -127,7 +127,7 @@ describe("a standby", () => {
 
 describe("a leader", () => {
   test("ends ten seconds after the request of its last renewal was sent, not after its answer", async () => {
-    const { time, candidate } = place();
+    const { time, candidate } = openElection();
     const a = candidate("a");
     a.api.faults = (verb) => (verb === "create" ? { kind: "slow", milliseconds: 4_000 } : undefined);
     await time.advance(4_500);
@@ -140,7 +140,7 @@ describe("a leader", () => {
   });
 
   test("stays while renewals fail for less than that", async () => {
-    const { time, candidate } = place();
+    const { time, candidate } = openElection();
     const a = candidate("a");
     await time.advance(10);
     a.api.faults = () => ({ kind: "refused" });
@@ -151,7 +151,7 @@ describe("a leader", () => {
   });
 
   test("stays when renewals happen and their answers are lost", async () => {
-    const { time, candidate } = place();
+    const { time, candidate } = openElection();
     const a = candidate("a");
     await time.advance(10);
     let puts = 0;
@@ -164,7 +164,7 @@ describe("a leader", () => {
   });
 
   test("that was paused holds nothing when it wakes up, before any timer, and asks for nothing more", async () => {
-    const { time, candidate } = place();
+    const { time, candidate } = openElection();
     const a = candidate("a");
     await time.advance(3_000);
     const calls = a.api.calls.length;
@@ -175,7 +175,7 @@ describe("a leader", () => {
   });
 
   test("that slept with its machine, where only the time of day went on, holds nothing either", async () => {
-    const { time, candidate } = place();
+    const { time, candidate } = openElection();
     const a = candidate("a");
     await time.advance(3_000);
     time.adjustClock(60_000);
@@ -185,7 +185,7 @@ describe("a leader", () => {
   });
 
   test("goes on when the time of day is set back", async () => {
-    const { time, candidate } = place();
+    const { time, candidate } = openElection();
     const a = candidate("a");
     await time.advance(3_000);
     time.adjustClock(-3_600_000);
@@ -194,7 +194,7 @@ describe("a leader", () => {
   });
 
   test("that wakes up to the answer of an old renewal does not count it", async () => {
-    const { time, candidate } = place();
+    const { time, candidate } = openElection();
     const a = candidate("a");
     await time.advance(1_999);
     a.api.faults = () => ({ kind: "slow", milliseconds: 3_000 });
@@ -205,7 +205,7 @@ describe("a leader", () => {
   });
 
   test("ends at its next renewal when somebody else stands in the Lease", async () => {
-    const { time, objects, candidate, lease, spec } = place();
+    const { time, objects, candidate, lease, spec } = openElection();
     const a = candidate("a");
     await time.advance(10);
     objects.replace(leases, { ...lease(), spec: { ...spec(), holderIdentity: "by-hand" } });
@@ -214,7 +214,7 @@ describe("a leader", () => {
   });
 
   test("ends at its next renewal when the Lease was deleted", async () => {
-    const { time, objects, candidate, lease } = place();
+    const { time, objects, candidate, lease } = openElection();
     const a = candidate("a");
     await time.advance(10);
     objects.remove(leases, "system", "jsonplane-operator");
@@ -223,7 +223,7 @@ describe("a leader", () => {
   });
 
   test("learns by asking that the Lease is another's", async () => {
-    const { time, objects, candidate, lease, spec } = place();
+    const { time, objects, candidate, lease, spec } = openElection();
     const a = candidate("a");
     await time.advance(10);
     const first = a.leads?.confirm();
@@ -236,7 +236,7 @@ describe("a leader", () => {
   });
 
   test("that gives the Lease back holds nothing from the first moment, and needs no more timers", async () => {
-    const { time, candidate } = place();
+    const { time, candidate } = openElection();
     const a = candidate("a");
     await time.advance(1_999);
     a.api.faults = (verb) => (verb === "replace" ? { kind: "slow", milliseconds: 4_000 } : undefined);
@@ -250,7 +250,7 @@ describe("a leader", () => {
   });
 
   test("that can't give the Lease back says so and does not throw", async () => {
-    const { time, candidate } = place();
+    const { time, candidate } = openElection();
     const a = candidate("a");
     await time.advance(10);
     a.api.faults = () => ({ kind: "unreachable" });
@@ -261,7 +261,7 @@ describe("a leader", () => {
   });
 
   test("that lost the Lease gives nothing back", async () => {
-    const { time, objects, candidate, lease, spec } = place();
+    const { time, objects, candidate, lease, spec } = openElection();
     const a = candidate("a");
     await time.advance(10);
     objects.replace(leases, { ...lease(), spec: { ...spec(), holderIdentity: "by-hand" } });
@@ -272,7 +272,7 @@ describe("a leader", () => {
 });
 
 test("a release that crosses an earlier renewal on its way leaves the Lease free", async () => {
-  const { time, candidate, spec } = place();
+  const { time, candidate, spec } = openElection();
   const a = candidate("a");
   await time.advance(1_999);
   a.api.faults = (verb) => (verb === "replace" ? { kind: "slow", milliseconds: 2 } : undefined);
@@ -285,7 +285,7 @@ test("a release that crosses an earlier renewal on its way leaves the Lease free
 });
 
 test("times that would let two processes lead at once are refused", () => {
-  const { time, objects } = place();
+  const { time, objects } = openElection();
   const withTimes = (times: { renewDeadlineMs?: number; retryMs?: number }) => () =>
     createElector({
       ...time,

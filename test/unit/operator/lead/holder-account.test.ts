@@ -1,15 +1,15 @@
 import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../../../../core/config/types.ts";
-import { leases, type Place, place } from "./candidates.ts";
+import { type Election, leases, openElection } from "./candidates.ts";
 
 describe("a Lease whose holder's ServiceAccount was deleted before it could be given back", () => {
   const annotation = "jsonplane.io/holder-account";
-  const annotationsOf = ({ lease }: Pick<Place, "lease">) => (lease()?.metadata["annotations"] ?? {}) as JsonObject;
-  const accountsOf = (world: Place) => annotationsOf(world)[annotation];
+  const annotationsOf = ({ lease }: Pick<Election, "lease">) => (lease()?.metadata["annotations"] ?? {}) as JsonObject;
+  const accountsOf = (world: Election) => annotationsOf(world)[annotation];
 
   /** `a` led, and can reach nothing any more; `b` asks. */
   async function left(first: string | undefined, second: string | undefined) {
-    const world = place();
+    const world = openElection();
     const { time, candidate } = world;
     const a = candidate("a", first === undefined ? {} : { account: () => first });
     await time.advance(10);
@@ -42,7 +42,7 @@ describe("a Lease whose holder's ServiceAccount was deleted before it could be g
   });
 
   test("stays with a holder that renews it all the same, and says of which account it is by now", async () => {
-    const world = place();
+    const world = openElection();
     const { time, candidate } = world;
     let uid = "operator/1";
     const a = candidate("a", { account: () => uid });
@@ -56,7 +56,7 @@ describe("a Lease whose holder's ServiceAccount was deleted before it could be g
   });
 
   test("goes by nothing that a former holder said, where an earlier version, which leaves it there, has it since", async () => {
-    const { time, objects, candidate, lease } = place();
+    const { time, objects, candidate, lease } = openElection();
     const a = candidate("a", { account: () => "operator/1" });
     await time.advance(10);
     a.api.faults = () => ({ kind: "refused" });

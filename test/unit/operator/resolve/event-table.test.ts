@@ -28,7 +28,7 @@ describe("the Secret of an API key", () => {
     world.shelf.remove("ci-api-key");
     const { writes, events, verdicts } = await world.reconcile();
     expect([writes, events]).toEqual([[], []]);
-    expect(world.said(verdicts, "ci")).toEqual(["KeyNotRetrievable"]);
+    expect(world.reasons(verdicts, "ci")).toEqual(["KeyNotRetrievable"]);
     expect(world.liveKeys()).toEqual(before);
   });
 
@@ -36,7 +36,7 @@ describe("the Secret of an API key", () => {
     const before = world.liveKeys();
     world.shelf.edit("ci-api-key", "apiKey", "jp_mine");
     const { verdicts } = await world.reconcile();
-    expect(world.said(verdicts, "ci")).toEqual(["KeyNotRetrievable"]);
+    expect(world.reasons(verdicts, "ci")).toEqual(["KeyNotRetrievable"]);
     expect(world.liveKeys()).toEqual(before);
     expect(world.text("ci-api-key", "apiKey")).toBe("jp_mine");
   });
@@ -70,10 +70,10 @@ describe("the Secret of an API key", () => {
     Object.assign(world.specs.key, { expiresAt: "2026-06-02T12:00:00Z" });
     const before = await world.reconcile();
     expect(before.nextAt).toBe(start + day);
-    expect(world.said(before.verdicts, "ci")).toEqual([]);
+    expect(world.reasons(before.verdicts, "ci")).toEqual([]);
     world.now = start + day;
     const after = await world.reconcile();
-    expect(world.said(after.verdicts, "ci")).toEqual(["Expired"]);
+    expect(world.reasons(after.verdicts, "ci")).toEqual(["Expired"]);
     expect(after.nextAt).toBeUndefined();
     expect(world.liveKeys()).toEqual([]);
   });
@@ -82,8 +82,8 @@ describe("the Secret of an API key", () => {
     const fresh = new CredentialWorld();
     fresh.specs.key = { secretName: "ada-password" };
     const { verdicts } = await fresh.reconcile();
-    expect(fresh.said(verdicts, "ci")).toEqual(["SecretConflict"]);
-    expect(fresh.said(verdicts, "ada")).toEqual([]);
+    expect(fresh.reasons(verdicts, "ci")).toEqual(["SecretConflict"]);
+    expect(fresh.reasons(verdicts, "ada")).toEqual([]);
   });
 
   it("made immutable, is left alone while nothing has to change, and then a person is asked", async () => {
@@ -94,7 +94,7 @@ describe("the Secret of an API key", () => {
     Object.assign(world.specs.key, rotation("b"));
     const { writes, verdicts } = await world.reconcile();
     expect(writes).toEqual([]);
-    expect(world.said(verdicts, "ci")).toEqual(["SecretConflict"]);
+    expect(world.reasons(verdicts, "ci")).toEqual(["SecretConflict"]);
     expect(world.liveKeys()).toEqual(before);
     world.shelf.remove("ci-api-key");
     await world.settle();
@@ -108,7 +108,7 @@ describe("a generated password", () => {
     world.shelf.remove("ada-password");
     const { verdicts, writes } = await world.reconcile();
     expect(writes).toEqual([]);
-    expect(world.said(verdicts, "ada")).toEqual(["KeyNotRetrievable"]);
+    expect(world.reasons(verdicts, "ada")).toEqual(["KeyNotRetrievable"]);
     expect(world.login()).toEqual(before);
   });
 
@@ -177,7 +177,7 @@ describe("a hash Secret", () => {
     for (const name of ["ci-api-key", "ada-password"]) world.shelf.remove(name);
     const { verdicts } = await world.reconcile();
     expect([world.liveKeys(), world.login()]).toEqual(before);
-    expect([...world.said(verdicts, "ci"), ...world.said(verdicts, "ada")]).toEqual([
+    expect([...world.reasons(verdicts, "ci"), ...world.reasons(verdicts, "ada")]).toEqual([
       "KeyNotRetrievable",
       "KeyNotRetrievable",
     ]);
@@ -188,7 +188,7 @@ describe("a hash Secret", () => {
     for (const name of ["ci-api-key", "ada-password"]) world.shelf.remove(name);
     world.published = undefined;
     const { verdicts, writes } = await world.reconcile();
-    expect([...world.said(verdicts, "ci"), ...world.said(verdicts, "ada")]).toEqual(["KeyLost", "KeyLost"]);
+    expect([...world.reasons(verdicts, "ci"), ...world.reasons(verdicts, "ada")]).toEqual(["KeyLost", "KeyLost"]);
     expect(writes).toEqual([]);
     world.specs.key = rotation("b");
     world.specs.user = { rotation: { id: "b" } };
@@ -227,7 +227,7 @@ describe("a hash Secret", () => {
     world.shelf.remove("ci-key-hash");
     world.shelf.edit("ci-api-key", "apiKey", "jp_mine");
     const { verdicts } = await world.reconcile();
-    expect(world.said(verdicts, "ci")).toEqual(["KeyNotRetrievable"]);
+    expect(world.reasons(verdicts, "ci")).toEqual(["KeyNotRetrievable"]);
     expect(world.liveKeys()).toEqual(before);
   });
 
@@ -348,7 +348,7 @@ describe("the signing Secret", () => {
     const fresh = new CredentialWorld();
     fresh.shelf.put("shop-signing", { ring: "mine" });
     const { verdicts, writes } = await fresh.reconcile();
-    expect(fresh.said(verdicts, "shop")).toEqual(["SecretConflict"]);
+    expect(fresh.reasons(verdicts, "shop")).toEqual(["SecretConflict"]);
     expect(writes).toEqual([]);
   });
 });
@@ -372,7 +372,7 @@ describe("the Secret that a user's password comes from", () => {
     const before = world.login();
     world.shelf.remove("given");
     const { verdicts } = await world.reconcile();
-    expect(world.said(verdicts, "ada")).toEqual(["SecretNotFound"]);
+    expect(world.reasons(verdicts, "ada")).toEqual(["SecretNotFound"]);
     expect(world.login()).toEqual(before);
   });
 });

@@ -39,7 +39,7 @@ describe("a backup that is restored under new UIDs", () => {
     expect(world.login().revision).toBe(before.login.revision);
     expect(world.kids()).toEqual(before.kids);
     expect(minted).toBe(0);
-    expect(world.said(first.verdicts, "ci")).toEqual(said);
+    expect(world.reasons(first.verdicts, "ci")).toEqual(said);
   });
 
   it("without the signing Secret keeps keys and passwords by what shows them", async () => {
@@ -51,7 +51,10 @@ describe("a backup that is restored under new UIDs", () => {
 
   it("without the signing Secret and what shows them says that they are lost, and mints none behind anyone's back", async () => {
     const { minted, first } = await restore(["shop-signing", "ci-api-key", "ada-password"]);
-    expect([...world.said(first.verdicts, "ci"), ...world.said(first.verdicts, "ada")]).toEqual(["KeyLost", "KeyLost"]);
+    expect([...world.reasons(first.verdicts, "ci"), ...world.reasons(first.verdicts, "ada")]).toEqual([
+      "KeyLost",
+      "KeyLost",
+    ]);
     expect(minted).toBe(0);
     world.specs.key = rotation("new");
     world.specs.user = { rotation: { id: "new" } };

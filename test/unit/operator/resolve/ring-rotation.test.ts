@@ -141,7 +141,7 @@ describe("a signing key that is asked for by annotation", () => {
     world.specs.annotation = "1";
     const { verdicts, writes } = await world.reconcile();
     expect(writes).toEqual([]);
-    expect(world.said(verdicts, "shop")).toEqual(["SecretConflict"]);
+    expect(world.reasons(verdicts, "shop")).toEqual(["SecretConflict"]);
     expect(world.signer()).toBe(first);
   });
 });

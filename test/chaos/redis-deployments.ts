@@ -4,7 +4,7 @@ import { startRedis, type TestRedis } from "../support/redis/redis.ts";
 import { startRedisCluster, type TestRedisCluster } from "../support/redis/redis-cluster.ts";
 import { startRedisSentinel, type TestSentinel } from "../support/redis/redis-sentinel.ts";
 
-export interface RedisPlace {
+export interface RedisDeployment {
   readonly url: string;
   /** The one server, or the first primary. */
   readonly server: TestRedis;
@@ -13,7 +13,7 @@ export interface RedisPlace {
   stop(): Promise<void>;
 }
 
-export type OpenRedis = () => Promise<RedisPlace>;
+export type OpenRedis = () => Promise<RedisDeployment>;
 
 /** `durability` as Redis calls it; `none` keeps everything in memory only. */
 export function oneServer(durability: "none" | "always" | "everysec", dir?: string): OpenRedis {
