@@ -3,7 +3,7 @@
 
 import { projectOfName } from "../../core/config/config-keys.ts";
 import type { ProjectRef } from "../../core/config/types.ts";
-import type { Gateway } from "../../core/redis/gateway.ts";
+import type { Gateway } from "../../core/redis/redis-client.ts";
 import { isForbidden, isNotFound, type KubeReader } from "../../operator/kube/api.ts";
 import { customTypes, namespaceType } from "../../operator/kube/resource-types.ts";
 import { type DataEntry, type DataRecord, isKept } from "../../operator/model/data-record.ts";

@@ -4,7 +4,7 @@
 import type { OutputFormat } from "../../core/env/kept-data-settings.ts";
 import { StoreUnavailable } from "../../core/errors/store-errors.ts";
 import { connect } from "../../core/redis/connect.ts";
-import { createGateway, type Gateway } from "../../core/redis/gateway.ts";
+import { createGateway, type Gateway } from "../../core/redis/redis-client.ts";
 import { parseRedisUrl } from "../../core/redis/redis-url.ts";
 import { systemMonotonic, systemTimers } from "../../core/timers.ts";
 import { FleetRingUnusable, readRingSecret, ringSecretNameOf } from "../../operator/keyring/ring-secret.ts";

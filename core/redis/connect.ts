@@ -144,7 +144,7 @@ function clusterOf(nodes: readonly ServerAddress[], options: ConnectOptions): Cl
       redisOptions: { ...commonOptions(options), reconnectOnError: (error) => replyCode(error) === "READONLY" },
       lazyConnect: true,
       clusterRetryStrategy: delay,
-      // A command for a node that is being connected waits for it, at most the time limit; gateway.ts refuses commands while
+      // A command for a node that is being connected waits for it, at most the time limit; redis-client.ts refuses commands while
       // the cluster as a whole is away, which ioredis would keep without a limit.
       enableOfflineQueue: true,
       // A command may be sent again only after a node refused it (MOVED, ASK, TRYAGAIN), never because a connection ended.

@@ -4,7 +4,7 @@
 import { Cluster } from "ioredis";
 import { pause, systemTimers } from "../timers.ts";
 import { type Client, isReady } from "./connect.ts";
-import { createGateway, type Gateway } from "./gateway.ts";
+import { createGateway, type Gateway } from "./redis-client.ts";
 
 /** Asks by `read` over the connection in question; a rejection means that it could not be looked at. */
 export type LookAtServer = (read: Gateway["read"]) => Promise<void>;

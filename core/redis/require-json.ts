@@ -2,7 +2,7 @@
 
 import { StoreUnavailable } from "../errors/store-errors.ts";
 import { RedisFault, replyCode } from "./failure.ts";
-import type { Gateway } from "./gateway.ts";
+import type { Gateway } from "./redis-client.ts";
 
 /** Never written. */
 const key = "jp:{probe}:json";

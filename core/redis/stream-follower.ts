@@ -3,7 +3,7 @@
 // made again.
 
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Gateway } from "./gateway.ts";
+import type { Gateway } from "./redis-client.ts";
 import { fieldsOf, listOf, textOf } from "./reply.ts";
 
 /** Milliseconds between two readings of the whole, unless told otherwise; also how long the stream is waited for. */

@@ -3,7 +3,7 @@
 
 import type { BuildingIndexes } from "../../core/config/building-indexes.ts";
 import { acknowledgementKey, configKeys } from "../../core/config/config-keys.ts";
-import type { Gateway } from "../../core/redis/gateway.ts";
+import type { Gateway } from "../../core/redis/redis-client.ts";
 import { loadScript, runsWithoutMemory } from "../../core/redis/script.ts";
 import type { Nack } from "./load-project.ts";
 

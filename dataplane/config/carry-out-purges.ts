@@ -12,7 +12,7 @@ import {
   writeKeptSize,
 } from "../../core/config/data-order.ts";
 import { WritesRefused } from "../../core/errors/store-errors.ts";
-import type { Gateway } from "../../core/redis/gateway.ts";
+import type { Gateway } from "../../core/redis/redis-client.ts";
 import { fieldsOf, listOf, numberOf, textsOf } from "../../core/redis/reply.ts";
 import { loadScript, runsWithoutMemory } from "../../core/redis/script.ts";
 import type { CollectionPurges, DocumentPurges, SessionPurges } from "../store/ports/purges.ts";

@@ -7,7 +7,7 @@ import { readPublished } from "../../core/config/published-value.ts";
 import { KeyNotInRing } from "../../core/config/seal.ts";
 import type { KeyConfig, ProjectConfig, UserConfig } from "../../core/config/types.ts";
 import { recentlyUsed } from "../../core/recently-used.ts";
-import type { Gateway } from "../../core/redis/gateway.ts";
+import type { Gateway } from "../../core/redis/redis-client.ts";
 import { optionalText } from "../../core/redis/reply.ts";
 import type { LiveProject, Lookup } from "./directory.ts";
 import { type FollowedKeyring, openWithNewest } from "./follow-keyring.ts";

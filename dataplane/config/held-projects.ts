@@ -4,7 +4,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { projectKey, projectOfName } from "../../core/config/config-keys.ts";
 import { recentlyUsed } from "../../core/recently-used.ts";
-import type { Gateway } from "../../core/redis/gateway.ts";
+import type { Gateway } from "../../core/redis/redis-client.ts";
 import { fieldsOf } from "../../core/redis/reply.ts";
 import type { FollowedKeyring } from "./follow-keyring.ts";
 import { type LoadedProject, loadProject, type Nack } from "./load-project.ts";

@@ -5,7 +5,7 @@ import type { Clock } from "../../core/clock.ts";
 import type { BuildingIndexes } from "../../core/config/building-indexes.ts";
 import { connect } from "../../core/redis/connect.ts";
 import type { LookAtServer } from "../../core/redis/connection-gate.ts";
-import { createGateway, type Gateway } from "../../core/redis/gateway.ts";
+import { createGateway, type Gateway } from "../../core/redis/redis-client.ts";
 import { parseRedisUrl } from "../../core/redis/redis-url.ts";
 import { rereadMilliseconds } from "../../core/redis/stream-follower.ts";
 import { systemTimers } from "../../core/timers.ts";

@@ -3,7 +3,7 @@
 
 import type { Clock } from "../../core/clock.ts";
 import { isCredentialField, projectName, projectOfName } from "../../core/config/config-keys.ts";
-import type { Gateway } from "../../core/redis/gateway.ts";
+import type { Gateway } from "../../core/redis/redis-client.ts";
 import { createCredentials } from "./credentials.ts";
 import type { Directory, LiveProject, Lookup } from "./directory.ts";
 import { Follower, type FollowListener } from "./follow.ts";

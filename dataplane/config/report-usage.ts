@@ -4,7 +4,7 @@
 import { projectName, usageKey } from "../../core/config/config-keys.ts";
 import type { QuotaUses } from "../../core/config/quota-uses.ts";
 import type { ProjectRef } from "../../core/config/types.ts";
-import type { Gateway } from "../../core/redis/gateway.ts";
+import type { Gateway } from "../../core/redis/redis-client.ts";
 import { listOf, numberOf } from "../../core/redis/reply.ts";
 import { loadScript } from "../../core/redis/script.ts";
 

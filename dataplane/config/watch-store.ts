@@ -4,7 +4,7 @@
 import { configKeys } from "../../core/config/config-keys.ts";
 import { storeFields } from "../../core/config/store-fields.ts";
 import type { ProjectConfig } from "../../core/config/types.ts";
-import type { Gateway } from "../../core/redis/gateway.ts";
+import type { Gateway } from "../../core/redis/redis-client.ts";
 import { listOf, optionalText } from "../../core/redis/reply.ts";
 import { pause, type Timers } from "../../core/timers.ts";
 

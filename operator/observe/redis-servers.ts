@@ -1,7 +1,7 @@
 // What is watched of the servers of Redis: the memory that they use, and the end of their certificates. They are asked now and then and side by
 // side, so that a scrape waits for none of them.
 
-import type { Gateway } from "../../core/redis/gateway.ts";
+import type { Gateway } from "../../core/redis/redis-client.ts";
 import type { MemoryUse } from "../../core/redis/primaries.ts";
 
 export interface RedisServer {

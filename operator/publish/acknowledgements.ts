@@ -4,7 +4,7 @@
 import { projectName } from "../../core/config/config-keys.ts";
 import type { QuotaUses } from "../../core/config/quota-uses.ts";
 import type { ProjectRef } from "../../core/config/types.ts";
-import type { Gateway } from "../../core/redis/gateway.ts";
+import type { Gateway } from "../../core/redis/redis-client.ts";
 import { type Monotonic, pause, systemMonotonic, type Timers } from "../../core/timers.ts";
 import { type Availability, availabilityOf, type Liveness, livenessOf } from "./availability.ts";
 import { createQuotaAggregator } from "./quota-aggregator.ts";

@@ -3,7 +3,7 @@
 // while Redis is away.
 
 import { StoreUnavailable } from "../../core/errors/store-errors.ts";
-import type { Gateway } from "../../core/redis/gateway.ts";
+import type { Gateway } from "../../core/redis/redis-client.ts";
 import { type Monotonic, systemMonotonic } from "../../core/timers.ts";
 import type { Acknowledgements } from "./acknowledgements.ts";
 import type { Publisher } from "./publisher.ts";

@@ -3,7 +3,7 @@
 
 import { configKeys, projectName } from "../../core/config/config-keys.ts";
 import type { ProjectRef } from "../../core/config/types.ts";
-import type { Gateway } from "../../core/redis/gateway.ts";
+import type { Gateway } from "../../core/redis/redis-client.ts";
 import { listOf, optionalText, textOf, textsOf } from "../../core/redis/reply.ts";
 import type { DataRecord } from "../model/data-record.ts";
 import { RecordUnreadable } from "./refusals.ts";

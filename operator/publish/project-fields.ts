@@ -23,7 +23,7 @@ import type {
   SigningRing,
   UserConfig,
 } from "../../core/config/types.ts";
-import type { Gateway } from "../../core/redis/gateway.ts";
+import type { Gateway } from "../../core/redis/redis-client.ts";
 import { fieldsOf, optionalText } from "../../core/redis/reply.ts";
 
 export interface KnownField {

@@ -8,7 +8,7 @@ import {
   projectName,
 } from "../../core/config/config-keys.ts";
 import type { ProjectRef } from "../../core/config/types.ts";
-import type { Gateway } from "../../core/redis/gateway.ts";
+import type { Gateway } from "../../core/redis/redis-client.ts";
 import { listOf, numberOf, textOf, textsOf } from "../../core/redis/reply.ts";
 import { loadScript, runsWithoutMemory, type Script } from "../../core/redis/script.ts";
 

@@ -11,7 +11,7 @@ import { readEntry } from "../../core/config/published-value.ts";
 import { ringMarkOf } from "../../core/config/ring-mark.ts";
 import type { ProjectParts, ProjectRef } from "../../core/config/types.ts";
 import { OutcomeUnknown } from "../../core/errors/store-errors.ts";
-import type { Gateway } from "../../core/redis/gateway.ts";
+import type { Gateway } from "../../core/redis/redis-client.ts";
 import { fieldsOf, listOf, numberOf, optionalText } from "../../core/redis/reply.ts";
 import type { DataRecord } from "../model/data-record.ts";
 import type { PublishedProject } from "../model/published-project.ts";

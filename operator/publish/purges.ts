@@ -10,7 +10,7 @@ import {
   writeDataOrder,
 } from "../../core/config/data-order.ts";
 import type { ProjectRef } from "../../core/config/types.ts";
-import type { Gateway } from "../../core/redis/gateway.ts";
+import type { Gateway } from "../../core/redis/redis-client.ts";
 import { fieldsOf } from "../../core/redis/reply.ts";
 import { createPublishScripts } from "./publish-scripts.ts";
 import type { Publisher } from "./publisher.ts";

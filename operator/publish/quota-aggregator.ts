@@ -3,7 +3,7 @@
 
 import { usageKey } from "../../core/config/config-keys.ts";
 import { type QuotaUse, type QuotaUses, quotaKinds } from "../../core/config/quota-uses.ts";
-import type { Gateway } from "../../core/redis/gateway.ts";
+import type { Gateway } from "../../core/redis/redis-client.ts";
 import { fieldsOf } from "../../core/redis/reply.ts";
 
 /** From this part of a quota on it is nearly full, and below the second one no more. */

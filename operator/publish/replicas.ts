@@ -3,7 +3,7 @@
 
 import type { BuildingIndexes } from "../../core/config/building-indexes.ts";
 import { acknowledgementKey, configKeys } from "../../core/config/config-keys.ts";
-import type { Gateway } from "../../core/redis/gateway.ts";
+import type { Gateway } from "../../core/redis/redis-client.ts";
 import { listOf, optionalText, textsOf } from "../../core/redis/reply.ts";
 
 export interface ReplicaState {

@@ -9,7 +9,7 @@ import { writeEntry, writePublished } from "../../core/config/published-value.ts
 import { seal } from "../../core/config/seal.ts";
 import type { ProjectParts, ProjectRef } from "../../core/config/types.ts";
 import { StoreUnavailable } from "../../core/errors/store-errors.ts";
-import type { Gateway } from "../../core/redis/gateway.ts";
+import type { Gateway } from "../../core/redis/redis-client.ts";
 import type { DataRecord } from "../model/data-record.ts";
 import type { PublishedProject } from "../model/published-project.ts";
 import { readDataRecord, recordText, settledRecord } from "./data-records.ts";

@@ -5,7 +5,7 @@ import type { Clock } from "../../core/clock.ts";
 import { configKeys } from "../../core/config/config-keys.ts";
 import { type Keyring, keyedHash } from "../../core/config/keyring.ts";
 import { connect } from "../../core/redis/connect.ts";
-import { createGateway, type Gateway } from "../../core/redis/gateway.ts";
+import { createGateway, type Gateway } from "../../core/redis/redis-client.ts";
 import { parseRedisUrl } from "../../core/redis/redis-url.ts";
 import { optionalText } from "../../core/redis/reply.ts";
 import { requireJson } from "../../core/redis/require-json.ts";

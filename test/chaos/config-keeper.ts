@@ -5,7 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { systemClock } from "../../core/clock.ts";
 import type { Keyring } from "../../core/config/keyring.ts";
 import type { ProjectParts } from "../../core/config/types.ts";
-import type { Gateway } from "../../core/redis/gateway.ts";
+import type { Gateway } from "../../core/redis/redis-client.ts";
 import { createPublisher, type Publisher } from "../../operator/publish/publisher.ts";
 import { openGateway } from "../support/fleet/publishing.ts";
 import { changed, type Modifier } from "../support/http/projects.ts";

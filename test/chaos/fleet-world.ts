@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { credentialsKey } from "../../core/config/config-keys.ts";
 import { keyField } from "../../core/config/fields.ts";
 import { parseKeyring } from "../../core/config/keyring.ts";
-import type { Gateway } from "../../core/redis/gateway.ts";
+import type { Gateway } from "../../core/redis/redis-client.ts";
 import { type OwnFleet, startFleet } from "../support/fleet/fleet.ts";
 import { openGateway } from "../support/fleet/publishing.ts";
 import { passwordOf } from "../support/http/projects.ts";

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { systemClock } from "../../core/clock.ts";
 import { acknowledgementKey, configKeys, projectKey } from "../../core/config/config-keys.ts";
 import { newKeyringText, parseKeyring } from "../../core/config/keyring.ts";
-import type { Gateway } from "../../core/redis/gateway.ts";
+import type { Gateway } from "../../core/redis/redis-client.ts";
 import { textsOf } from "../../core/redis/reply.ts";
 import { systemTimers, type Timers } from "../../core/timers.ts";
 import { unchangingKeyring } from "../../dataplane/config/follow-keyring.ts";

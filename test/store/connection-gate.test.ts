@@ -4,7 +4,7 @@ import { afterEach, expect, it } from "vitest";
 import { StoreUnavailable } from "../../core/errors/store-errors.ts";
 import { connect } from "../../core/redis/connect.ts";
 import { createGuardedGateway, type LookAtServer } from "../../core/redis/connection-gate.ts";
-import type { Gateway } from "../../core/redis/gateway.ts";
+import type { Gateway } from "../../core/redis/redis-client.ts";
 import { parseRedisUrl } from "../../core/redis/redis-url.ts";
 import { startRedis } from "../support/redis/redis.ts";
 import { eventually } from "../support/time/eventually.ts";

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { systemClock } from "../../core/clock.ts";
 import { projectKey } from "../../core/config/config-keys.ts";
 import { newKeyringText, parseKeyring } from "../../core/config/keyring.ts";
-import type { Gateway } from "../../core/redis/gateway.ts";
+import type { Gateway } from "../../core/redis/redis-client.ts";
 import { unchangingKeyring } from "../../dataplane/config/follow-keyring.ts";
 import { createRedisDirectory, type RedisDirectory } from "../../dataplane/config/redis-directory.ts";
 import { begunPublisher, openGateway } from "../support/fleet/publishing.ts";

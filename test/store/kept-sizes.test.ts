@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { configKeys } from "../../core/config/config-keys.ts";
 import { newKeyringText, parseKeyring } from "../../core/config/keyring.ts";
-import type { Gateway } from "../../core/redis/gateway.ts";
+import type { Gateway } from "../../core/redis/redis-client.ts";
 import { carryOutPurges } from "../../dataplane/config/carry-out-purges.ts";
 import { measureKept } from "../../dataplane/config/measure-kept.ts";
 import type { Store } from "../../dataplane/store/port.ts";

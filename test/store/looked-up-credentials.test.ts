@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { keyField } from "../../core/config/fields.ts";
 import { newKeyringText, parseKeyring } from "../../core/config/keyring.ts";
-import type { Gateway } from "../../core/redis/gateway.ts";
+import type { Gateway } from "../../core/redis/redis-client.ts";
 import { createCredentials } from "../../dataplane/config/credentials.ts";
 import type { LiveProject } from "../../dataplane/config/directory.ts";
 import { unchangingKeyring } from "../../dataplane/config/follow-keyring.ts";

@@ -5,7 +5,7 @@ import { systemClock } from "../../core/clock.ts";
 import { configKeys, credentialsKey, projectKey } from "../../core/config/config-keys.ts";
 import { newKeyringText, parseKeyring } from "../../core/config/keyring.ts";
 import type { ProjectParts } from "../../core/config/types.ts";
-import type { Gateway } from "../../core/redis/gateway.ts";
+import type { Gateway } from "../../core/redis/redis-client.ts";
 import { textOf, textsOf } from "../../core/redis/reply.ts";
 import type { Directory, LiveProject } from "../../dataplane/config/directory.ts";
 import { unchangingKeyring } from "../../dataplane/config/follow-keyring.ts";

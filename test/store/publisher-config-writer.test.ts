@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { configKeys } from "../../core/config/config-keys.ts";
 import { newKeyringText, parseKeyring } from "../../core/config/keyring.ts";
 import { StoreUnavailable } from "../../core/errors/store-errors.ts";
-import type { Gateway } from "../../core/redis/gateway.ts";
+import type { Gateway } from "../../core/redis/redis-client.ts";
 import { systemTimers } from "../../core/timers.ts";
 import { createAcknowledgements } from "../../operator/publish/acknowledgements.ts";
 import {

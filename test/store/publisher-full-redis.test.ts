@@ -4,7 +4,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { configKeys } from "../../core/config/config-keys.ts";
 import { newKeyringText, parseKeyring } from "../../core/config/keyring.ts";
-import type { Gateway } from "../../core/redis/gateway.ts";
+import type { Gateway } from "../../core/redis/redis-client.ts";
 import { createAcknowledger } from "../../dataplane/config/acknowledge.ts";
 import { createPurges } from "../../operator/publish/purges.ts";
 import { begunPublisher, openGateway, storedFields } from "../support/fleet/publishing.ts";

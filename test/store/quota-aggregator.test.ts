@@ -3,7 +3,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { configKeys, usageKey } from "../../core/config/config-keys.ts";
 import type { QuotaUses } from "../../core/config/quota-uses.ts";
-import type { Gateway } from "../../core/redis/gateway.ts";
+import type { Gateway } from "../../core/redis/redis-client.ts";
 import { fieldsOf } from "../../core/redis/reply.ts";
 import { reportUsage } from "../../dataplane/config/report-usage.ts";
 import { createAcknowledgements } from "../../operator/publish/acknowledgements.ts";

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { systemClock } from "../../core/clock.ts";
 import { acknowledgementKey, configKeys, credentialsKey, projectKey } from "../../core/config/config-keys.ts";
 import { newKeyringText, newRingKey, parseKeyring } from "../../core/config/keyring.ts";
-import type { Gateway } from "../../core/redis/gateway.ts";
+import type { Gateway } from "../../core/redis/redis-client.ts";
 import { systemTimers } from "../../core/timers.ts";
 import { carryOutPurges } from "../../dataplane/config/carry-out-purges.ts";
 import { unchangingKeyring } from "../../dataplane/config/follow-keyring.ts";

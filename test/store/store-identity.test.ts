@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { configKeys } from "../../core/config/config-keys.ts";
 import { newKeyringText, parseKeyring } from "../../core/config/keyring.ts";
 import { storeFields } from "../../core/config/store-fields.ts";
-import type { Gateway } from "../../core/redis/gateway.ts";
+import type { Gateway } from "../../core/redis/redis-client.ts";
 import { listOf, optionalText } from "../../core/redis/reply.ts";
 import { NotTheWriter } from "../../operator/publish/refusals.ts";
 import type { StoreIdentity } from "../../operator/publish/store-identity.ts";

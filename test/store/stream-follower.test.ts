@@ -1,7 +1,7 @@
 // Following what others change in Redis: hints at once, the whole at the start, now and then, and after every interruption.
 
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from "vitest";
-import type { Gateway } from "../../core/redis/gateway.ts";
+import type { Gateway } from "../../core/redis/redis-client.ts";
 import { type Followed, StreamFollower } from "../../core/redis/stream-follower.ts";
 import { openGateway } from "../support/fleet/publishing.ts";
 import { startTcpProxy, type TcpProxy } from "../support/process/tcp-proxy.ts";

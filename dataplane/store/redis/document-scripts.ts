@@ -1,7 +1,7 @@
 // Typed wrappers of the scripts that read and write values inside one document: the only place that knows the positions of
 // their keys and arguments.
 
-import type { Gateway } from "../../../core/redis/gateway.ts";
+import type { Gateway } from "../../../core/redis/redis-client.ts";
 import { numberOf, textOf } from "../../../core/redis/reply.ts";
 import type { DocumentRead, DocumentRefusal, Expected } from "../ports/documents.ts";
 import type { IdempotencyRecord, Repeated } from "../ports/idempotency.ts";

@@ -2,7 +2,7 @@
 // through unaddressable-paths.ts. Refuses as the port says.
 
 import { insertAt, isTooDeep, putAt, readAt, removeAt } from "../../../core/json/splice.ts";
-import type { Gateway } from "../../../core/redis/gateway.ts";
+import type { Gateway } from "../../../core/redis/redis-client.ts";
 import { optionalText } from "../../../core/redis/reply.ts";
 import { asExpected } from "../expected.ts";
 import type {

@@ -2,7 +2,7 @@
 // repetition (parts/idempotent.lua).
 
 import { readFileSync } from "node:fs";
-import type { Gateway } from "../../../core/redis/gateway.ts";
+import type { Gateway } from "../../../core/redis/redis-client.ts";
 import { optionalText, textOf } from "../../../core/redis/reply.ts";
 import { type Script, scriptOf } from "../../../core/redis/script.ts";
 import type { IdempotencyRecord, IdempotencyRecords, Repeated } from "../ports/idempotency.ts";

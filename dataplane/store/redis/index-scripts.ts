@@ -1,7 +1,7 @@
 // Typed wrappers of the scripts that declare and build a collection's indexes: the only place that knows the positions of their keys and
 // arguments.
 
-import type { Gateway } from "../../../core/redis/gateway.ts";
+import type { Gateway } from "../../../core/redis/redis-client.ts";
 import { textOf, textsOf } from "../../../core/redis/reply.ts";
 import {
   allReady,

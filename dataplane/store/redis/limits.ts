@@ -6,7 +6,7 @@
 // holds, for a moment less.
 
 import { hash } from "node:crypto";
-import type { Gateway } from "../../../core/redis/gateway.ts";
+import type { Gateway } from "../../../core/redis/redis-client.ts";
 import { numberOf } from "../../../core/redis/reply.ts";
 import type { Budget, Counters, SpendOutcome, TokenBuckets } from "../ports/limits.ts";
 import { bucketKey, counterKey } from "./keys.ts";

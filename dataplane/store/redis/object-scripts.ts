@@ -1,7 +1,7 @@
 // Typed wrappers of the scripts that read and write single objects and pages: the only place that knows the positions of
 // their keys and arguments.
 
-import type { Gateway } from "../../../core/redis/gateway.ts";
+import type { Gateway } from "../../../core/redis/redis-client.ts";
 import { numberOf, textOf, textsOf } from "../../../core/redis/reply.ts";
 import type { PagePart, TextsPart } from "../complete-page.ts";
 import type { IdempotencyRecord, Repeated } from "../ports/idempotency.ts";

@@ -5,7 +5,7 @@ import { hash } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { StoreUnavailable } from "../../../core/errors/store-errors.ts";
 import { RedisFault } from "../../../core/redis/failure.ts";
-import type { Gateway } from "../../../core/redis/gateway.ts";
+import type { Gateway } from "../../../core/redis/redis-client.ts";
 import { optionalText } from "../../../core/redis/reply.ts";
 import type { NewObject, ObjectReads, ObjectWrites } from "../ports/objects.ts";
 import { encodedValues, type IndexSet } from "./index-set.ts";

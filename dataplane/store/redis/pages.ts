@@ -1,7 +1,7 @@
 // Pages, counts and scans of a collection: one script reads the members of a sorted set by rank and their documents; a page
 // of more than 1 MiB takes further calls, which read the documents that the first one named.
 
-import type { Gateway } from "../../../core/redis/gateway.ts";
+import type { Gateway } from "../../../core/redis/redis-client.ts";
 import { numberOf } from "../../../core/redis/reply.ts";
 import { completePage, type PagePart } from "../complete-page.ts";
 import { hasSamePaths } from "../order.ts";

@@ -2,7 +2,7 @@
 // their keys and arguments.
 
 import { randomBytes } from "node:crypto";
-import type { Gateway } from "../../../core/redis/gateway.ts";
+import type { Gateway } from "../../../core/redis/redis-client.ts";
 import { textOf } from "../../../core/redis/reply.ts";
 import type { CollectionKeys, DocumentKeys } from "./keys.ts";
 import { code, freeingScript, scriptReply } from "./store-script.ts";

@@ -1,7 +1,7 @@
 // Removes what a collection or a root key holds, in steps that take only what was named before: a step that comes late, after others have
 // purged it and something new was stored, does nothing.
 
-import type { Gateway } from "../../../core/redis/gateway.ts";
+import type { Gateway } from "../../../core/redis/redis-client.ts";
 import { textsOf } from "../../../core/redis/reply.ts";
 import type { CollectionPurges, DocumentPurges, PurgeStep } from "../ports/purges.ts";
 import type { IndexScripts } from "./index-scripts.ts";

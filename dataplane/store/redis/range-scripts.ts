@@ -1,6 +1,6 @@
 // Typed wrappers of the scripts that read ranges of an index: the only place that knows the positions of their keys and arguments.
 
-import type { Gateway } from "../../../core/redis/gateway.ts";
+import type { Gateway } from "../../../core/redis/redis-client.ts";
 import { numberOf, textOf, textsOf } from "../../../core/redis/reply.ts";
 import type { PagePart } from "../complete-page.ts";
 import { type CollectionKeys, separator } from "./keys.ts";

@@ -4,7 +4,7 @@
 import type { Clock } from "../../../core/clock.ts";
 import { type Client, connect } from "../../../core/redis/connect.ts";
 import { createGuardedGateway, type LookAtServer } from "../../../core/redis/connection-gate.ts";
-import { createGateway, type Gateway } from "../../../core/redis/gateway.ts";
+import { createGateway, type Gateway } from "../../../core/redis/redis-client.ts";
 import { parseRedisUrl } from "../../../core/redis/redis-url.ts";
 import { requireJson } from "../../../core/redis/require-json.ts";
 import { rereadMilliseconds } from "../../../core/redis/stream-follower.ts";

@@ -5,7 +5,7 @@
 
 import { isStoreFailure, StoreUnavailable } from "../../../core/errors/store-errors.ts";
 import { createNamedTasks } from "../../../core/named-tasks.ts";
-import type { Gateway } from "../../../core/redis/gateway.ts";
+import type { Gateway } from "../../../core/redis/redis-client.ts";
 import type { Primary } from "../../../core/redis/primaries.ts";
 import { revocations, type SessionKeys } from "./keys.ts";
 import type { RevokeSession, SessionEntry, SessionScripts } from "./session-scripts.ts";

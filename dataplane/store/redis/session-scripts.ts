@@ -1,7 +1,7 @@
 // Typed wrappers of the scripts that keep sessions: the only place that knows the positions of their keys and arguments.
 
 import type { SessionBounds } from "../../../core/config/types.ts";
-import type { Gateway } from "../../../core/redis/gateway.ts";
+import type { Gateway } from "../../../core/redis/redis-client.ts";
 import { fieldsOf, listOf, textOf } from "../../../core/redis/reply.ts";
 import type { SessionRecord } from "../ports/sessions.ts";
 import { revocations, type SessionKeys } from "./keys.ts";

@@ -2,7 +2,7 @@
 // first and forgets it then, so that a crash in between leaves a session that can be ended again.
 
 import type { Clock } from "../../../core/clock.ts";
-import type { Gateway } from "../../../core/redis/gateway.ts";
+import type { Gateway } from "../../../core/redis/redis-client.ts";
 import type { SessionPurges } from "../ports/purges.ts";
 import type { SessionReads, SessionRecord, SessionWrites } from "../ports/sessions.ts";
 import { type SessionKeys, separator, sessionKeys } from "./keys.ts";

@@ -1,7 +1,7 @@
 // How much collections and documents hold. A collection's bytes are counted where somebody asks for them: over what is there in
 // bounded steps, and by every write from then on, in the very step that writes.
 
-import type { Gateway } from "../../../core/redis/gateway.ts";
+import type { Gateway } from "../../../core/redis/redis-client.ts";
 import { numberOf } from "../../../core/redis/reply.ts";
 import type { ByteCounts, Sizes } from "../ports/sizes.ts";
 import { collectionKeys, documentKeys } from "./keys.ts";

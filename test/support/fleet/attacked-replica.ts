@@ -9,7 +9,7 @@ import { expect } from "vitest";
 import type { DataplaneOptions } from "../../../cli/dataplane/run-dataplane.ts";
 import { newKeyringText, parseKeyring } from "../../../core/config/keyring.ts";
 import type { ProjectParts } from "../../../core/config/types.ts";
-import type { Gateway } from "../../../core/redis/gateway.ts";
+import type { Gateway } from "../../../core/redis/redis-client.ts";
 import { liveReplicas } from "../../../operator/publish/replicas.ts";
 import { type Reply, type SentRequest, send } from "../http/http-client.ts";
 import { apikey, project, withKey, withResource, withRootKey } from "../http/projects.ts";

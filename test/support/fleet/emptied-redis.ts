@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll, beforeEach } from "vitest";
 import { configKeys } from "../../../core/config/config-keys.ts";
-import type { Gateway } from "../../../core/redis/gateway.ts";
+import type { Gateway } from "../../../core/redis/redis-client.ts";
 import { type RedisOptions, startRedis, type TestRedis } from "../redis/redis.ts";
 import { openGateway } from "./publishing.ts";
 

@@ -7,7 +7,7 @@ import { configKeys, credentialsKey, projectKey } from "../../../core/config/con
 import type { Keyring } from "../../../core/config/keyring.ts";
 import type { ProjectParts, ProjectRef } from "../../../core/config/types.ts";
 import { connect } from "../../../core/redis/connect.ts";
-import { createGateway, type Gateway } from "../../../core/redis/gateway.ts";
+import { createGateway, type Gateway } from "../../../core/redis/redis-client.ts";
 import { parseRedisUrl } from "../../../core/redis/redis-url.ts";
 import { fieldsOf, optionalText } from "../../../core/redis/reply.ts";
 import type { DataEntry, DataRecord } from "../../../operator/model/data-record.ts";

@@ -3,7 +3,7 @@
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, beforeEach } from "vitest";
 import { connect } from "../../../core/redis/connect.ts";
-import { createGateway, type Gateway } from "../../../core/redis/gateway.ts";
+import { createGateway, type Gateway } from "../../../core/redis/redis-client.ts";
 import { parseRedisUrl } from "../../../core/redis/redis-url.ts";
 import { startRedis, type TestRedis } from "./redis.ts";
 
