@@ -94,13 +94,17 @@ async function start(options: DataplaneOptions, closers: Closers): Promise<void>
   config.reportBuilding(() => plane.buildingIndexes());
   if (store === undefined) throw new Error("The data plane started without opening its store");
   const purges = carryOutPurges({
-    gateway: config.gateway,
+    redisClient: config.redisClient,
     store,
     onDone: (id, order) => logger.info("Purge carried out", purgeFacts(id, order)),
     onFailed: (error) => logFailure(logger, "Purge failed", error),
   });
   closers.push(() => purges.stop());
-  const reporter = reportUsage({ gateway: config.gateway, replica: nameOf(options), reports: plane.usageReports });
+  const reporter = reportUsage({
+    redisClient: config.redisClient,
+    replica: nameOf(options),
+    reports: plane.usageReports,
+  });
   closers.push(() => reporter.stop());
   logger.info("Data plane listening", { url: plane.url, adminUrl: plane.adminUrl });
   logger.flush();

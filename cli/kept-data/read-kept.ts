@@ -3,7 +3,7 @@
 
 import { projectOfName } from "../../core/config/config-keys.ts";
 import type { ProjectRef } from "../../core/config/types.ts";
-import type { Gateway } from "../../core/redis/redis-client.ts";
+import type { RedisClient } from "../../core/redis/redis-client.ts";
 import { isForbidden, isNotFound, type KubeReader } from "../../operator/kube/api.ts";
 import { customTypes, namespaceType } from "../../operator/kube/resource-types.ts";
 import { type DataEntry, type DataRecord, isKept } from "../../operator/model/data-record.ts";
@@ -11,7 +11,7 @@ import { dataRecordPages } from "../../operator/publish/data-records.ts";
 import type { KeptBecause, KeptItem } from "./kept-item.ts";
 
 export interface KeptSources {
-  readonly gateway: Gateway;
+  readonly redisClient: RedisClient;
   readonly api: Pick<KubeReader, "get" | "list">;
   /** The operator's; undefined = Projects without one. */
   readonly className: string | undefined;
@@ -24,7 +24,7 @@ export async function* keptPages(sources: KeptSources): AsyncIterable<readonly K
   const namespaces = createNamespaces(sources.api);
   /** A record that the operator writes meanwhile may come twice. */
   const seen = new Set<string>();
-  for await (const page of dataRecordPages(sources.gateway)) {
+  for await (const page of dataRecordPages(sources.redisClient)) {
     const items: KeptItem[] = [];
     for (const [key, record] of [...page].sort(([one], [other]) => (one < other ? -1 : 1))) {
       const ref = projectOfName(key);

@@ -4,7 +4,7 @@
 import type { OutputFormat } from "../../core/env/kept-data-settings.ts";
 import { StoreUnavailable } from "../../core/errors/store-errors.ts";
 import { connect } from "../../core/redis/connect.ts";
-import { createGateway, type Gateway } from "../../core/redis/redis-client.ts";
+import { createRedisClient, type RedisClient } from "../../core/redis/redis-client.ts";
 import { parseRedisUrl } from "../../core/redis/redis-url.ts";
 import { systemMonotonic, systemTimers } from "../../core/timers.ts";
 import { FleetRingUnusable, readRingSecret, ringSecretNameOf } from "../../operator/keyring/ring-secret.ts";
@@ -41,7 +41,7 @@ export interface OrphansSettings {
 
 interface Connected {
   readonly api: KubeApi;
-  readonly gateway: Gateway;
+  readonly redisClient: RedisClient;
   readonly secret: { readonly namespace: string; readonly name: string };
 }
 
@@ -93,10 +93,10 @@ async function listAndDelete(
 async function* chosenPages(
   { namespace, project, className }: OrphansSettings,
   missing: Set<string>,
-  { api, gateway }: Connected,
+  { api, redisClient }: Connected,
 ): AsyncIterable<readonly KeptItem[]> {
   const choice: Choice = { namespace, project, names: [...missing] };
-  for await (const page of keptPages({ api, gateway, className, namespace })) {
+  for await (const page of keptPages({ api, redisClient, className, namespace })) {
     const chosen = page.map((item) => ({ item, by: chosenBy(item, choice) })).filter(({ by }) => by.length > 0);
     for (const { by } of chosen) for (const name of by) missing.delete(name);
     yield chosen.map(({ item }) => item);
@@ -111,7 +111,7 @@ interface Deleting {
 
 async function deleteChosen(
   chosen: readonly KeptItem[],
-  { hasNames, timeoutMs, connected: { api, gateway, secret } }: Deleting,
+  { hasNames, timeoutMs, connected: { api, redisClient, secret } }: Deleting,
 ): Promise<number> {
   const refused = new Set(chosen.filter((item) => !isDeletable(item) && item.state !== "Deleting"));
   for (const item of refused) say(`${nameOf(item)}: ${whyNot(item)}`);
@@ -123,7 +123,7 @@ async function deleteChosen(
     {
       api,
       secret,
-      recordOf: (project) => readDataRecord(gateway, project),
+      recordOf: (project) => readDataRecord(redisClient, project),
       timers: systemTimers,
       now: Date.now,
       monotonic: systemMonotonic,
@@ -171,12 +171,12 @@ async function withConnections(
   const { api } = await createKubeApi({ ...apiServer, observe: () => undefined });
   try {
     const secret = { namespace: own, name: ringSecretNameOf(className) };
-    const gateway = await connectToRedis(settings, api, own);
+    const redisClient = await connectToRedis(settings, api, own);
     try {
-      await requireOwn(api, secret, { gateway, className });
-      return await work({ api, gateway, secret });
+      await requireOwn(api, secret, { redisClient, className });
+      return await work({ api, redisClient, secret });
     } finally {
-      gateway.disconnect();
+      redisClient.disconnect();
     }
   } finally {
     await api.close();
@@ -187,25 +187,25 @@ async function connectToRedis(
   { redis = "", redisSecret }: OrphansSettings,
   api: KubeApi,
   namespace: string,
-): Promise<Gateway> {
+): Promise<RedisClient> {
   const found = redisSecret === undefined ? redis : await operatorRedisUrl(api, { namespace, name: redisSecret });
   if (found === undefined)
     throw new StartRefused(`There is no Secret ${namespace}/${redisSecret}: is it the operator's namespace?`);
   const target = parseRedisUrl(found);
-  return createGateway(await connect({ target, name: "jsonplane-orphans", commandTimeout: commandTimeoutMs }));
+  return createRedisClient(await connect({ target, name: "jsonplane-orphans", commandTimeout: commandTimeoutMs }));
 }
 
 /** What is listed is what the operator of this Secret keeps. */
 async function requireOwn(
   api: KubeApi,
   secret: Connected["secret"],
-  { gateway, className }: { readonly gateway: Gateway; readonly className: string | undefined },
+  { redisClient, className }: { readonly redisClient: RedisClient; readonly className: string | undefined },
 ): Promise<void> {
   const found = await api.get(secretType, secret);
   const name = `${secret.namespace}/${secret.name}`;
   const advice = "name the operator's namespace with --operator-namespace, and its class with --class-name";
   if (found === undefined) throw new StartRefused(`There is no Secret ${name} with a key ring: ${advice}`);
-  const owner = await ownerIn(gateway);
+  const owner = await ownerIn(redisClient);
   if (owner === undefined || owner === ownerOf(readRingSecret(found).keyring, className)) return;
   throw new StartRefused(`This Redis is another installation's than that of the Secret ${name}: ${advice}`);
 }

@@ -8,7 +8,7 @@ import { replyCode } from "./failure.ts";
 import { createPrimaryFinder } from "./find-primary.ts";
 import type { Credentials, RedisTarget, ServerAddress } from "./redis-url.ts";
 
-export type Client = Redis | Cluster;
+export type IoredisClient = Redis | Cluster;
 
 export interface ConnectOptions {
   readonly target: RedisTarget;
@@ -23,7 +23,7 @@ const firstRetry = 50;
 const slowestRetry = 1_000;
 const connectTimeout = 3_000;
 
-export async function connect(options: ConnectOptions): Promise<Client> {
+export async function connect(options: ConnectOptions): Promise<IoredisClient> {
   const client = clientOf(options);
   let lastError: unknown;
   // Without a listener ioredis prints; every call that fails says so itself.
@@ -68,11 +68,11 @@ function serversOf(target: RedisTarget): readonly ServerAddress[] {
   }
 }
 
-export function isReady(client: Client): boolean {
+export function isReady(client: IoredisClient): boolean {
   return client.status === "ready";
 }
 
-function clientOf(options: ConnectOptions): Client {
+function clientOf(options: ConnectOptions): IoredisClient {
   const { target } = options;
   switch (target.kind) {
     case "standalone":

@@ -3,22 +3,22 @@
 
 import { Cluster } from "ioredis";
 import { pause, systemTimers } from "../timers.ts";
-import { type Client, isReady } from "./connect.ts";
-import { createGateway, type Gateway } from "./redis-client.ts";
+import { type IoredisClient, isReady } from "./connect.ts";
+import { createRedisClient, type RedisClient } from "./redis-client.ts";
 
 /** Asks by `read` over the connection in question; a rejection means that it could not be looked at. */
-export type LookAtServer = (read: Gateway["read"]) => Promise<void>;
+export type LookAtServer = (read: RedisClient["read"]) => Promise<void>;
 
 /** Milliseconds after a look that failed. */
 const lookAgainMs = 100;
 
 /**
- * A gateway that sends nothing over a connection before `look` has resolved for it; until then Redis is away. Rejects when the first look
+ * A client of Redis that sends nothing over a connection before `look` has resolved for it; until then Redis is away. Rejects when the first look
  * does. A Cluster's connections come and go with its nodes, and only one of them could be asked: it isn't looked at.
  */
-export async function createGuardedGateway(client: Client, look: LookAtServer): Promise<Gateway> {
-  if (client instanceof Cluster) return createGateway(client);
-  const { read } = createGateway(client);
+export async function createGuardedRedisClient(client: IoredisClient, look: LookAtServer): Promise<RedisClient> {
+  if (client instanceof Cluster) return createRedisClient(client);
+  const { read } = createRedisClient(client);
   /** The socket of the connection that was looked at last. */
   let lookedAt: unknown;
 
@@ -43,5 +43,5 @@ export async function createGuardedGateway(client: Client, look: LookAtServer): 
 
   client.on("ready", () => void lookUntilAnswered());
   await lookOver();
-  return createGateway(client, () => isReady(client) && client.stream === lookedAt);
+  return createRedisClient(client, () => isReady(client) && client.stream === lookedAt);
 }

@@ -4,7 +4,7 @@
 
 import { type DetailedPeerCertificate, TLSSocket } from "node:tls";
 import { Cluster, type Redis } from "ioredis";
-import { type Client, isReady } from "./connect.ts";
+import { type IoredisClient, isReady } from "./connect.ts";
 
 export interface MemoryUse {
   readonly usedBytes: number;
@@ -30,7 +30,7 @@ export interface Primary {
 const onlyName = "";
 
 /** All that hold something, as the client knows them now; none while Redis is away. */
-export function primariesOf(client: Client): readonly Primary[] {
+export function primariesOf(client: IoredisClient): readonly Primary[] {
   if (!isReady(client)) return [];
   if (!(client instanceof Cluster)) return [primary(onlyName, client)];
   const connected = new Map(
@@ -57,7 +57,7 @@ function primary(name: string, server: Redis | undefined): Primary {
 }
 
 /** The name of the primary of a slot, as the client knows it now. */
-export function primaryOfSlot(client: Client, slot: number): string {
+export function primaryOfSlot(client: IoredisClient, slot: number): string {
   return client instanceof Cluster ? (client.slots[slot]?.[0] ?? onlyName) : onlyName;
 }
 

@@ -3,12 +3,12 @@
 
 import { StoreUnavailable } from "../errors/store-errors.ts";
 import { type Argument, type Call, CommandBatcher, ScriptCommand, TrackedCommand } from "./command.ts";
-import { type Client, isReady } from "./connect.ts";
+import { type IoredisClient, isReady } from "./connect.ts";
 import { failureOf, isUnknownScript } from "./failure.ts";
 import { type Primary, primariesOf, primaryOfSlot } from "./primaries.ts";
 import type { Script } from "./script.ts";
 
-export interface Gateway {
+export interface RedisClient {
   /** A command that changes nothing; `key` decides the slot. */
   read(key: string, name: string, ...args: readonly Argument[]): Promise<unknown>;
   /** A command that writes; `args` hold `key` where the command wants it. */
@@ -24,8 +24,8 @@ export interface Gateway {
   disconnect(): void;
 }
 
-/** `canSend`: whether a command may be sent now; default when there is a connection. */
-export function createGateway(client: Client, canSend: () => boolean = () => isReady(client)): Gateway {
+/** Over the connection of an ioredis client. `canSend`: whether a command may be sent now; default when there is a connection. */
+export function createRedisClient(client: IoredisClient, canSend: () => boolean = () => isReady(client)): RedisClient {
   const batcher = new CommandBatcher();
 
   const send = async (command: TrackedCommand, what: string, kind: Script["kind"]): Promise<unknown> => {

@@ -2,7 +2,7 @@
 
 import { StoreUnavailable } from "../errors/store-errors.ts";
 import { RedisFault, replyCode } from "./failure.ts";
-import type { Gateway } from "./redis-client.ts";
+import type { RedisClient } from "./redis-client.ts";
 
 /** Never written. */
 const key = "jp:{probe}:json";
@@ -10,9 +10,9 @@ const key = "jp:{probe}:json";
 /**
  * Throws RedisFault with the code NOJSON. Who may not use the module learns as much: Redis looks for a command before it looks for rights.
  */
-export async function requireJson(gateway: Gateway): Promise<void> {
+export async function requireJson(redisClient: RedisClient): Promise<void> {
   try {
-    await gateway.read(key, "JSON.TYPE", key);
+    await redisClient.read(key, "JSON.TYPE", key);
   } catch (cause) {
     if (cause instanceof StoreUnavailable && replyCode(cause.cause) === "NOPERM") return;
     if (!(cause instanceof RedisFault)) throw cause;

@@ -3,7 +3,7 @@
 // made again.
 
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Gateway } from "./redis-client.ts";
+import type { RedisClient } from "./redis-client.ts";
 import { fieldsOf, listOf, textOf } from "./reply.ts";
 
 /** Milliseconds between two readings of the whole, unless told otherwise; also how long the stream is waited for. */
@@ -12,9 +12,9 @@ const pauseAfterFailure = 250;
 const entriesPerRead = 1_000;
 
 export interface Followed {
-  readonly commands: Gateway;
+  readonly commands: RedisClient;
   /** A connection of its own: waiting for the stream holds it. It is ended with the follower. */
-  readonly waiting: Gateway;
+  readonly waiting: RedisClient;
   readonly stream: string;
   readonly rereadMs?: number | undefined;
   /** `anew` at the start and after an interruption: nothing that was read or heard before is to be relied on. */

@@ -3,7 +3,7 @@
 
 import type { BuildingIndexes } from "../../core/config/building-indexes.ts";
 import { acknowledgementKey, configKeys } from "../../core/config/config-keys.ts";
-import type { Gateway } from "../../core/redis/redis-client.ts";
+import type { RedisClient } from "../../core/redis/redis-client.ts";
 import { loadScript, runsWithoutMemory } from "../../core/redis/script.ts";
 import type { Nack } from "./load-project.ts";
 
@@ -30,7 +30,7 @@ export interface OwnState {
   readonly heartbeatMs?: number | undefined;
 }
 
-export function createAcknowledger(gateway: Gateway, replica: string, own: OwnState): Acknowledger {
+export function createAcknowledger(redisClient: RedisClient, replica: string, own: OwnState): Acknowledger {
   const folder = new URL("./scripts/", import.meta.url);
   const acknowledge = runsWithoutMemory(loadScript(folder, "acknowledge-2", "write"));
   const keys = [configKeys.replicas, acknowledgementKey(replica)];
@@ -45,7 +45,7 @@ export function createAcknowledger(gateway: Gateway, replica: string, own: OwnSt
     const args = [replica, state.revision, ...reported.map((each) => JSON.stringify(each))];
     // A lost one is made up for by the next heartbeat.
     sending = sending
-      .then(() => gateway.run(acknowledge, keys, args))
+      .then(() => redisClient.run(acknowledge, keys, args))
       .then(
         () => undefined,
         () => undefined,
@@ -65,8 +65,8 @@ export function createAcknowledger(gateway: Gateway, replica: string, own: OwnSt
       await sending;
       const [replicas = "", acknowledgement = ""] = keys;
       // Should Redis be away, both end by themselves.
-      await gateway.write(replicas, "ZREM", replicas, replica).catch(() => undefined);
-      await gateway.write(acknowledgement, "DEL", acknowledgement).catch(() => undefined);
+      await redisClient.write(replicas, "ZREM", replicas, replica).catch(() => undefined);
+      await redisClient.write(acknowledgement, "DEL", acknowledgement).catch(() => undefined);
     },
   };
 }

@@ -12,7 +12,7 @@ import {
   writeKeptSize,
 } from "../../core/config/data-order.ts";
 import { WritesRefused } from "../../core/errors/store-errors.ts";
-import type { Gateway } from "../../core/redis/redis-client.ts";
+import type { RedisClient } from "../../core/redis/redis-client.ts";
 import { fieldsOf, listOf, numberOf, textsOf } from "../../core/redis/reply.ts";
 import { loadScript, runsWithoutMemory } from "../../core/redis/script.ts";
 import type { CollectionPurges, DocumentPurges, SessionPurges } from "../store/ports/purges.ts";
@@ -21,7 +21,7 @@ import { measureKept } from "./measure-kept.ts";
 import { type GoesOn, purgeCollection, purgeProjectSessions, purgeWholeDocument } from "./purge-whole.ts";
 
 export interface PurgeDeps {
-  readonly gateway: Gateway;
+  readonly redisClient: RedisClient;
   readonly store: CollectionPurges & DocumentPurges & SessionPurges & Sizes & ByteCounts;
   /** Told once everything of a purge order is gone, by the replica that notes so. */
   readonly onDone: (id: string, order: PurgeOrder) => void;
@@ -36,7 +36,7 @@ const lockMilliseconds = 5_000;
 /** Looks for orders until it is stopped. */
 export function carryOutPurges(deps: PurgeDeps): { stop(): Promise<void> } {
   const stopping = new AbortController();
-  const scripts = createPurgeOrderScripts(deps.gateway);
+  const scripts = createPurgeOrderScripts(deps.redisClient);
   const run = async (): Promise<void> => {
     while (!stopping.signal.aborted) {
       await round(deps, scripts, stopping.signal).catch(deps.onFailed);
@@ -53,10 +53,10 @@ export function carryOutPurges(deps: PurgeDeps): { stop(): Promise<void> } {
 }
 
 async function round(deps: PurgeDeps, scripts: PurgeOrderScripts, signal: AbortSignal): Promise<void> {
-  const { gateway } = deps;
-  const orders = fieldsOf(await gateway.read(configKeys.purges, "HGETALL", configKeys.purges));
+  const { redisClient } = deps;
+  const orders = fieldsOf(await redisClient.read(configKeys.purges, "HGETALL", configKeys.purges));
   if (orders.size === 0) return;
-  const done = new Set(textsOf(await gateway.read(configKeys.purged, "HKEYS", configKeys.purged)));
+  const done = new Set(textsOf(await redisClient.read(configKeys.purged, "HKEYS", configKeys.purged)));
   const open = [...orders].filter(([id]) => !done.has(id));
   if (open.length === 0 || !(await scripts.takeLock(lockMilliseconds))) return;
   const failures: unknown[] = [];
@@ -68,10 +68,10 @@ async function round(deps: PurgeDeps, scripts: PurgeOrderScripts, signal: AbortS
       failures.push(error);
     }
   }
-  await dropStaleMarks(gateway, orders, done);
+  await dropStaleMarks(redisClient, orders, done);
   // The lock is left to run out, so that what fails is not tried again at once.
   if (failures.length > 0) throw failures[0];
-  await gateway.write(configKeys.purgeLock, "DEL", configKeys.purgeLock);
+  await redisClient.write(configKeys.purgeLock, "DEL", configKeys.purgeLock);
 }
 
 interface GivenOrder {
@@ -100,7 +100,7 @@ async function carryOut(deps: PurgeDeps, { id, order }: GivenOrder, { scripts, s
   if (order.what === "size") {
     const size = await measure(deps, { id, order }, signal);
     if (size !== undefined) await scripts.noteDone(id, size);
-  } else if ((await purge(deps, { id, order }, signal)) && (await isOpen(deps.gateway, id))) {
+  } else if ((await purge(deps, { id, order }, signal)) && (await isOpen(deps.redisClient, id))) {
     await scripts.noteDone(id);
     deps.onDone(id, order);
   }
@@ -110,20 +110,20 @@ async function carryOut(deps: PurgeDeps, { id, order }: GivenOrder, { scripts, s
  * Of a replica that stood still between its last look and its mark: the operator, which had the order's mark already, asks for it no more.
  */
 async function dropStaleMarks(
-  gateway: Gateway,
+  redisClient: RedisClient,
   orders: ReadonlyMap<string, string>,
   done: ReadonlySet<string>,
 ): Promise<void> {
   const { purged } = configKeys;
   const stale = [...done].filter((id) => !orders.has(id));
-  if (stale.length > 0) await gateway.write(purged, "HDEL", purged, ...stale);
+  if (stale.length > 0) await redisClient.write(purged, "HDEL", purged, ...stale);
 }
 
 /** Looked at before every step: when this replica stood still, another one may have finished. */
-function stillOrdered({ gateway }: PurgeDeps, id: string, signal: AbortSignal): GoesOn {
+function stillOrdered({ redisClient }: PurgeDeps, id: string, signal: AbortSignal): GoesOn {
   return async () => {
-    if (signal.aborted || !(await isOpen(gateway, id))) return false;
-    await gateway.write(configKeys.purgeLock, "PEXPIRE", configKeys.purgeLock, lockMilliseconds);
+    if (signal.aborted || !(await isOpen(redisClient, id))) return false;
+    await redisClient.write(configKeys.purgeLock, "PEXPIRE", configKeys.purgeLock, lockMilliseconds);
     return true;
   };
 }
@@ -163,11 +163,11 @@ async function purge(
   }
 }
 
-async function isOpen(gateway: Gateway, id: string): Promise<boolean> {
+async function isOpen(redisClient: RedisClient, id: string): Promise<boolean> {
   const { purges, purged } = configKeys;
   const [isOrdered, isDone] = await Promise.all([
-    gateway.read(purges, "HEXISTS", purges, id),
-    gateway.read(purged, "HEXISTS", purged, id),
+    redisClient.read(purges, "HEXISTS", purges, id),
+    redisClient.read(purged, "HEXISTS", purged, id),
   ]);
   return isOrdered === 1 && isDone === 0;
 }
@@ -183,18 +183,18 @@ interface PurgeOrderScripts {
   noteDone(id: string, found?: string): Promise<void>;
 }
 
-function createPurgeOrderScripts(gateway: Gateway): PurgeOrderScripts {
+function createPurgeOrderScripts(redisClient: RedisClient): PurgeOrderScripts {
   const folder = new URL("./scripts/", import.meta.url);
   const load = (name: string) => runsWithoutMemory(loadScript(folder, name, "write"));
   const takeLock = load("take-purge-lock-1");
   const notePurged = load("note-purged-1");
   return {
     async takeLock(milliseconds) {
-      const [code] = listOf(await gateway.run(takeLock, [configKeys.purgeLock], [randomUUID(), milliseconds]));
+      const [code] = listOf(await redisClient.run(takeLock, [configKeys.purgeLock], [randomUUID(), milliseconds]));
       return numberOf(code) === 0;
     },
     async noteDone(id, found = String(Date.now())) {
-      await gateway.run(notePurged, [configKeys.purged], [id, found]);
+      await redisClient.run(notePurged, [configKeys.purged], [id, found]);
     },
   };
 }

@@ -7,7 +7,7 @@ import { readPublished } from "../../core/config/published-value.ts";
 import { KeyNotInRing } from "../../core/config/seal.ts";
 import type { KeyConfig, ProjectConfig, UserConfig } from "../../core/config/types.ts";
 import { recentlyUsed } from "../../core/recently-used.ts";
-import type { Gateway } from "../../core/redis/redis-client.ts";
+import type { RedisClient } from "../../core/redis/redis-client.ts";
 import { optionalText } from "../../core/redis/reply.ts";
 import type { LiveProject, Lookup } from "./directory.ts";
 import { type FollowedKeyring, openWithNewest } from "./follow-keyring.ts";
@@ -31,7 +31,7 @@ interface Remembered {
   readonly value: UserConfig | KeyConfig;
 }
 
-export function createCredentials(gateway: Gateway, keyring: FollowedKeyring): Credentials {
+export function createCredentials(redisClient: RedisClient, keyring: FollowedKeyring): Credentials {
   const cache = recentlyUsed<Remembered>(remembered);
   /** Entries of an older generation are out of reach, and go as the cache fills. */
   const generations = new Map<string, number>();
@@ -50,7 +50,7 @@ export function createCredentials(gateway: Gateway, keyring: FollowedKeyring): C
   ): Promise<Lookup<T>> => {
     const { config } = project;
     const began = forgettings;
-    const text = await fieldText(gateway, credentialsKey(config), field);
+    const text = await fieldText(redisClient, credentialsKey(config), field);
     if (typeof text === "object") return text;
     const found = text === undefined ? unknown : await openField(keyring, config, { field, text });
     if (found.outcome !== "found") return found;
@@ -96,14 +96,14 @@ async function openField(
   }
 }
 
-/** Whatever keeps Redis from answering, the caller hears 503; the gateway's observer knows the rest. */
+/** Whatever keeps Redis from answering, the caller hears 503; the observer of the Redis client knows the rest. */
 async function fieldText(
-  gateway: Gateway,
+  redisClient: RedisClient,
   key: string,
   field: string,
 ): Promise<string | undefined | typeof unavailable> {
   try {
-    return optionalText(await gateway.read(key, "HGET", key, field));
+    return optionalText(await redisClient.read(key, "HGET", key, field));
   } catch {
     return unavailable;
   }

@@ -6,7 +6,7 @@ import { isDeepStrictEqual } from "node:util";
 import { configKeys } from "../../core/config/config-keys.ts";
 import { type ProjectEntry, readEntry } from "../../core/config/published-value.ts";
 import { ringMarkField } from "../../core/config/ring-mark.ts";
-import type { Gateway } from "../../core/redis/redis-client.ts";
+import type { RedisClient } from "../../core/redis/redis-client.ts";
 import { fieldsOf, listOf, optionalText } from "../../core/redis/reply.ts";
 import { StreamFollower } from "../../core/redis/stream-follower.ts";
 import type { RingFit } from "./ring-fit.ts";
@@ -40,14 +40,14 @@ interface Found extends Head {
 }
 
 export class Follower {
-  readonly #commands: Gateway;
+  readonly #commands: RedisClient;
   readonly #listener: FollowListener;
   readonly #following: StreamFollower;
   #applied: Head | undefined;
   #hasBegun = false;
 
   /** `waiting` is a connection of its own: it blocks on the stream. */
-  constructor(commands: Gateway, waiting: Gateway, listener: FollowListener, rereadMs?: number) {
+  constructor(commands: RedisClient, waiting: RedisClient, listener: FollowListener, rereadMs?: number) {
     this.#commands = commands;
     this.#listener = listener;
     this.#following = new StreamFollower({

@@ -4,7 +4,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { projectKey, projectOfName } from "../../core/config/config-keys.ts";
 import { recentlyUsed } from "../../core/recently-used.ts";
-import type { Gateway } from "../../core/redis/redis-client.ts";
+import type { RedisClient } from "../../core/redis/redis-client.ts";
 import { fieldsOf } from "../../core/redis/reply.ts";
 import type { FollowedKeyring } from "./follow-keyring.ts";
 import { type LoadedProject, loadProject, type Nack } from "./load-project.ts";
@@ -17,7 +17,7 @@ interface Held {
 }
 
 export interface HeldProjectsDeps {
-  readonly commands: Gateway;
+  readonly commands: RedisClient;
   readonly keyring: FollowedKeyring;
   readonly index: Pick<ProjectIndex, "get">;
   /** How many are held at once; the one unused for longest goes. */

@@ -5,7 +5,7 @@ import type { Clock } from "../../core/clock.ts";
 import type { BuildingIndexes } from "../../core/config/building-indexes.ts";
 import { connect } from "../../core/redis/connect.ts";
 import type { LookAtServer } from "../../core/redis/connection-gate.ts";
-import { createGateway, type Gateway } from "../../core/redis/redis-client.ts";
+import { createRedisClient, type RedisClient } from "../../core/redis/redis-client.ts";
 import { parseRedisUrl } from "../../core/redis/redis-url.ts";
 import { rereadMilliseconds } from "../../core/redis/stream-follower.ts";
 import { systemTimers } from "../../core/timers.ts";
@@ -38,7 +38,7 @@ export interface FollowedConfigOptions {
 export interface FollowedConfig {
   readonly directory: Directory;
   /** For further readers of configuration keys. */
-  readonly gateway: Gateway;
+  readonly redisClient: RedisClient;
   /** For the store to call with each new connection: whether what is stored there was lost is known before it is used. */
   readonly lookAtServer: LookAtServer;
   /** Where to ask, from now on, which indexes this replica is building: the operator is told with every heartbeat. */
@@ -50,9 +50,9 @@ const commandTimeout = 2_000;
 
 export async function openRedisDirectory(options: FollowedConfigOptions): Promise<FollowedConfig> {
   const target = parseRedisUrl(options.url);
-  const commands = createGateway(await connect({ target, name: "jsonplane-config", commandTimeout }));
+  const commands = createRedisClient(await connect({ target, name: "jsonplane-config", commandTimeout }));
   const patience = (options.rereadMs ?? rereadMilliseconds) + commandTimeout;
-  const waiting = createGateway(
+  const waiting = createRedisClient(
     await connect({ target, name: "jsonplane-config-changes", commandTimeout: patience }).catch((error: unknown) => {
       commands.disconnect();
       throw error;
@@ -83,7 +83,7 @@ export async function openRedisDirectory(options: FollowedConfigOptions): Promis
       synced: () => directory.synced() && store.hasLooked(),
       dataLost: (project) => store.isLost(project),
     },
-    gateway: commands,
+    redisClient: commands,
     lookAtServer: store.lookBy,
     reportBuilding(ask) {
       building = ask;

@@ -3,7 +3,7 @@
 
 import type { Clock } from "../../core/clock.ts";
 import { isCredentialField, projectName, projectOfName } from "../../core/config/config-keys.ts";
-import type { Gateway } from "../../core/redis/redis-client.ts";
+import type { RedisClient } from "../../core/redis/redis-client.ts";
 import { createCredentials } from "./credentials.ts";
 import type { Directory, LiveProject, Lookup } from "./directory.ts";
 import { Follower, type FollowListener } from "./follow.ts";
@@ -14,9 +14,9 @@ import { createProjectIndex } from "./project-index.ts";
 import { createRingFit, type RingFit } from "./ring-fit.ts";
 
 export interface RedisDirectoryDeps {
-  readonly commands: Gateway;
+  readonly commands: RedisClient;
   /** A connection of its own, for blocking reads. */
-  readonly waiting: Gateway;
+  readonly waiting: RedisClient;
   readonly keyring: FollowedKeyring;
   readonly clock: Clock;
   /** Projects kept loaded at once; the one unused for longest goes. 1,000 by default. */

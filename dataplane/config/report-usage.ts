@@ -4,12 +4,12 @@
 import { projectName, usageKey } from "../../core/config/config-keys.ts";
 import type { QuotaUses } from "../../core/config/quota-uses.ts";
 import type { ProjectRef } from "../../core/config/types.ts";
-import type { Gateway } from "../../core/redis/redis-client.ts";
+import type { RedisClient } from "../../core/redis/redis-client.ts";
 import { listOf, numberOf } from "../../core/redis/reply.ts";
 import { loadScript } from "../../core/redis/script.ts";
 
 export interface ReportUsageDeps {
-  readonly gateway: Gateway;
+  readonly redisClient: RedisClient;
   readonly replica: string;
   readonly reports: () => readonly { readonly project: ProjectRef; readonly quotas: QuotaUses }[];
   /** Between two rounds, 10,000 by default. */
@@ -19,7 +19,7 @@ export interface ReportUsageDeps {
 const usualEveryMs = 10_000;
 const expirySeconds = 60;
 
-export function reportUsage({ gateway, replica, reports, everyMs = usualEveryMs }: ReportUsageDeps): {
+export function reportUsage({ redisClient, replica, reports, everyMs = usualEveryMs }: ReportUsageDeps): {
   stop(): Promise<void>;
 } {
   const writeUsage = loadScript(new URL("./scripts/", import.meta.url), "report-usage-1", "write");
@@ -32,7 +32,7 @@ export function reportUsage({ gateway, replica, reports, everyMs = usualEveryMs 
     const gone = [...reported.keys()].filter((name) => !now.has(name));
     if (now.size === 0 && gone.length === 0) return;
     const args = [expirySeconds, gone.length, ...gone, ...changed.flat()];
-    const [, wasThere] = listOf(await gateway.run(writeUsage, [key], args));
+    const [, wasThere] = listOf(await redisClient.run(writeUsage, [key], args));
     for (const name of gone) reported.delete(name);
     // Without the key, Redis was emptied, or away for longer than it lives: everything is reported anew.
     if (numberOf(wasThere) === 0) reported.clear();
@@ -50,7 +50,7 @@ export function reportUsage({ gateway, replica, reports, everyMs = usualEveryMs 
       clearInterval(timer);
       await running;
       // Should Redis be away, it ends by itself.
-      await gateway.write(key, "DEL", key).catch(() => undefined);
+      await redisClient.write(key, "DEL", key).catch(() => undefined);
     },
   };
 }

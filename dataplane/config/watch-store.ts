@@ -4,7 +4,7 @@
 import { configKeys } from "../../core/config/config-keys.ts";
 import { storeFields } from "../../core/config/store-fields.ts";
 import type { ProjectConfig } from "../../core/config/types.ts";
-import type { Gateway } from "../../core/redis/redis-client.ts";
+import type { RedisClient } from "../../core/redis/redis-client.ts";
 import { listOf, optionalText } from "../../core/redis/reply.ts";
 import { pause, type Timers } from "../../core/timers.ts";
 
@@ -19,13 +19,13 @@ export interface StoreWatch {
    * Looks now by the connection that data are read and written over, and goes on looking by it: another one may lead to another server.
    * Rejects when that is not answered.
    */
-  lookBy(read: Gateway["read"]): Promise<void>;
+  lookBy(read: RedisClient["read"]): Promise<void>;
   stop(): Promise<void>;
 }
 
 export interface StoreWatchDeps {
   /** Asked until the store has a connection of its own. */
-  readonly commands: Gateway;
+  readonly commands: RedisClient;
   readonly timers: Timers;
   /** Told when data begin to be refused, and when they no longer are. */
   readonly onLoss?: ((loss: DataLoss | undefined) => void) | undefined;

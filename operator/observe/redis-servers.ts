@@ -1,8 +1,8 @@
 // What is watched of the servers of Redis: the memory that they use, and the end of their certificates. They are asked now and then and side by
 // side, so that a scrape waits for none of them.
 
-import type { Gateway } from "../../core/redis/redis-client.ts";
 import type { MemoryUse } from "../../core/redis/primaries.ts";
+import type { RedisClient } from "../../core/redis/redis-client.ts";
 
 export interface RedisServer {
   /** `host:port` of a Cluster's primary; `primary` of a Redis that has one only. */
@@ -14,8 +14,8 @@ export interface RedisServer {
 }
 
 /** Never rejects. */
-export function lookAtRedis(gateway: Pick<Gateway, "primaries">): Promise<readonly RedisServer[]> {
-  const asked = gateway.primaries().map(async (primary) => ({
+export function lookAtRedis(redisClient: Pick<RedisClient, "primaries">): Promise<readonly RedisServer[]> {
+  const asked = redisClient.primaries().map(async (primary) => ({
     server: primary.name || "primary",
     memory: await primary.memory(),
     certificateEnds: primary.certificateEnds(),

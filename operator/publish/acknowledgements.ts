@@ -4,7 +4,7 @@
 import { projectName } from "../../core/config/config-keys.ts";
 import type { QuotaUses } from "../../core/config/quota-uses.ts";
 import type { ProjectRef } from "../../core/config/types.ts";
-import type { Gateway } from "../../core/redis/redis-client.ts";
+import type { RedisClient } from "../../core/redis/redis-client.ts";
 import { type Monotonic, pause, systemMonotonic, type Timers } from "../../core/timers.ts";
 import { type Availability, availabilityOf, type Liveness, livenessOf } from "./availability.ts";
 import { createQuotaAggregator } from "./quota-aggregator.ts";
@@ -53,7 +53,7 @@ export type LookObservation =
   | { readonly kind: "unreadable"; readonly replica: string; readonly fields: readonly string[] };
 
 export interface AcknowledgementsDeps {
-  readonly gateway: Gateway;
+  readonly redisClient: RedisClient;
   readonly timers: Timers;
   readonly monotonic?: Monotonic;
   /** Called after a look that saw something else than the one before, and when the last one has become too old. */
@@ -109,8 +109,8 @@ class LatestReplicas {
 }
 
 export function createAcknowledgements(deps: AcknowledgementsDeps): Acknowledgements {
-  const { gateway, timers, monotonic = systemMonotonic, onChange, observe = () => undefined } = deps;
-  const quotas = createQuotaAggregator(gateway, monotonic);
+  const { redisClient, timers, monotonic = systemMonotonic, onChange, observe = () => undefined } = deps;
+  const quotas = createQuotaAggregator(redisClient, monotonic);
   let usesAt = Number.NEGATIVE_INFINITY;
   const latest = new LatestReplicas(monotonic);
   let seen = "";
@@ -121,7 +121,7 @@ export function createAcknowledgements(deps: AcknowledgementsDeps): Acknowledgem
   let looking: Promise<void> | undefined;
 
   const lookAtReplicas = async (): Promise<readonly ReplicaState[]> => {
-    const found = await liveReplicas(gateway);
+    const found = await liveReplicas(redisClient);
     if (monotonic() - usesAt < usesMs) return found;
     usesAt = monotonic();
     // Nothing waits for it: the former reading stays.

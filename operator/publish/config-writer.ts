@@ -3,7 +3,7 @@
 // while Redis is away.
 
 import { StoreUnavailable } from "../../core/errors/store-errors.ts";
-import type { Gateway } from "../../core/redis/redis-client.ts";
+import type { RedisClient } from "../../core/redis/redis-client.ts";
 import { type Monotonic, systemMonotonic } from "../../core/timers.ts";
 import type { Acknowledgements } from "./acknowledgements.ts";
 import type { Publisher } from "./publisher.ts";
@@ -12,7 +12,7 @@ import { RedisRefused } from "./refusals.ts";
 
 /** What is open while Redis can be reached. */
 export interface OpenConfig {
-  readonly gateway: Gateway;
+  readonly redisClient: RedisClient;
   readonly publisher: Publisher;
   readonly purges: Purges;
   readonly acknowledgements: Acknowledgements;
@@ -105,9 +105,9 @@ export function createConfigWriter(deps: ConfigWriterDeps): ConfigWriter {
     close() {
       closed = true;
       void opening?.then(
-        ({ acknowledgements, gateway }) => {
+        ({ acknowledgements, redisClient }) => {
           acknowledgements.stop();
-          gateway.disconnect();
+          redisClient.disconnect();
         },
         () => undefined,
       );

@@ -3,7 +3,7 @@
 
 import { configKeys, projectName } from "../../core/config/config-keys.ts";
 import type { ProjectRef } from "../../core/config/types.ts";
-import type { Gateway } from "../../core/redis/redis-client.ts";
+import type { RedisClient } from "../../core/redis/redis-client.ts";
 import { listOf, optionalText, textOf, textsOf } from "../../core/redis/reply.ts";
 import type { DataRecord } from "../model/data-record.ts";
 import { RecordUnreadable } from "./refusals.ts";
@@ -12,17 +12,17 @@ import { RecordUnreadable } from "./refusals.ts";
 const recordsPerStep = 1_000;
 
 /** By `<namespace>/<name>`; without those that can't be read, for the others' sake. */
-export async function readDataRecords(gateway: Gateway): Promise<Map<string, DataRecord>> {
+export async function readDataRecords(redisClient: RedisClient): Promise<Map<string, DataRecord>> {
   const records = new Map<string, DataRecord>();
-  for await (const page of dataRecordPages(gateway)) for (const [name, record] of page) records.set(name, record);
+  for await (const page of dataRecordPages(redisClient)) for (const [name, record] of page) records.set(name, record);
   return records;
 }
 
 /** The same, some at a time. One that is written meanwhile may come twice. */
-export async function* dataRecordPages(gateway: Gateway): AsyncIterable<ReadonlyMap<string, DataRecord>> {
+export async function* dataRecordPages(redisClient: RedisClient): AsyncIterable<ReadonlyMap<string, DataRecord>> {
   let cursor = "0";
   do {
-    const reply = await gateway.read(configKeys.data, "HSCAN", configKeys.data, cursor, "COUNT", recordsPerStep);
+    const reply = await redisClient.read(configKeys.data, "HSCAN", configKeys.data, cursor, "COUNT", recordsPerStep);
     const [next, pairs] = listOf(reply);
     cursor = textOf(next);
     const texts = textsOf(pairs);
@@ -37,9 +37,9 @@ export async function* dataRecordPages(gateway: Gateway): AsyncIterable<Readonly
 }
 
 /** Throws RecordUnreadable. */
-export async function readDataRecord(gateway: Gateway, ref: ProjectRef): Promise<DataRecord | undefined> {
+export async function readDataRecord(redisClient: RedisClient, ref: ProjectRef): Promise<DataRecord | undefined> {
   const name = projectName(ref);
-  const text = optionalText(await gateway.read(configKeys.data, "HGET", configKeys.data, name));
+  const text = optionalText(await redisClient.read(configKeys.data, "HGET", configKeys.data, name));
   if (text === undefined) return undefined;
   const record = parseRecord(text);
   if (record !== undefined) return record;

@@ -23,7 +23,7 @@ import type {
   SigningRing,
   UserConfig,
 } from "../../core/config/types.ts";
-import type { Gateway } from "../../core/redis/redis-client.ts";
+import type { RedisClient } from "../../core/redis/redis-client.ts";
 import { fieldsOf, optionalText } from "../../core/redis/reply.ts";
 
 export interface KnownField {
@@ -53,12 +53,12 @@ export interface Change {
   readonly last: boolean;
 }
 
-export async function readProject(gateway: Gateway, keyring: Keyring, ref: ProjectRef): Promise<KnownProject> {
+export async function readProject(redisClient: RedisClient, keyring: Keyring, ref: ProjectRef): Promise<KnownProject> {
   const { projects } = configKeys;
   const [fields, credentials, entry] = await Promise.all([
-    gateway.read(projectKey(ref), "HGETALL", projectKey(ref)),
-    gateway.read(credentialsKey(ref), "HGETALL", credentialsKey(ref)),
-    gateway.read(projects, "HGET", projects, projectName(ref)),
+    redisClient.read(projectKey(ref), "HGETALL", projectKey(ref)),
+    redisClient.read(credentialsKey(ref), "HGETALL", credentialsKey(ref)),
+    redisClient.read(projects, "HGET", projects, projectName(ref)),
   ]);
   const texts = [...fieldsOf(fields), ...fieldsOf(credentials)];
   const read = await Promise.all(texts.map(([field, text]) => readField(keyring, { ref, field }, text)));

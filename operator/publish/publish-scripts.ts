@@ -8,7 +8,7 @@ import {
   projectName,
 } from "../../core/config/config-keys.ts";
 import type { ProjectRef } from "../../core/config/types.ts";
-import type { Gateway } from "../../core/redis/redis-client.ts";
+import type { RedisClient } from "../../core/redis/redis-client.ts";
 import { listOf, numberOf, textOf, textsOf } from "../../core/redis/reply.ts";
 import { loadScript, runsWithoutMemory, type Script } from "../../core/redis/script.ts";
 
@@ -92,7 +92,7 @@ export interface PublishScripts {
   acceptLoss(epoch: string, storeId: string): Promise<PublishReply>;
 }
 
-export function createPublishScripts(gateway: Gateway): PublishScripts {
+export function createPublishScripts(redisClient: RedisClient): PublishScripts {
   const folder = new URL("./scripts/", import.meta.url);
   // Small beside what tenants store, and what fills Redis must not keep anybody from revoking or removing.
   const load = (name: string): Script => runsWithoutMemory(loadScript(folder, name, "write"));
@@ -107,7 +107,7 @@ export function createPublishScripts(gateway: Gateway): PublishScripts {
     async begin({ owner, seen, epoch, instance, format, takeOver, ringMark, store }) {
       const about = [store.policy, store.id ?? "", store.newId, store.loss];
       const args = [owner, seen, epoch, instance, format, takeOver ? "1" : "", ringMark, ...about];
-      const [code, revision, ...found] = listOf(await gateway.run(begin, [configKeys.meta], args));
+      const [code, revision, ...found] = listOf(await redisClient.run(begin, [configKeys.meta], args));
       if (numberOf(code) === 0)
         return { outcome: "begun", revision: textOf(revision), store: foundStore(textsOf(found)) };
       return { outcome: numberOf(code) === 1 ? "foreign" : "overtaken" };
@@ -118,26 +118,26 @@ export function createPublishScripts(gateway: Gateway): PublishScripts {
       const sets = values.flatMap(({ field, value }) => [keyIndex(field), field, value]);
       const removals = removed.flatMap((field) => [keyIndex(field), field]);
       const args = [...step, fields, record, values.length, ...sets, ...removals];
-      return replyOf(await gateway.run(publish, keysOf(ref), args));
+      return replyOf(await redisClient.run(publish, keysOf(ref), args));
     },
     async withdraw({ ref, epoch, lastRevision, revision, record }) {
       const args = [epoch, lastRevision, revision, projectName(ref), streamLength, record];
-      return replyOf(await gateway.run(withdraw, keysOf(ref), args));
+      return replyOf(await redisClient.run(withdraw, keysOf(ref), args));
     },
     async recordData(epoch, ref, record) {
       const keys = [configKeys.meta, configKeys.data];
-      return replyOf(await gateway.run(recordData, keys, [epoch, projectName(ref), record]));
+      return replyOf(await redisClient.run(recordData, keys, [epoch, projectName(ref), record]));
     },
     async orderPurge(epoch, id, order) {
       const keys = [configKeys.meta, configKeys.purges, configKeys.purged];
-      return replyOf(await gateway.run(orderPurge, keys, [epoch, id, order]));
+      return replyOf(await redisClient.run(orderPurge, keys, [epoch, id, order]));
     },
     async complete(epoch) {
       const keys = [configKeys.meta, configKeys.changes];
-      return replyOf(await gateway.run(complete, keys, [epoch, streamLength]));
+      return replyOf(await redisClient.run(complete, keys, [epoch, streamLength]));
     },
     async acceptLoss(epoch, storeId) {
-      return replyOf(await gateway.run(acceptLoss, [configKeys.meta], [epoch, storeId]));
+      return replyOf(await redisClient.run(acceptLoss, [configKeys.meta], [epoch, storeId]));
     },
   };
 }

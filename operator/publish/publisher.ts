@@ -11,7 +11,7 @@ import { readEntry } from "../../core/config/published-value.ts";
 import { ringMarkOf } from "../../core/config/ring-mark.ts";
 import type { ProjectParts, ProjectRef } from "../../core/config/types.ts";
 import { OutcomeUnknown } from "../../core/errors/store-errors.ts";
-import type { Gateway } from "../../core/redis/redis-client.ts";
+import type { RedisClient } from "../../core/redis/redis-client.ts";
 import { fieldsOf, listOf, numberOf, optionalText } from "../../core/redis/reply.ts";
 import type { DataRecord } from "../model/data-record.ts";
 import type { PublishedProject } from "../model/published-project.ts";
@@ -112,7 +112,7 @@ export interface Publisher {
 
 /** The installation it writes for; another one's Redis is refused. */
 export interface PublisherDeps extends RedisOwner {
-  readonly gateway: Gateway;
+  readonly redisClient: RedisClient;
   readonly keyring: Keyring;
   readonly clock: Clock;
   /** Absent = nothing is known of the store: whatever Redis holds is served. */
@@ -138,11 +138,11 @@ class RedisPublisher implements Publisher {
   constructor(deps: PublisherDeps) {
     this.#deps = deps;
     this.#keyring = deps.keyring;
-    this.#scripts = createPublishScripts(deps.gateway);
+    this.#scripts = createPublishScripts(deps.redisClient);
   }
 
   async begin({ confirm, takeOver = false }: BeginOptions = {}): Promise<RedisRefused | undefined> {
-    const { gateway, clock, owner, ringLocation } = this.#deps;
+    const { redisClient, clock, owner, ringLocation } = this.#deps;
     if (this.#session !== undefined) this.#end(this.#session);
     // Looked at before the Lease is: a process that stood still after the answer takes nothing from one that began meanwhile.
     const found = await this.#readState();
@@ -171,13 +171,13 @@ class RedisPublisher implements Publisher {
     if (refusal !== undefined) this.#takenOver = found.epoch;
     this.#hasBegun = true;
     this.#session = new WriterSession({
-      gateway,
+      redisClient,
       scripts: this.#scripts,
       keyring: () => this.#keyring,
       clock,
       epoch,
       revision: begun.revision,
-      records: await readDataRecords(gateway),
+      records: await readDataRecords(redisClient),
       history: this.#history,
     });
     return refusal;
@@ -206,7 +206,7 @@ class RedisPublisher implements Publisher {
     if (session === undefined) return "lost";
     const { meta } = configKeys;
     const stands = await session.stands(async () => {
-      const found = listOf(await this.#deps.gateway.read(meta, "HMGET", meta, "epoch", "revision"));
+      const found = listOf(await this.#deps.redisClient.read(meta, "HMGET", meta, "epoch", "revision"));
       const [epoch, revision = "0"] = found.map(optionalText);
       return { epoch, revision };
     });
@@ -245,10 +245,10 @@ class RedisPublisher implements Publisher {
 
   async lacks(ref: ProjectRef): Promise<boolean> {
     const { meta, projects } = configKeys;
-    const { gateway } = this.#deps;
+    const { redisClient } = this.#deps;
     const [complete, entry] = await Promise.all([
-      gateway.read(meta, "HGET", meta, "complete"),
-      gateway.read(projects, "HEXISTS", projects, projectName(ref)),
+      redisClient.read(meta, "HGET", meta, "complete"),
+      redisClient.read(projects, "HEXISTS", projects, projectName(ref)),
     ]);
     return optionalText(complete) !== "1" && numberOf(entry) === 0;
   }
@@ -259,7 +259,7 @@ class RedisPublisher implements Publisher {
 
   async published(): Promise<readonly PublishedEntry[]> {
     const { projects } = configKeys;
-    const entries = fieldsOf(await this.#deps.gateway.read(projects, "HGETALL", projects));
+    const entries = fieldsOf(await this.#deps.redisClient.read(projects, "HGETALL", projects));
     return [...entries].map(([name, text]) => {
       const { hosts, revision } = readEntry(text) ?? { hosts: [], revision: 0 };
       return { ...projectOfName(name), hosts, revision };
@@ -290,7 +290,7 @@ class RedisPublisher implements Publisher {
 
   async #readState(): Promise<RedisState> {
     const { meta } = configKeys;
-    const found = listOf(await this.#deps.gateway.read(meta, "HMGET", meta, "epoch", "owner"));
+    const found = listOf(await this.#deps.redisClient.read(meta, "HMGET", meta, "epoch", "owner"));
     const [epoch = "", owner] = found.map(optionalText);
     return { epoch, owner };
   }

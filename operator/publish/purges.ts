@@ -10,7 +10,7 @@ import {
   writeDataOrder,
 } from "../../core/config/data-order.ts";
 import type { ProjectRef } from "../../core/config/types.ts";
-import type { Gateway } from "../../core/redis/redis-client.ts";
+import type { RedisClient } from "../../core/redis/redis-client.ts";
 import { fieldsOf } from "../../core/redis/reply.ts";
 import { createPublishScripts } from "./publish-scripts.ts";
 import type { Publisher } from "./publisher.ts";
@@ -30,14 +30,14 @@ export interface Purges {
   sizes(): Promise<ReadonlyMap<string, KeptSize | undefined>>;
 }
 
-export function createPurges(gateway: Gateway, publisher: Pick<Publisher, "fenced">): Purges {
+export function createPurges(redisClient: RedisClient, publisher: Pick<Publisher, "fenced">): Purges {
   const { purges, purged } = configKeys;
-  const scripts = createPublishScripts(gateway);
-  const readAll = async (key: string) => [...fieldsOf(await gateway.read(key, "HGETALL", key))];
+  const scripts = createPublishScripts(redisClient);
+  const readAll = async (key: string) => [...fieldsOf(await redisClient.read(key, "HGETALL", key))];
   return {
     order: (id, order) => publisher.fenced((epoch) => scripts.orderPurge(epoch, id, writeDataOrder(order))),
-    isOrdered: async (id) => (await gateway.read(purges, "HEXISTS", purges, id)) === 1,
-    isDone: async (id) => (await gateway.read(purged, "HEXISTS", purged, id)) === 1,
+    isOrdered: async (id) => (await redisClient.read(purges, "HEXISTS", purges, id)) === 1,
+    isDone: async (id) => (await redisClient.read(purged, "HEXISTS", purged, id)) === 1,
     forget: (id) => publisher.fenced((epoch) => scripts.orderPurge(epoch, id, "")),
     async ordered(project) {
       const orders = await readAll(purges);

@@ -3,7 +3,7 @@
 
 import { usageKey } from "../../core/config/config-keys.ts";
 import { type QuotaUse, type QuotaUses, quotaKinds } from "../../core/config/quota-uses.ts";
-import type { Gateway } from "../../core/redis/redis-client.ts";
+import type { RedisClient } from "../../core/redis/redis-client.ts";
 import { fieldsOf } from "../../core/redis/reply.ts";
 
 /** From this part of a quota on it is nearly full, and below the second one no more. */
@@ -25,7 +25,7 @@ interface Entry {
 }
 
 /** `now` counts milliseconds and never goes back. */
-export function createQuotaAggregator(gateway: Gateway, now: () => number, restMs = 60_000): QuotaAggregator {
+export function createQuotaAggregator(redisClient: RedisClient, now: () => number, restMs = 60_000): QuotaAggregator {
   let entries: ReadonlyMap<string, Entry> = new Map();
   let uses: ReadonlyMap<string, QuotaUses> = new Map();
 
@@ -38,7 +38,7 @@ export function createQuotaAggregator(gateway: Gateway, now: () => number, restM
 
   return {
     async read(replicas) {
-      const reports = await Promise.all(replicas.map((replica) => reportOf(gateway, replica)));
+      const reports = await Promise.all(replicas.map((replica) => reportOf(redisClient, replica)));
       const found = new Map<string, QuotaUses>();
       for (const [name, each] of reports.flatMap((one) => [...one])) found.set(name, larger(found.get(name), each));
       entries = new Map([...found].map(([name, each]) => [name, next(name, each)]));
@@ -48,9 +48,9 @@ export function createQuotaAggregator(gateway: Gateway, now: () => number, restM
   };
 }
 
-async function reportOf(gateway: Gateway, replica: string): Promise<ReadonlyMap<string, QuotaUses>> {
+async function reportOf(redisClient: RedisClient, replica: string): Promise<ReadonlyMap<string, QuotaUses>> {
   const key = usageKey(replica);
-  const fields = fieldsOf(await gateway.read(key, "HGETALL", key));
+  const fields = fieldsOf(await redisClient.read(key, "HGETALL", key));
   return new Map([...fields].map(([name, text]) => [name, JSON.parse(text) as QuotaUses]));
 }
 

@@ -3,7 +3,7 @@
 
 import type { BuildingIndexes } from "../../core/config/building-indexes.ts";
 import { acknowledgementKey, configKeys } from "../../core/config/config-keys.ts";
-import type { Gateway } from "../../core/redis/redis-client.ts";
+import type { RedisClient } from "../../core/redis/redis-client.ts";
 import { listOf, optionalText, textsOf } from "../../core/redis/reply.ts";
 
 export interface ReplicaState {
@@ -21,17 +21,17 @@ export interface ReplicaState {
 /** How old a heartbeat may be. */
 export const liveMs = 15_000;
 
-export async function liveReplicas(gateway: Gateway): Promise<readonly ReplicaState[]> {
+export async function liveReplicas(redisClient: RedisClient): Promise<readonly ReplicaState[]> {
   const { replicas } = configKeys;
-  const [seconds, microseconds] = textsOf(await gateway.read(replicas, "TIME"));
+  const [seconds, microseconds] = textsOf(await redisClient.read(replicas, "TIME"));
   const now = Number(seconds) * 1000 + Math.floor(Number(microseconds) / 1000);
-  const names = textsOf(await gateway.read(replicas, "ZRANGEBYSCORE", replicas, now - liveMs, "+inf"));
-  return Promise.all(names.toSorted().map((name) => stateOf(gateway, name)));
+  const names = textsOf(await redisClient.read(replicas, "ZRANGEBYSCORE", replicas, now - liveMs, "+inf"));
+  return Promise.all(names.toSorted().map((name) => stateOf(redisClient, name)));
 }
 
-async function stateOf(gateway: Gateway, replica: string): Promise<ReplicaState> {
+async function stateOf(redisClient: RedisClient, replica: string): Promise<ReplicaState> {
   const key = acknowledgementKey(replica);
-  const reply = await gateway.read(key, "HMGET", key, "revision", "nacks", "kids", "building");
+  const reply = await redisClient.read(key, "HMGET", key, "revision", "nacks", "kids", "building");
   const [revision, nacks, kids, building] = listOf(reply).map(optionalText);
   const unreadable: string[] = [];
   const listIn = <T>(

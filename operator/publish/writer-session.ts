@@ -9,7 +9,7 @@ import { writeEntry, writePublished } from "../../core/config/published-value.ts
 import { seal } from "../../core/config/seal.ts";
 import type { ProjectParts, ProjectRef } from "../../core/config/types.ts";
 import { StoreUnavailable } from "../../core/errors/store-errors.ts";
-import type { Gateway } from "../../core/redis/redis-client.ts";
+import type { RedisClient } from "../../core/redis/redis-client.ts";
 import type { DataRecord } from "../model/data-record.ts";
 import type { PublishedProject } from "../model/published-project.ts";
 import { readDataRecord, recordText, settledRecord } from "./data-records.ts";
@@ -27,7 +27,7 @@ import type { Published } from "./publisher.ts";
 import { NotTheWriter } from "./refusals.ts";
 
 export interface WriterSessionDeps {
-  readonly gateway: Gateway;
+  readonly redisClient: RedisClient;
   readonly scripts: PublishScripts;
   readonly keyring: () => Keyring;
   readonly clock: Clock;
@@ -52,7 +52,7 @@ export class WriterSession {
   readonly epoch: string;
   /** By `<namespace>/<name>`. */
   readonly records: Map<string, DataRecord>;
-  readonly #gateway: Gateway;
+  readonly #redisClient: RedisClient;
   readonly #scripts: PublishScripts;
   readonly #keyring: () => Keyring;
   readonly #history: PublishHistory;
@@ -66,8 +66,8 @@ export class WriterSession {
   #sentRevision: number;
   #turn: Promise<unknown> = Promise.resolve();
 
-  constructor({ gateway, scripts, keyring, clock, epoch, revision, records, history }: WriterSessionDeps) {
-    this.#gateway = gateway;
+  constructor({ redisClient, scripts, keyring, clock, epoch, revision, records, history }: WriterSessionDeps) {
+    this.#redisClient = redisClient;
     this.#scripts = scripts;
     this.#keyring = keyring;
     this.#clock = clock;
@@ -192,8 +192,8 @@ export class WriterSession {
 
   async #read(ref: ProjectRef): Promise<KnownProject> {
     const [read, record] = await Promise.all([
-      readProject(this.#gateway, this.#keyring(), ref),
-      readDataRecord(this.#gateway, ref),
+      readProject(this.#redisClient, this.#keyring(), ref),
+      readDataRecord(this.#redisClient, ref),
     ]);
     this.#remember(ref, record);
     // An object that is broken now has its last good version nowhere else.

@@ -267,7 +267,7 @@ export class LeaderSession {
       verify: () => this.#verify(),
       rotateRing: () => this.#health.withRing(() => this.#rotateRing()),
       lookAtRedis: async () => {
-        this.#redisServers = this.#opened === undefined ? [] : await lookAtRedis(this.#opened.gateway);
+        this.#redisServers = this.#opened === undefined ? [] : await lookAtRedis(this.#opened.redisClient);
       },
       sweepOrphans: async () => {
         const swept = await this.#sweep.sweepOrphans();
@@ -281,7 +281,7 @@ export class LeaderSession {
     const opened = this.#opened;
     if (opened === undefined) return;
     const { settings, clock, audit } = this.#context;
-    const { publisher, ring, gateway } = opened;
+    const { publisher, ring, redisClient } = opened;
     let secret: KubeObject | undefined;
     const sealingKid = (): string => ring.current().keys[0].kid;
     // By the project's own worker: nothing else publishes it meanwhile.
@@ -297,7 +297,7 @@ export class LeaderSession {
       clock,
       ring,
       annotations: () => opened.store.annotations(),
-      replicas: () => liveReplicas(gateway),
+      replicas: () => liveReplicas(redisClient),
       config: createSealedConfig({ publisher, resealProject, sealingKid }),
       onStep: (step) => audit.record({ action: "fleet_ring_step", facts: { step } }),
       onAdopted: (kids) => audit.record({ action: "fleet_ring_adopted", facts: { keys: kids.join(",") } }),

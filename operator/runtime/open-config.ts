@@ -5,7 +5,7 @@ import type { Clock } from "../../core/clock.ts";
 import { configKeys } from "../../core/config/config-keys.ts";
 import { type Keyring, keyedHash } from "../../core/config/keyring.ts";
 import { connect } from "../../core/redis/connect.ts";
-import { createGateway, type Gateway } from "../../core/redis/redis-client.ts";
+import { createRedisClient, type RedisClient } from "../../core/redis/redis-client.ts";
 import { parseRedisUrl } from "../../core/redis/redis-url.ts";
 import { optionalText } from "../../core/redis/reply.ts";
 import { requireJson } from "../../core/redis/require-json.ts";
@@ -54,8 +54,8 @@ const commandTimeoutMs = 5_000;
 
 export async function openConfig(deps: OpenConfigDeps): Promise<OpenedConfig> {
   const { api, clock, timers, onAcknowledged, namespace, className } = deps;
-  let connecting: Promise<Gateway> | undefined;
-  const connected = (): Promise<Gateway> => {
+  let connecting: Promise<RedisClient> | undefined;
+  const connected = (): Promise<RedisClient> => {
     connecting ??= connectToRedis(deps);
     return connecting;
   };
@@ -70,9 +70,9 @@ export async function openConfig(deps: OpenConfigDeps): Promise<OpenedConfig> {
     };
     const store = createStoreId({ api, secret: ringSecret, policy: deps.onDataLoss });
     let ring = keyring;
-    const gateway = await connected();
+    const redisClient = await connected();
     const publisher = createPublisher({
-      gateway,
+      redisClient,
       keyring,
       clock,
       owner: ownerOf(ring, className),
@@ -82,11 +82,11 @@ export async function openConfig(deps: OpenConfigDeps): Promise<OpenedConfig> {
     return {
       installation: installationOf(ring, ringSecret),
       store,
-      gateway,
+      redisClient,
       publisher,
-      purges: createPurges(gateway, publisher),
+      purges: createPurges(redisClient, publisher),
       acknowledgements: createAcknowledgements({
-        gateway,
+        redisClient,
         timers,
         onChange: onAcknowledged,
         observe: deps.observeLook,
@@ -100,30 +100,30 @@ export async function openConfig(deps: OpenConfigDeps): Promise<OpenedConfig> {
       },
     };
   } catch (error) {
-    const gateway = await connecting?.catch(() => undefined);
-    gateway?.disconnect();
+    const redisClient = await connecting?.catch(() => undefined);
+    redisClient?.disconnect();
     throw error;
   }
 }
 
 /** Rejects with StoreUnavailable while Redis is away, and where it has no JSON. */
-async function connectToRedis(deps: OpenConfigDeps): Promise<Gateway> {
+async function connectToRedis(deps: OpenConfigDeps): Promise<RedisClient> {
   const target = parseRedisUrl(await redisUrl(deps));
-  const gateway = createGateway(
+  const redisClient = createRedisClient(
     await connect({ target, name: "jsonplane-operator", commandTimeout: commandTimeoutMs }),
   );
   try {
-    await requireJson(gateway);
+    await requireJson(redisClient);
   } catch (error) {
-    gateway.disconnect();
+    redisClient.disconnect();
     throw error;
   }
-  return gateway;
+  return redisClient;
 }
 
 /** Whose configuration a Redis holds; undefined = no installation's. */
-export async function ownerIn(gateway: Gateway): Promise<string | undefined> {
-  return optionalText(await gateway.read(configKeys.meta, "HGET", configKeys.meta, "owner"));
+export async function ownerIn(redisClient: RedisClient): Promise<string | undefined> {
+  return optionalText(await redisClient.read(configKeys.meta, "HGET", configKeys.meta, "owner"));
 }
 
 async function redisUrl({ api, namespace, redis, redisSecret, random }: OpenConfigDeps): Promise<string> {

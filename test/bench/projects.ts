@@ -9,7 +9,7 @@ import { Redis } from "ioredis";
 import { newKeyringText, parseKeyring } from "../../core/config/keyring.ts";
 import type { ProjectParts } from "../../core/config/types.ts";
 import { startScript } from "../../tools/start-script.ts";
-import { begunPublisher, openGateway } from "../support/fleet/publishing.ts";
+import { begunPublisher, openRedisClient } from "../support/fleet/publishing.ts";
 import { type Replica, startReplica } from "../support/fleet/replica.ts";
 import { apikey, project, withKey, withResource, withRootKey, withUser } from "../support/http/projects.ts";
 import { startRedis } from "../support/redis/redis.ts";
@@ -67,11 +67,11 @@ async function measure(count: number): Promise<Measured> {
     const used = async (): Promise<number> =>
       Number(/used_memory:(\d+)/.exec(await client.info("memory"))?.[1] ?? Number.NaN);
     const empty = await used();
-    const gateway = await openGateway(redis.url);
-    const publisher = await begunPublisher({ gateway, keyring: parseKeyring(keyringText) });
+    const redisClient = await openRedisClient(redis.url);
+    const publisher = await begunPublisher({ redisClient, keyring: parseKeyring(keyringText) });
     for (let index = 0; index < count; index += 1) await publisher.publish(typical(index));
     await publisher.complete();
-    gateway.disconnect();
+    redisClient.disconnect();
     const redisBytes = ((await used()) - empty) / count;
 
     const start = (name: string, most: number): Promise<Replica> =>

@@ -5,14 +5,14 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { systemClock } from "../../core/clock.ts";
 import type { Keyring } from "../../core/config/keyring.ts";
 import type { ProjectParts } from "../../core/config/types.ts";
-import type { Gateway } from "../../core/redis/redis-client.ts";
+import type { RedisClient } from "../../core/redis/redis-client.ts";
 import { createPublisher, type Publisher } from "../../operator/publish/publisher.ts";
-import { openGateway } from "../support/fleet/publishing.ts";
+import { openRedisClient } from "../support/fleet/publishing.ts";
 import { changed, type Modifier } from "../support/http/projects.ts";
 import { eventually } from "../support/time/eventually.ts";
 
 export interface ConfigKeeper {
-  readonly gateway: Gateway;
+  readonly redisClient: RedisClient;
   readonly publisher: Publisher;
   parts(): ProjectParts;
   /** Publishes a change, again and again until Redis has it. Returns its revision. */
@@ -35,8 +35,14 @@ export async function keepConfig(
   first: ProjectParts,
   beside: readonly ProjectParts[] = [],
 ): Promise<ConfigKeeper> {
-  const gateway = await openGateway(url);
-  const publisher = createPublisher({ gateway, keyring, clock: systemClock, owner: "chaos", ringLocation: "chaos" });
+  const redisClient = await openRedisClient(url);
+  const publisher = createPublisher({
+    redisClient,
+    keyring,
+    clock: systemClock,
+    owner: "chaos",
+    ringLocation: "chaos",
+  });
   let parts = first;
   let paused = false;
   let stopped = false;
@@ -67,7 +73,7 @@ export async function keepConfig(
   })();
 
   return {
-    gateway,
+    redisClient,
     publisher,
     parts: () => parts,
     async change(...modifiers) {
@@ -92,7 +98,7 @@ export async function keepConfig(
     async stop() {
       stopped = true;
       await looking;
-      gateway.disconnect();
+      redisClient.disconnect();
     },
   };
 }

@@ -8,9 +8,9 @@ import { join } from "node:path";
 import { credentialsKey } from "../../core/config/config-keys.ts";
 import { keyField } from "../../core/config/fields.ts";
 import { parseKeyring } from "../../core/config/keyring.ts";
-import type { Gateway } from "../../core/redis/redis-client.ts";
+import type { RedisClient } from "../../core/redis/redis-client.ts";
 import { type OwnFleet, startFleet } from "../support/fleet/fleet.ts";
-import { openGateway } from "../support/fleet/publishing.ts";
+import { openRedisClient } from "../support/fleet/publishing.ts";
 import { passwordOf } from "../support/http/projects.ts";
 import { declared, secretOf, type Tenant, tenantAt } from "../support/kubernetes/declared.ts";
 import { kubeconfigThrough } from "../support/kubernetes/kubeconfig-through.ts";
@@ -55,9 +55,9 @@ async function open(closers: (() => Promise<unknown>)[], stop: () => Promise<voi
   }
   await fleet.ready(project.namespace, 60);
   const keys = { worker: await keyOf(fleet, "worker"), victim: await keyOf(fleet, victim) };
-  const gateway = await openGateway(redis.url);
-  closers.push(async () => gateway.disconnect());
-  const control = controlOf({ fleet, tenant, gateway, closers });
+  const redisClient = await openRedisClient(redis.url);
+  closers.push(async () => redisClient.disconnect());
+  const control = controlOf({ fleet, tenant, redisClient, closers });
   return {
     redis,
     replicas,
@@ -97,11 +97,11 @@ async function keyOf(fleet: OwnFleet, name: string): Promise<string> {
 interface ControlParts {
   readonly fleet: OwnFleet;
   readonly tenant: Tenant;
-  readonly gateway: Gateway;
+  readonly redisClient: RedisClient;
   readonly closers: (() => Promise<unknown>)[];
 }
 
-function controlOf({ fleet, tenant, gateway, closers }: ControlParts): FleetControl {
+function controlOf({ fleet, tenant, redisClient, closers }: ControlParts): FleetControl {
   return {
     tenant,
     async killOperator() {
@@ -139,7 +139,7 @@ function controlOf({ fleet, tenant, gateway, closers }: ControlParts): FleetCont
       await tenant.remove("ApiKey", name);
       const key = credentialsKey(project);
       await eventually(async () => {
-        if ((await gateway.read(key, "HEXISTS", key, field)) !== 0) throw new Error("The key is still published");
+        if ((await redisClient.read(key, "HEXISTS", key, field)) !== 0) throw new Error("The key is still published");
       }, patience);
     },
   };
@@ -150,7 +150,7 @@ const refuse = (): never => {
 };
 
 const noKeeper: ConfigKeeper = {
-  get gateway(): never {
+  get redisClient(): never {
     return refuse();
   },
   get publisher(): never {

@@ -13,7 +13,7 @@ export async function untilAllReplicas(
 ): Promise<void> {
   await eventually(
     async () => {
-      const states = new Map((await liveReplicas(world.config.gateway)).map((state) => [state.replica, state]));
+      const states = new Map((await liveReplicas(world.config.redisClient)).map((state) => [state.replica, state]));
       const behind = replicas.filter(({ name }) => {
         const state = states.get(name);
         return state === undefined || !holds(state);

@@ -8,7 +8,7 @@ import { startDataPlane } from "../../dataplane/app.ts";
 import { unchangingKeyring } from "../../dataplane/config/follow-keyring.ts";
 import { openRedisDirectory } from "../../dataplane/config/open-redis-directory.ts";
 import type { Store } from "../../dataplane/store/port.ts";
-import { begunPublisher, openGateway } from "../support/fleet/publishing.ts";
+import { begunPublisher, openRedisClient } from "../support/fleet/publishing.ts";
 import { cheapCost } from "../support/http/projects.ts";
 import { openRedisStore } from "../support/redis/open-store.ts";
 import { startRedis, type TestRedis } from "../support/redis/redis.ts";
@@ -98,12 +98,12 @@ let configuration: TestRedis;
 
 beforeAll(async () => {
   configuration = await startRedis();
-  const gateway = await openGateway(configuration.url);
-  const publisher = await begunPublisher({ gateway, keyring });
+  const redisClient = await openRedisClient(configuration.url);
+  const publisher = await begunPublisher({ redisClient, keyring });
   await publisher.publish(countedProject);
   await publisher.publish(limitedProject);
   await publisher.complete();
-  gateway.disconnect();
+  redisClient.disconnect();
 });
 afterAll(() => configuration.stop());
 

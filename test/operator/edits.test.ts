@@ -3,7 +3,7 @@
 
 import { beforeAll, describe, expect, it } from "vitest";
 import type { Fleet } from "../support/fleet/fleet.ts";
-import { openGateway } from "../support/fleet/publishing.ts";
+import { openRedisClient } from "../support/fleet/publishing.ts";
 import type { RunningReplica } from "../support/fleet/replica.ts";
 import { sharedFleet } from "../support/fleet/shared-fleet.ts";
 import type { Reply } from "../support/http/http-client.ts";
@@ -98,10 +98,10 @@ describe.concurrent("an edit with more to it", () => {
   it("ApiResource indexes: while replicas build one, its status and kubectl name it, and no longer", async () => {
     const shop = await openShop(fleet);
     const { namespace } = shop;
-    const gateway = await openGateway(fleet.redis.url);
+    const redisClient = await openRedisClient(fleet.redis.url);
     // Somebody else's lock: the replicas wait for whom they believe to build.
     const lock = `jp:{${namespace}/shop/items}:build-lock`;
-    await gateway.write(lock, "SET", lock, "another", "PX", 600_000);
+    await redisClient.write(lock, "SET", lock, "another", "PX", 600_000);
     await shop.edit("ApiResource", "items", { indexes: ["size", "size,title"] });
     await shop.reports("ApiResource", "items", "Ready");
     expect((await shop.get("ApiResource", "items")).status).toMatchObject({ indexes: ["size", "size,title"] });
@@ -110,9 +110,9 @@ describe.concurrent("an edit with more to it", () => {
     await eventually(async () => expect(await reported()).toEqual(["size,title"]), { withinMs: 60_000 });
     const table = await fleet.api.kubectl(["get", "jres", "items", "-n", namespace, "-o", "wide"]);
     expect(table).toMatch(/INDEXES +BUILDING.*\n.*\["size","size,title"\] +\["size,title"\]/);
-    await gateway.write(lock, "DEL", lock);
+    await redisClient.write(lock, "DEL", lock);
     await eventually(async () => expect(await reported()).toBeUndefined(), { withinMs: 60_000 });
-    gateway.disconnect();
+    redisClient.disconnect();
   });
 
   it("ApiKey description: stands in the log beside each request", async () => {

@@ -5,7 +5,7 @@ import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { systemClock } from "../../core/clock.ts";
 import { type Keyring, keyringText } from "../../core/config/keyring.ts";
-import type { Gateway } from "../../core/redis/redis-client.ts";
+import type { RedisClient } from "../../core/redis/redis-client.ts";
 import { type FollowedKeyring, followKeyring } from "../../dataplane/config/follow-keyring.ts";
 import { type FollowedConfig, openRedisDirectory } from "../../dataplane/config/open-redis-directory.ts";
 import { ensureFleetRing } from "../../operator/keyring/fleet-ring.ts";
@@ -17,7 +17,7 @@ import { createKubeApi } from "../../operator/kube/connect.ts";
 import { secretType } from "../../operator/kube/resource-types.ts";
 import type { Publisher } from "../../operator/publish/publisher.ts";
 import { liveReplicas } from "../../operator/publish/replicas.ts";
-import { begunPublisher, openGateway } from "../support/fleet/publishing.ts";
+import { begunPublisher, openRedisClient } from "../support/fleet/publishing.ts";
 import { sharedApiServer } from "../support/fleet/shared-fleet.ts";
 import { project, withKey, withResource, withRootKey, withUser } from "../support/http/projects.ts";
 import type { TestApiServer } from "../support/kubernetes/api-server/api-server-access.ts";
@@ -32,7 +32,7 @@ const shops = ["a", "b", "c"].map((name) =>
 let server: TestApiServer;
 let redis: TestRedis;
 let api: KubeApi;
-let gateway: Gateway;
+let redisClient: RedisClient;
 
 beforeAll(async () => {
   [server, redis] = await Promise.all([sharedApiServer(), startRedis()]);
@@ -43,10 +43,10 @@ beforeAll(async () => {
     monotonic: () => performance.now(),
   });
   api = connected.api;
-  gateway = await openGateway(redis.url);
+  redisClient = await openRedisClient(redis.url);
 });
 afterAll(async () => {
-  gateway.disconnect();
+  redisClient.disconnect();
   await api.close();
   await redis.stop();
 });
@@ -97,7 +97,7 @@ async function everythingIsServed(replicas: readonly FollowingReplica[]): Promis
       expect([value.resources.size, value.rootKeys.size, user.outcome, key.outcome]).toEqual([1, 1, "found", "found"]);
     }
   }
-  for (const { nacks } of await liveReplicas(gateway)) expect(nacks).toEqual([]);
+  for (const { nacks } of await liveReplicas(redisClient)) expect(nacks).toEqual([]);
 }
 
 async function sealingKids(publisher: Publisher): Promise<ReadonlySet<string>> {
@@ -109,7 +109,7 @@ test("a rotation renews the ring while replicas serve everything, and a replica 
   const namespace = await server.namespace();
   let ring: Keyring = (await ensureFleetRing({ api, namespace, random: randomBytes })).keyring;
   const former = ring;
-  const publisher = await begunPublisher({ gateway, keyring: ring });
+  const publisher = await begunPublisher({ redisClient, keyring: ring });
   for (const shop of shops) await publisher.publish(shop);
   await publisher.complete();
   const replicas = [await startReplicaOf(namespace, "r1"), await startReplicaOf(namespace, "r2")];
@@ -135,7 +135,7 @@ test("a rotation renews the ring while replicas serve everything, and a replica 
         },
       },
       config,
-      replicas: () => liveReplicas(gateway),
+      replicas: () => liveReplicas(redisClient),
       onStep: (step) => void steps.push(step),
     });
 

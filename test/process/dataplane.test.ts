@@ -5,11 +5,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { newKeyringText, parseKeyring } from "../../core/config/keyring.ts";
-import type { Gateway } from "../../core/redis/redis-client.ts";
+import type { RedisClient } from "../../core/redis/redis-client.ts";
 import type { Publisher } from "../../operator/publish/publisher.ts";
 import { createPurges } from "../../operator/publish/purges.ts";
 import { liveReplicas } from "../../operator/publish/replicas.ts";
-import { newPublisher, openGateway } from "../support/fleet/publishing.ts";
+import { newPublisher, openRedisClient } from "../support/fleet/publishing.ts";
 import { type Replica, startReplica } from "../support/fleet/replica.ts";
 import { send } from "../support/http/http-client.ts";
 import {
@@ -40,7 +40,7 @@ const base = "/default/shop";
 let folder: string;
 let keyring: string;
 let redis: TestRedis;
-let gateway: Gateway;
+let redisClient: RedisClient;
 let publisher: Publisher;
 const replicas: Replica[] = [];
 
@@ -49,8 +49,8 @@ beforeEach(async () => {
   keyring = join(folder, "keyring.json");
   await writeFile(keyring, keyringText, { mode: 0o600 });
   redis = await startRedis();
-  gateway = await openGateway(redis.url);
-  publisher = newPublisher({ gateway, keyring: parseKeyring(keyringText) });
+  redisClient = await openRedisClient(redis.url);
+  publisher = newPublisher({ redisClient, keyring: parseKeyring(keyringText) });
   await publisher.begin();
   await publisher.publish(shop);
   await publisher.complete();
@@ -58,7 +58,7 @@ beforeEach(async () => {
 
 afterEach(async () => {
   for (const replica of replicas.splice(0)) await replica.stop("SIGKILL");
-  gateway.disconnect();
+  redisClient.disconnect();
   await redis.stop();
   await rm(folder, { recursive: true });
 });
@@ -81,7 +81,7 @@ describe("two replicas on one Redis", () => {
       changed(shop, withResource("films"), withoutKey("admin"), withKey("other")),
     );
     await eventually(async () => {
-      const states = await liveReplicas(gateway);
+      const states = await liveReplicas(redisClient);
       expect(states.map((state) => state.replica).toSorted()).toEqual(["first", "second"]);
       expect(states.every((state) => state.revision >= revision)).toBe(true);
     });
@@ -110,7 +110,7 @@ describe("two replicas on one Redis", () => {
       await first?.send(`${base}/api/books`, { method: "POST", body: { title: `${index}` }, as: apikey("admin") });
     }
     await first?.send(`${base}/json/flags/a`, { method: "PUT", body: 1, as: apikey("admin") });
-    const purges = createPurges(gateway, publisher);
+    const purges = createPurges(redisClient, publisher);
     await purges.order("p-1", { what: "resource", project: { namespace: "default", name: "shop" }, name: "books" });
     await purges.order("p-2", { what: "rootkey", project: { namespace: "default", name: "shop" }, name: "flags" });
     await eventually(async () =>
@@ -125,7 +125,7 @@ describe("two replicas on one Redis", () => {
 
 describe("a replica", () => {
   it("is not ready before a complete configuration, and becomes so by itself", async () => {
-    await gateway.write("x", "FLUSHALL");
+    await redisClient.write("x", "FLUSHALL");
     const replica = await start("early", false);
     // The port of probes is open before the other one.
     await eventually(async () => expect((await replica.send(`${base}/api/books`)).code).toBe("project_unavailable"));
@@ -154,7 +154,7 @@ describe("a replica", () => {
   });
 
   it("serves projects to a new replica from Redis alone, with nobody publishing", async () => {
-    gateway.disconnect();
+    redisClient.disconnect();
     const replica = await start("alone");
     expect((await replica.send(`${base}/json/flags`)).text).toBe("{}");
   });
@@ -162,10 +162,10 @@ describe("a replica", () => {
   it("stops on SIGTERM with exit code 0 and takes itself off the list", async () => {
     const replica = await start("leaving");
     await eventually(async () =>
-      expect((await liveReplicas(gateway)).map((each) => each.replica)).toEqual(["leaving"]),
+      expect((await liveReplicas(redisClient)).map((each) => each.replica)).toEqual(["leaving"]),
     );
     expect(await replica.stop()).toBe(0);
-    expect(await liveReplicas(gateway)).toEqual([]);
+    expect(await liveReplicas(redisClient)).toEqual([]);
   });
 
   it("never logs a secret", async () => {

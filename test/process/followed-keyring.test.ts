@@ -7,9 +7,9 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { configKeys } from "../../core/config/config-keys.ts";
 import { type Keyring, keyringText, newKeyringText, newRingKey, parseKeyring } from "../../core/config/keyring.ts";
-import type { Gateway } from "../../core/redis/redis-client.ts";
+import type { RedisClient } from "../../core/redis/redis-client.ts";
 import type { Publisher } from "../../operator/publish/publisher.ts";
-import { begunPublisher, openGateway } from "../support/fleet/publishing.ts";
+import { begunPublisher, openRedisClient } from "../support/fleet/publishing.ts";
 import { type Replica, startReplica } from "../support/fleet/replica.ts";
 import { send } from "../support/http/http-client.ts";
 import { apikey, changed, project, withKey, withResource } from "../support/http/projects.ts";
@@ -25,7 +25,7 @@ const grown = changed(shop, withResource("films"), withKey("other", { role: "Adm
 
 let folder: string;
 let redis: TestRedis;
-let gateway: Gateway;
+let redisClient: RedisClient;
 let replica: Replica;
 
 beforeEach(async () => {
@@ -33,7 +33,7 @@ beforeEach(async () => {
   await symlink(join("..data", "keyring.json"), join(folder, "keyring.json"));
   await mount(keyringText(former));
   redis = await startRedis();
-  gateway = await openGateway(redis.url);
+  redisClient = await openRedisClient(redis.url);
   const publisher = await begun(former);
   await publisher.publish(shop);
   await publisher.complete();
@@ -42,7 +42,7 @@ beforeEach(async () => {
 });
 afterEach(async () => {
   await replica.stop("SIGKILL");
-  gateway.disconnect();
+  redisClient.disconnect();
   await redis.stop();
   await rm(folder, { recursive: true });
 });
@@ -56,7 +56,7 @@ async function mount(text: string): Promise<void> {
   await rename(join(folder, "..data_tmp"), join(folder, "..data"));
 }
 
-const begun = (keyring: Keyring): Promise<Publisher> => begunPublisher({ gateway, keyring });
+const begun = (keyring: Keyring): Promise<Publisher> => begunPublisher({ redisClient, keyring });
 
 async function status(resource: string, as: string): Promise<number> {
   return (await replica.send(`/default/shop/api/${resource}`, { as: apikey(as) })).status;
@@ -106,13 +106,13 @@ describe("a replica that starts with another key ring than the configuration was
       });
       expect(started.log()).toContain("sealed with another key ring");
       expect(await started.metrics()).toContain("\njsonplane_keyring_fits 0\n");
-      expect(await gateway.read("x", "ZRANGE", configKeys.replicas, 0, -1)).toEqual(["r1"]);
+      expect(await redisClient.read("x", "ZRANGE", configKeys.replicas, 0, -1)).toEqual(["r1"]);
       expect((await started.send("/default/shop/api/books")).code).toBe("project_unavailable");
       expect([await replica.ready(), await status("books", "admin")]).toEqual([200, 200]);
       // As when the hint of a withdrawal is trimmed before it was read: only comparing shows it.
       const { meta, projects } = configKeys;
-      await gateway.write(projects, "HDEL", projects, "default/shop");
-      await gateway.write(meta, "HINCRBY", meta, "revision", 1);
+      await redisClient.write(projects, "HDEL", projects, "default/shop");
+      await redisClient.write(meta, "HINCRBY", meta, "revision", 1);
       await eventually(async () => expect(await status("books", "admin")).toBe(404));
       await (await begun(former)).publish(shop);
       await mount(keyringText(former));

@@ -7,9 +7,9 @@ import { afterEach, beforeEach, expect, it } from "vitest";
 import { configKeys } from "../../core/config/config-keys.ts";
 import { keyringText, newKeyringText, parseKeyring } from "../../core/config/keyring.ts";
 import type { ProjectParts } from "../../core/config/types.ts";
-import type { Gateway } from "../../core/redis/redis-client.ts";
+import type { RedisClient } from "../../core/redis/redis-client.ts";
 import type { Publisher } from "../../operator/publish/publisher.ts";
-import { begunPublisher, openGateway, rememberedStore } from "../support/fleet/publishing.ts";
+import { begunPublisher, openRedisClient, rememberedStore } from "../support/fleet/publishing.ts";
 import { type Replica, startReplica } from "../support/fleet/replica.ts";
 import type { SentRequest } from "../support/http/http-client.ts";
 import { apikey, project, withKey, withResource, withRootKey } from "../support/http/projects.ts";
@@ -23,7 +23,7 @@ const paths = ["/api/books", "/json/flags"];
 
 let folder: string;
 let redis: TestRedis;
-let gateway: Gateway;
+let redisClient: RedisClient;
 let replica: Replica;
 let store: ReturnType<typeof rememberedStore>;
 
@@ -31,7 +31,7 @@ beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), "jsonplane-lost-"));
   await writeFile(join(folder, "keyring.json"), keyringText(keyring));
   redis = await startRedis();
-  gateway = await openGateway(redis.url);
+  redisClient = await openRedisClient(redis.url);
   store = rememberedStore();
   await published(shop);
   replica = await added("r1");
@@ -39,7 +39,7 @@ beforeEach(async () => {
 });
 afterEach(async () => {
   await replica.stop("SIGKILL");
-  gateway.disconnect();
+  redisClient.disconnect();
   await redis.stop();
   await rm(folder, { recursive: true });
 });
@@ -48,7 +48,7 @@ const added = (name: string, untilReady = true) =>
   startReplica({ redis: redis.url, keyring: join(folder, "keyring.json"), name, untilReady });
 
 async function published(parts: ProjectParts): Promise<Publisher> {
-  const publisher = await begunPublisher({ gateway, keyring, store });
+  const publisher = await begunPublisher({ redisClient, keyring, store });
   await publisher.publish(parts);
   await publisher.complete();
   return publisher;
@@ -90,7 +90,7 @@ function ask(by: Replica): () => Promise<readonly number[]> {
 /** Waits until the replica has looked at what Redis says more than once. */
 async function looked(): Promise<void> {
   const looks = async () => {
-    const info = String(await gateway.read(configKeys.meta, "INFO", "commandstats"));
+    const info = String(await redisClient.read(configKeys.meta, "INFO", "commandstats"));
     return Number(/^cmdstat_hmget:calls=([0-9]+)/m.exec(info)?.[1] ?? 0);
   };
   const before = await looks();
@@ -98,7 +98,7 @@ async function looked(): Promise<void> {
 }
 
 it("is refused without an operator, and so are unknown callers' and writers' requests; what is no data goes on", async () => {
-  await gateway.write(configKeys.meta, "FLUSHALL");
+  await redisClient.write(configKeys.meta, "FLUSHALL");
   await isRefused();
   const refused = await replica.send("/default/shop/api/books", { method: "POST", body: {}, as: apikey("admin") });
   expect([refused.status, refused.code, refused.headers["retry-after"]]).toEqual([503, "data_lost", "60"]);
@@ -111,7 +111,7 @@ it("is refused without an operator, and so are unknown callers' and writers' req
 it("is refused after Redis came back empty, and served again once it is the store that it was", async () => {
   await redis.restart();
   await isRefused();
-  await eventually(() => expect(gateway.ready()).toBe(true));
+  await eventually(() => expect(redisClient.ready()).toBe(true));
   const publisher = await published(shop);
   const second = await added("r2");
   try {
@@ -122,7 +122,7 @@ it("is refused after Redis came back empty, and served again once it is the stor
     await isServed();
     await published(shop);
     await isRefused();
-    await gateway.write(configKeys.meta, "HSET", configKeys.meta, "store", store.id ?? "");
+    await redisClient.write(configKeys.meta, "HSET", configKeys.meta, "store", store.id ?? "");
     await published(shop);
     await isServed();
     await isServed(second);
@@ -141,7 +141,7 @@ it("is refused from the first request on that Redis answers after it came back e
 
 it("is refused from the first request on by a replica that started while Redis was empty", async () => {
   await redis.restart();
-  await eventually(() => expect(gateway.ready()).toBe(true));
+  await eventually(() => expect(redisClient.ready()).toBe(true));
   const second = await added("r2", false);
   try {
     await eventually(async () => expect((await answer("/api/books", second)).code).toBe("project_unavailable"));
@@ -158,7 +158,7 @@ it("is served from an emptied Redis where it is meant to forget: no request fail
   store = rememberedStore("Serve", store.id);
   await published(shop);
   await looked();
-  await gateway.write(configKeys.meta, "FLUSHALL");
+  await redisClient.write(configKeys.meta, "FLUSHALL");
   await looked();
   for (const path of paths) expect((await answer(path, replica)).status).toBe(200);
   await published(shop);
@@ -166,12 +166,12 @@ it("is served from an emptied Redis where it is meant to forget: no request fail
 });
 
 it("is refused where Redis loses it again, also of a project that has accepted the loss before: nobody has seen this one", async () => {
-  await gateway.write(configKeys.meta, "FLUSHALL");
+  await redisClient.write(configKeys.meta, "FLUSHALL");
   await isRefused();
   const loss = (await published(shop)).dataLoss() ?? "";
   await published({ ...shop, project: { ...shop.project, acceptedDataLoss: loss } });
   await isServed();
-  await gateway.write(configKeys.meta, "FLUSHALL");
+  await redisClient.write(configKeys.meta, "FLUSHALL");
   await isRefused();
 });
 
@@ -183,11 +183,11 @@ it("is refused to writes whose bodies were on their way when it was lost", async
     return connection;
   });
   for (const connection of slow) await connection.arrived("100 Continue");
-  await gateway.write(configKeys.meta, "FLUSHALL");
+  await redisClient.write(configKeys.meta, "FLUSHALL");
   await isRefused();
   for (const connection of slow) {
     connection.write("{}");
     expect(await connection.closed()).toContain('"data_lost"');
   }
-  expect(await gateway.read(configKeys.meta, "KEYS", "*books*")).toEqual([]);
+  expect(await redisClient.read(configKeys.meta, "KEYS", "*books*")).toEqual([]);
 });

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { systemClock } from "../../core/clock.ts";
 import { acknowledgementKey, configKeys, projectKey } from "../../core/config/config-keys.ts";
 import { newKeyringText, parseKeyring } from "../../core/config/keyring.ts";
-import type { Gateway } from "../../core/redis/redis-client.ts";
+import type { RedisClient } from "../../core/redis/redis-client.ts";
 import { textsOf } from "../../core/redis/reply.ts";
 import { systemTimers, type Timers } from "../../core/timers.ts";
 import { unchangingKeyring } from "../../dataplane/config/follow-keyring.ts";
@@ -16,7 +16,7 @@ import {
 } from "../../operator/publish/acknowledgements.ts";
 import type { Publisher } from "../../operator/publish/publisher.ts";
 import { useEmptiedRedis } from "../support/fleet/emptied-redis.ts";
-import { begunPublisher, openGateway } from "../support/fleet/publishing.ts";
+import { begunPublisher, openRedisClient } from "../support/fleet/publishing.ts";
 import { changed, project, withResource, withRootKey } from "../support/http/projects.ts";
 import { startTcpProxy } from "../support/process/tcp-proxy.ts";
 import type { TestRedis } from "../support/redis/redis.ts";
@@ -31,17 +31,17 @@ const ref = { namespace: "default", name: "shop" };
 const oftenLooking: Timers = { ...systemTimers, after: (ms, run) => systemTimers.after(ms === 1_000 ? 50 : ms, run) };
 
 let redis: TestRedis;
-let gateway: Gateway;
+let redisClient: RedisClient;
 let publisher: Publisher;
 let acknowledgements: Acknowledgements;
 let changes = 0;
 const opened: FollowedConfig[] = [];
 
 useEmptiedRedis(async (own) => {
-  ({ redis, gateway } = own);
-  publisher = await begunPublisher({ gateway, keyring });
+  ({ redis, redisClient } = own);
+  publisher = await begunPublisher({ redisClient, keyring });
   changes = 0;
-  acknowledgements = createAcknowledgements({ gateway, timers: systemTimers, onChange: () => (changes += 1) });
+  acknowledgements = createAcknowledgements({ redisClient, timers: systemTimers, onChange: () => (changes += 1) });
 });
 afterEach(async () => {
   acknowledgements.stop();
@@ -62,17 +62,17 @@ async function replica(name: string): Promise<FollowedConfig> {
 /** For tests that wait for looks and count none. */
 function lookOften(): void {
   acknowledgements.stop();
-  acknowledgements = createAcknowledgements({ gateway, timers: oftenLooking });
+  acknowledgements = createAcknowledgements({ redisClient, timers: oftenLooking });
 }
 
 /** A heartbeat as a replica writes it, so long ago by Redis' clock. */
 async function heartbeat(name: string, revision: number, agoMs = 0): Promise<void> {
   const { replicas } = configKeys;
-  const [seconds, microseconds] = textsOf(await gateway.read(replicas, "TIME"));
+  const [seconds, microseconds] = textsOf(await redisClient.read(replicas, "TIME"));
   const now = Number(seconds) * 1_000 + Math.floor(Number(microseconds) / 1_000);
-  await gateway.write(replicas, "ZADD", replicas, now - agoMs, name);
+  await redisClient.write(replicas, "ZADD", replicas, now - agoMs, name);
   const key = acknowledgementKey(name);
-  await gateway.write(key, "HSET", key, "revision", revision, "nacks", "[]", "kids", "[]");
+  await redisClient.write(key, "HSET", key, "revision", revision, "nacks", "[]", "kids", "[]");
 }
 
 describe("indexes that are being built", () => {
@@ -126,7 +126,7 @@ describe("a revision", () => {
     await eventually(async () => expect(await acknowledgements.awaitRollout(revision, 0)).toBe("waiting"));
     await eventually(() => expect(acknowledgements.figures().live).toBe(2));
     const reached = acknowledgements.awaitRollout(revision, 60_000);
-    await gateway.write(configKeys.replicas, "ZREM", configKeys.replicas, "b");
+    await redisClient.write(configKeys.replicas, "ZREM", configKeys.replicas, "b");
     expect(await reached).toBe("programmed");
     const [config] = opened.splice(0);
     await config?.close();
@@ -147,7 +147,7 @@ describe("a revision", () => {
   it("is given up after the time that its caller has, or when the caller ends", async () => {
     await heartbeat("a", 1);
     const time = manualTime();
-    const looking = createAcknowledgements({ gateway, timers: time.timers });
+    const looking = createAcknowledgements({ redisClient, timers: time.timers });
     await eventually(() => expect(looking.figures().live).toBe(1));
     let told: string | undefined;
     const reached = looking.awaitRollout(2, 400).then((rollout) => {
@@ -183,7 +183,7 @@ describe("what is available now", () => {
     await eventually(() => expect(now()).toEqual(["some", "served"]));
     const refusal = { project: "default/shop", field: "project", reason: "unknown format" };
     for (const name of ["a", "b"]) {
-      await gateway.write(
+      await redisClient.write(
         acknowledgementKey(name),
         "HSET",
         acknowledgementKey(name),
@@ -193,18 +193,18 @@ describe("what is available now", () => {
     }
     await eventually(() => expect(now()).toEqual(["some", "refused"]));
     expect(acknowledgements.availabilityOf({ namespace: "default", name: "other" }, 5)).toBe("served");
-    await gateway.write(configKeys.replicas, "DEL", configKeys.replicas);
+    await redisClient.write(configKeys.replicas, "DEL", configKeys.replicas);
     await eventually(() => expect(now()).toEqual(["none", "no_replicas"]));
   });
 
   it("is not known before the first look, nor once the last look is older than a heartbeat may be, which is told once", async () => {
     const proxy = await startTcpProxy(redis.port);
-    const through = await openGateway(`redis://127.0.0.1:${proxy.port}`, 60_000);
+    const through = await openRedisClient(`redis://127.0.0.1:${proxy.port}`, 60_000);
     await heartbeat("a", 5);
     const time = manualTime();
     const told: string[] = [];
     const looking = createAcknowledgements({
-      gateway: through,
+      redisClient: through,
       timers: time.timers,
       monotonic: time.monotonic,
       onChange: () => void told.push(looking.liveness()),
@@ -229,10 +229,10 @@ describe("what is available now", () => {
 describe("while Redis is away", () => {
   it("everything waits before the first look, and the last look stands after it", async () => {
     const proxy = await startTcpProxy(redis.port);
-    const through = await openGateway(`redis://127.0.0.1:${proxy.port}`, 60_000);
+    const through = await openRedisClient(`redis://127.0.0.1:${proxy.port}`, 60_000);
     await heartbeat("a", 5);
     proxy.drop("replies");
-    const looking = createAcknowledgements({ gateway: through, timers: systemTimers });
+    const looking = createAcknowledgements({ redisClient: through, timers: systemTimers });
     // In time, though Redis does not answer.
     expect(await looking.awaitRollout(5, 100)).toBe("waiting");
     expect(looking.figures()).toEqual({ live: 0, refusals: 0 });
@@ -251,7 +251,7 @@ describe("what can't be read", () => {
   const look = (observed: LookObservation[]): Acknowledgements => {
     acknowledgements.stop();
     acknowledgements = createAcknowledgements({
-      gateway,
+      redisClient,
       timers: oftenLooking,
       observe: (observation) => void observed.push(observation),
     });
@@ -265,7 +265,7 @@ describe("what can't be read", () => {
   ])("of one replica holds up no other, and is told: %s", async (_, text) => {
     await heartbeat("bad", 9);
     for (const field of ["nacks", "kids", "building"]) {
-      await gateway.write(configKeys.replicas, "HSET", acknowledgementKey("bad"), field, text);
+      await redisClient.write(configKeys.replicas, "HSET", acknowledgementKey("bad"), field, text);
     }
     await heartbeat("good", 1);
     const observed: LookObservation[] = [];
@@ -279,7 +279,7 @@ describe("what can't be read", () => {
 
   it("is waited for, where it is the revision", async () => {
     await heartbeat("bad", 9);
-    await gateway.write(configKeys.replicas, "HSET", acknowledgementKey("bad"), "revision", "nine");
+    await redisClient.write(configKeys.replicas, "HSET", acknowledgementKey("bad"), "revision", "nine");
     const observed: LookObservation[] = [];
     const looking = look(observed);
     await eventually(() =>
@@ -289,12 +289,12 @@ describe("what can't be read", () => {
   });
 
   it("at all is told, and once it can be, that too", async () => {
-    await gateway.write(configKeys.meta, "SET", configKeys.replicas, "no sorted set");
+    await redisClient.write(configKeys.meta, "SET", configKeys.replicas, "no sorted set");
     const observed: LookObservation[] = [];
     const looking = look(observed);
     await eventually(() => expect(observed).toContainEqual({ kind: "failed", error: expect.any(Error) }));
     expect(looking.rolloutOf(1)).toBe("waiting");
-    await gateway.write(configKeys.meta, "DEL", configKeys.replicas);
+    await redisClient.write(configKeys.meta, "DEL", configKeys.replicas);
     await eventually(() => expect(observed.at(-1)).toEqual({ kind: "looked" }));
   });
 });
@@ -307,7 +307,7 @@ describe("refusals", () => {
     const { directory } = await replica("a");
     await eventually(async () => expect((await directory.project(ref)).outcome).toBe("found"));
     const key = projectKey(ref);
-    await gateway.write(key, "HSET", key, "resource:books", `9999999999999999 ${"0".repeat(64)} not.sealed`);
+    await redisClient.write(key, "HSET", key, "resource:books", `9999999999999999 ${"0".repeat(64)} not.sealed`);
     await publisher.publish(changed(shop, withRootKey("x")));
     await eventually(() =>
       expect(acknowledgements.refusalsOf(ref)).toEqual([
@@ -317,7 +317,7 @@ describe("refusals", () => {
     expect(acknowledgements.refusalsOf({ namespace: "default", name: "other" })).toEqual([]);
     expect([...acknowledgements.refusedProjects()]).toEqual(["default/shop"]);
     expect(acknowledgements.figures()).toEqual({ live: 1, refusals: 1 });
-    await (await begunPublisher({ gateway, keyring })).publish(changed(shop, withRootKey("x")));
+    await (await begunPublisher({ redisClient, keyring })).publish(changed(shop, withRootKey("x")));
     await eventually(() => expect(acknowledgements.refusalsOf(ref)).toEqual([]));
   });
 });
@@ -327,7 +327,7 @@ describe("a change", () => {
     let looks = 0;
     acknowledgements.stop();
     acknowledgements = createAcknowledgements({
-      gateway,
+      redisClient,
       timers: oftenLooking,
       onChange: () => (changes += 1),
       observe: ({ kind }) => (looks += kind === "looked" ? 1 : 0),
@@ -349,7 +349,7 @@ describe("a change", () => {
     await heartbeat("b", 6);
     await lookedAgain();
     expect(changes).toBe(before + 1);
-    await gateway.write(configKeys.replicas, "DEL", configKeys.replicas);
+    await redisClient.write(configKeys.replicas, "DEL", configKeys.replicas);
     await lookedAgain();
     expect(changes).toBe(before + 2);
   });

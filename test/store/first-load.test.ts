@@ -4,10 +4,10 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { systemClock } from "../../core/clock.ts";
 import { projectKey } from "../../core/config/config-keys.ts";
 import { newKeyringText, parseKeyring } from "../../core/config/keyring.ts";
-import type { Gateway } from "../../core/redis/redis-client.ts";
+import type { RedisClient } from "../../core/redis/redis-client.ts";
 import { unchangingKeyring } from "../../dataplane/config/follow-keyring.ts";
 import { createRedisDirectory, type RedisDirectory } from "../../dataplane/config/redis-directory.ts";
-import { begunPublisher, openGateway } from "../support/fleet/publishing.ts";
+import { begunPublisher, openRedisClient } from "../support/fleet/publishing.ts";
 import { changed, project, withRootKey } from "../support/http/projects.ts";
 import { startRedis, type TestRedis } from "../support/redis/redis.ts";
 import { eventually } from "../support/time/eventually.ts";
@@ -17,32 +17,32 @@ const ref = { namespace: "default", name: "shop" };
 const shop = project("shop");
 
 let redis: TestRedis;
-let gateway: Gateway;
-let waiting: Gateway;
+let redisClient: RedisClient;
+let waiting: RedisClient;
 let replica: RedisDirectory | undefined;
 
 beforeAll(async () => {
   redis = await startRedis();
-  gateway = await openGateway(redis.url);
-  waiting = await openGateway(redis.url, 10_000);
+  redisClient = await openRedisClient(redis.url);
+  waiting = await openRedisClient(redis.url, 10_000);
 });
 afterAll(async () => {
   await replica?.stop();
-  gateway.disconnect();
+  redisClient.disconnect();
   await redis.stop();
 });
 
 it("is read again when the change comes before the first reading is taken over", async () => {
-  const publisher = await begunPublisher({ gateway, keyring });
+  const publisher = await begunPublisher({ redisClient, keyring });
   await publisher.publish(shop);
   await publisher.complete();
   const held = Promise.withResolvers<void>();
   const read = Promise.withResolvers<void>();
   let applied = 0;
-  const commands: Gateway = {
-    ...gateway,
+  const commands: RedisClient = {
+    ...redisClient,
     async read(key, name, ...args) {
-      const reply = await gateway.read(key, name, ...args);
+      const reply = await redisClient.read(key, name, ...args);
       if (key === projectKey(ref) && name === "HGETALL") {
         read.resolve();
         await held.promise;

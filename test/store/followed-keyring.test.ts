@@ -5,14 +5,14 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { systemClock } from "../../core/clock.ts";
 import { acknowledgementKey } from "../../core/config/config-keys.ts";
 import { type Keyring, newKeyringText, parseKeyring } from "../../core/config/keyring.ts";
-import type { Gateway } from "../../core/redis/redis-client.ts";
+import type { RedisClient } from "../../core/redis/redis-client.ts";
 import { textOf } from "../../core/redis/reply.ts";
 import type { LiveProject } from "../../dataplane/config/directory.ts";
 import { type FollowedKeyring, followKeyring } from "../../dataplane/config/follow-keyring.ts";
 import { type FollowedConfig, openRedisDirectory } from "../../dataplane/config/open-redis-directory.ts";
 import type { Publisher } from "../../operator/publish/publisher.ts";
 import { liveReplicas } from "../../operator/publish/replicas.ts";
-import { begunPublisher, openGateway } from "../support/fleet/publishing.ts";
+import { begunPublisher, openRedisClient } from "../support/fleet/publishing.ts";
 import { changed, project, withKey, withResource, withRootKey, withUser } from "../support/http/projects.ts";
 import { startRedis, type TestRedis } from "../support/redis/redis.ts";
 import { eventually } from "../support/time/eventually.ts";
@@ -30,7 +30,7 @@ const promoted = parseKeyring(JSON.stringify({ ...former, keys: [newKey, ...form
 const alone = JSON.stringify({ ...former, keys: [newKey] });
 
 let redis: TestRedis;
-let gateway: Gateway;
+let redisClient: RedisClient;
 let file: string;
 let time: number;
 let keyring: FollowedKeyring;
@@ -40,7 +40,7 @@ let refused: (readonly string[])[];
 
 beforeEach(async () => {
   redis = await startRedis();
-  gateway = await openGateway(redis.url);
+  redisClient = await openRedisClient(redis.url);
   file = JSON.stringify(former);
   time = 0;
   keyring = await followKeyring({
@@ -67,11 +67,11 @@ beforeEach(async () => {
 afterEach(async () => {
   keyring.stop();
   await config.close();
-  gateway.disconnect();
+  redisClient.disconnect();
   await redis.stop();
 });
 
-const begun = (ring: Keyring): Promise<Publisher> => begunPublisher({ gateway, keyring: ring });
+const begun = (ring: Keyring): Promise<Publisher> => begunPublisher({ redisClient, keyring: ring });
 
 /** The file is what `text` says, and time enough has passed for it to be looked at. */
 async function ringFile(text: string): Promise<void> {
@@ -87,13 +87,13 @@ async function live(): Promise<LiveProject> {
 }
 
 async function nackedFields(): Promise<readonly string[]> {
-  const [state] = await liveReplicas(gateway);
+  const [state] = await liveReplicas(redisClient);
   return (state?.nacks ?? []).map(({ field }) => field);
 }
 
 async function acknowledgedKids(): Promise<readonly string[]> {
   const key = acknowledgementKey("r1");
-  return JSON.parse(textOf(await gateway.read(key, "HGET", key, "kids"))) as readonly string[];
+  return JSON.parse(textOf(await redisClient.read(key, "HGET", key, "kids"))) as readonly string[];
 }
 
 async function served(): Promise<Readonly<Record<string, unknown>>> {

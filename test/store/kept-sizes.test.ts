@@ -3,12 +3,12 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { configKeys } from "../../core/config/config-keys.ts";
 import { newKeyringText, parseKeyring } from "../../core/config/keyring.ts";
-import type { Gateway } from "../../core/redis/redis-client.ts";
+import type { RedisClient } from "../../core/redis/redis-client.ts";
 import { carryOutPurges } from "../../dataplane/config/carry-out-purges.ts";
 import { measureKept } from "../../dataplane/config/measure-kept.ts";
 import type { Store } from "../../dataplane/store/port.ts";
 import { createPurges, type Purges } from "../../operator/publish/purges.ts";
-import { newPublisher, openGateway } from "../support/fleet/publishing.ts";
+import { newPublisher, openRedisClient } from "../support/fleet/publishing.ts";
 import { openRedisStore } from "../support/redis/open-store.ts";
 import { startRedis, type TestRedis } from "../support/redis/redis.ts";
 import { idOf, servedText } from "../support/store/stored-objects.ts";
@@ -17,26 +17,26 @@ import { eventually } from "../support/time/eventually.ts";
 const project = { namespace: "default", name: "shop" };
 const order = { what: "size", of: "resource", project, name: "books" } as const;
 let redis: TestRedis;
-let gateway: Gateway;
+let redisClient: RedisClient;
 let store: Store;
 let purges: Purges;
 const carriedOut: string[] = [];
 
 beforeAll(async () => {
   redis = await startRedis();
-  gateway = await openGateway(redis.url);
+  redisClient = await openRedisClient(redis.url);
   store = await openRedisStore({ url: redis.url });
 });
 afterAll(async () => {
   await store.close();
-  gateway.disconnect();
+  redisClient.disconnect();
   await redis.stop();
 });
 beforeEach(async () => {
-  await gateway.write("x", "FLUSHALL");
-  const publisher = newPublisher({ gateway, keyring: parseKeyring(newKeyringText()) });
+  await redisClient.write("x", "FLUSHALL");
+  const publisher = newPublisher({ redisClient, keyring: parseKeyring(newKeyringText()) });
   await publisher.begin();
-  purges = createPurges(gateway, publisher);
+  purges = createPurges(redisClient, publisher);
   carriedOut.length = 0;
 });
 
@@ -51,7 +51,7 @@ async function write(count: number): Promise<void> {
 async function withReplica<T>(work: () => Promise<T>): Promise<T> {
   const failures: unknown[] = [];
   const onDone = (id: string) => void carriedOut.push(id);
-  const carrying = carryOutPurges({ gateway, store, onDone, onFailed: (error) => failures.push(error) });
+  const carrying = carryOutPurges({ redisClient, store, onDone, onFailed: (error) => failures.push(error) });
   try {
     return await work();
   } finally {
@@ -82,7 +82,7 @@ describe("an order to measure", () => {
     expect(carriedOut).toEqual([]);
     for (const id of ["size-1", "size-2"]) await purges.forget(id);
     expect(await purges.sizes()).toEqual(new Map());
-    expect(await gateway.read(configKeys.purged, "HLEN", configKeys.purged)).toBe(0);
+    expect(await redisClient.read(configKeys.purged, "HLEN", configKeys.purged)).toBe(0);
   });
 
   it("waits behind purges: whoever deletes something waits for them", async () => {
@@ -95,7 +95,7 @@ describe("an order to measure", () => {
     );
     expect(carriedOut).toEqual(["purge-1"]);
     // Counting what is gone would have left a key.
-    expect(await gateway.read("x", "KEYS", "jp:*books*")).toEqual([]);
+    expect(await redisClient.read("x", "KEYS", "jp:*books*")).toEqual([]);
   });
 
   it("ends when it is taken back", async () => {

@@ -3,11 +3,11 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { keyField } from "../../core/config/fields.ts";
 import { newKeyringText, parseKeyring } from "../../core/config/keyring.ts";
-import type { Gateway } from "../../core/redis/redis-client.ts";
+import type { RedisClient } from "../../core/redis/redis-client.ts";
 import { createCredentials } from "../../dataplane/config/credentials.ts";
 import type { LiveProject } from "../../dataplane/config/directory.ts";
 import { unchangingKeyring } from "../../dataplane/config/follow-keyring.ts";
-import { begunPublisher, openGateway } from "../support/fleet/publishing.ts";
+import { begunPublisher, openRedisClient } from "../support/fleet/publishing.ts";
 import { changed, project, withKey, withoutKey } from "../support/http/projects.ts";
 import { startRedis, type TestRedis } from "../support/redis/redis.ts";
 
@@ -22,13 +22,13 @@ const live: LiveProject = {
 };
 
 let redis: TestRedis;
-let gateway: Gateway;
+let redisClient: RedisClient;
 beforeAll(async () => {
   redis = await startRedis();
-  gateway = await openGateway(redis.url);
+  redisClient = await openRedisClient(redis.url);
 });
 afterAll(async () => {
-  gateway.disconnect();
+  redisClient.disconnect();
   await redis.stop();
 });
 
@@ -36,10 +36,10 @@ afterAll(async () => {
 function slowAnswers() {
   const answered = Promise.withResolvers<void>();
   const delivered = Promise.withResolvers<void>();
-  const slow: Gateway = {
-    ...gateway,
+  const slow: RedisClient = {
+    ...redisClient,
     async read(key, name, ...args) {
-      const reply = await gateway.read(key, name, ...args);
+      const reply = await redisClient.read(key, name, ...args);
       answered.resolve();
       await delivered.promise;
       return reply;
@@ -54,7 +54,7 @@ it.each([
 ])(
   "a key that was read before its revocation is not remembered when %s before the answer arrives",
   async (_how, fields) => {
-    const publisher = await begunPublisher({ gateway, keyring });
+    const publisher = await begunPublisher({ redisClient, keyring });
     await publisher.publish(shop);
     const { slow, answered, deliver } = slowAnswers();
     const credentials = createCredentials(slow, unchangingKeyring(keyring));
@@ -69,9 +69,9 @@ it.each([
 );
 
 it("a key that nothing was announced of is asked for once", async () => {
-  const publisher = await begunPublisher({ gateway, keyring });
+  const publisher = await begunPublisher({ redisClient, keyring });
   await publisher.publish(shop);
-  const credentials = createCredentials(gateway, unchangingKeyring(keyring));
+  const credentials = createCredentials(redisClient, unchangingKeyring(keyring));
   const first = await credentials.key(live, sha256);
   expect(first.outcome).toBe("found");
   // From memory, without a promise.

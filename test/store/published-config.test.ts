@@ -5,7 +5,7 @@ import { systemClock } from "../../core/clock.ts";
 import { configKeys, credentialsKey, projectKey } from "../../core/config/config-keys.ts";
 import { newKeyringText, parseKeyring } from "../../core/config/keyring.ts";
 import type { ProjectParts } from "../../core/config/types.ts";
-import type { Gateway } from "../../core/redis/redis-client.ts";
+import type { RedisClient } from "../../core/redis/redis-client.ts";
 import { textOf, textsOf } from "../../core/redis/reply.ts";
 import type { Directory, LiveProject } from "../../dataplane/config/directory.ts";
 import { unchangingKeyring } from "../../dataplane/config/follow-keyring.ts";
@@ -14,7 +14,7 @@ import type { Publisher } from "../../operator/publish/publisher.ts";
 import { NotTheWriter } from "../../operator/publish/refusals.ts";
 import { liveReplicas } from "../../operator/publish/replicas.ts";
 import { useEmptiedRedis } from "../support/fleet/emptied-redis.ts";
-import { begunPublisher, newPublisher, openGateway } from "../support/fleet/publishing.ts";
+import { begunPublisher, newPublisher, openRedisClient } from "../support/fleet/publishing.ts";
 import {
   changed,
   keyOf,
@@ -46,13 +46,13 @@ const comparing = { rereadMs: 300 };
 const ref = { namespace: "default", name: "shop" };
 
 let redis: TestRedis;
-let gateway: Gateway;
+let redisClient: RedisClient;
 let publisher: Publisher;
 const open: FollowedConfig[] = [];
 
 useEmptiedRedis(async (own) => {
-  ({ redis, gateway } = own);
-  publisher = await begunPublisher({ gateway, keyring });
+  ({ redis, redisClient } = own);
+  publisher = await begunPublisher({ redisClient, keyring });
 });
 afterEach(async () => {
   for (const config of open.splice(0)) await config.close();
@@ -84,16 +84,16 @@ async function live(directory: Directory, of = ref): Promise<LiveProject> {
 /** Publishes elsewhere and copies everything but the stream of hints over. */
 async function publishWithoutHint(...versions: readonly ProjectParts[]): Promise<void> {
   const elsewhere = await startRedis();
-  const other = await openGateway(elsewhere.url);
-  const publisherThere = await begunPublisher({ gateway: other, keyring });
+  const other = await openRedisClient(elsewhere.url);
+  const publisherThere = await begunPublisher({ redisClient: other, keyring });
   for (const parts of versions) await publisherThere.publish(parts);
   for (const key of [projectKey(ref), credentialsKey(ref), configKeys.projects]) {
-    await gateway.write(key, "DEL", key);
+    await redisClient.write(key, "DEL", key);
     const fields = textsOf(await other.read(key, "HGETALL", key));
-    if (fields.length > 0) await gateway.write(key, "HSET", key, ...fields);
+    if (fields.length > 0) await redisClient.write(key, "HSET", key, ...fields);
   }
   const revision = textOf(await other.read(configKeys.meta, "HGET", configKeys.meta, "revision"));
-  await gateway.write(configKeys.meta, "HSET", configKeys.meta, "revision", revision);
+  await redisClient.write(configKeys.meta, "HSET", configKeys.meta, "revision", revision);
   other.disconnect();
   await elsewhere.stop();
 }
@@ -244,8 +244,8 @@ describe("a replica", () => {
     const { directory } = await replica();
     await eventually(() => expect(directory.synced()).toBe(true));
     await live(directory);
-    await gateway.write(configKeys.meta, "FLUSHALL");
-    const rebuilt = newPublisher({ gateway, keyring });
+    await redisClient.write(configKeys.meta, "FLUSHALL");
+    const rebuilt = newPublisher({ redisClient, keyring });
     await rebuilt.begin();
     await rebuilt.publish(changed(shop, withRootKey("new")));
     await eventually(async () => expect((await live(directory)).rootKeys.has("new")).toBe(true));
@@ -260,7 +260,7 @@ describe("a replica", () => {
     await eventually(() => expect(directory.synced()).toBe(true));
     const project = await live(directory);
     await directory.key(project, sha256Of(shop));
-    await gateway.write(configKeys.meta, "CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes");
+    await redisClient.write(configKeys.meta, "CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes");
     expect((await directory.project(ref)).outcome).toBe("found");
     expect((await directory.key(project, sha256Of(shop))).outcome).toBe("found");
     expect(["found", "unavailable"]).toContain((await directory.user(project, "ann")).outcome);
@@ -277,12 +277,18 @@ describe("a replica", () => {
     await publisher.publish(other);
     await eventually(async () => expect((await live(directory)).resources.get("books")?.config.maxObjects).toBe(1));
     const key = projectKey(ref);
-    await gateway.write(key, "HSET", key, "resource:books", `9999999999999999 ${"0".repeat(64)} not.a.sealed.value.x`);
+    await redisClient.write(
+      key,
+      "HSET",
+      key,
+      "resource:books",
+      `9999999999999999 ${"0".repeat(64)} not.a.sealed.value.x`,
+    );
     await publisher.publish(changed(other, withRootKey("next")));
     await eventually(async () => expect((await live(directory)).rootKeys.has("next")).toBe(true));
     expect((await live(directory)).resources.get("books")?.config.maxObjects).toBe(1);
     await eventually(async () => {
-      const [state] = (await liveReplicas(gateway)).filter((each) => each.replica === "tampered");
+      const [state] = (await liveReplicas(redisClient)).filter((each) => each.replica === "tampered");
       expect(state?.nacks).toEqual([
         { project: "default/shop", field: "resource:books", reason: expect.stringContaining("can't be opened") },
       ]);
@@ -296,7 +302,7 @@ describe("a publisher", () => {
     expect(first.changed).toBe(6);
     const again = await publisher.publish(shop);
     expect(again).toEqual({ changed: 0, revision: first.revision });
-    const successor = newPublisher({ gateway, keyring });
+    const successor = newPublisher({ redisClient, keyring });
     await successor.begin();
     expect(await successor.publish(shop)).toEqual({ changed: 0, revision: first.revision });
   });
@@ -309,14 +315,14 @@ describe("a publisher", () => {
   });
 
   it("can't write once another has begun", async () => {
-    await newPublisher({ gateway, keyring }).begin();
+    await newPublisher({ redisClient, keyring }).begin();
     await expect(publisher.publish(shop)).rejects.toThrow(NotTheWriter);
     await expect(publisher.complete()).rejects.toThrow(NotTheWriter);
   });
 
   it("can't write into a Redis that was emptied under it, and publishes everything after it began anew", async () => {
     await publisher.publish(shop);
-    await gateway.write(configKeys.meta, "FLUSHALL");
+    await redisClient.write(configKeys.meta, "FLUSHALL");
     await expect(publisher.publish(changed(shop, withRootKey("x")))).rejects.toThrow(NotTheWriter);
     await publisher.begin();
     expect((await publisher.publish(shop)).changed).toBe(6);
@@ -325,8 +331,9 @@ describe("a publisher", () => {
   it("leaves nothing of a project that it withdrew", async () => {
     await publisher.publish(shop);
     await publisher.withdraw(ref);
-    for (const key of [projectKey(ref), credentialsKey(ref)]) expect(await gateway.read(key, "EXISTS", key)).toBe(0);
-    expect(await gateway.read(configKeys.projects, "HGETALL", configKeys.projects)).toEqual([]);
+    for (const key of [projectKey(ref), credentialsKey(ref)])
+      expect(await redisClient.read(key, "EXISTS", key)).toBe(0);
+    expect(await redisClient.read(configKeys.projects, "HGETALL", configKeys.projects)).toEqual([]);
   });
 
   it("leaves no secret and no user name readable in Redis", async () => {
@@ -334,9 +341,9 @@ describe("a publisher", () => {
     const name = "somebody-of-a-long-name";
     await publisher.publish(changed(shop, withUser(name)));
     const stored = JSON.stringify([
-      await gateway.read(projectKey(ref), "HGETALL", projectKey(ref)),
-      await gateway.read(credentialsKey(ref), "HGETALL", credentialsKey(ref)),
-      await gateway.read(configKeys.changes, "XRANGE", configKeys.changes, "-", "+"),
+      await redisClient.read(projectKey(ref), "HGETALL", projectKey(ref)),
+      await redisClient.read(credentialsKey(ref), "HGETALL", credentialsKey(ref)),
+      await redisClient.read(configKeys.changes, "XRANGE", configKeys.changes, "-", "+"),
     ]);
     for (const secret of [name, "argon2id", keyOf("ci"), shop.signing.keys[0]?.d ?? "", "Key of ci"]) {
       expect(stored).not.toContain(secret);
@@ -349,12 +356,12 @@ describe("a publisher", () => {
     await replica({ name: "b" });
     const { revision } = await publisher.publish(changed(shop, withRootKey("x")));
     await eventually(async () => {
-      const states = await liveReplicas(gateway);
+      const states = await liveReplicas(redisClient);
       expect(states.map((state) => state.replica).toSorted()).toEqual(["a", "b"]);
       expect(states.every((state) => state.revision >= revision)).toBe(true);
     });
     open.splice(open.indexOf(first), 1);
     await first.close();
-    expect((await liveReplicas(gateway)).map((state) => state.replica)).toEqual(["b"]);
+    expect((await liveReplicas(redisClient)).map((state) => state.replica)).toEqual(["b"]);
   });
 });

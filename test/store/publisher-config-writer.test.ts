@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { configKeys } from "../../core/config/config-keys.ts";
 import { newKeyringText, parseKeyring } from "../../core/config/keyring.ts";
 import { StoreUnavailable } from "../../core/errors/store-errors.ts";
-import type { Gateway } from "../../core/redis/redis-client.ts";
+import type { RedisClient } from "../../core/redis/redis-client.ts";
 import { systemTimers } from "../../core/timers.ts";
 import { createAcknowledgements } from "../../operator/publish/acknowledgements.ts";
 import {
@@ -16,7 +16,7 @@ import {
 import { createPurges } from "../../operator/publish/purges.ts";
 import { ForeignInstance, KeyRingCopied, NotTheWriter, RedisRefused } from "../../operator/publish/refusals.ts";
 import { useEmptiedRedis } from "../support/fleet/emptied-redis.ts";
-import { begunPublisher, newPublisher, openGateway, storedFields } from "../support/fleet/publishing.ts";
+import { begunPublisher, newPublisher, openRedisClient, storedFields } from "../support/fleet/publishing.ts";
 import { changed, project, withRootKey, withUser } from "../support/http/projects.ts";
 import { freePort } from "../support/process/free-port.ts";
 import { startRedis, type TestRedis } from "../support/redis/redis.ts";
@@ -27,26 +27,26 @@ const ref = { namespace: "default", name: "shop" };
 const shop = project("shop", withUser("ann"));
 
 let redis: TestRedis;
-let gateway: Gateway;
+let redisClient: RedisClient;
 let writer: ConfigWriter;
 let opened = 0;
 let begun: (readonly string[])[] = [];
 
 useEmptiedRedis((own) => {
-  ({ redis, gateway } = own);
+  ({ redis, redisClient } = own);
   opened = 0;
   begun = [];
 });
 
 async function open(url = redis.url): Promise<OpenConfig> {
   opened += 1;
-  const own = await openGateway(url);
-  const publisher = newPublisher({ gateway: own, keyring });
+  const own = await openRedisClient(url);
+  const publisher = newPublisher({ redisClient: own, keyring });
   return {
-    gateway: own,
+    redisClient: own,
     publisher,
     purges: createPurges(own, publisher),
-    acknowledgements: createAcknowledgements({ gateway: own, timers: systemTimers }),
+    acknowledgements: createAcknowledgements({ redisClient: own, timers: systemTimers }),
   };
 }
 
@@ -64,7 +64,7 @@ function newWriter(deps: Partial<ConfigWriterDeps> = {}): ConfigWriter {
 }
 
 const clients = async () =>
-  String(await gateway.read("x", "CLIENT", "LIST"))
+  String(await redisClient.read("x", "CLIENT", "LIST"))
     .trim()
     .split("\n").length;
 
@@ -102,7 +102,7 @@ describe("a writer of configuration", () => {
     writer = newWriter();
     const { publisher } = await writer.begun();
     await publisher.publish(shop);
-    await gateway.write(configKeys.meta, "FLUSHALL");
+    await redisClient.write(configKeys.meta, "FLUSHALL");
     await writer.verify();
     expect(begun).toEqual([[], []]);
     expect((await (await writer.begun()).publisher.publish(shop)).changed).toBe(3);
@@ -114,7 +114,7 @@ describe("a writer of configuration", () => {
     writer = newWriter();
     const { publisher } = await writer.begun();
     await publisher.publish(shop);
-    await begunPublisher({ gateway, keyring });
+    await begunPublisher({ redisClient, keyring });
     const refused = await Promise.allSettled(
       [1, 2, 3].map((at) => publisher.publish(changed(shop, withRootKey(`k${at}`)))),
     );
@@ -129,7 +129,7 @@ describe("a writer of configuration", () => {
     writer = newWriter({ confirm: async () => leads });
     await expect(writer.begun()).rejects.toBeInstanceOf(NotTheWriter);
     await expect(writer.verify()).rejects.toBeInstanceOf(NotTheWriter);
-    expect([begun, await gateway.read(configKeys.meta, "EXISTS", configKeys.meta)]).toEqual([[], 0]);
+    expect([begun, await redisClient.read(configKeys.meta, "EXISTS", configKeys.meta)]).toEqual([[], 0]);
     leads = true;
     await writer.begun();
     expect(begun).toEqual([[]]);
@@ -152,7 +152,7 @@ describe("a writer of configuration", () => {
   });
 
   it("refuses the Redis of another installation, every time, unless it is to be taken over", async () => {
-    await newPublisher({ gateway, keyring, owner: "another" }).begin();
+    await newPublisher({ redisClient, keyring, owner: "another" }).begin();
     writer = newWriter();
     await expect(writer.begun()).rejects.toBeInstanceOf(ForeignInstance);
     await expect(writer.begun()).rejects.toBeInstanceOf(ForeignInstance);
@@ -161,7 +161,7 @@ describe("a writer of configuration", () => {
     const taking = newWriter({ takeOver: true, onTakenOver: (refusal) => void taken.push(refusal) });
     await (await taking.begun()).publisher.publish(shop);
     expect(taken).toEqual([expect.any(ForeignInstance)]);
-    expect(await storedFields(gateway, ref)).toHaveLength(3);
+    expect(await storedFields(redisClient, ref)).toHaveLength(3);
     taking.close();
   });
 
@@ -181,7 +181,7 @@ describe("two installations whose key rings are copies of one another, each with
   it("don't take the Redis from one another, be the first one there or away, and the second costs it no beginning", async () => {
     const first = newWriter();
     await (await first.begun()).publisher.publish(shop);
-    const copy = newPublisher({ gateway, keyring, ringLocation: "copy" });
+    const copy = newPublisher({ redisClient, keyring, ringLocation: "copy" });
     for (let look = 0; look < 3; look += 1) {
       await expect(copy.begin()).rejects.toBeInstanceOf(KeyRingCopied);
       await first.verify();
@@ -189,11 +189,11 @@ describe("two installations whose key rings are copies of one another, each with
     expect(begun).toEqual([[]]);
     first.close();
     await expect(copy.begin()).rejects.toBeInstanceOf(KeyRingCopied);
-    await begunPublisher({ gateway, keyring });
+    await begunPublisher({ redisClient, keyring });
   });
 
   it("are told apart without a word to the API server, and by what each look finds", async () => {
-    await newPublisher({ gateway, keyring, ringLocation: "there" }).begin();
+    await newPublisher({ redisClient, keyring, ringLocation: "there" }).begin();
     let asked = 0;
     const refusals: string[] = [];
     writer = newWriter({
@@ -208,17 +208,17 @@ describe("two installations whose key rings are copies of one another, each with
     await expect(writer.begun()).rejects.toBeInstanceOf(KeyRingCopied);
     await expect(writer.verify()).rejects.toBeInstanceOf(KeyRingCopied);
     expect([refusals, asked, begun]).toEqual([["KeyRingCopied there", "KeyRingCopied there"], 0, []]);
-    await gateway.write(configKeys.meta, "FLUSHALL");
+    await redisClient.write(configKeys.meta, "FLUSHALL");
     await writer.verify();
     expect([asked, begun]).toEqual([1, [[]]]);
     writer.close();
   });
 
   it("are one where the epoch names the place as the version before this one did", async () => {
-    await newPublisher({ gateway, keyring, ringLocation: "former" }).begin();
-    await expect(newPublisher({ gateway, keyring }).begin()).rejects.toBeInstanceOf(KeyRingCopied);
-    await newPublisher({ gateway, keyring, formerRingLocation: "former" }).begin();
-    await expect(newPublisher({ gateway, keyring, ringLocation: "former" }).begin()).rejects.toBeInstanceOf(
+    await newPublisher({ redisClient, keyring, ringLocation: "former" }).begin();
+    await expect(newPublisher({ redisClient, keyring }).begin()).rejects.toBeInstanceOf(KeyRingCopied);
+    await newPublisher({ redisClient, keyring, formerRingLocation: "former" }).begin();
+    await expect(newPublisher({ redisClient, keyring, ringLocation: "former" }).begin()).rejects.toBeInstanceOf(
       KeyRingCopied,
     );
   });
@@ -228,8 +228,8 @@ describe.each([
   ["a copy of the ring", {}],
   ["another ring", { owner: "another" }],
 ])("a person gives the Redis to an installation with %s", (_, other) => {
-  const one = () => newPublisher({ gateway, keyring, ringLocation: "one" });
-  const two = () => newPublisher({ gateway, keyring, ringLocation: "two", ...other });
+  const one = () => newPublisher({ redisClient, keyring, ringLocation: "one" });
+  const two = () => newPublisher({ redisClient, keyring, ringLocation: "two", ...other });
   const take = { takeOver: true };
 
   it("once: who loses it again leaves it, also where both were told to take it", async () => {
@@ -250,18 +250,18 @@ describe.each([
   it("also where that one has begun in a Redis of its own before", async () => {
     const first = one();
     await first.begin(take);
-    await gateway.write(configKeys.meta, "FLUSHALL");
+    await redisClient.write(configKeys.meta, "FLUSHALL");
     await two().begin();
     await expect(first.begin(take)).rejects.toBeInstanceOf(RedisRefused);
   });
 
   it("for good: one that goes back behind that is that installation's still", async () => {
     await one().begin();
-    await gateway.write(configKeys.meta, "SAVE");
+    await redisClient.write(configKeys.meta, "SAVE");
     const second = two();
     await second.begin(take);
     for (let times = 0; times < 2; times += 1) {
-      await gateway.write(configKeys.meta, "DEBUG", "RELOAD", "NOSAVE");
+      await redisClient.write(configKeys.meta, "DEBUG", "RELOAD", "NOSAVE");
       expect(await second.verify()).toBe("lost");
       await second.begin();
       expect(await second.verify()).toBe("writer");

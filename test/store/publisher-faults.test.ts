@@ -5,7 +5,7 @@ import { beforeEach, describe, expect, it } from "vitest";
 import { configKeys } from "../../core/config/config-keys.ts";
 import { newKeyringText, parseKeyring } from "../../core/config/keyring.ts";
 import { OutcomeUnknown, StoreUnavailable } from "../../core/errors/store-errors.ts";
-import type { Gateway } from "../../core/redis/redis-client.ts";
+import type { RedisClient } from "../../core/redis/redis-client.ts";
 import type { Publisher } from "../../operator/publish/publisher.ts";
 import { createPurges } from "../../operator/publish/purges.ts";
 import { ForeignInstance, NotTheWriter } from "../../operator/publish/refusals.ts";
@@ -14,11 +14,11 @@ import {
   type Around,
   begunPublisher,
   entry,
-  gatewayAround,
   manyUsers,
   newPublisher,
-  openGateway,
+  openRedisClient,
   recordWith,
+  redisClientAround,
   storedFields,
   storedRecord,
 } from "../support/fleet/publishing.ts";
@@ -38,29 +38,29 @@ const books = recordWith(entry("books"));
 class CutOff extends Error {}
 
 let redis: TestRedis;
-let gateway: Gateway;
+let redisClient: RedisClient;
 let publisher: Publisher;
 
 useEmptiedRedis(
   async (own) => {
-    ({ redis, gateway } = own);
-    publisher = await begunPublisher({ gateway, keyring });
+    ({ redis, redisClient } = own);
+    publisher = await begunPublisher({ redisClient, keyring });
   },
   { args: ["--appendonly", "yes", "--appendfsync", "always"] },
 );
 
 const around = (what: Omit<Around, "script">, script = "publish") =>
-  newPublisher({ gateway: gatewayAround(gateway, { script, ...what }), keyring });
+  newPublisher({ redisClient: redisClientAround(redisClient, { script, ...what }), keyring });
 const cutOff = () => {
   throw new CutOff();
 };
 const unanswered = () => {
   throw new OutcomeUnknown("not answered");
 };
-const stored = () => storedRecord(gateway, "default/shop");
+const stored = () => storedRecord(redisClient, "default/shop");
 
 async function expectWhole(): Promise<void> {
-  const { parts } = await (await begunPublisher({ gateway, keyring })).load(ref);
+  const { parts } = await (await begunPublisher({ redisClient, keyring })).load(ref);
   expect(parts).toEqual(large);
 }
 
@@ -71,8 +71,8 @@ describe("a publish of several steps", () => {
     await expect(broken.publish(large, books)).rejects.toThrow(CutOff);
     // What may be served by now is on record; nothing is when nothing is served.
     expect(await stored()).toEqual(call === 1 ? undefined : books);
-    const after = await begunPublisher({ gateway, keyring });
-    const fields = (await storedFields(gateway, ref)).length;
+    const after = await begunPublisher({ redisClient, keyring });
+    const fields = (await storedFields(redisClient, ref)).length;
     expect(fields).toBe([0, 200, 400][call - 1]);
     expect((await after.publish(large, books)).changed).toBe(456 - fields);
     expect(await stored()).toEqual(books);
@@ -92,17 +92,17 @@ describe("a publish of several steps", () => {
 
   it("of which a step takes place late, after it was given up, is refused that step", async () => {
     let late = (): Promise<unknown> => Promise.resolve();
-    const gatewayOfLate: Gateway = {
-      ...gateway,
+    const lateRedisClient: RedisClient = {
+      ...redisClient,
       async run(script, keys, args) {
         if (!script.name.startsWith("publish") || !JSON.stringify(args).includes("resource:films")) {
-          return await gateway.run(script, keys, args);
+          return await redisClient.run(script, keys, args);
         }
-        late = () => gateway.run(script, keys, args);
+        late = () => redisClient.run(script, keys, args);
         throw new OutcomeUnknown("on its way");
       },
     };
-    const giving = newPublisher({ gateway: gatewayOfLate, keyring });
+    const giving = newPublisher({ redisClient: lateRedisClient, keyring });
     await giving.begin();
     await giving.publish(shop, books);
     await expect(giving.publish(changed(shop, withResource("films")), books)).rejects.toThrow(OutcomeUnknown);
@@ -110,7 +110,7 @@ describe("a publish of several steps", () => {
     await giving.load(ref);
     await late();
     await giving.publish(shop, books);
-    expect(await storedFields(gateway, ref)).not.toContain("resource:films");
+    expect(await storedFields(redisClient, ref)).not.toContain("resource:films");
   });
 
   it("purges nothing before the last step has taken it out of service", async () => {
@@ -121,7 +121,7 @@ describe("a publish of several steps", () => {
     const next = { ...manyUsers(shop, 0), resources: new Map() };
     await expect(broken.publish(next, pending(0))).rejects.toThrow(CutOff);
     expect(await stored()).toEqual(pending(0));
-    const after = await begunPublisher({ gateway, keyring });
+    const after = await begunPublisher({ redisClient, keyring });
     const { revision } = await after.publish(next, (await after.load(ref)).data);
     expect(await stored()).toEqual(pending(revision));
   });
@@ -143,11 +143,11 @@ describe("a publish of several steps", () => {
 
 describe("a publisher that is replaced", () => {
   it("in the middle of a publish writes nothing more, and the new one publishes the rest", async () => {
-    const rival = newPublisher({ gateway, keyring });
+    const rival = newPublisher({ redisClient, keyring });
     const first = around({ call: 2, before: () => rival.begin() });
     await first.begin();
     await expect(first.publish(large, books)).rejects.toThrow(NotTheWriter);
-    expect(await storedFields(gateway, ref)).toHaveLength(200);
+    expect(await storedFields(redisClient, ref)).toHaveLength(200);
     expect(first.writes()).toBe(false);
     expect((await rival.publish(large, books)).changed).toBe(256);
     await expectWhole();
@@ -155,11 +155,11 @@ describe("a publisher that is replaced", () => {
 
   it("is told by every way of writing, and by a look", async () => {
     await publisher.publish(shop, books);
-    const purges = createPurges(gateway, publisher);
+    const purges = createPurges(redisClient, publisher);
     const lost = async (write: () => Promise<unknown>): Promise<void> => {
-      const mine = await begunPublisher({ gateway, keyring });
+      const mine = await begunPublisher({ redisClient, keyring });
       publisher = mine;
-      await begunPublisher({ gateway, keyring });
+      await begunPublisher({ redisClient, keyring });
       expect(mine.writes()).toBe(true);
       await expect(write()).rejects.toThrow(NotTheWriter);
       expect(mine.writes()).toBe(false);
@@ -170,16 +170,16 @@ describe("a publisher that is replaced", () => {
     await lost(() => publisher.withdraw(ref));
     await lost(() => publisher.writeData(ref, undefined));
     await lost(() => publisher.complete());
-    await lost(() => createPurges(gateway, publisher).order("id", order));
-    await lost(() => createPurges(gateway, publisher).forget("id"));
+    await lost(() => createPurges(redisClient, publisher).order("id", order));
+    await lost(() => createPurges(redisClient, publisher).forget("id"));
     expect(await purges.ordered()).toEqual([]);
-    await begunPublisher({ gateway, keyring });
+    await begunPublisher({ redisClient, keyring });
     expect([await publisher.verify(), publisher.writes()]).toEqual(["lost", false]);
   });
 
   it("takes nothing from whoever began while it stood still behind its question", async () => {
-    const rival = newPublisher({ gateway, keyring });
-    const late = newPublisher({ gateway, keyring });
+    const rival = newPublisher({ redisClient, keyring });
+    const late = newPublisher({ redisClient, keyring });
     const confirm = async () => {
       await rival.begin();
       return true;
@@ -189,14 +189,14 @@ describe("a publisher that is replaced", () => {
   });
 
   it("does not begin, and disturbs nobody, when it may not write", async () => {
-    const late = newPublisher({ gateway, keyring });
+    const late = newPublisher({ redisClient, keyring });
     await expect(late.begin({ confirm: async () => false })).rejects.toThrow(NotTheWriter);
     expect([late.writes(), await publisher.verify()]).toEqual([false, "writer"]);
   });
 
   it("refuses a reseal and purges of another publisher's time", async () => {
-    const rival = newPublisher({ gateway, keyring });
-    const purges = createPurges(gateway, publisher);
+    const rival = newPublisher({ redisClient, keyring });
+    const purges = createPurges(redisClient, publisher);
     await purges.order("a", { what: "resource", project: ref, name: "books" });
     await rival.begin();
     await expect(purges.order("b", { what: "resource", project: ref, name: "books" })).rejects.toThrow(NotTheWriter);
@@ -206,10 +206,10 @@ describe("a publisher that is replaced", () => {
 
 describe("a Redis that was emptied", () => {
   it("in the middle of a publish gets nothing more until its publisher has begun anew", async () => {
-    const first = around({ call: 2, before: () => gateway.write(configKeys.meta, "FLUSHALL") });
+    const first = around({ call: 2, before: () => redisClient.write(configKeys.meta, "FLUSHALL") });
     await first.begin();
     await expect(first.publish(large, books)).rejects.toThrow(NotTheWriter);
-    expect([await storedFields(gateway, ref), await stored()]).toEqual([[], undefined]);
+    expect([await storedFields(redisClient, ref), await stored()]).toEqual([[], undefined]);
     await first.begin();
     expect((await first.publish(large, books)).changed).toBe(456);
     await expectWhole();
@@ -219,29 +219,29 @@ describe("a Redis that was emptied", () => {
     const first = around({
       call: 2,
       before: async () => {
-        await gateway.write(configKeys.meta, "FLUSHALL");
+        await redisClient.write(configKeys.meta, "FLUSHALL");
         await first.begin();
       },
     });
     await first.begin();
     await expect(first.publish(large, books)).rejects.toThrow(NotTheWriter);
-    expect(await storedFields(gateway, ref)).toEqual([]);
+    expect(await storedFields(redisClient, ref)).toEqual([]);
     // The new beginning is not ended by the old one's refusal.
     expect([first.writes(), await first.verify()]).toEqual([true, "writer"]);
     expect((await first.publish(large, books)).changed).toBe(456);
   });
 
   it("never takes a new writer for one of before", async () => {
-    await gateway.write(configKeys.meta, "FLUSHALL");
-    await begunPublisher({ gateway, keyring });
+    await redisClient.write(configKeys.meta, "FLUSHALL");
+    await begunPublisher({ redisClient, keyring });
     await expect(publisher.publish(shop)).rejects.toThrow(NotTheWriter);
-    expect(await storedFields(gateway, ref)).toEqual([]);
+    expect(await storedFields(redisClient, ref)).toEqual([]);
   });
 
   it("is noticed by a look, has another name, and goes on with newer revisions", async () => {
-    const name = async () => String(await gateway.read(configKeys.meta, "HGET", configKeys.meta, "instance"));
+    const name = async () => String(await redisClient.read(configKeys.meta, "HGET", configKeys.meta, "instance"));
     const before = [await name(), (await publisher.publish(shop, books)).revision] as const;
-    await gateway.write(configKeys.meta, "FLUSHALL");
+    await redisClient.write(configKeys.meta, "FLUSHALL");
     expect(await publisher.verify()).toBe("lost");
     await publisher.begin();
     const { revision } = await publisher.publish(shop, books);
@@ -252,7 +252,7 @@ describe("a Redis that was emptied", () => {
   it("that lost its newest writes is noticed by a look and by the next publish", async () => {
     await publisher.publish(shop, books);
     // As a failover leaves it: the epoch is there, the last step is not.
-    const rewind = () => gateway.write(configKeys.meta, "HSET", configKeys.meta, "revision", "5");
+    const rewind = () => redisClient.write(configKeys.meta, "HSET", configKeys.meta, "revision", "5");
     await rewind();
     expect(await publisher.verify()).toBe("lost");
     await publisher.begin();
@@ -266,11 +266,11 @@ describe("a Redis that was emptied", () => {
 
 describe("a Redis that goes away during a publish", () => {
   let proxy: TcpProxy;
-  let through: Gateway;
+  let through: RedisClient;
   beforeEach(async () => {
     proxy = await startTcpProxy(redis.port);
-    through = await openGateway(`redis://127.0.0.1:${proxy.port}`);
-    publisher = await begunPublisher({ gateway: through, keyring });
+    through = await openRedisClient(`redis://127.0.0.1:${proxy.port}`);
+    publisher = await begunPublisher({ redisClient: through, keyring });
   });
 
   const lose = async (direction: "requests" | "replies", write: () => Promise<unknown>): Promise<void> => {
@@ -308,7 +308,7 @@ describe("a Redis that goes away during a publish", () => {
     await eventually(() => expect(through.ready()).toBe(true));
     await publisher.begin();
     expect((await publisher.publish(large, books)).changed).toBe(450);
-    await eventually(() => expect(gateway.ready()).toBe(true));
+    await eventually(() => expect(redisClient.ready()).toBe(true));
     await expectWhole();
     through.disconnect();
     await proxy.stop();
@@ -328,16 +328,16 @@ describe("many projects published at once", () => {
 describe("a project that is looked at from two sides at once", () => {
   it("is remembered once: what is published meanwhile goes when it is revoked", async () => {
     await publisher.publish(shop, books);
-    const next = await begunPublisher({ gateway, keyring });
+    const next = await begunPublisher({ redisClient, keyring });
     const [published] = await Promise.all([
       next.load(ref).then(() => next.publish(changed(shop, withUser("eve")), books)),
       // As the rotation of the ring asks, which is no worker of the project.
       next.sealedWith(ref),
     ]);
     expect((await next.load(ref)).revision).toBe(published.revision);
-    const before = await storedFields(gateway, ref);
+    const before = await storedFields(redisClient, ref);
     await next.publish(shop, books);
-    expect((await storedFields(gateway, ref)).length).toBe(before.length - 1);
+    expect((await storedFields(redisClient, ref)).length).toBe(before.length - 1);
   });
 });
 
@@ -345,13 +345,13 @@ describe("a Redis of another installation", () => {
   it("is refused, left as it is, and taken over only when that was said", async () => {
     await publisher.publish(shop, books);
     await publisher.complete();
-    const foreign = newPublisher({ gateway, keyring, owner: "another" });
+    const foreign = newPublisher({ redisClient, keyring, owner: "another" });
     await expect(foreign.begin()).rejects.toThrow(ForeignInstance);
     expect(await publisher.verify()).toBe("writer");
     await foreign.begin({ takeOver: true });
     expect([foreign.writes(), await publisher.verify()]).toEqual([true, "lost"]);
     // Replicas take nothing for gone until the new owner has published everything.
-    expect(await gateway.read(configKeys.meta, "HEXISTS", configKeys.meta, "complete")).toBe(0);
+    expect(await redisClient.read(configKeys.meta, "HEXISTS", configKeys.meta, "complete")).toBe(0);
     await expect(publisher.begin()).rejects.toThrow(ForeignInstance);
     expect((await foreign.load(ref)).data).toEqual(books);
   });

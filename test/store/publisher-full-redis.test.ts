@@ -4,10 +4,10 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { configKeys } from "../../core/config/config-keys.ts";
 import { newKeyringText, parseKeyring } from "../../core/config/keyring.ts";
-import type { Gateway } from "../../core/redis/redis-client.ts";
+import type { RedisClient } from "../../core/redis/redis-client.ts";
 import { createAcknowledger } from "../../dataplane/config/acknowledge.ts";
 import { createPurges } from "../../operator/publish/purges.ts";
-import { begunPublisher, openGateway, storedFields } from "../support/fleet/publishing.ts";
+import { begunPublisher, openRedisClient, storedFields } from "../support/fleet/publishing.ts";
 import { project, withKey, withResource, withRootKey, withUser } from "../support/http/projects.ts";
 import { startRedis, type TestRedis } from "../support/redis/redis.ts";
 import { refusedWrites } from "../support/redis/refused-writes.ts";
@@ -21,32 +21,32 @@ const other = project("other", withRootKey("flags"));
 
 describe("a Redis whose memory is used up", () => {
   let redis: TestRedis;
-  let gateway: Gateway;
+  let redisClient: RedisClient;
   beforeAll(async () => {
     redis = await startRedis();
-    gateway = await openGateway(redis.url);
+    redisClient = await openRedisClient(redis.url);
   });
   afterAll(async () => {
-    gateway.disconnect();
+    redisClient.disconnect();
     await redis.stop();
   });
 
   it("takes what is revoked, withdrawn and ordered to be purged, and the heartbeats of replicas", async () => {
-    const publisher = await begunPublisher({ gateway, keyring });
+    const publisher = await begunPublisher({ redisClient, keyring });
     await publisher.publish(other);
     const { revision } = await publisher.publish(shop);
     await refusedWrites.OOM.enter(redis);
     try {
       expect((await publisher.publish(withoutCredentials)).revision).toBeGreaterThan(revision);
-      expect((await storedFields(gateway, ref)).filter((field) => /^(?:user|key):/.test(field))).toEqual([]);
+      expect((await storedFields(redisClient, ref)).filter((field) => /^(?:user|key):/.test(field))).toEqual([]);
       await publisher.withdraw({ namespace: "default", name: "other" });
-      const purges = createPurges(gateway, publisher);
+      const purges = createPurges(redisClient, publisher);
       await purges.order("books", { what: "resource", project: ref, name: "books" });
       expect(await purges.isOrdered("books")).toBe(true);
-      const acknowledger = createAcknowledger(gateway, "r1", { kids: () => [], building: () => [] });
+      const acknowledger = createAcknowledger(redisClient, "r1", { kids: () => [], building: () => [] });
       acknowledger.applied(revision, []);
       await eventually(async () => {
-        expect(await gateway.read(configKeys.replicas, "ZCARD", configKeys.replicas)).toBe(1);
+        expect(await redisClient.read(configKeys.replicas, "ZCARD", configKeys.replicas)).toBe(1);
       });
       await acknowledger.stop();
     } finally {

@@ -3,13 +3,13 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { configKeys, credentialsKey, projectKey } from "../../core/config/config-keys.ts";
 import { newKeyringText, parseKeyring } from "../../core/config/keyring.ts";
-import type { Gateway } from "../../core/redis/redis-client.ts";
+import type { RedisClient } from "../../core/redis/redis-client.ts";
 import type { Publisher } from "../../operator/publish/publisher.ts";
 import {
   begunPublisher,
   entry,
   newPublisher,
-  openGateway,
+  openRedisClient,
   recordWith,
   storedFields,
   storedRecord,
@@ -43,27 +43,27 @@ const shop = project(
 const record = recordWith(entry("books"), entry("flags", { what: "rootkey", policy: "Retain" }));
 
 interface OpenedRedis {
-  readonly gateway: Gateway;
+  readonly redisClient: RedisClient;
   readonly ports: readonly number[];
 }
 
 function describePublisher(name: string, open: () => Promise<OpenedRedis>): void {
   describe(`a publisher on ${name}`, () => {
-    let gateway: Gateway;
+    let redisClient: RedisClient;
     let ports: readonly number[];
     let publisher: Publisher;
 
     beforeAll(async () => {
-      ({ gateway, ports } = await open());
+      ({ redisClient, ports } = await open());
     });
-    afterAll(() => gateway.disconnect());
+    afterAll(() => redisClient.disconnect());
     beforeEach(async () => {
       for (const port of ports) await askRedis(port, "FLUSHALL");
-      publisher = await begunPublisher({ gateway, keyring });
+      publisher = await begunPublisher({ redisClient, keyring });
     });
 
-    const successor = () => begunPublisher({ gateway, keyring });
-    const stored = () => storedRecord(gateway, "default/shop");
+    const successor = () => begunPublisher({ redisClient, keyring });
+    const stored = () => storedRecord(redisClient, "default/shop");
 
     it("gives back what another one published, every kind of field, with the record and the revision", async () => {
       expect(await publisher.load(ref)).toEqual({ revision: 0 });
@@ -76,10 +76,10 @@ function describePublisher(name: string, open: () => Promise<OpenedRedis>): void
     it("leaves a field out that can't be opened, and writes it anew, whatever its hash says", async () => {
       await publisher.publish(shop);
       const key = credentialsKey(ref);
-      const user = (await storedFields(gateway, ref)).find((field) => field.startsWith("user:")) ?? "";
-      const text = String(await gateway.read(key, "HGET", key, user));
-      await gateway.write(key, "HSET", key, user, `${text.slice(0, -6)}AAAAAA`);
-      await gateway.write(key, "HSET", key, "key:junk", "junk");
+      const user = (await storedFields(redisClient, ref)).find((field) => field.startsWith("user:")) ?? "";
+      const text = String(await redisClient.read(key, "HGET", key, user));
+      await redisClient.write(key, "HSET", key, user, `${text.slice(0, -6)}AAAAAA`);
+      await redisClient.write(key, "HSET", key, "key:junk", "junk");
       const after = await successor();
       const { parts } = await after.load(ref);
       expect(parts).toEqual({ ...shop, users: new Map() });
@@ -90,7 +90,7 @@ function describePublisher(name: string, open: () => Promise<OpenedRedis>): void
     it("finds no parts where the project's own field can't be opened, and writes it anew", async () => {
       await publisher.publish(shop);
       const key = projectKey(ref);
-      await gateway.write(key, "HSET", key, "project", "junk");
+      await redisClient.write(key, "HSET", key, "project", "junk");
       const after = await successor();
       expect((await after.load(ref)).parts).toBeUndefined();
       expect(await after.reseal(ref)).toBe(0);
@@ -107,8 +107,8 @@ function describePublisher(name: string, open: () => Promise<OpenedRedis>): void
       expect(await publisher.reseal(ref)).toBe(0);
       expect(await publisher.verify()).toBe("writer");
       expect(await idle()).toBe(before);
-      const after = newPublisher({ gateway, keyring });
-      const epoch = async () => String(await gateway.read(configKeys.meta, "HGET", configKeys.meta, "epoch"));
+      const after = newPublisher({ redisClient, keyring });
+      const epoch = async () => String(await redisClient.read(configKeys.meta, "HGET", configKeys.meta, "epoch"));
       const epochBefore = await epoch();
       const metaBefore = await meta();
       await after.begin();
@@ -122,7 +122,7 @@ function describePublisher(name: string, open: () => Promise<OpenedRedis>): void
     it("puts a project back into the index that lost it", async () => {
       await publisher.publish(shop);
       const { projects } = configKeys;
-      await gateway.write(projects, "HDEL", projects, "default/shop");
+      await redisClient.write(projects, "HDEL", projects, "default/shop");
       const after = await successor();
       const { changed, revision } = await after.publish(shop);
       expect(changed).toBe(0);
@@ -131,7 +131,7 @@ function describePublisher(name: string, open: () => Promise<OpenedRedis>): void
 
     it("withdraws a project of which only the index knows", async () => {
       await publisher.publish(shop);
-      for (const key of [projectKey(ref), credentialsKey(ref)]) await gateway.write(key, "DEL", key);
+      for (const key of [projectKey(ref), credentialsKey(ref)]) await redisClient.write(key, "DEL", key);
       const after = await successor();
       await after.withdraw(ref);
       expect(await after.published()).toEqual([]);
@@ -155,7 +155,7 @@ function describePublisher(name: string, open: () => Promise<OpenedRedis>): void
       await publisher.publish(changed(shop, withResource("films")), alone);
       expect(await stored()).toEqual(alone);
       await publisher.withdraw(ref, more);
-      expect([await stored(), await storedFields(gateway, ref)]).toEqual([more, []]);
+      expect([await stored(), await storedFields(redisClient, ref)]).toEqual([more, []]);
       expect(await publisher.load(ref)).toEqual({ revision: 0, data: more });
       expect([...publisher.dataRecords()]).toEqual([["default/shop", more]]);
       await publisher.writeData(ref, alone);
@@ -189,14 +189,14 @@ function describePublisher(name: string, open: () => Promise<OpenedRedis>): void
     });
 
     async function meta(): Promise<Record<string, unknown>> {
-      const found = (await gateway.read(configKeys.meta, "HGETALL", configKeys.meta)) as readonly string[];
+      const found = (await redisClient.read(configKeys.meta, "HGETALL", configKeys.meta)) as readonly string[];
       return Object.fromEntries(found.flatMap((name, at) => (at % 2 === 0 ? [[name, found[at + 1]]] : [])));
     }
   });
 }
 
 async function writesOnPort(port: number): Promise<number> {
-  const own = await openGateway(`redis://127.0.0.1:${port}`);
+  const own = await openRedisClient(`redis://127.0.0.1:${port}`);
   const writes = await writesOf(own);
   own.disconnect();
   return writes;
@@ -212,15 +212,15 @@ describe("configuration", () => {
     await Promise.all([redis.stop(), cluster.stop()]);
   });
 
-  describePublisher("one Redis", async () => ({ gateway: await openGateway(redis.url), ports: [redis.port] }));
+  describePublisher("one Redis", async () => ({ redisClient: await openRedisClient(redis.url), ports: [redis.port] }));
   describePublisher("a Cluster of three", async () => {
     const ports = cluster.nodes.map(({ port }) => port);
-    return { gateway: await openGateway(cluster.url), ports };
+    return { redisClient: await openRedisClient(cluster.url), ports };
   });
 
   it("costs less than 10 KiB and one field when one user of 5,000 changes", async () => {
-    const gateway = await openGateway(redis.url);
-    const publisher = await begunPublisher({ gateway, keyring });
+    const redisClient = await openRedisClient(redis.url);
+    const publisher = await begunPublisher({ redisClient, keyring });
     const [user] = shop.users.values();
     if (user === undefined) throw new Error("It has one");
     const all = new Map(
@@ -229,13 +229,13 @@ describe("configuration", () => {
     const fleet = { ...shop, users: all };
     await publisher.publish(fleet, record);
     const received = async (): Promise<number> => {
-      const info = String(await gateway.read(configKeys.meta, "INFO", "stats"));
+      const info = String(await redisClient.read(configKeys.meta, "INFO", "stats"));
       return Number(/total_net_input_bytes:(\d+)/.exec(info)?.[1]);
     };
     const changedUser = new Map(all).set("user-7", { ...user, username: "user-7", access: "Read" });
     const before = await received();
     expect((await publisher.publish({ ...fleet, users: changedUser }, record)).changed).toBe(1);
     expect((await received()) - before).toBeLessThan(10_240);
-    gateway.disconnect();
+    redisClient.disconnect();
   });
 });

@@ -4,17 +4,17 @@
 import { describe, expect, it } from "vitest";
 import { newKeyringText, parseKeyring } from "../../core/config/keyring.ts";
 import { OutcomeUnknown, StoreUnavailable } from "../../core/errors/store-errors.ts";
-import type { Gateway } from "../../core/redis/redis-client.ts";
+import type { RedisClient } from "../../core/redis/redis-client.ts";
 import type { Publisher } from "../../operator/publish/publisher.ts";
 import { useEmptiedRedis } from "../support/fleet/emptied-redis.ts";
 import {
   type Around,
   begunPublisher,
   entry,
-  gatewayAround,
   manyUsers,
   newPublisher,
   recordWith,
+  redisClientAround,
 } from "../support/fleet/publishing.ts";
 import { changed, project, withKey, withResource, withUser } from "../support/http/projects.ts";
 
@@ -25,16 +25,16 @@ const books = recordWith(entry("books"));
 
 class CutOff extends Error {}
 
-let gateway: Gateway;
+let redisClient: RedisClient;
 let publisher: Publisher;
 
 useEmptiedRedis(async (own) => {
-  ({ gateway } = own);
-  publisher = await begunPublisher({ gateway, keyring });
+  ({ redisClient } = own);
+  publisher = await begunPublisher({ redisClient, keyring });
 });
 
 const around = (what: Omit<Around, "script">) =>
-  newPublisher({ gateway: gatewayAround(gateway, { script: "publish", ...what }), keyring });
+  newPublisher({ redisClient: redisClientAround(redisClient, { script: "publish", ...what }), keyring });
 const cutOff = () => {
   throw new CutOff();
 };
@@ -45,13 +45,13 @@ const unanswered = () => {
 describe("an emptied Redis", () => {
   it("leaves the publisher the last good versions, which no object may say any more", async () => {
     await publisher.publish(shop, books);
-    await gateway.write("x", "FLUSHALL");
+    await redisClient.write("x", "FLUSHALL");
     expect(await publisher.verify()).toBe("lost");
     await publisher.begin();
     expect((await publisher.load(ref)).parts).toEqual(shop);
     expect((await publisher.publish(shop, books)).changed).toBeGreaterThan(0);
     await publisher.withdraw(ref, undefined);
-    await gateway.write("x", "FLUSHALL");
+    await redisClient.write("x", "FLUSHALL");
     await publisher.verify();
     await publisher.begin();
     expect((await publisher.load(ref)).parts).toBeUndefined();
@@ -60,11 +60,11 @@ describe("an emptied Redis", () => {
 
 describe("what Redis has lost", () => {
   const emptied = async (): Promise<void> => {
-    await gateway.write("x", "FLUSHALL");
+    await redisClient.write("x", "FLUSHALL");
     await publisher.verify();
     await publisher.begin();
   };
-  const served = async () => (await (await begunPublisher({ gateway, keyring })).load(ref)).parts;
+  const served = async () => (await (await begunPublisher({ redisClient, keyring })).load(ref)).parts;
 
   it("is published again from memory as it was published last, twice as well", async () => {
     await publisher.publish(changed(shop, withKey("revoked")), books);
@@ -102,7 +102,7 @@ describe("what Redis has lost", () => {
     await broken.begin();
     await broken.publish(changed(shop, withKey("revoked")), books);
     await expect(change(broken)).rejects.toThrow();
-    await gateway.write("x", "FLUSHALL");
+    await redisClient.write("x", "FLUSHALL");
     await broken.verify();
     await broken.begin();
     await broken.restore(ref);
@@ -121,7 +121,7 @@ describe("what Redis has lost", () => {
     await broken.begin();
     await broken.publish(shop, books);
     await expect(broken.publish(changed(shop, withUser("eve")), books)).rejects.toThrow(StoreUnavailable);
-    await gateway.write("x", "FLUSHALL");
+    await redisClient.write("x", "FLUSHALL");
     await broken.verify();
     await broken.begin();
     await broken.restore(ref);

@@ -4,12 +4,12 @@ import { beforeEach, describe, expect, it } from "vitest";
 import { configKeys } from "../../core/config/config-keys.ts";
 import { newKeyringText, parseKeyring } from "../../core/config/keyring.ts";
 import { StoreUnavailable } from "../../core/errors/store-errors.ts";
-import type { Gateway } from "../../core/redis/redis-client.ts";
+import type { RedisClient } from "../../core/redis/redis-client.ts";
 import { optionalText } from "../../core/redis/reply.ts";
 import type { Publisher } from "../../operator/publish/publisher.ts";
 import { NotTheWriter } from "../../operator/publish/refusals.ts";
 import { useEmptiedRedis } from "../support/fleet/emptied-redis.ts";
-import { type Around, begunPublisher, gatewayAround } from "../support/fleet/publishing.ts";
+import { type Around, begunPublisher, redisClientAround } from "../support/fleet/publishing.ts";
 import { changed, project, withRootKey } from "../support/http/projects.ts";
 import { type ManualClock, manualClock } from "../support/time/manual-clock.ts";
 
@@ -17,17 +17,17 @@ const keyring = parseKeyring(newKeyringText());
 const { meta } = configKeys;
 
 let clock: ManualClock;
-let gateway: Gateway;
+let redisClient: RedisClient;
 let publisher: Publisher;
 let count = 0;
 
 useEmptiedRedis((own) => {
-  ({ gateway } = own);
+  ({ redisClient } = own);
 });
 
 beforeEach(async () => {
   clock = manualClock(1_000);
-  publisher = await begunPublisher({ gateway, keyring, clock });
+  publisher = await begunPublisher({ redisClient, keyring, clock });
 });
 
 /** The revision of one step, which writes something new. */
@@ -37,8 +37,8 @@ async function step(by = publisher): Promise<number> {
 }
 
 const around = (what: Omit<Around, "script">) =>
-  begunPublisher({ gateway: gatewayAround(gateway, { script: "publish", ...what }), keyring, clock });
-const storedRevision = async () => optionalText(await gateway.read(meta, "HGET", meta, "revision"));
+  begunPublisher({ redisClient: redisClientAround(redisClient, { script: "publish", ...what }), keyring, clock });
+const storedRevision = async () => optionalText(await redisClient.read(meta, "HGET", meta, "revision"));
 const unavailable = () => {
   throw new StoreUnavailable("away");
 };
@@ -49,22 +49,22 @@ describe("revisions", () => {
     clock.advance(500);
     expect([await step(), publisher.newest(), await storedRevision()]).toEqual([1_500, 1_500, "1500"]);
     clock.adjust(-500);
-    expect(await step(await begunPublisher({ gateway, keyring, clock }))).toBe(1_501);
+    expect(await step(await begunPublisher({ redisClient, keyring, clock }))).toBe(1_501);
   });
 
   it("are given one after the other", async () => {
     let running = 0;
-    const counting: Gateway = {
-      ...gateway,
+    const counting: RedisClient = {
+      ...redisClient,
       async run(script, keys, args) {
         running += 1;
         expect(running).toBe(1);
-        const reply = await gateway.run(script, keys, args);
+        const reply = await redisClient.run(script, keys, args);
         running -= 1;
         return reply;
       },
     };
-    const mine = await begunPublisher({ gateway: counting, keyring, clock });
+    const mine = await begunPublisher({ redisClient: counting, keyring, clock });
     const done = await Promise.all(["one", "two", "three"].map((name) => mine.publish(project(name))));
     expect(done.map(({ revision }) => revision).sort()).toEqual([1_000, 1_001, 1_002]);
   });
@@ -83,8 +83,8 @@ describe("revisions", () => {
     ["that was lost", undefined],
   ])("end at one %s", async (_, found) => {
     await step();
-    if (found === undefined) await gateway.write(meta, "HDEL", meta, "revision");
-    else await gateway.write(meta, "HSET", meta, "revision", found);
+    if (found === undefined) await redisClient.write(meta, "HDEL", meta, "revision");
+    else await redisClient.write(meta, "HSET", meta, "revision", found);
     await expect(step()).rejects.toThrow(NotTheWriter);
     expect(publisher.writes()).toBe(false);
   });
@@ -101,7 +101,7 @@ describe("revisions", () => {
     await step(failing);
     await expect(step(failing)).rejects.toThrow(StoreUnavailable);
     expect(await failing.verify()).toBe("writer");
-    await gateway.write(meta, "HSET", meta, "revision", "1001");
+    await redisClient.write(meta, "HSET", meta, "revision", "1001");
     expect(await failing.verify()).toBe("lost");
   });
 });

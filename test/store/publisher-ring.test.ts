@@ -2,16 +2,16 @@
 
 import { describe, expect, it } from "vitest";
 import { type Keyring, newKeyringText, newRingKey, parseKeyring } from "../../core/config/keyring.ts";
-import type { Gateway } from "../../core/redis/redis-client.ts";
+import type { RedisClient } from "../../core/redis/redis-client.ts";
 import type { Publisher } from "../../operator/publish/publisher.ts";
 import { useEmptiedRedis } from "../support/fleet/emptied-redis.ts";
 import {
   begunPublisher,
   entry,
-  gatewayAround,
   manyUsers,
   newPublisher,
   recordWith,
+  redisClientAround,
   storedRecord,
 } from "../support/fleet/publishing.ts";
 import { changed, project, withKey, withoutKey, withResource, withUser } from "../support/http/projects.ts";
@@ -27,12 +27,12 @@ const withBob = changed(shop, withUser("bob"));
 /** Of `shop`. */
 const fields = 5;
 
-let gateway: Gateway;
+let redisClient: RedisClient;
 let publisher: Publisher;
 
 useEmptiedRedis(async (own) => {
-  ({ gateway } = own);
-  publisher = await begunPublisher({ gateway, keyring: former });
+  ({ redisClient } = own);
+  publisher = await begunPublisher({ redisClient, keyring: former });
 });
 
 const kids = async () => [...(await publisher.sealedWith(ref))].sort();
@@ -56,7 +56,7 @@ describe("a publisher whose ring has another first key", () => {
     expect(await publisher.reseal(ref)).toBe(fields);
     expect(await publisher.reseal(ref)).toBe(0);
     expect(await kids()).toEqual([fresh.kid]);
-    const after = await begunPublisher({ gateway, keyring: alone });
+    const after = await begunPublisher({ redisClient, keyring: alone });
     const loaded = await after.load(ref);
     expect(loaded.parts).toEqual(withBob);
     expect(loaded.revision).toBeGreaterThan(before.revision);
@@ -69,7 +69,7 @@ describe("a publisher whose ring has another first key", () => {
     await publisher.writeData(ref, pending);
     publisher.setKeyring(promoted);
     await publisher.reseal(ref);
-    expect(await storedRecord(gateway, "default/shop")).toEqual(pending);
+    expect(await storedRecord(redisClient, "default/shop")).toEqual(pending);
     expect((await publisher.load(ref)).data).toEqual(pending);
   });
 
@@ -80,7 +80,7 @@ describe("a publisher whose ring has another first key", () => {
       throw new Error("cut off");
     };
     publisher = newPublisher({
-      gateway: gatewayAround(gateway, { script: "publish", call: 2, before: cutOff }),
+      redisClient: redisClientAround(redisClient, { script: "publish", call: 2, before: cutOff }),
       keyring: promoted,
     });
     await publisher.begin();
@@ -88,7 +88,7 @@ describe("a publisher whose ring has another first key", () => {
     expect(await kids()).toEqual([old.kid, fresh.kid].sort());
     expect(await publisher.reseal(ref)).toBe(450 + fields - 200);
     expect(await kids()).toEqual([fresh.kid]);
-    expect((await (await begunPublisher({ gateway, keyring: alone })).load(ref)).parts).toEqual(large);
+    expect((await (await begunPublisher({ redisClient, keyring: alone })).load(ref)).parts).toEqual(large);
   });
 
   it("keeps what was published after the reseal was ordered and before it ran", async () => {
@@ -96,13 +96,13 @@ describe("a publisher whose ring has another first key", () => {
     publisher.setKeyring(promoted);
     await publisher.publish(changed(shop, withoutKey("ci")));
     await publisher.reseal(ref);
-    const after = await begunPublisher({ gateway, keyring: alone });
+    const after = await begunPublisher({ redisClient, keyring: alone });
     expect((await after.load(ref)).parts).toEqual(changed(shop, withoutKey("ci")));
   });
 
   it("writes anew what only a key that was lost opens", async () => {
     await publisher.publish(shop);
-    const after = await begunPublisher({ gateway, keyring: alone });
+    const after = await begunPublisher({ redisClient, keyring: alone });
     expect((await after.load(ref)).parts).toBeUndefined();
     expect((await after.publish(shop)).changed).toBe(fields);
     expect(await after.sealedWith(ref)).toEqual(new Set([fresh.kid]));

@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 import { configKeys, projectName } from "../../core/config/config-keys.ts";
 import { newKeyringText, parseKeyring } from "../../core/config/keyring.ts";
 import { OutcomeUnknown, StoreUnavailable } from "../../core/errors/store-errors.ts";
-import type { Gateway } from "../../core/redis/redis-client.ts";
+import type { RedisClient } from "../../core/redis/redis-client.ts";
 import type { Publisher } from "../../operator/publish/publisher.ts";
 import { createWorkQueue } from "../../operator/queue/work-queue.ts";
 import { createMaintenance } from "../../operator/runtime/maintenance.ts";
@@ -13,10 +13,10 @@ import { useEmptiedRedis } from "../support/fleet/emptied-redis.ts";
 import {
   begunPublisher,
   entry,
-  gatewayAround,
   manyUsers,
   newPublisher,
   recordWith,
+  redisClientAround,
 } from "../support/fleet/publishing.ts";
 import {
   changed,
@@ -37,25 +37,25 @@ const shop = project("shop", withUser("ann"), withKey("ci"), withKey("lent"), wi
 const revoked = changed(shop, withoutKey("lent"));
 const books = recordWith(entry("books"));
 
-let gateway: Gateway;
+let redisClient: RedisClient;
 let publisher: Publisher;
 
 useEmptiedRedis(async (own) => {
-  ({ gateway } = own);
-  publisher = await begunPublisher({ gateway, keyring });
+  ({ redisClient } = own);
+  publisher = await begunPublisher({ redisClient, keyring });
 });
 
-const backUp = () => gateway.write(configKeys.meta, "SAVE");
+const backUp = () => redisClient.write(configKeys.meta, "SAVE");
 
 /** Redis holds what it held at the last backup, and the publisher has found out. */
 async function restoreBackup(of = publisher): Promise<void> {
-  await gateway.write(configKeys.meta, "DEBUG", "RELOAD", "NOSAVE");
+  await redisClient.write(configKeys.meta, "DEBUG", "RELOAD", "NOSAVE");
   expect(await of.verify()).toBe("lost");
   await of.begin();
 }
 
 /** What somebody finds who knows nothing but Redis. */
-const served = async () => (await (await begunPublisher({ gateway, keyring })).load(ref)).parts;
+const served = async () => (await (await begunPublisher({ redisClient, keyring })).load(ref)).parts;
 const lost = async (of = publisher) => of.lostFrom(await of.published());
 
 describe("of what Redis lost by going back", () => {
@@ -100,7 +100,7 @@ describe("of what Redis lost by going back", () => {
 
   it("nothing comes first in an emptied Redis: it brings nothing back, and has lost all alike", async () => {
     await publisher.publish(shop, books);
-    await gateway.write("x", "FLUSHALL");
+    await redisClient.write("x", "FLUSHALL");
     expect([await publisher.verify(), await publisher.begin(), await lost()]).toEqual(["lost", undefined, []]);
   });
 
@@ -108,7 +108,7 @@ describe("of what Redis lost by going back", () => {
     await publisher.publish(shop, books);
     await publisher.begin();
     expect(await lost()).toEqual([]);
-    const other = await begunPublisher({ gateway, keyring });
+    const other = await begunPublisher({ redisClient, keyring });
     await other.publish(revoked, books);
     expect(await publisher.verify()).toBe("lost");
     await publisher.begin();
@@ -119,7 +119,7 @@ describe("of what Redis lost by going back", () => {
     await publisher.publish(shop, books);
     await backUp();
     await publisher.publish(revoked, books);
-    const next = await begunPublisher({ gateway, keyring });
+    const next = await begunPublisher({ redisClient, keyring });
     await next.load(ref);
     await restoreBackup(next);
     expect(await lost(next)).toEqual([projectName(ref)]);
@@ -178,7 +178,7 @@ describe("restoring a project behind which Redis went back", () => {
     // Three steps are the publish, two more the restore.
     const failing = newPublisher({
       keyring,
-      gateway: gatewayAround(gateway, { script: "publish", call: 5, [at]: fail }),
+      redisClient: redisClientAround(redisClient, { script: "publish", call: 5, [at]: fail }),
     });
     await failing.begin();
     await failing.publish(revoked, books);
@@ -208,7 +208,7 @@ describe("restoring a project behind which Redis went back", () => {
     await backUp();
     const unsure = newPublisher({
       keyring,
-      gateway: gatewayAround(gateway, {
+      redisClient: redisClientAround(redisClient, {
         script: "publish",
         call: 2,
         after() {
@@ -236,7 +236,7 @@ describe("restoring a project behind which Redis went back", () => {
     await backUp();
     const unsure = newPublisher({
       keyring,
-      gateway: gatewayAround(gateway, {
+      redisClient: redisClientAround(redisClient, {
         script: "publish",
         call: 1,
         after() {
@@ -249,7 +249,7 @@ describe("restoring a project behind which Redis went back", () => {
     await unsure.restore(ref);
     expect(unsure.newest()).toBe(newest);
     await expect(unsure.publish(shop, books)).rejects.toThrow(OutcomeUnknown);
-    await gateway.write(configKeys.meta, "DEBUG", "RELOAD", "NOSAVE");
+    await redisClient.write(configKeys.meta, "DEBUG", "RELOAD", "NOSAVE");
     await unsure.begin();
     await unsure.restore(ref);
     expect(await served()).toEqual(revoked);

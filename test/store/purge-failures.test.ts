@@ -3,11 +3,11 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { configKeys } from "../../core/config/config-keys.ts";
 import { writeDataOrder } from "../../core/config/data-order.ts";
-import type { Gateway } from "../../core/redis/redis-client.ts";
+import type { RedisClient } from "../../core/redis/redis-client.ts";
 import { fieldsOf } from "../../core/redis/reply.ts";
 import { carryOutPurges } from "../../dataplane/config/carry-out-purges.ts";
 import type { Store } from "../../dataplane/store/port.ts";
-import { openGateway } from "../support/fleet/publishing.ts";
+import { openRedisClient } from "../support/fleet/publishing.ts";
 import { openRedisStore } from "../support/redis/open-store.ts";
 import { startRedis, type TestRedis } from "../support/redis/redis.ts";
 import { objectOf } from "../support/store/stored-objects.ts";
@@ -15,17 +15,17 @@ import { eventually } from "../support/time/eventually.ts";
 
 const tenants = ["one", "two", "three"];
 let redis: TestRedis;
-let gateway: Gateway;
+let redisClient: RedisClient;
 let store: Store;
 
 beforeAll(async () => {
   redis = await startRedis();
-  gateway = await openGateway(redis.url);
+  redisClient = await openRedisClient(redis.url);
   store = await openRedisStore({ url: redis.url });
 });
 afterAll(async () => {
   await store.close();
-  gateway.disconnect();
+  redisClient.disconnect();
   await redis.stop();
 });
 
@@ -35,7 +35,7 @@ it("a purge that fails holds up no other, and is carried out once it can be", as
   for (const namespace of tenants) {
     await store.create(booksOf(namespace), objectOf(1, {}), 10);
     const order = writeDataOrder({ what: "resource", project: booksOf(namespace).project, name: "books" });
-    await gateway.write(configKeys.purges, "HSET", configKeys.purges, namespace, order);
+    await redisClient.write(configKeys.purges, "HSET", configKeys.purges, namespace, order);
   }
   let fails = true;
   let first: string | undefined;
@@ -48,7 +48,9 @@ it("a purge that fails holds up no other, and is carried out once it can be", as
       return store.purge(collection, ...others);
     },
   };
-  const done = async () => [...fieldsOf(await gateway.read(configKeys.purged, "HGETALL", configKeys.purged)).keys()];
+  const done = async () => [
+    ...fieldsOf(await redisClient.read(configKeys.purged, "HGETALL", configKeys.purged)).keys(),
+  ];
   const counts = async () => {
     const all = { offset: 0, limit: 1, descending: false };
     const pages = await Promise.all(tenants.map((namespace) => store.pageByCreation(booksOf(namespace), {}, all)));
@@ -56,7 +58,7 @@ it("a purge that fails holds up no other, and is carried out once it can be", as
   };
   const failures: unknown[] = [];
   const carrying = carryOutPurges({
-    gateway,
+    redisClient,
     store: given,
     onDone: () => undefined,
     onFailed: (error) => failures.push(error),

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { configKeys } from "../../core/config/config-keys.ts";
 import { newKeyringText, parseKeyring } from "../../core/config/keyring.ts";
 import { WritesRefused } from "../../core/errors/store-errors.ts";
-import type { Gateway } from "../../core/redis/redis-client.ts";
+import type { RedisClient } from "../../core/redis/redis-client.ts";
 import { fieldsOf } from "../../core/redis/reply.ts";
 import { carryOutPurges } from "../../dataplane/config/carry-out-purges.ts";
 import type { Store } from "../../dataplane/store/port.ts";
@@ -14,7 +14,7 @@ import type { DataEntry, DataRecord, EndedProject } from "../../operator/model/d
 import type { RolloutState } from "../../operator/publish/acknowledgements.ts";
 import type { Publisher } from "../../operator/publish/publisher.ts";
 import { createPurges, type Purges } from "../../operator/publish/purges.ts";
-import { newPublisher, openGateway } from "../support/fleet/publishing.ts";
+import { newPublisher, openRedisClient } from "../support/fleet/publishing.ts";
 import { openRedisStore } from "../support/redis/open-store.ts";
 import { startRedis, type TestRedis } from "../support/redis/redis.ts";
 import { idOf, objectOf, servedText } from "../support/store/stored-objects.ts";
@@ -32,7 +32,7 @@ const pendingIds = [...pending, ended].map(purgeId);
 const kept: DataEntry = { what: "resource", name: "films", uid: "u-films", namespaceUid: "n", retained: true };
 
 let redis: TestRedis;
-let gateway: Gateway;
+let redisClient: RedisClient;
 let store: Store;
 let publisher: Publisher;
 let purges: Purges;
@@ -44,18 +44,18 @@ let [observed, carriedOut]: [string[], string[]] = [[], []];
 
 beforeAll(async () => {
   redis = await startRedis();
-  gateway = await openGateway(redis.url);
+  redisClient = await openRedisClient(redis.url);
   store = await openRedisStore({ url: redis.url });
-  publisher = newPublisher({ gateway, keyring: parseKeyring(newKeyringText()) });
-  purges = createPurges(gateway, publisher);
+  publisher = newPublisher({ redisClient, keyring: parseKeyring(newKeyringText()) });
+  purges = createPurges(redisClient, publisher);
 });
 afterAll(async () => {
   await store.close();
-  gateway.disconnect();
+  redisClient.disconnect();
   await redis.stop();
 });
 beforeEach(async () => {
-  await gateway.write("x", "FLUSHALL");
+  await redisClient.write("x", "FLUSHALL");
   await publisher.begin();
   [observed, carriedOut] = [[], []];
   record = recordOf(pending, ended);
@@ -111,14 +111,14 @@ async function pass(by: Purges = purges): Promise<PurgeOutcome> {
 }
 
 async function left(key: string): Promise<readonly string[]> {
-  return [...fieldsOf(await gateway.read(key, "HGETALL", key)).keys()].sort();
+  return [...fieldsOf(await redisClient.read(key, "HGETALL", key)).keys()].sort();
 }
 
 /** A replica begins to carry out what is ordered. */
 function carryOut(given: Store) {
   const failures: unknown[] = [];
   const told = { onDone: (id: string) => void carriedOut.push(id), onFailed: (e: unknown) => void failures.push(e) };
-  return { carrying: carryOutPurges({ gateway, store: given, ...told }), failures };
+  return { carrying: carryOutPurges({ redisClient, store: given, ...told }), failures };
 }
 
 /** A replica that comes, carries out what is ordered, and goes. */
@@ -170,7 +170,7 @@ describe("data that are to be purged", () => {
   });
 
   it("leave no mark behind of an order that is forgotten", async () => {
-    await gateway.write(configKeys.purged, "HSET", configKeys.purged, "an earlier one", 1);
+    await redisClient.write(configKeys.purged, "HSET", configKeys.purged, "an earlier one", 1);
     await pass();
     await replicaLooks();
     await pass();
@@ -220,8 +220,8 @@ describe("while what is stored takes all the memory that Redis may use", () => {
       const filler = JSON.stringify(`${n}`.padEnd(60_000, "x"));
       await store.create({ project: ref, resource: "books" }, objectOf(n, { n: `${n}`, filler }), 1_000);
     }
-    const used = /^used_memory:(\d+)/m.exec(String(await gateway.read("x", "INFO", "memory")))?.[1];
-    await gateway.write("x", "CONFIG", "SET", "maxmemory", Number(used) - 8 * 1024 * 1024);
+    const used = /^used_memory:(\d+)/m.exec(String(await redisClient.read("x", "INFO", "memory")))?.[1];
+    await redisClient.write("x", "CONFIG", "SET", "maxmemory", Number(used) - 8 * 1024 * 1024);
     try {
       expect(await isRefused()).toBe(true);
       await pass();
@@ -230,7 +230,7 @@ describe("while what is stored takes all the memory that Redis may use", () => {
       // Redis gives the memory back in the background.
       await eventually(async () => expect(await isRefused()).toBe(false));
     } finally {
-      await gateway.write("x", "CONFIG", "SET", "maxmemory", 0);
+      await redisClient.write("x", "CONFIG", "SET", "maxmemory", 0);
     }
     await store.remove({ project: ref, resource: "films" }, idOf(2), {});
     await isSettled();
@@ -256,13 +256,13 @@ describe("a replica that stands still in the middle of a purge", () => {
     const { carrying, failures } = carryOut({ ...store, purge: slow });
     await eventually(() => expect(steps).toBe(1));
     // Its lock has run out meanwhile.
-    await gateway.write(configKeys.purgeLock, "DEL", configKeys.purgeLock);
+    await redisClient.write(configKeys.purgeLock, "DEL", configKeys.purgeLock);
     await replicaLooks();
     await pass();
     await write("books");
-    await gateway.write(configKeys.purgeLock, "SET", configKeys.purgeLock, "until its round ends");
+    await redisClient.write(configKeys.purgeLock, "SET", configKeys.purgeLock, "until its round ends");
     wakeUp();
-    await eventually(async () => expect(await gateway.read("x", "EXISTS", configKeys.purgeLock)).toBe(0));
+    await eventually(async () => expect(await redisClient.read("x", "EXISTS", configKeys.purgeLock)).toBe(0));
     await carrying.stop();
     expect([steps, failures]).toEqual([1, []]);
     expect([await counted("books"), await left(configKeys.purged)]).toEqual([1, []]);
@@ -295,7 +295,7 @@ describe("a replica that stands still around its look at the order", () => {
     await pass();
     const { carrying, failures } = carryOut(given);
     await eventually(() => expect(seen.late).toBe(1));
-    await gateway.write(configKeys.purgeLock, "DEL", configKeys.purgeLock);
+    await redisClient.write(configKeys.purgeLock, "DEL", configKeys.purgeLock);
     await replicaLooks();
     await pass();
     await logIn("p2", "old", "anew");
@@ -318,7 +318,7 @@ describe("a replica that stands still around its look at the order", () => {
     const { carrying, failures } = carryOut(given);
     await eventually(() => expect(seen.late).toBe(1));
     // Its lock has run out meanwhile, and another replica has done what was ordered.
-    await gateway.write(configKeys.purgeLock, "DEL", configKeys.purgeLock);
+    await redisClient.write(configKeys.purgeLock, "DEL", configKeys.purgeLock);
     await replicaLooks();
     await pass();
     expect(record.entries).toEqual([kept]);

@@ -3,12 +3,12 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { configKeys, usageKey } from "../../core/config/config-keys.ts";
 import type { QuotaUses } from "../../core/config/quota-uses.ts";
-import type { Gateway } from "../../core/redis/redis-client.ts";
+import type { RedisClient } from "../../core/redis/redis-client.ts";
 import { fieldsOf } from "../../core/redis/reply.ts";
 import { reportUsage } from "../../dataplane/config/report-usage.ts";
 import { createAcknowledgements } from "../../operator/publish/acknowledgements.ts";
 import { createQuotaAggregator, type QuotaAggregator } from "../../operator/publish/quota-aggregator.ts";
-import { openGateway } from "../support/fleet/publishing.ts";
+import { openRedisClient } from "../support/fleet/publishing.ts";
 import { startRedis, type TestRedis } from "../support/redis/redis.ts";
 import { allowAsDocumented, documentedUrl } from "../support/redis/redis-acl.ts";
 import { eventually } from "../support/time/eventually.ts";
@@ -18,20 +18,20 @@ const project = { namespace: "default", name: "shop" };
 const objects = (used: number, limit = 1_000): QuotaUses => ({ objects: { used, limit } });
 
 let redis: TestRedis;
-let everything: Gateway;
-let dataplane: Gateway;
-let operator: Gateway;
+let everything: RedisClient;
+let dataplane: RedisClient;
+let operator: RedisClient;
 const reporters: { stop(): Promise<void> }[] = [];
 
 beforeAll(async () => {
   redis = await startRedis();
   await allowAsDocumented(redis);
-  everything = await openGateway(redis.url);
-  dataplane = await openGateway(documentedUrl(redis, "jsonplane-dataplane"));
-  operator = await openGateway(documentedUrl(redis, "jsonplane-operator"));
+  everything = await openRedisClient(redis.url);
+  dataplane = await openRedisClient(documentedUrl(redis, "jsonplane-dataplane"));
+  operator = await openRedisClient(documentedUrl(redis, "jsonplane-operator"));
 });
 afterAll(async () => {
-  for (const gateway of [everything, dataplane, operator]) gateway.disconnect();
+  for (const redisClient of [everything, dataplane, operator]) redisClient.disconnect();
   await redis.stop();
 });
 afterEach(async () => {
@@ -39,14 +39,14 @@ afterEach(async () => {
 });
 
 /** A replica that tells what its table says, again and again. */
-function telling(replica: string, uses: Record<string, QuotaUses>, gateway: Gateway = dataplane): void {
+function telling(replica: string, uses: Record<string, QuotaUses>, redisClient: RedisClient = dataplane): void {
   const reports = () =>
     Object.entries(uses).map(([name, quotas]) => ({ project: { namespace: "default", name }, quotas }));
-  reporters.push(reportUsage({ gateway, replica, reports, everyMs: 20 }));
+  reporters.push(reportUsage({ redisClient, replica, reports, everyMs: 20 }));
 }
 
-/** The gateway of a replica that is killed after so many calls: nothing that comes later reaches Redis. */
-function dyingAfter(calls: number): Gateway {
+/** The Redis client of a replica that is killed after so many calls: nothing that comes later reaches Redis. */
+function dyingAfter(calls: number): RedisClient {
   let left = calls;
   const alive = <T>(call: () => Promise<T>): Promise<T> => {
     left -= 1;
@@ -99,7 +99,7 @@ describe("what the operator is told of quotas", () => {
   it("is told of all projects when Redis was emptied just before one of them changed", async () => {
     const uses = { shop: objects(5), other: objects(1) };
     let emptied = false;
-    const emptyingOnce: Gateway = {
+    const emptyingOnce: RedisClient = {
       ...dataplane,
       async run(script, keys, args) {
         if (uses.other.objects?.used === 2 && !emptied) {
@@ -177,7 +177,7 @@ describe("what the operator is told of quotas", () => {
     let changes = 0;
     const { timers, monotonic } = time;
     const acknowledgements = createAcknowledgements({
-      gateway: operator,
+      redisClient: operator,
       timers,
       monotonic,
       onChange: () => (changes += 1),

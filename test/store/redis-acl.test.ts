@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { systemClock } from "../../core/clock.ts";
 import { acknowledgementKey, configKeys, credentialsKey, projectKey } from "../../core/config/config-keys.ts";
 import { newKeyringText, newRingKey, parseKeyring } from "../../core/config/keyring.ts";
-import type { Gateway } from "../../core/redis/redis-client.ts";
+import type { RedisClient } from "../../core/redis/redis-client.ts";
 import { systemTimers } from "../../core/timers.ts";
 import { carryOutPurges } from "../../dataplane/config/carry-out-purges.ts";
 import { unchangingKeyring } from "../../dataplane/config/follow-keyring.ts";
@@ -15,7 +15,7 @@ import type { Store } from "../../dataplane/store/port.ts";
 import { type Acknowledgements, createAcknowledgements } from "../../operator/publish/acknowledgements.ts";
 import type { Publisher } from "../../operator/publish/publisher.ts";
 import { createPurges } from "../../operator/publish/purges.ts";
-import { begunPublisher, entry, newPublisher, openGateway, recordWith } from "../support/fleet/publishing.ts";
+import { begunPublisher, entry, newPublisher, openRedisClient, recordWith } from "../support/fleet/publishing.ts";
 import {
   changed,
   project,
@@ -39,7 +39,7 @@ const object = { id: idOf(1), owner: "user:a", text: servedText(idOf(1), [], "us
 const documentKey = `jp:{default/shop/books}:doc:${idOf(1)}`;
 
 let redis: TestRedis;
-let gateway: Gateway;
+let redisClient: RedisClient;
 let publisher: Publisher;
 let acknowledgements: Acknowledgements;
 let config: FollowedConfig;
@@ -48,9 +48,9 @@ let store: Store;
 beforeAll(async () => {
   redis = await startRedis();
   await allowAsDocumented(redis);
-  gateway = await openGateway(documentedUrl(redis, "jsonplane-operator"));
-  publisher = newPublisher({ gateway, keyring });
-  acknowledgements = createAcknowledgements({ gateway, timers: systemTimers });
+  redisClient = await openRedisClient(documentedUrl(redis, "jsonplane-operator"));
+  publisher = newPublisher({ redisClient, keyring });
+  acknowledgements = createAcknowledgements({ redisClient, timers: systemTimers });
   const url = documentedUrl(redis, "jsonplane-dataplane");
   store = await openRedisStore({ url });
   config = await openRedisDirectory({ url, keyring: unchangingKeyring(keyring), clock: systemClock, replica: "r1" });
@@ -59,7 +59,7 @@ afterAll(async () => {
   acknowledgements.stop();
   await config.close();
   await store.close();
-  gateway.disconnect();
+  redisClient.disconnect();
   await redis.stop();
 });
 
@@ -79,14 +79,14 @@ describe("with the documented permissions", () => {
     expect(await publisher.verify()).toBe("writer");
     await publisher.withdraw(ref);
     expect(await publisher.published()).toEqual([]);
-    const after = await begunPublisher({ gateway, keyring });
+    const after = await begunPublisher({ redisClient, keyring });
     expect(await after.load(ref)).toEqual({ revision: 0 });
     publisher = after;
     await publisher.publish(shop, recordWith(entry("books")));
   });
 
   it("a replica stores, follows, carries out what the operator orders, and leaves the list when it stops", async () => {
-    const purges = createPurges(gateway, publisher);
+    const purges = createPurges(redisClient, publisher);
     await store.create(books, object, 1_000);
     await store.create({ project: ref, resource: "films" }, object, 1_000);
     await purges.order("size", { what: "size", of: "resource", project: ref, name: "films" });
@@ -94,7 +94,7 @@ describe("with the documented permissions", () => {
     expect([await purges.isOrdered("one"), (await purges.ordered()).toSorted()]).toEqual([true, ["one", "size"]]);
     const failures: unknown[] = [];
     const carrying = carryOutPurges({
-      gateway: config.gateway,
+      redisClient: config.redisClient,
       store,
       onDone: () => undefined,
       onFailed: (error) => failures.push(error),

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { getCACertificates, setDefaultCACertificates } from "node:tls";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { lookAtRedis } from "../../operator/observe/redis-servers.ts";
-import { openGateway } from "../support/fleet/publishing.ts";
+import { openRedisClient } from "../support/fleet/publishing.ts";
 import { startRedis, type TestRedis } from "../support/redis/redis.ts";
 import {
   type CertificateOptions,
@@ -37,11 +37,11 @@ async function redisWith(
 }
 
 async function looked(url: string) {
-  const gateway = await openGateway(url);
+  const redisClient = await openRedisClient(url);
   try {
-    return await lookAtRedis(gateway);
+    return await lookAtRedis(redisClient);
   } finally {
-    gateway.disconnect();
+    redisClient.disconnect();
   }
 }
 

@@ -4,33 +4,33 @@ import { describe, expect, it } from "vitest";
 import { configKeys } from "../../core/config/config-keys.ts";
 import { newKeyringText, parseKeyring } from "../../core/config/keyring.ts";
 import { storeFields } from "../../core/config/store-fields.ts";
-import type { Gateway } from "../../core/redis/redis-client.ts";
+import type { RedisClient } from "../../core/redis/redis-client.ts";
 import { listOf, optionalText } from "../../core/redis/reply.ts";
 import { NotTheWriter } from "../../operator/publish/refusals.ts";
 import type { StoreIdentity } from "../../operator/publish/store-identity.ts";
 import { useEmptiedRedis } from "../support/fleet/emptied-redis.ts";
-import { gatewayAround, newPublisher, rememberedStore } from "../support/fleet/publishing.ts";
+import { newPublisher, redisClientAround, rememberedStore } from "../support/fleet/publishing.ts";
 
 const keyring = parseKeyring(newKeyringText());
 const { meta } = configKeys;
 const anId = /^[0-9a-f-]{36}$/;
-let gateway: Gateway;
+let redisClient: RedisClient;
 useEmptiedRedis((own) => {
-  ({ gateway } = own);
+  ({ redisClient } = own);
 });
 
 async function says(): Promise<readonly (string | undefined)[]> {
   const fields = [storeFields.id, storeFields.loss, storeFields.guarded];
-  return listOf(await gateway.read(meta, "HMGET", meta, ...fields)).map(optionalText);
+  return listOf(await redisClient.read(meta, "HMGET", meta, ...fields)).map(optionalText);
 }
 
 async function begun(store?: StoreIdentity, more: { readonly adopt?: boolean } = {}) {
-  const publisher = newPublisher({ gateway, keyring, ...(store && { store }) });
+  const publisher = newPublisher({ redisClient, keyring, ...(store && { store }) });
   await publisher.begin({ takeOver: more.adopt ?? false });
   return publisher;
 }
 
-const flush = () => gateway.write(meta, "FLUSHALL");
+const flush = () => redisClient.write(meta, "FLUSHALL");
 
 describe("a store", () => {
   it("gets an id at the first beginning, which is remembered, and keeps it with each further one", async () => {
@@ -45,8 +45,8 @@ describe("a store", () => {
 
   it("that has one already is taken by an installation that remembers none, as after an upgrade or with a new key ring", async () => {
     await begun(rememberedStore("Refuse", "older"));
-    await gateway.write(meta, "HSET", meta, "store", "older");
-    await gateway.write(meta, "HDEL", meta, "lost");
+    await redisClient.write(meta, "HSET", meta, "store", "older");
+    await redisClient.write(meta, "HDEL", meta, "lost");
     const store = rememberedStore();
     expect((await begun(store)).dataLoss()).toBeUndefined();
     expect(store.id).toBe("older");
@@ -66,8 +66,8 @@ describe("a store", () => {
 describe("a Redis without the id, or with another one", () => {
   it.each<readonly [string, () => Promise<unknown>]>([
     ["emptied", flush],
-    ["of another time", () => gateway.write(meta, "HSET", meta, "store", "other")],
-    ["of an earlier version", () => gateway.write(meta, "HDEL", meta, "store")],
+    ["of another time", () => redisClient.write(meta, "HSET", meta, "store", "other")],
+    ["of an earlier version", () => redisClient.write(meta, "HDEL", meta, "store")],
   ])("is a loss with a name, which stays its name until it is over: %s", async (_, lose) => {
     const store = rememberedStore();
     await begun(store);
@@ -77,7 +77,7 @@ describe("a Redis without the id, or with another one", () => {
     expect((await says()).slice(1)).toEqual([loss, "1"]);
     expect((await begun(store)).dataLoss()).toBe(loss);
     // The backup comes back.
-    await gateway.write(meta, "HSET", meta, "store", store.id ?? "");
+    await redisClient.write(meta, "HSET", meta, "store", store.id ?? "");
     expect((await begun(store)).dataLoss()).toBeUndefined();
     expect((await says()).slice(1)).toEqual([undefined, "1"]);
   });
@@ -132,12 +132,12 @@ describe("a Redis without the id, or with another one", () => {
     await begun(store);
     await flush();
     const seen: unknown[] = [];
-    const around = gatewayAround(gateway, {
+    const around = redisClientAround(redisClient, {
       script: "begin",
       call: 1,
       after: async () => void seen.push(await says()),
     });
-    await newPublisher({ gateway: around, keyring, store }).begin();
+    await newPublisher({ redisClient: around, keyring, store }).begin();
     expect(seen).toEqual([[undefined, expect.stringMatching(/^[0-9a-f]{8}$/), "1"]]);
   });
 });

@@ -1,9 +1,9 @@
 // Following what others change in Redis: hints at once, the whole at the start, now and then, and after every interruption.
 
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from "vitest";
-import type { Gateway } from "../../core/redis/redis-client.ts";
+import type { RedisClient } from "../../core/redis/redis-client.ts";
 import { type Followed, StreamFollower } from "../../core/redis/stream-follower.ts";
-import { openGateway } from "../support/fleet/publishing.ts";
+import { openRedisClient } from "../support/fleet/publishing.ts";
 import { startTcpProxy, type TcpProxy } from "../support/process/tcp-proxy.ts";
 import { startRedis, type TestRedis } from "../support/redis/redis.ts";
 import { eventually } from "../support/time/eventually.ts";
@@ -12,14 +12,14 @@ const stream = "news";
 
 let redis: TestRedis;
 let proxy: TcpProxy;
-let commands: Gateway;
+let commands: RedisClient;
 let seen: string[] = [];
 const failures: unknown[] = [];
 let stopping: (() => Promise<void>) | undefined;
 
 beforeAll(async () => {
   redis = await startRedis();
-  commands = await openGateway(redis.url);
+  commands = await openRedisClient(redis.url);
 });
 afterAll(async () => {
   commands.disconnect();
@@ -42,7 +42,7 @@ const never = 3_600_000;
 const say = (word: string) => commands.write(stream, "XADD", stream, "*", "word", word);
 
 async function follow(followed: Partial<Followed> = {}): Promise<StreamFollower> {
-  const waiting = await openGateway(`redis://127.0.0.1:${proxy.port}`, never + 20_000);
+  const waiting = await openRedisClient(`redis://127.0.0.1:${proxy.port}`, never + 20_000);
   const follower = new StreamFollower({
     commands,
     waiting,
@@ -119,7 +119,7 @@ it("reads the whole anew when a hint could not be used, and tries a reading that
 });
 
 it("tells who begins it by hand that the first reading failed", async () => {
-  const waiting = await openGateway(redis.url);
+  const waiting = await openRedisClient(redis.url);
   const follower = new StreamFollower({
     commands,
     waiting,

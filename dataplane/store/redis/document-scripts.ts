@@ -1,7 +1,7 @@
 // Typed wrappers of the scripts that read and write values inside one document: the only place that knows the positions of
 // their keys and arguments.
 
-import type { Gateway } from "../../../core/redis/redis-client.ts";
+import type { RedisClient } from "../../../core/redis/redis-client.ts";
 import { numberOf, textOf } from "../../../core/redis/reply.ts";
 import type { DocumentRead, DocumentRefusal, Expected } from "../ports/documents.ts";
 import type { IdempotencyRecord, Repeated } from "../ports/idempotency.ts";
@@ -56,23 +56,23 @@ export interface DocumentScripts {
   replaceContainer(call: ReplaceContainer): Promise<ContainerReplaced | ContainerKept | Repeated>;
 }
 
-export function createDocumentScripts(gateway: Gateway): DocumentScripts {
+export function createDocumentScripts(redisClient: RedisClient): DocumentScripts {
   const initialise = storeScript("initialise-document-2", "write");
   const read = storeScript("read-value-1", "read");
   const insertScript = storeScript("insert-value-2", "write");
-  const insert = createWriter(gateway, insertScript);
+  const insert = createWriter(redisClient, insertScript);
   const put = storeScript("put-value-2", "write");
   const remove = storeScript("remove-value-2", "write");
-  const replaceContainer = createWriter(gateway, storeScript("replace-container-2", "write"));
+  const replaceContainer = createWriter(redisClient, storeScript("replace-container-2", "write"));
   const shrinkContainer = freeingScript("replace-container-2");
   const both = ({ value, size }: DocumentKeys) => [value, size];
 
   return {
     async initialise(keys, text) {
-      return scriptReply(await gateway.run(initialise, both(keys), [text])).code === code.done;
+      return scriptReply(await redisClient.run(initialise, both(keys), [text])).code === code.done;
     },
     async read(keys, path) {
-      const reply = scriptReply(await gateway.run(read, [keys.value], path));
+      const reply = scriptReply(await redisClient.run(read, [keys.value], path));
       if (reply.code === code.missing_document) return { outcome: "missing_document" };
       if (reply.code === code.not_found) return { outcome: "not_found" };
       return { outcome: "found", text: withoutBrackets(textOf(reply.rest[0])) };
@@ -85,13 +85,13 @@ export function createDocumentScripts(gateway: Gateway): DocumentScripts {
     },
     async put({ keys, path, text, maxBytes, maxGrowth, mayCreate, expected, minMembers = 0 }) {
       const args = [text, maxBytes, mayCreate ? 1 : 0, expectation(expected), maxGrowth ?? "", minMembers, ...path];
-      const reply = scriptReply(await gateway.run(put, both(keys), args));
+      const reply = scriptReply(await redisClient.run(put, both(keys), args));
       if (reply.code === code.created) return { outcome: "created", ...grown(reply, maxGrowth) };
       if (reply.code === code.replaced) return { outcome: "replaced", ...grown(reply, maxGrowth) };
       return refusal(put.name, reply);
     },
     async remove({ keys, path, expected }) {
-      const reply = scriptReply(await gateway.run(remove, both(keys), [expectation(expected), ...path]));
+      const reply = scriptReply(await redisClient.run(remove, both(keys), [expectation(expected), ...path]));
       return reply.code === code.done ? { outcome: "removed" } : refusal(remove.name, reply);
     },
     async replaceContainer({ keys, path, text, shrinks, maxBytes, maxGrowth, previous, record }) {
@@ -99,7 +99,7 @@ export function createDocumentScripts(gateway: Gateway): DocumentScripts {
       // What leaves a record adds something.
       const reply =
         shrinks && record === undefined
-          ? scriptReply(await gateway.run(shrinkContainer, both(keys), args))
+          ? scriptReply(await redisClient.run(shrinkContainer, both(keys), args))
           : await replaceContainer({ keys: both(keys), args, record: placed(keys, record) });
       const repeated = repeatedBy(reply);
       if (repeated) return repeated;

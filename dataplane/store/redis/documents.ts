@@ -2,7 +2,7 @@
 // through unaddressable-paths.ts. Refuses as the port says.
 
 import { insertAt, isTooDeep, putAt, readAt, removeAt } from "../../../core/json/splice.ts";
-import type { Gateway } from "../../../core/redis/redis-client.ts";
+import type { RedisClient } from "../../../core/redis/redis-client.ts";
 import { optionalText } from "../../../core/redis/reply.ts";
 import { asExpected } from "../expected.ts";
 import type {
@@ -27,13 +27,13 @@ import { createUnaddressablePaths } from "./unaddressable-paths.ts";
 /** Levels of nesting of a whole document. */
 const maxDepth = 64;
 
-export function createDocuments(gateway: Gateway): DocumentReads & DocumentWrites {
-  const scripts = createDocumentScripts(gateway);
+export function createDocuments(redisClient: RedisClient): DocumentReads & DocumentWrites {
+  const scripts = createDocumentScripts(redisClient);
   const unaddressable = createUnaddressablePaths(scripts);
-  const records = createIdempotencyRecords(gateway);
+  const records = createIdempotencyRecords(redisClient);
   return {
     initialise: (document, text) => scripts.initialise(documentKeys(document), text),
-    readAt: (document, path) => read(gateway, scripts, document, path),
+    readAt: (document, path) => read(redisClient, scripts, document, path),
     async insertAt(document, path, text, { maxBytes, maxGrowth, expected, record }) {
       if (isTooDeep(path, text, maxDepth)) return { outcome: "too_deep" };
       const write = { keys: documentKeys(document), path, text, maxBytes, maxGrowth, expected, record };
@@ -86,30 +86,30 @@ function isPlain(path: Path): boolean {
 }
 
 async function read(
-  gateway: Gateway,
+  redisClient: RedisClient,
   scripts: DocumentScripts,
   document: DocumentRef,
   path: Path,
 ): Promise<DocumentRead | MissingDocument> {
   const keys = documentKeys(document);
   const named = addressableLength(path);
-  const found = await readPlain(gateway, scripts, keys, path.slice(0, named));
+  const found = await readPlain(redisClient, scripts, keys, path.slice(0, named));
   return found.outcome === "found" && named < path.length ? readAt(found.text, path.slice(named)) : found;
 }
 
 async function readPlain(
-  gateway: Gateway,
+  redisClient: RedisClient,
   scripts: DocumentScripts,
   keys: DocumentKeys,
   path: Path,
 ): Promise<DocumentRead | MissingDocument> {
   if (path.length === 0) {
-    const whole = optionalText(await gateway.read(keys.value, "JSON.GET", keys.value));
+    const whole = optionalText(await redisClient.read(keys.value, "JSON.GET", keys.value));
     return whole === undefined ? { outcome: "missing_document" } : { outcome: "found", text: whole };
   }
   const only = unambiguousPath(path);
   if (only === undefined) return scripts.read(keys, path);
-  const list = optionalText(await gateway.read(keys.value, "JSON.GET", keys.value, only));
+  const list = optionalText(await redisClient.read(keys.value, "JSON.GET", keys.value, only));
   if (list === undefined) return { outcome: "missing_document" };
   return list === "[]" ? { outcome: "not_found" } : { outcome: "found", text: withoutBrackets(list) };
 }

@@ -2,7 +2,7 @@
 // read at the start, after each interruption and every five seconds is the sure one. Times are Redis', whose clock all share. Refuses with
 // StoreUnavailable when the first reading fails; later failures are tried again until it is stopped.
 
-import type { Gateway } from "../../../core/redis/redis-client.ts";
+import type { RedisClient } from "../../../core/redis/redis-client.ts";
 import { textsOf } from "../../../core/redis/reply.ts";
 import { StreamFollower } from "../../../core/redis/stream-follower.ts";
 import type { EndedSessionFeed } from "../ports/sessions.ts";
@@ -12,7 +12,7 @@ const membersPerRead = 5_000;
 
 export interface EndedSessionsParts {
   /** Opens a connection of its own: waiting for the stream holds it. */
-  readonly open: () => Promise<Gateway>;
+  readonly open: () => Promise<RedisClient>;
   /** Told of every reading that failed, and will be tried again. */
   readonly onFailure: (failure: unknown) => void;
   /** Called before each reading of the sorted set, which waits for nothing that it begins. */
@@ -49,11 +49,11 @@ export function createEndedSessions(parts: EndedSessionsParts): FollowedSessions
 
 async function startFollower(parts: EndedSessionsParts, onEnded: OnEnded): Promise<() => Promise<void>> {
   const { open, onFailure, beforeReading, rereadMs } = parts;
-  const gateway = await open();
-  const reported = new ReportedSessions(gateway, onEnded);
+  const redisClient = await open();
+  const reported = new ReportedSessions(redisClient, onEnded);
   const follower = new StreamFollower({
-    commands: gateway,
-    waiting: gateway,
+    commands: redisClient,
+    waiting: redisClient,
     stream: revocations.stream,
     rereadMs,
     async readWhole() {
@@ -69,7 +69,7 @@ async function startFollower(parts: EndedSessionsParts, onEnded: OnEnded): Promi
   try {
     await follower.begin();
   } catch (error) {
-    gateway.disconnect();
+    redisClient.disconnect();
     throw error;
   }
   const running = follower.run();
@@ -82,14 +82,14 @@ async function startFollower(parts: EndedSessionsParts, onEnded: OnEnded): Promi
 
 /** Tells each ended session once, although the sorted set says it again and again. */
 class ReportedSessions {
-  readonly #gateway: Gateway;
+  readonly #redisClient: RedisClient;
   readonly #onEnded: OnEnded;
   /** Ids with the expiry of their tokens, in Unix seconds of Redis. */
   readonly #reported = new Map<string, number>();
   #isOver = false;
 
-  constructor(gateway: Gateway, onEnded: OnEnded) {
-    this.#gateway = gateway;
+  constructor(redisClient: RedisClient, onEnded: OnEnded) {
+    this.#redisClient = redisClient;
     this.#onEnded = onEnded;
   }
 
@@ -99,13 +99,13 @@ class ReportedSessions {
 
   async readSet(): Promise<void> {
     const { set } = revocations;
-    const now = Number(textsOf(await this.#gateway.read(set, "TIME"))[0]);
+    const now = Number(textsOf(await this.#redisClient.read(set, "TIME"))[0]);
     let lower = `(${now}`;
     // Of the lower bound's own members, those that were read: Redis walks over what it skips, so that skipping all would cost their square.
     let skipped = 0;
     for (;;) {
       const range = [lower, "+inf", "WITHSCORES", "LIMIT", skipped, membersPerRead];
-      const found = textsOf(await this.#gateway.read(set, "ZRANGEBYSCORE", set, ...range));
+      const found = textsOf(await this.#redisClient.read(set, "ZRANGEBYSCORE", set, ...range));
       for (let at = 0; at < found.length; at += 2) {
         this.report(found[at] ?? "", { tokensExpire: Number(found[at + 1]), now });
       }

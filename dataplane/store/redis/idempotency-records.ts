@@ -2,7 +2,7 @@
 // repetition (parts/idempotent.lua).
 
 import { readFileSync } from "node:fs";
-import type { Gateway } from "../../../core/redis/redis-client.ts";
+import type { RedisClient } from "../../../core/redis/redis-client.ts";
 import { optionalText, textOf } from "../../../core/redis/reply.ts";
 import { type Script, scriptOf } from "../../../core/redis/script.ts";
 import type { IdempotencyRecord, IdempotencyRecords, Repeated } from "../ports/idempotency.ts";
@@ -17,12 +17,12 @@ export interface WriteCall {
 }
 
 /** Runs `script`; one that leaves a record when the call has one. */
-export function createWriter(gateway: Gateway, script: Script): (call: WriteCall) => Promise<ScriptReply> {
+export function createWriter(redisClient: RedisClient, script: Script): (call: WriteCall) => Promise<ScriptReply> {
   const idempotent = idempotentScript(script);
   return async ({ keys, args, record }) => {
-    if (record === undefined) return scriptReply(await gateway.run(script, keys, args));
+    if (record === undefined) return scriptReply(await redisClient.run(script, keys, args));
     const { key, text, seconds } = record;
-    return scriptReply(await gateway.run(idempotent, [...keys, key], [...args, text, seconds]));
+    return scriptReply(await redisClient.run(idempotent, [...keys, key], [...args, text, seconds]));
   };
 }
 
@@ -36,12 +36,12 @@ function idempotentScript({ name, lua, kind }: Script): Script {
   return scriptOf(`${name}, idempotent`, both, kind);
 }
 
-export function createIdempotencyRecords(gateway: Gateway): IdempotencyRecords {
+export function createIdempotencyRecords(redisClient: RedisClient): IdempotencyRecords {
   return {
     async idempotencyRecord(of, key) {
       const keys = "resource" in of ? collectionKeys(of) : documentKeys(of);
       const name = keys.record(key);
-      return optionalText(await gateway.read(name, "GET", name));
+      return optionalText(await redisClient.read(name, "GET", name));
     },
   };
 }

@@ -1,7 +1,7 @@
 // Typed wrappers of the scripts that declare and build a collection's indexes: the only place that knows the positions of their keys and
 // arguments.
 
-import type { Gateway } from "../../../core/redis/redis-client.ts";
+import type { RedisClient } from "../../../core/redis/redis-client.ts";
 import { textOf, textsOf } from "../../../core/redis/reply.ts";
 import {
   allReady,
@@ -74,7 +74,7 @@ export interface IndexScripts {
   addEntries(call: AddEntries): Promise<"done" | "more" | "stale" | "busy">;
 }
 
-export function createIndexScripts(gateway: Gateway): IndexScripts {
+export function createIndexScripts(redisClient: RedisClient): IndexScripts {
   // As small as what is published of the resource, and a purge begins by dropping the indexes.
   const declare = freeingScript("declare-indexes-n");
   const beginBuild = storeScript("begin-build-3", "write");
@@ -82,7 +82,7 @@ export function createIndexScripts(gateway: Gateway): IndexScripts {
 
   return {
     async load(keys) {
-      return indexSetOf(await gateway.read(keys.indexSet, "HMGET", keys.indexSet, ...indexSetFields));
+      return indexSetOf(await redisClient.read(keys.indexSet, "HMGET", keys.indexSet, ...indexSetFields));
     },
     async declare({ keys, version, newVersion, revision, declaration }) {
       const { nextSlot, indexes, dropped, cursor } = declaration;
@@ -96,13 +96,13 @@ export function createIndexScripts(gateway: Gateway): IndexScripts {
       ];
       const fields = [JSON.stringify(allReady(indexes)), JSON.stringify(indexes)];
       const args = [version, newVersion, revision, nextSlot, ...fields, cursor ?? "-"];
-      const reply = scriptReply(await gateway.run(declare, own, args));
+      const reply = scriptReply(await redisClient.run(declare, own, args));
       return reply.code === code.stale_index_set ? "stale" : storedIndexesOf(textOf(reply.rest[0]));
     },
     async beginBuild({ keys, token, lockMilliseconds, maxObjects, maxBytes }) {
       const own = [keys.indexSet, keys.buildLock, keys.ids];
       const args = [token, lockMilliseconds, keys.documentPrefix, maxObjects, maxBytes];
-      const reply = scriptReply(await gateway.run(beginBuild, own, args));
+      const reply = scriptReply(await redisClient.run(beginBuild, own, args));
       if (reply.code === code.done) return { outcome: "done" };
       if (reply.code === code.busy) return { outcome: "busy" };
       const [version, fields, members, texts, isLast] = reply.rest;
@@ -129,7 +129,7 @@ export function createIndexScripts(gateway: Gateway): IndexScripts {
       const perObject = objects.flatMap(({ hash, id, owner, values }) => [hash, id, owner, ...values]);
       const fields = built === undefined ? "" : JSON.stringify(built);
       const args = [token, version, cursor, fields, objects.length, ...perObject];
-      const reply = scriptReply(await gateway.run(addEntries, own, args));
+      const reply = scriptReply(await redisClient.run(addEntries, own, args));
       switch (reply.code) {
         case code.done:
           return "done";

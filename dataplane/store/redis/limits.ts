@@ -6,7 +6,7 @@
 // holds, for a moment less.
 
 import { hash } from "node:crypto";
-import type { Gateway } from "../../../core/redis/redis-client.ts";
+import type { RedisClient } from "../../../core/redis/redis-client.ts";
 import { numberOf } from "../../../core/redis/reply.ts";
 import type { Budget, Counters, SpendOutcome, TokenBuckets } from "../ports/limits.ts";
 import { bucketKey, counterKey } from "./keys.ts";
@@ -17,20 +17,20 @@ interface Group {
   readonly budgets: readonly Budget[];
 }
 
-export function createCounters(gateway: Gateway): Counters {
+export function createCounters(redisClient: RedisClient): Counters {
   const spendBudgets = storeScript("spend-budgets-n", "write");
   const refundBudgets = storeScript("refund-budgets-n", "write");
 
   const spend = async ({ keys, budgets }: Group): Promise<SpendOutcome> => {
     const limits = budgets.flatMap(({ limit, windowSeconds }) => [limit, windowSeconds * 1000]);
-    const reply = scriptReply(await gateway.run(spendBudgets, keys, limits));
+    const reply = scriptReply(await redisClient.run(spendBudgets, keys, limits));
     if (reply.code === code.done) return { outcome: "spent" };
     return { outcome: "exhausted", retryAfterSeconds: Math.ceil(numberOf(reply.rest[0]) / 1000) };
   };
 
   const refund = async (groups: readonly Group[]): Promise<void> => {
     for (const [at, { keys }] of groups.entries()) {
-      const step = gateway.run(refundBudgets, keys, []);
+      const step = redisClient.run(refundBudgets, keys, []);
       await (at === 0 ? step : laterStep(step));
     }
   };
@@ -52,12 +52,14 @@ export function createCounters(gateway: Gateway): Counters {
 }
 
 /** Each bucket is in a slot of its own, and fills by Redis' own time. */
-export function createBuckets(gateway: Gateway): TokenBuckets {
+export function createBuckets(redisClient: RedisClient): TokenBuckets {
   const draw = storeScript("draw-tokens-1", "write");
   return {
     async drawTokens({ name, perSecond, burst }, wanted) {
       const args = [perSecond, burst, wanted];
-      const [taken, left, waitMs] = scriptReply(await gateway.run(draw, [bucketKey(hash("sha256", name))], args)).rest;
+      const [taken, left, waitMs] = scriptReply(
+        await redisClient.run(draw, [bucketKey(hash("sha256", name))], args),
+      ).rest;
       return { taken: numberOf(taken), left: numberOf(left), waitMs: numberOf(waitMs) };
     },
   };

@@ -1,7 +1,7 @@
 // Typed wrappers of the scripts that read and write single objects and pages: the only place that knows the positions of
 // their keys and arguments.
 
-import type { Gateway } from "../../../core/redis/redis-client.ts";
+import type { RedisClient } from "../../../core/redis/redis-client.ts";
 import { numberOf, textOf, textsOf } from "../../../core/redis/reply.ts";
 import type { PagePart, TextsPart } from "../complete-page.ts";
 import type { IdempotencyRecord, Repeated } from "../ports/idempotency.ts";
@@ -107,9 +107,9 @@ export interface ObjectScripts {
 
 const objectsPerScan = 250;
 
-export function createObjectScripts(gateway: Gateway): ObjectScripts {
+export function createObjectScripts(redisClient: RedisClient): ObjectScripts {
   const createScript = storeScript("create-object-n", "write");
-  const create = createWriter(gateway, createScript);
+  const create = createWriter(redisClient, createScript);
   const replace = storeScript("replace-object-n", "write");
   const remove = storeScript("remove-object-n", "write");
   const read = storeScript("read-object-2", "read");
@@ -131,31 +131,31 @@ export function createObjectScripts(gateway: Gateway): ObjectScripts {
     async replace({ keys, version, previous, id, owner, text, moves }) {
       const own = [keys.indexSet, keys.document(id), ...indexKeys(keys, moves)];
       const args = [version, previous, id, owner, text, ...moves.flatMap(({ before, after }) => [before, after])];
-      return objectCode(replace.name, scriptReply(await gateway.run(replace, own, args)));
+      return objectCode(replace.name, scriptReply(await redisClient.run(replace, own, args)));
     },
     async remove({ keys, version, previous, id, owner, entries }) {
       const own = [keys.indexSet, keys.ids, keys.owned(owner), keys.document(id), ...indexKeys(keys, entries)];
       const args = [version, previous, id, owner, ...entries.map(({ value }) => value)];
-      return objectCode(remove.name, scriptReply(await gateway.run(remove, own, args)));
+      return objectCode(remove.name, scriptReply(await redisClient.run(remove, own, args)));
     },
     async read(keys, id, owner = "") {
-      const reply = scriptReply(await gateway.run(read, [keys.ids, keys.document(id)], [id, owner]));
+      const reply = scriptReply(await redisClient.run(read, [keys.ids, keys.document(id)], [id, owner]));
       if (reply.code === code.not_found) return undefined;
       return { text: textOf(reply.rest[0]), owner: textOf(reply.rest[1]) };
     },
     async page(call) {
-      const reply = scriptReply(await gateway.run(page, [call.set, call.keys.indexSet], pageArguments(call)));
+      const reply = scriptReply(await redisClient.run(page, [call.set, call.keys.indexSet], pageArguments(call)));
       if (reply.code === code.stale_index_set) return "stale";
       const [count, texts, rest] = reply.rest;
       return { count: numberOf(count), texts: textsOf(texts), rest: textsOf(rest) };
     },
     async documents(keys, ids) {
-      const reply = scriptReply(await gateway.run(documents, ids.map(keys.document), [bytesPerCall]));
+      const reply = scriptReply(await redisClient.run(documents, ids.map(keys.document), [bytesPerCall]));
       return { done: numberOf(reply.rest[0]), texts: textsOf(reply.rest[1]) };
     },
     async scan({ keys, set, after }) {
       const args = [keys.documentPrefix, after, objectsPerScan, bytesPerCall];
-      const reply = scriptReply(await gateway.run(scan, [set], args));
+      const reply = scriptReply(await redisClient.run(scan, [set], args));
       return { texts: textsOf(reply.rest[0]), after: textOf(reply.rest[1]) || undefined };
     },
   };

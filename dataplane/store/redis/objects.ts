@@ -5,7 +5,7 @@ import { hash } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { StoreUnavailable } from "../../../core/errors/store-errors.ts";
 import { RedisFault } from "../../../core/redis/failure.ts";
-import type { Gateway } from "../../../core/redis/redis-client.ts";
+import type { RedisClient } from "../../../core/redis/redis-client.ts";
 import { optionalText } from "../../../core/redis/reply.ts";
 import type { NewObject, ObjectReads, ObjectWrites } from "../ports/objects.ts";
 import { encodedValues, type IndexSet } from "./index-set.ts";
@@ -18,13 +18,13 @@ import { code } from "./store-script.ts";
 const patienceMilliseconds = 2_000;
 
 export interface ObjectParts {
-  readonly gateway: Gateway;
+  readonly redisClient: RedisClient;
   readonly scripts: ObjectScripts;
   readonly known: KnownIndexes;
 }
 
 export function createObjects(parts: ObjectParts): ObjectReads & ObjectWrites {
-  const { gateway, scripts, known } = parts;
+  const { redisClient, scripts, known } = parts;
   return {
     async create(collection, object, maxObjects) {
       const keys = collectionKeys(collection);
@@ -46,7 +46,7 @@ export function createObjects(parts: ObjectParts): ObjectReads & ObjectWrites {
         return found && { text: found.text };
       }
       const document = keys.document(id);
-      const text = optionalText(await gateway.read(document, "JSON.GET", document));
+      const text = optionalText(await redisClient.read(document, "JSON.GET", document));
       return text === undefined ? undefined : { text };
     },
     async replace(collection, object, previous) {

@@ -1,7 +1,7 @@
 // Pages, counts and scans of a collection: one script reads the members of a sorted set by rank and their documents; a page
 // of more than 1 MiB takes further calls, which read the documents that the first one named.
 
-import type { Gateway } from "../../../core/redis/redis-client.ts";
+import type { RedisClient } from "../../../core/redis/redis-client.ts";
 import { numberOf } from "../../../core/redis/reply.ts";
 import { completePage, type PagePart } from "../complete-page.ts";
 import { hasSamePaths } from "../order.ts";
@@ -15,14 +15,14 @@ import type { ObjectScripts } from "./object-scripts.ts";
 import type { RangeScripts } from "./range-scripts.ts";
 
 export interface PageParts {
-  readonly gateway: Gateway;
+  readonly redisClient: RedisClient;
   readonly scripts: ObjectScripts;
   readonly rangeScripts: RangeScripts;
   readonly known: KnownIndexes;
 }
 
 export function createPages(parts: PageParts): Pick<ObjectLists, "pageByCreation" | "pageByField" | "count" | "scan"> {
-  const { gateway, scripts, known } = parts;
+  const { redisClient, scripts, known } = parts;
   return {
     async pageByCreation(collection, visible, range) {
       const keys = collectionKeys(collection);
@@ -42,7 +42,7 @@ export function createPages(parts: PageParts): Pick<ObjectLists, "pageByCreation
     },
     async count(collection, visible) {
       const set = idsOf(collectionKeys(collection), visible);
-      return numberOf(await gateway.read(set, "ZCARD", set));
+      return numberOf(await redisClient.read(set, "ZCARD", set));
     },
     async *scan(collection, visible) {
       const keys = collectionKeys(collection);

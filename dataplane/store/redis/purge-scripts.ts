@@ -2,7 +2,7 @@
 // their keys and arguments.
 
 import { randomBytes } from "node:crypto";
-import type { Gateway } from "../../../core/redis/redis-client.ts";
+import type { RedisClient } from "../../../core/redis/redis-client.ts";
 import { textOf } from "../../../core/redis/reply.ts";
 import type { CollectionKeys, DocumentKeys } from "./keys.ts";
 import { code, freeingScript, scriptReply } from "./store-script.ts";
@@ -29,7 +29,7 @@ export interface PurgeScripts {
 /** A replica that stands still for longer between naming a document and removing it begins again. */
 const documentNameMilliseconds = 5_000;
 
-export function createPurgeScripts(gateway: Gateway): PurgeScripts {
+export function createPurgeScripts(redisClient: RedisClient): PurgeScripts {
   const identifyCollection = freeingScript("identify-collection-2");
   const purgeObjects = freeingScript("purge-objects-n");
   const identifyDocument = freeingScript("identify-document-2");
@@ -37,25 +37,25 @@ export function createPurgeScripts(gateway: Gateway): PurgeScripts {
 
   return {
     async identifyCollection({ indexSet, ids }) {
-      const reply = scriptReply(await gateway.run(identifyCollection, [indexSet, ids], [newName()]));
+      const reply = scriptReply(await redisClient.run(identifyCollection, [indexSet, ids], [newName()]));
       return reply.code === code.not_found ? undefined : textOf(reply.rest[0]);
     },
     async purgeObjects(keys, identity, objects) {
       const perObject = objects.flatMap(({ id, owner }) => [keys.document(id), keys.owned(owner)]);
       const own = [keys.indexSet, keys.buildLock, keys.ids, ...perObject];
       const reply = scriptReply(
-        await gateway.run(purgeObjects, own, [identity, ...objects.map(({ member }) => member)]),
+        await redisClient.run(purgeObjects, own, [identity, ...objects.map(({ member }) => member)]),
       );
       if (reply.code === code.not_found) return "gone";
       return reply.code === code.done ? "done" : "more";
     },
     async identifyDocument({ value, identity }) {
       const args = [newName(), documentNameMilliseconds];
-      const reply = scriptReply(await gateway.run(identifyDocument, [value, identity], args));
+      const reply = scriptReply(await redisClient.run(identifyDocument, [value, identity], args));
       return reply.code === code.missing_document ? undefined : textOf(reply.rest[0]);
     },
     async purgeDocument({ value, size, identity: name }, identity) {
-      const reply = scriptReply(await gateway.run(purgeDocument, [value, size, name], [identity]));
+      const reply = scriptReply(await redisClient.run(purgeDocument, [value, size, name], [identity]));
       return reply.code === code.done ? "done" : "gone";
     },
   };

@@ -1,7 +1,7 @@
 // Removes what a collection or a root key holds, in steps that take only what was named before: a step that comes late, after others have
 // purged it and something new was stored, does nothing.
 
-import type { Gateway } from "../../../core/redis/redis-client.ts";
+import type { RedisClient } from "../../../core/redis/redis-client.ts";
 import { textsOf } from "../../../core/redis/reply.ts";
 import type { CollectionPurges, DocumentPurges, PurgeStep } from "../ports/purges.ts";
 import type { IndexScripts } from "./index-scripts.ts";
@@ -14,7 +14,7 @@ import { laterStep } from "./store-script.ts";
 const objectsPerCall = 100;
 
 export interface PurgeParts {
-  readonly gateway: Gateway;
+  readonly redisClient: RedisClient;
   readonly indexScripts: IndexScripts;
   readonly purgeScripts: PurgeScripts;
   readonly known: KnownIndexes;
@@ -32,10 +32,10 @@ export function createPurges(parts: PurgeParts): CollectionPurges & DocumentPurg
 
 /** Drops the indexes first, which spares taking every entry out of them. */
 async function purge(parts: PurgeParts, keys: CollectionKeys, identity: string, batch: number): Promise<PurgeStep> {
-  const { gateway, purgeScripts, known } = parts;
+  const { redisClient, purgeScripts, known } = parts;
   if ((await dropIndexes(parts, keys, identity)) === "gone") return "gone";
   const step = async (max: number) => {
-    const members = textsOf(await gateway.read(keys.ids, "ZRANGE", keys.ids, 0, max - 1));
+    const members = textsOf(await redisClient.read(keys.ids, "ZRANGE", keys.ids, 0, max - 1));
     const objects = members.map((member) => ({ member, ...idAndOwner(member) }));
     return purgeScripts.purgeObjects(keys, identity, objects);
   };

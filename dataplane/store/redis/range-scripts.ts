@@ -1,6 +1,6 @@
 // Typed wrappers of the scripts that read ranges of an index: the only place that knows the positions of their keys and arguments.
 
-import type { Gateway } from "../../../core/redis/redis-client.ts";
+import type { RedisClient } from "../../../core/redis/redis-client.ts";
 import { numberOf, textOf, textsOf } from "../../../core/redis/reply.ts";
 import type { PagePart } from "../complete-page.ts";
 import { type CollectionKeys, separator } from "./keys.ts";
@@ -48,7 +48,7 @@ export interface RangeScripts {
   candidates(call: ReadCandidates): Promise<readonly string[] | "too_many" | "stale">;
 }
 
-export function createRangeScripts(gateway: Gateway): RangeScripts {
+export function createRangeScripts(redisClient: RedisClient): RangeScripts {
   const readRanges = storeScript("read-ranges-2", "read");
   const readCandidates = storeScript("read-candidates-2", "read");
 
@@ -57,7 +57,7 @@ export function createRangeScripts(gateway: Gateway): RangeScripts {
       const { keys, set, version = "*", idIs, offset, limit, descending, counted, shown } = call;
       const first = [version, keys.documentPrefix, idIs, offset, limit, descending ? 1 : 0, bytesPerCall];
       const args = [...first, counted.length, ...bounds(counted), ...bounds(shown)];
-      const reply = scriptReply(await gateway.run(readRanges, [set, keys.indexSet], args));
+      const reply = scriptReply(await redisClient.run(readRanges, [set, keys.indexSet], args));
       if (reply.code === code.stale_index_set) return "stale";
       const [count, texts, rest, last] = reply.rest;
       return {
@@ -69,7 +69,7 @@ export function createRangeScripts(gateway: Gateway): RangeScripts {
     },
     async candidates({ keys, set, version, ranges, max }) {
       const args = [version, max, ...bounds(ranges)];
-      const reply = scriptReply(await gateway.run(readCandidates, [set, keys.indexSet], args));
+      const reply = scriptReply(await redisClient.run(readCandidates, [set, keys.indexSet], args));
       if (reply.code === code.stale_index_set) return "stale";
       return reply.code === code.more ? "too_many" : reply.rest.flatMap((members) => textsOf(members).map(idIn));
     },

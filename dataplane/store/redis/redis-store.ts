@@ -2,9 +2,9 @@
 // InvalidRedisUrl, StoreUnavailable, or RedisFault when the server has no JSON module.
 
 import type { Clock } from "../../../core/clock.ts";
-import { type Client, connect } from "../../../core/redis/connect.ts";
-import { createGuardedGateway, type LookAtServer } from "../../../core/redis/connection-gate.ts";
-import { createGateway, type Gateway } from "../../../core/redis/redis-client.ts";
+import { connect, type IoredisClient } from "../../../core/redis/connect.ts";
+import { createGuardedRedisClient, type LookAtServer } from "../../../core/redis/connection-gate.ts";
+import { createRedisClient, type RedisClient } from "../../../core/redis/redis-client.ts";
 import { parseRedisUrl } from "../../../core/redis/redis-url.ts";
 import { requireJson } from "../../../core/redis/require-json.ts";
 import { rereadMilliseconds } from "../../../core/redis/stream-follower.ts";
@@ -50,28 +50,28 @@ export async function createRedisStore(options: RedisStoreOptions): Promise<Stor
   const target = parseRedisUrl(options.url);
   const commandTimeout = options.commandTimeoutMs ?? 2_000;
   const client = await connect({ target, name: "jsonplane", commandTimeout });
-  const gateway = await openGateway(client, options.lookAtServer).catch((error: unknown) => {
+  const redisClient = await openRedisClient(client, options.lookAtServer).catch((error: unknown) => {
     client.disconnect();
     throw error;
   });
   const { clock, observe } = options;
-  const indexScripts = createIndexScripts(gateway);
-  const rangeScripts = createRangeScripts(gateway);
-  const scripts = createObjectScripts(gateway);
-  const parts = { gateway, scripts, rangeScripts, known: createKnownIndexes(indexScripts) };
+  const indexScripts = createIndexScripts(redisClient);
+  const rangeScripts = createRangeScripts(redisClient);
+  const scripts = createObjectScripts(redisClient);
+  const parts = { redisClient, scripts, rangeScripts, known: createKnownIndexes(indexScripts) };
   const failed = (operation: string) => (failure: unknown) =>
     observe?.({ operation, seconds: 0, outcome: outcomeOf(failure) });
-  const sessionScripts = createSessionScripts(gateway);
+  const sessionScripts = createSessionScripts(redisClient);
   const sessionRevocations = createSessionRevocations({
     scripts: sessionScripts,
-    gateway,
+    redisClient,
     monotonic: clock.monotonic,
     onFailure: failed("tellEndedSession"),
   });
   const ended = createEndedSessions({
     async open() {
       const patience = (options.rereadMs ?? rereadMilliseconds) + commandTimeout;
-      return createGateway(await connect({ target, name: "jsonplane-ended-sessions", commandTimeout: patience }));
+      return createRedisClient(await connect({ target, name: "jsonplane-ended-sessions", commandTimeout: patience }));
     },
     rereadMs: options.rereadMs,
     beforeReading: sessionRevocations.look,
@@ -82,26 +82,26 @@ export async function createRedisStore(options: RedisStoreOptions): Promise<Stor
     ...createPages(parts),
     ...createKeysetPages(parts),
     ...createIndexes({ ...parts, scripts: indexScripts }),
-    ...createDocuments(gateway),
-    ...createPurges({ ...parts, indexScripts, purgeScripts: createPurgeScripts(gateway) }),
-    ...createSizes(gateway),
-    ...createIdempotencyRecords(gateway),
-    ...createSessions({ scripts: sessionScripts, gateway, clock, sessionRevocations }),
-    ...createCounters(gateway),
-    ...createBuckets(gateway),
+    ...createDocuments(redisClient),
+    ...createPurges({ ...parts, indexScripts, purgeScripts: createPurgeScripts(redisClient) }),
+    ...createSizes(redisClient),
+    ...createIdempotencyRecords(redisClient),
+    ...createSessions({ scripts: sessionScripts, redisClient, clock, sessionRevocations }),
+    ...createCounters(redisClient),
+    ...createBuckets(redisClient),
     followEndedSessions: ended.followEndedSessions,
-    health: () => ({ reachable: gateway.ready() }),
+    health: () => ({ reachable: redisClient.ready() }),
     async close() {
       await ended.stop();
       await sessionRevocations.stop();
-      gateway.disconnect();
+      redisClient.disconnect();
     },
   };
   return observedStore(store, observe);
 }
 
-async function openGateway(client: Client, look: LookAtServer | undefined): Promise<Gateway> {
-  const gateway = look === undefined ? createGateway(client) : await createGuardedGateway(client, look);
-  await requireJson(gateway);
-  return gateway;
+async function openRedisClient(client: IoredisClient, look: LookAtServer | undefined): Promise<RedisClient> {
+  const redisClient = look === undefined ? createRedisClient(client) : await createGuardedRedisClient(client, look);
+  await requireJson(redisClient);
+  return redisClient;
 }

@@ -5,8 +5,8 @@
 
 import { isStoreFailure, StoreUnavailable } from "../../../core/errors/store-errors.ts";
 import { createNamedTasks } from "../../../core/named-tasks.ts";
-import type { Gateway } from "../../../core/redis/redis-client.ts";
 import type { Primary } from "../../../core/redis/primaries.ts";
+import type { RedisClient } from "../../../core/redis/redis-client.ts";
 import { revocations, type SessionKeys } from "./keys.ts";
 import type { RevokeSession, SessionEntry, SessionScripts } from "./session-scripts.ts";
 
@@ -26,7 +26,7 @@ export interface SessionRevocations {
 
 export interface RevocationParts {
   readonly scripts: Pick<SessionScripts, "revoke" | "remove">;
-  readonly gateway: Pick<Gateway, "primaries" | "primaryOf">;
+  readonly redisClient: Pick<RedisClient, "primaries" | "primaryOf">;
   readonly monotonic: () => number;
   readonly onFailure: (failure: unknown) => void;
 }
@@ -47,7 +47,7 @@ interface RevocationWrite {
 
 export function createSessionRevocations({
   scripts,
-  gateway,
+  redisClient,
   monotonic,
   onFailure,
 }: RevocationParts): SessionRevocations {
@@ -71,7 +71,7 @@ export function createSessionRevocations({
     const names = new Map<string, string>();
     const found = new Map<string, RevocationWrite[]>();
     for (const revocationWrite of [...ends.values()].flatMap(({ writes }) => writes)) {
-      const name = names.get(revocationWrite.key) ?? gateway.primaryOf(revocationWrite.key);
+      const name = names.get(revocationWrite.key) ?? redisClient.primaryOf(revocationWrite.key);
       names.set(revocationWrite.key, name);
       const writes = found.get(name) ?? [];
       found.set(name, writes);
@@ -108,7 +108,7 @@ export function createSessionRevocations({
   return {
     async revoke({ keys, entry, revocation }) {
       const revocationWrite = (key: string, write: RevocationWrite["write"]): RevocationWrite => {
-        return { key, write, in: histories.get(gateway.primaryOf(key)) };
+        return { key, write, in: histories.get(redisClient.primaryOf(key)) };
       };
       // Before it is sent: the server that acknowledges it may be given up for another one meanwhile.
       const writes = [
@@ -130,7 +130,7 @@ export function createSessionRevocations({
     },
     look() {
       forgetOld();
-      const primaries = gateway.primaries();
+      const primaries = redisClient.primaries();
       if (primaries.length === 0) return;
       const names = new Set(primaries.map(({ name }) => name));
       for (const name of histories.keys()) if (!names.has(name)) histories.delete(name);

@@ -1,7 +1,7 @@
 // Typed wrappers of the scripts that keep sessions: the only place that knows the positions of their keys and arguments.
 
 import type { SessionBounds } from "../../../core/config/types.ts";
-import type { Gateway } from "../../../core/redis/redis-client.ts";
+import type { RedisClient } from "../../../core/redis/redis-client.ts";
 import { fieldsOf, listOf, textOf } from "../../../core/redis/reply.ts";
 import type { SessionRecord } from "../ports/sessions.ts";
 import { revocations, type SessionKeys } from "./keys.ts";
@@ -71,7 +71,7 @@ const entriesPerPurge = 200;
 /** Followers that fell further behind read the sorted set. */
 const streamLength = 10_000;
 
-export function createSessionScripts(gateway: Gateway): SessionScripts {
+export function createSessionScripts(redisClient: RedisClient): SessionScripts {
   const put = storeScript("put-session-4", "write");
   const touch = freeingScript("touch-session-1");
   const remove = freeingScript("remove-session-4");
@@ -86,34 +86,34 @@ export function createSessionScripts(gateway: Gateway): SessionScripts {
       const record = [id, username, credentialRevision, created, sortable, lastRefresh, expires];
       const limits = [keys.session(""), bounds.maxPerUser, bounds.maxPerProject];
       const args = [...record, millisecondsToLive, ...limits, session.projectUid];
-      const reply = await gateway.run(put, allKeys(keys, id), args);
+      const reply = await redisClient.run(put, allKeys(keys, id), args);
       return scriptReply(reply).code === code.done ? "stored" : "full";
     },
     async read(keys, id) {
       const key = keys.session(id);
-      return sessionOf(await gateway.read(key, "HGETALL", key));
+      return sessionOf(await redisClient.read(key, "HGETALL", key));
     },
     async touch(keys, id, { lastRefresh, now }) {
-      const reply = await gateway.run(touch, [keys.session(id)], [lastRefresh, now]);
+      const reply = await redisClient.run(touch, [keys.session(id)], [lastRefresh, now]);
       return scriptReply(reply).code === code.done;
     },
     async remove(keys, { id, username, sortable }) {
-      const reply = await gateway.run(remove, allKeys(keys, id), [id, username, sortable]);
+      const reply = await redisClient.run(remove, allKeys(keys, id), [id, username, sortable]);
       return scriptReply(reply).code === code.done;
     },
     async list({ keys, set, lower, upper, limit, now }) {
       const args = [keys.session(""), lower, upper, limit, now, membersPerList];
-      const [sessions, next] = scriptReply(await gateway.run(list, [set], args)).rest;
+      const [sessions, next] = scriptReply(await redisClient.run(list, [set], args)).rest;
       const found = listOf(sessions).map(sessionOf);
       return { sessions: found.filter((session) => session !== undefined), upper: textOf(next) || undefined };
     },
     async revoke({ id, seconds, latest, grace }) {
-      await gateway.run(revoke, [revocations.stream, revocations.set], [id, seconds, grace, streamLength, latest]);
+      await redisClient.run(revoke, [revocations.stream, revocations.set], [id, seconds, grace, streamLength, latest]);
     },
     async purge({ keys, projectUid, cursor }) {
       const lists = [keys.byCreation, keys.byUser, keys.byExpiry];
       const reply = scriptReply(
-        await gateway.run(purge, lists, [keys.session(""), projectUid, cursor, entriesPerPurge]),
+        await redisClient.run(purge, lists, [keys.session(""), projectUid, cursor, entriesPerPurge]),
       );
       return reply.code === code.done ? undefined : textOf(reply.rest[0]);
     },

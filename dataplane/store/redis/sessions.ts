@@ -2,7 +2,7 @@
 // first and forgets it then, so that a crash in between leaves a session that can be ended again.
 
 import type { Clock } from "../../../core/clock.ts";
-import type { Gateway } from "../../../core/redis/redis-client.ts";
+import type { RedisClient } from "../../../core/redis/redis-client.ts";
 import type { SessionPurges } from "../ports/purges.ts";
 import type { SessionReads, SessionRecord, SessionWrites } from "../ports/sessions.ts";
 import { type SessionKeys, separator, sessionKeys } from "./keys.ts";
@@ -17,12 +17,12 @@ type Sessions = SessionReads & SessionWrites & SessionPurges;
 
 export interface SessionsParts {
   readonly scripts: SessionScripts;
-  readonly gateway: Pick<Gateway, "primaryOf">;
+  readonly redisClient: Pick<RedisClient, "primaryOf">;
   readonly clock: Clock;
   readonly sessionRevocations: SessionRevocations;
 }
 
-export function createSessions({ scripts, gateway, clock, sessionRevocations }: SessionsParts): Sessions {
+export function createSessions({ scripts, redisClient, clock, sessionRevocations }: SessionsParts): Sessions {
   const now = () => Math.floor(clock.now() / 1000);
 
   /** The record unless it has expired: Redis' clock may run behind ours. */
@@ -61,7 +61,7 @@ export function createSessions({ scripts, gateway, clock, sessionRevocations }: 
       }
       return sessions;
     },
-    sessionKeeper: (project) => gateway.primaryOf(sessionKeys(project).byUser),
+    sessionKeeper: (project) => redisClient.primaryOf(sessionKeys(project).byUser),
     purgeSessions: (project, projectUid, cursor) => scripts.purge({ keys: sessionKeys(project), projectUid, cursor }),
   };
 }

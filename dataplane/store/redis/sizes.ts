@@ -1,7 +1,7 @@
 // How much collections and documents hold. A collection's bytes are counted where somebody asks for them: over what is there in
 // bounded steps, and by every write from then on, in the very step that writes.
 
-import type { Gateway } from "../../../core/redis/redis-client.ts";
+import type { RedisClient } from "../../../core/redis/redis-client.ts";
 import { numberOf } from "../../../core/redis/reply.ts";
 import type { ByteCounts, Sizes } from "../ports/sizes.ts";
 import { collectionKeys, documentKeys } from "./keys.ts";
@@ -11,25 +11,25 @@ import { code, scriptReply, storeScript } from "./store-script.ts";
 const objectsPerStep = 200;
 const bytesPerStep = 256 * 1024;
 
-export function createSizes(gateway: Gateway): Sizes & ByteCounts {
+export function createSizes(redisClient: RedisClient): Sizes & ByteCounts {
   const collectionSize = storeScript("collection-size-2", "read");
   const documentSize = storeScript("document-size-2", "read");
   const countBytes = storeScript("count-bytes-2", "write");
   return {
     async collectionSize(collection) {
       const { indexSet, ids } = collectionKeys(collection);
-      const [objects, bytes, isCounted] = scriptReply(await gateway.run(collectionSize, [indexSet, ids], [])).rest;
+      const [objects, bytes, isCounted] = scriptReply(await redisClient.run(collectionSize, [indexSet, ids], [])).rest;
       return { objects: numberOf(objects), bytes: numberOf(bytes), isCounted: isCounted === "1" };
     },
     async countBytes(collection) {
       const { indexSet, ids, documentPrefix } = collectionKeys(collection);
       const args = [documentPrefix, objectsPerStep, bytesPerStep];
-      const reply = scriptReply(await gateway.run(countBytes, [indexSet, ids], args));
+      const reply = scriptReply(await redisClient.run(countBytes, [indexSet, ids], args));
       return reply.code === code.done ? "done" : "more";
     },
     async documentSize(document) {
       const { value, size } = documentKeys(document);
-      const [bytes, members] = scriptReply(await gateway.run(documentSize, [value, size], [])).rest;
+      const [bytes, members] = scriptReply(await redisClient.run(documentSize, [value, size], [])).rest;
       return { bytes: numberOf(bytes), members: numberOf(members) };
     },
   };

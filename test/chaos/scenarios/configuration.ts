@@ -54,7 +54,7 @@ export const streamTrim: Scenario = {
   seconds: 16,
   async run(stage) {
     const { world, history, random, left, pause } = stage;
-    const { gateway } = world.config;
+    const { redisClient } = world.config;
     const withdrawn: string[] = [];
     let made = 0;
     while (left() > 0) {
@@ -70,7 +70,7 @@ export const streamTrim: Scenario = {
       withdrawn.push(name);
       await pause(200, 1_500);
       for (const stream of [configKeys.changes, revocations.stream])
-        await gateway.write(stream, "XTRIM", stream, "MAXLEN", "0");
+        await redisClient.write(stream, "XTRIM", stream, "MAXLEN", "0");
       replica.proxy?.release();
       for (const each of withdrawn) await stage.tries(each, apikey(each));
     }

@@ -50,9 +50,9 @@ export const pausedPurge: Scenario = {
   seconds: 30,
   async run(stage) {
     const { config, replicas } = stage.world;
-    const purges = createPurges(config.gateway, config.publisher);
+    const purges = createPurges(config.redisClient, config.publisher);
     // A replica that stood still asks no second time: a script that Redis does not know yet would never run late.
-    for (const { lua } of steps) await config.gateway.write("", "SCRIPT", "LOAD", lua);
+    for (const { lua } of steps) await config.redisClient.write("", "SCRIPT", "LOAD", lua);
     let number = 1;
     await publish(stage, number, replicas);
     let life = await live(stage, number, replicas);

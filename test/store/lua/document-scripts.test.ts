@@ -8,7 +8,7 @@ import { useScriptBench } from "../../support/redis/script-bench.ts";
 
 const keys = documentKeys({ project: { namespace: "ns", name: "shop" }, rootKey: "flags" });
 const bench = useScriptBench();
-const scripts = () => createDocumentScripts(bench.gateway);
+const scripts = () => createDocumentScripts(bench.redisClient);
 const value = '{"o":{"k":1,"0":"zero"},"l":[1,[2],{"0":3}],"e":[],"s":"text"}';
 const roomy = 1_000_000;
 

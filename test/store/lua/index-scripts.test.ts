@@ -10,7 +10,7 @@ import { useScriptBench } from "../../support/redis/script-bench.ts";
 
 const keys = collectionKeys({ project: { namespace: "ns", name: "shop" }, resource: "books" });
 const bench = useScriptBench();
-const scripts = () => createIndexScripts(bench.gateway);
+const scripts = () => createIndexScripts(bench.redisClient);
 const none: IndexSet = { version: "", revision: 0, nextSlot: 1, indexes: [], cursor: undefined, id: undefined };
 const a = { name: "a", path: ["a"] };
 const b = { name: "b", path: ["b"] };
@@ -22,7 +22,7 @@ function follow(set: IndexSet, fields: readonly { name: string; path: string[] }
 
 async function createObject(id: string, text: string, version = ""): Promise<void> {
   const call = { keys, version, maxObjects: 10, id, owner, text, entries: [] };
-  expect(await createObjectScripts(bench.gateway).create(call)).toBe(0);
+  expect(await createObjectScripts(bench.redisClient).create(call)).toBe(0);
 }
 
 function begin(token = "me", maxObjects = 100) {

@@ -23,7 +23,7 @@ describe("spend-budgets and refund-budgets", () => {
   const onlyKey = async (): Promise<string> => (await bench.client.keys("*"))[0] ?? "";
 
   it("keep nothing for longer than the window, and no name", async () => {
-    const counters = createCounters(bench.gateway);
+    const counters = createCounters(bench.redisClient);
     await counters.spend([login(2, 30, "alice@192.0.2.1")]);
     const key = await onlyKey();
     expect(key).toMatch(/^jp:\{budget\/[0-9a-f]{16}\}:[0-9a-f]{64}$/);
@@ -32,7 +32,7 @@ describe("spend-budgets and refund-budgets", () => {
   });
 
   it("give back what was spent in one project when another's budget is exhausted", async () => {
-    const counters = createCounters(bench.gateway);
+    const counters = createCounters(bench.redisClient);
     const [one, other] = [login(1, 60), { name: "login:ns/blog:1", limit: 0, windowSeconds: 60 }];
     expect(await counters.spend([one, other])).toMatchObject({ outcome: "exhausted" });
     expect(await counters.spend([one])).toEqual({ outcome: "spent" });
@@ -40,7 +40,7 @@ describe("spend-budgets and refund-budgets", () => {
   });
 
   it("lock nobody out for longer than a window when Redis' clock was put back", async () => {
-    const counters = createCounters(bench.gateway);
+    const counters = createCounters(bench.redisClient);
     await counters.spend([login(1, 60)]);
     expect(await counters.spend([login(1, 60)])).toMatchObject({ outcome: "exhausted" });
     await bench.client.hset(await onlyKey(), "until", (await redisNow()) + 3_660_000);
@@ -49,7 +49,7 @@ describe("spend-budgets and refund-budgets", () => {
   });
 
   it("go on in a window that a replica of an earlier version opened", async () => {
-    const counters = createCounters(bench.gateway);
+    const counters = createCounters(bench.redisClient);
     await counters.spend([login(3, 300)]);
     const key = await onlyKey();
     // By its own clock, 40 s behind.
@@ -62,7 +62,7 @@ describe("spend-budgets and refund-budgets", () => {
 describe("draw-tokens", () => {
   const slow = { name: "rate:ns/shop", perSecond: 1 / 60, burst: 20 };
   const key = bucketKey(hash("sha256", slow.name));
-  const buckets = () => createBuckets(bench.gateway);
+  const buckets = () => createBuckets(bench.redisClient);
 
   it("keeps what is left and when it was filled by Redis' time, until it would be full, and no name", async () => {
     const before = await redisNow();

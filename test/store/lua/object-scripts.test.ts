@@ -13,7 +13,7 @@ const base = "jp:{ns/shop/books}:";
 const index: StoredIndex = { slot: 1, encoding: 1, name: "a", path: ["a"], state: "ready" };
 const owner = "user:al";
 const bench = useScriptBench();
-const scripts = () => createObjectScripts(bench.gateway);
+const scripts = () => createObjectScripts(bench.redisClient);
 
 function newObject(id: string, text: string, value = "3x", version = "") {
   return { keys, version, maxObjects: 10, id, owner, text, entries: [{ index, value }] };

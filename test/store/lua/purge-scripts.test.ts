@@ -12,12 +12,12 @@ const keys = collectionKeys({ project, resource: "books" });
 const flags = documentKeys({ project, rootKey: "flags" });
 const owner = "user:al";
 const bench = useScriptBench();
-const scripts = () => createPurgeScripts(bench.gateway);
+const scripts = () => createPurgeScripts(bench.redisClient);
 const object = (id: string) => ({ member: `${id}\0${owner}`, id, owner });
 
 async function createObject(id: string): Promise<void> {
   const call = { keys, version: "", maxObjects: 10, id, owner, text: "{}", entries: [] };
-  expect(await createObjectScripts(bench.gateway).create(call)).toBe(0);
+  expect(await createObjectScripts(bench.redisClient).create(call)).toBe(0);
 }
 
 describe("identify-collection", () => {
@@ -64,7 +64,7 @@ describe("purge-objects", () => {
 });
 
 describe("identify-document and purge-document", () => {
-  const initialise = () => createDocumentScripts(bench.gateway).initialise(flags, "{}");
+  const initialise = () => createDocumentScripts(bench.redisClient).initialise(flags, "{}");
 
   it("name a document for a moment, and remove it while it has that name", async () => {
     expect(await scripts().identifyDocument(flags)).toBeUndefined();

@@ -7,7 +7,7 @@ import { useScriptBench } from "../../support/redis/script-bench.ts";
 
 const keys = collectionKeys({ project: { namespace: "ns", name: "shop" }, resource: "books" });
 const bench = useScriptBench();
-const scripts = () => createRangeScripts(bench.gateway);
+const scripts = () => createRangeScripts(bench.redisClient);
 
 const ids = Array.from({ length: 6 }, (_, n) => `0199b1c0-0000-7000-8000-00000000000${n}`);
 const textOf = (n: number) => `{"n":${n}}`;

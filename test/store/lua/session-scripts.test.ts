@@ -8,7 +8,7 @@ import { useScriptBench } from "../../support/redis/script-bench.ts";
 
 const keys = sessionKeys({ namespace: "ns", name: "shop" });
 const bench = useScriptBench();
-const scripts = () => createSessionScripts(bench.gateway);
+const scripts = () => createSessionScripts(bench.redisClient);
 
 function sessionOf(id: string, expires = 2_000): SessionRecord {
   return { id, projectUid: "p1", username: "al", credentialRevision: "r", created: 1_000, lastRefresh: 1_000, expires };

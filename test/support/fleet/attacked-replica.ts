@@ -9,13 +9,13 @@ import { expect } from "vitest";
 import type { DataplaneOptions } from "../../../cli/dataplane/run-dataplane.ts";
 import { newKeyringText, parseKeyring } from "../../../core/config/keyring.ts";
 import type { ProjectParts } from "../../../core/config/types.ts";
-import type { Gateway } from "../../../core/redis/redis-client.ts";
+import type { RedisClient } from "../../../core/redis/redis-client.ts";
 import { liveReplicas } from "../../../operator/publish/replicas.ts";
 import { type Reply, type SentRequest, send } from "../http/http-client.ts";
 import { apikey, project, withKey, withResource, withRootKey } from "../http/projects.ts";
 import { startRedis, type TestRedis } from "../redis/redis.ts";
 import { eventually } from "../time/eventually.ts";
-import { begunPublisher, openGateway } from "./publishing.ts";
+import { begunPublisher, openRedisClient } from "./publishing.ts";
 import { type Replica, startReplica } from "./replica.ts";
 
 /** Bytes: `dataplane.resources.limits.memory` of the chart. Beyond it the kernel would end the replica. */
@@ -28,7 +28,7 @@ const heapLimit = 259;
 export interface AttackedReplica {
   readonly replica: Replica;
   readonly redis: TestRedis;
-  readonly gateway: Gateway;
+  readonly redisClient: RedisClient;
   /** Puts one more project live on it. */
   publish(parts: ProjectParts): Promise<void>;
   /** Waits until the replica knows what was published last of a project with root key `doc`. */
@@ -69,8 +69,8 @@ async function startWithLimits(limits: TimeLimits, attackers: readonly ProjectPa
   const keyringText = newKeyringText();
   await writeFile(keyring, keyringText, { mode: 0o600 });
   const redis = await startRedis();
-  const gateway = await openGateway(redis.url);
-  const publisher = await begunPublisher({ gateway, keyring: parseKeyring(keyringText) });
+  const redisClient = await openRedisClient(redis.url);
+  const publisher = await begunPublisher({ redisClient, keyring: parseKeyring(keyringText) });
   for (const parts of [quiet, ...attackers]) await publisher.publish(parts);
   await publisher.complete();
   const replica = await startReplica({
@@ -89,7 +89,7 @@ async function startWithLimits(limits: TimeLimits, attackers: readonly ProjectPa
   return {
     replica,
     redis,
-    gateway,
+    redisClient,
     send: below,
     memory,
     async publish(parts) {
@@ -98,7 +98,7 @@ async function startWithLimits(limits: TimeLimits, attackers: readonly ProjectPa
     async served(name) {
       await eventually(async () => {
         expect((await below(name, "/json/doc")).status).toBe(200);
-        for (const state of await liveReplicas(gateway)) expect(state.revision).toBeGreaterThanOrEqual(revision);
+        for (const state of await liveReplicas(redisClient)) expect(state.revision).toBeGreaterThanOrEqual(revision);
       });
     },
     async survives(attack) {
@@ -121,7 +121,7 @@ async function startWithLimits(limits: TimeLimits, attackers: readonly ProjectPa
     },
     async stop() {
       await replica.stop("SIGKILL");
-      gateway.disconnect();
+      redisClient.disconnect();
       await redis.stop();
       await rm(folder, { recursive: true, force: true });
     },

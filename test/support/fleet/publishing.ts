@@ -1,4 +1,4 @@
-// What tests of the publisher share: a publisher on a gateway, data records, what Redis was asked to do, and a gateway on which
+// What tests of the publisher share: a publisher on a Redis client, data records, what Redis was asked to do, and one on which
 // something happens around one of its scripts.
 
 import { randomUUID } from "node:crypto";
@@ -7,7 +7,7 @@ import { configKeys, credentialsKey, projectKey } from "../../../core/config/con
 import type { Keyring } from "../../../core/config/keyring.ts";
 import type { ProjectParts, ProjectRef } from "../../../core/config/types.ts";
 import { connect } from "../../../core/redis/connect.ts";
-import { createGateway, type Gateway } from "../../../core/redis/redis-client.ts";
+import { createRedisClient, type RedisClient } from "../../../core/redis/redis-client.ts";
 import { parseRedisUrl } from "../../../core/redis/redis-url.ts";
 import { fieldsOf, optionalText } from "../../../core/redis/reply.ts";
 import type { DataEntry, DataRecord } from "../../../operator/model/data-record.ts";
@@ -15,12 +15,12 @@ import { parseRecord } from "../../../operator/publish/data-records.ts";
 import { createPublisher, type Publisher } from "../../../operator/publish/publisher.ts";
 import type { DataLossPolicy, StoreIdentity } from "../../../operator/publish/store-identity.ts";
 
-export async function openGateway(url: string, commandTimeout = 20_000): Promise<Gateway> {
-  return createGateway(await connect({ target: parseRedisUrl(url), name: "test", commandTimeout }));
+export async function openRedisClient(url: string, commandTimeout = 20_000): Promise<RedisClient> {
+  return createRedisClient(await connect({ target: parseRedisUrl(url), name: "test", commandTimeout }));
 }
 
 export interface PublisherOptions {
-  readonly gateway: Gateway;
+  readonly redisClient: RedisClient;
   readonly keyring: Keyring;
   readonly clock?: Clock;
   readonly owner?: string;
@@ -65,21 +65,21 @@ export function recordWith(...entries: readonly DataEntry[]): DataRecord {
 }
 
 /** What Redis says is known of a project's data, whatever a publisher remembers. */
-export async function storedRecord(gateway: Gateway, name: string): Promise<DataRecord | undefined> {
-  const text = optionalText(await gateway.read(configKeys.data, "HGET", configKeys.data, name));
+export async function storedRecord(redisClient: RedisClient, name: string): Promise<DataRecord | undefined> {
+  const text = optionalText(await redisClient.read(configKeys.data, "HGET", configKeys.data, name));
   return text === undefined ? undefined : parseRecord(text);
 }
 
 /** Names of the fields that Redis holds of a project. */
-export async function storedFields(gateway: Gateway, ref: ProjectRef): Promise<readonly string[]> {
+export async function storedFields(redisClient: RedisClient, ref: ProjectRef): Promise<readonly string[]> {
   const keys = [projectKey(ref), credentialsKey(ref)];
-  const found = await Promise.all(keys.map(async (key) => fieldsOf(await gateway.read(key, "HGETALL", key))));
+  const found = await Promise.all(keys.map(async (key) => fieldsOf(await redisClient.read(key, "HGETALL", key))));
   return found.flatMap((fields) => [...fields.keys()]).sort();
 }
 
 /** Calls of writing commands since the server started, by name; what scripts do is counted by Redis as well. */
-export async function writesOf(gateway: Gateway): Promise<number> {
-  const info = String(await gateway.read(configKeys.meta, "INFO", "commandstats"));
+export async function writesOf(redisClient: RedisClient): Promise<number> {
+  const info = String(await redisClient.read(configKeys.meta, "INFO", "commandstats"));
   const writing = /^cmdstat_(hset|hsetnx|hdel|hincrby|xadd|unlink|del|set|zadd|eval|evalsha):calls=(\d+)/gm;
   return [...info.matchAll(writing)].reduce((sum, [, , calls]) => sum + Number(calls), 0);
 }
@@ -93,17 +93,20 @@ export interface Around {
   readonly after?: () => unknown;
 }
 
-/** The same gateway, on which something happens around one call of one script; what throws is what the caller is told. */
-export function gatewayAround(gateway: Gateway, { script: wanted, call, before, after }: Around): Gateway {
+/** The same client, on which something happens around one call of one script; what throws is what the caller is told. */
+export function redisClientAround(
+  redisClient: RedisClient,
+  { script: wanted, call, before, after }: Around,
+): RedisClient {
   let calls = 0;
   return {
-    ...gateway,
+    ...redisClient,
     async run(script, keys, args) {
-      if (!script.name.startsWith(wanted)) return await gateway.run(script, keys, args);
+      if (!script.name.startsWith(wanted)) return await redisClient.run(script, keys, args);
       calls += 1;
       const mine = calls === call;
       if (mine) await before?.();
-      const reply = await gateway.run(script, keys, args);
+      const reply = await redisClient.run(script, keys, args);
       if (mine) await after?.();
       return reply;
     },

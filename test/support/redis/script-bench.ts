@@ -1,14 +1,14 @@
-// A Redis of a test's own with a gateway to call scripts by and a plain client to look behind them.
+// A Redis of a test's own with our client to call scripts by and a plain one to look behind them.
 
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, beforeEach } from "vitest";
 import { connect } from "../../../core/redis/connect.ts";
-import { createGateway, type Gateway } from "../../../core/redis/redis-client.ts";
+import { createRedisClient, type RedisClient } from "../../../core/redis/redis-client.ts";
 import { parseRedisUrl } from "../../../core/redis/redis-url.ts";
 import { startRedis, type TestRedis } from "./redis.ts";
 
 export interface ScriptBench {
-  readonly gateway: Gateway;
+  readonly redisClient: RedisClient;
   readonly client: Redis;
   /** Everything that is stored, in a form to compare. */
   contents(): Promise<Record<string, string>>;
@@ -18,11 +18,13 @@ export interface ScriptBench {
 export function useScriptBench(): ScriptBench {
   let redis: TestRedis;
   let client: Redis;
-  let gateway: Gateway;
+  let redisClient: RedisClient;
   beforeAll(async () => {
     redis = await startRedis();
     client = new Redis({ port: redis.port, host: redis.host });
-    gateway = createGateway(await connect({ target: parseRedisUrl(redis.url), commandTimeout: 5_000, name: "test" }));
+    redisClient = createRedisClient(
+      await connect({ target: parseRedisUrl(redis.url), commandTimeout: 5_000, name: "test" }),
+    );
   });
   beforeEach(async () => {
     await client.flushall();
@@ -30,13 +32,13 @@ export function useScriptBench(): ScriptBench {
     await client.script("FLUSH");
   });
   afterAll(async () => {
-    gateway.disconnect();
+    redisClient.disconnect();
     client.disconnect();
     await redis.stop();
   });
   return {
-    get gateway() {
-      return gateway;
+    get redisClient() {
+      return redisClient;
     },
     get client() {
       return client;

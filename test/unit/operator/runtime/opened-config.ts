@@ -112,7 +112,7 @@ export function openedConfig(events: string[], options: Opened) {
         },
         publisher,
         acknowledgements,
-        gateway: { disconnect: () => void events.push("disconnect"), read: async () => [] },
+        redisClient: { disconnect: () => void events.push("disconnect"), read: async () => [] },
         purges: { ordered: async () => [], isOrdered: async () => false, isDone: async () => false },
         ring: {
           current: () => ring,
