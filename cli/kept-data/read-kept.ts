@@ -1,7 +1,7 @@
 // Reads what is kept, page by page of the operator's records in Redis, and says of each why nobody serves it, by what the API server says of its
 // namespace and Project. Of those only names stay in memory.
 
-import { projectOfName } from "../../core/config/config-keys.ts";
+import { projectOfKey } from "../../core/config/config-keys.ts";
 import type { ProjectRef } from "../../core/config/types.ts";
 import type { RedisClient } from "../../core/redis/redis-client.ts";
 import { isForbidden, isNotFound, type KubeReader } from "../../operator/kube/api.ts";
@@ -27,7 +27,7 @@ export async function* keptPages(sources: KeptSources): AsyncIterable<readonly K
   for await (const page of dataRecordPages(sources.redisClient)) {
     const items: KeptItem[] = [];
     for (const [key, record] of [...page].sort(([one], [other]) => (one < other ? -1 : 1))) {
-      const ref = projectOfName(key);
+      const ref = projectOfKey(key);
       if (seen.has(key) || (sources.namespace !== undefined && ref.namespace !== sources.namespace)) continue;
       seen.add(key);
       if (mayKeep(record)) items.push(...itemsOf(ref, record, await namespaces.of(ref.namespace), sources));

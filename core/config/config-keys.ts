@@ -29,13 +29,13 @@ export const configKeys = {
 } as const;
 
 /** Hash of what is loaded with a project: fields `project`, `signing`, `resource:<name>`, `rootkey:<name>`. */
-export function projectKey(ref: ProjectRef): string {
-  return `${tag}:project:${projectName(ref)}`;
+export function projectConfigKey(ref: ProjectRef): string {
+  return `${tag}:project:${keyOfProject(ref)}`;
 }
 
 /** Hash of what is read on demand: fields `user:<keyed hash of the name>`, `key:<sha256 of the key>`. */
 export function credentialsKey(ref: ProjectRef): string {
-  return `${tag}:credentials:${projectName(ref)}`;
+  return `${tag}:credentials:${keyOfProject(ref)}`;
 }
 
 /**
@@ -54,16 +54,17 @@ export function usageKey(replica: string): string {
   return `${acknowledgementKey(replica)}:usage`;
 }
 
-export function projectName(ref: ProjectRef): string {
+/** `<namespace>/<name>`: by which queues, maps and hashes know a Project. */
+export function keyOfProject(ref: ProjectRef): string {
   return `${ref.namespace}/${ref.name}`;
 }
 
-export function projectOfName(name: string): ProjectRef {
-  const slash = name.indexOf("/");
-  return { namespace: name.slice(0, slash), name: name.slice(slash + 1) };
+export function projectOfKey(key: string): ProjectRef {
+  const slash = key.indexOf("/");
+  return { namespace: key.slice(0, slash), name: key.slice(slash + 1) };
 }
 
-/** Whether a field stands in credentialsKey, not in projectKey. */
+/** Whether a field stands in credentialsKey, not in projectConfigKey. */
 export function isCredentialField(field: string): boolean {
   return field.startsWith("user:") || field.startsWith("key:");
 }

@@ -38,7 +38,7 @@ export function keyField(sha256: string): string {
   return `key:${sha256}`;
 }
 
-/** What a field of projectKey holds. */
+/** What a field of projectConfigKey holds. */
 export type ProjectField =
   | { readonly kind: "project"; readonly value: ProjectConfig }
   | { readonly kind: "signing"; readonly value: SigningRing }

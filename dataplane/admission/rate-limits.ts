@@ -2,7 +2,7 @@
 // and says in RateLimit headers (draft-ietf-httpapi-ratelimit-headers-10) what is left, also where nothing is refused.
 
 import type { Clock } from "../../core/clock.ts";
-import { projectName } from "../../core/config/config-keys.ts";
+import { keyOfProject } from "../../core/config/config-keys.ts";
 import type { ProjectRates, ProjectRef, Rate } from "../../core/config/types.ts";
 import { Problem } from "../../core/errors/problem.ts";
 import { OutcomeUnknown, StoreUnavailable } from "../../core/errors/store-errors.ts";
@@ -47,11 +47,11 @@ export function createRateLimits(buckets: TokenBuckets, clock: Clock, observe: O
 
   return {
     of(project, rates, { caller, address }) {
-      const name = projectName(project);
+      const key = keyOfProject(project);
       const who = caller.kind === "anonymous" ? `address:${addressGroup(address)}` : ownerOf(caller);
       return [
-        ...(rates.caller ? [bucketOf("caller", `rate-of:${name}:${who}`, rates.caller)] : []),
-        ...(rates.project ? [bucketOf("project", `rate:${name}`, rates.project)] : []),
+        ...(rates.caller ? [bucketOf("caller", `rate-of:${key}:${who}`, rates.caller)] : []),
+        ...(rates.project ? [bucketOf("project", `rate:${key}`, rates.project)] : []),
       ];
     },
     async take(project, buckets) {

@@ -1,7 +1,7 @@
 // Looks users and keys up in Redis when they are first asked for, and remembers those it found until a change of theirs is
 // announced. What Redis can't be asked about is `unavailable`, never `unknown`.
 
-import { credentialsKey, projectName } from "../../core/config/config-keys.ts";
+import { credentialsKey, keyOfProject } from "../../core/config/config-keys.ts";
 import { keyField, readKey, readUser, userField } from "../../core/config/fields.ts";
 import { readPublished } from "../../core/config/published-value.ts";
 import { KeyNotInRing } from "../../core/config/seal.ts";
@@ -39,7 +39,7 @@ export function createCredentials(redisClient: RedisClient, keyring: FollowedKey
   let forgettings = 0;
 
   const cacheKey = (project: LiveProject, field: string): string => {
-    const name = projectName(project.config);
+    const name = keyOfProject(project.config);
     return `${name} ${generations.get(name) ?? 0} ${field}`;
   };
 

@@ -2,7 +2,7 @@
 // that they have changed, forgotten when others have been used more recently.
 
 import { isDeepStrictEqual } from "node:util";
-import { projectKey, projectOfName } from "../../core/config/config-keys.ts";
+import { projectConfigKey, projectOfKey } from "../../core/config/config-keys.ts";
 import { recentlyUsed } from "../../core/recently-used.ts";
 import type { RedisClient } from "../../core/redis/redis-client.ts";
 import { fieldsOf } from "../../core/redis/reply.ts";
@@ -95,8 +95,8 @@ export class HeldProjects {
     // Noted before the read: a change meanwhile leaves it older than the index, and whoever tells of that reads again.
     const revision = index.get(name)?.revision;
     const ring = keyring.current();
-    const ref = projectOfName(name);
-    const key = projectKey(ref);
+    const ref = projectOfKey(name);
+    const key = projectConfigKey(ref);
     const values = fieldsOf(await commands.read(key, "HGETALL", key));
     const before = this.#held.peek(name)?.project;
     const project = await loadProject(keyring, ref, values, before);

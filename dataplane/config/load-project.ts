@@ -30,7 +30,7 @@ interface LoadedField {
   readonly content: ProjectField;
 }
 
-/** `values` are the fields of projectKey as Redis holds them. Undefined when they hold no project. */
+/** `values` are the fields of projectConfigKey as Redis holds them. Undefined when they hold no project. */
 export async function loadProject(
   keyring: FollowedKeyring,
   ref: ProjectRef,

@@ -3,7 +3,7 @@
 
 import { isDeepStrictEqual } from "node:util";
 import type { Clock } from "../../core/clock.ts";
-import { projectName } from "../../core/config/config-keys.ts";
+import { keyOfProject } from "../../core/config/config-keys.ts";
 import type {
   KeyConfig,
   ProjectParts,
@@ -62,7 +62,7 @@ export function createMemoryDirectory(clock: Clock, compile?: CompileSchema): Me
     revisions: ReadonlyMap<string, number>,
     refused: RefusedResource[],
   ): Entry => {
-    const before = state?.entries.get(projectName(parts.project))?.live;
+    const before = state?.entries.get(keyOfProject(parts.project))?.live;
     const ref = refOf(parts.project);
     const resources = new Map<string, LiveResource>();
     for (const [name, config] of parts.resources) {
@@ -90,7 +90,7 @@ export function createMemoryDirectory(clock: Clock, compile?: CompileSchema): Me
   };
 
   const directory: Directory = {
-    project: (ref) => found(state?.entries.get(projectName(ref))?.live),
+    project: (ref) => found(state?.entries.get(keyOfProject(ref))?.live),
     host: (host) => found(state?.hosts.get(host)),
     user: (project, username) => found(state?.byUid.get(project.config.uid)?.users.get(username)),
     key: (project, sha256) => found(state?.byUid.get(project.config.uid)?.keys.get(sha256)),
@@ -113,7 +113,7 @@ export function createMemoryDirectory(clock: Clock, compile?: CompileSchema): Me
       const refused: RefusedResource[] = [];
       const entry = makeEntry(project, revisions, refused);
       const others = [...(state?.entries.values() ?? [])].filter(
-        (other) => projectName(other.live.config) !== projectName(project.project),
+        (other) => keyOfProject(other.live.config) !== keyOfProject(project.project),
       );
       state = makeState([...others, entry]);
       return refused;
@@ -121,7 +121,7 @@ export function createMemoryDirectory(clock: Clock, compile?: CompileSchema): Me
     remove(ref) {
       if (state === undefined) return;
       state = makeState(
-        [...state.entries.values()].filter((entry) => projectName(entry.live.config) !== projectName(ref)),
+        [...state.entries.values()].filter((entry) => keyOfProject(entry.live.config) !== keyOfProject(ref)),
       );
     },
   };
@@ -134,7 +134,7 @@ function makeState(entries: readonly Entry[]): State {
     for (const host of live.config.hosts) if (!hosts.has(host)) hosts.set(host, live);
   }
   return {
-    entries: new Map(entries.map((entry) => [projectName(entry.live.config), entry])),
+    entries: new Map(entries.map((entry) => [keyOfProject(entry.live.config), entry])),
     byUid: new Map(entries.map((entry) => [entry.live.config.uid, entry])),
     hosts,
     refs: entries.map((entry) => refOf(entry.live.config)),

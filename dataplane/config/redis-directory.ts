@@ -2,7 +2,7 @@
 // request on, both kept current by following what is published. Refuses with `unavailable` while it lacks information.
 
 import type { Clock } from "../../core/clock.ts";
-import { isCredentialField, projectName, projectOfName } from "../../core/config/config-keys.ts";
+import { isCredentialField, keyOfProject, projectOfKey } from "../../core/config/config-keys.ts";
 import type { RedisClient } from "../../core/redis/redis-client.ts";
 import { createCredentials } from "./credentials.ts";
 import type { Directory, LiveProject, Lookup } from "./directory.ts";
@@ -116,14 +116,14 @@ export function createRedisDirectory(deps: RedisDirectoryDeps): RedisDirectory {
 
   return {
     directory: {
-      project: (ref) => look(projectName(ref)),
+      project: (ref) => look(keyOfProject(ref)),
       host(host) {
         const name = index.ofHost(host);
         return name === undefined ? unknown : look(name);
       },
       user: (project, username) => credentials.user(project, username),
       key: (project, sha256) => credentials.key(project, sha256),
-      projects: () => [...index.names()].map(projectOfName),
+      projects: () => [...index.names()].map(projectOfKey),
       loaded: () => projects.all().flatMap(({ live }) => live ?? []),
       synced: () => index.whole(),
       ring: ringFit.current,

@@ -1,7 +1,7 @@
 // Reports to the operator how much of their quotas projects use: in a hash of this replica's own, only what changed, and nothing at all
 // where no project has a quota. It expires when the replica dies.
 
-import { projectName, usageKey } from "../../core/config/config-keys.ts";
+import { keyOfProject, usageKey } from "../../core/config/config-keys.ts";
 import type { QuotaUses } from "../../core/config/quota-uses.ts";
 import type { ProjectRef } from "../../core/config/types.ts";
 import type { RedisClient } from "../../core/redis/redis-client.ts";
@@ -27,7 +27,7 @@ export function reportUsage({ redisClient, replica, reports, everyMs = usualEver
   const reported = new Map<string, string>();
 
   const round = async (): Promise<void> => {
-    const now = new Map(reports().map(({ project, quotas }) => [projectName(project), JSON.stringify(quotas)]));
+    const now = new Map(reports().map(({ project, quotas }) => [keyOfProject(project), JSON.stringify(quotas)]));
     const changed = [...now].filter(([name, text]) => reported.get(name) !== text);
     const gone = [...reported.keys()].filter((name) => !now.has(name));
     if (now.size === 0 && gone.length === 0) return;

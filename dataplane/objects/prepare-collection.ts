@@ -2,7 +2,7 @@
 // indexes in the background, in small steps, so that requests never wait for them.
 
 import type { BuildingIndexes } from "../../core/config/building-indexes.ts";
-import { projectName } from "../../core/config/config-keys.ts";
+import { keyOfProject } from "../../core/config/config-keys.ts";
 import type { LiveResource } from "../config/directory.ts";
 import type { IndexState, ObjectIndexes } from "../store/ports/indexes.ts";
 import type { CollectionRef } from "../store/ports/refs.ts";
@@ -41,9 +41,9 @@ export function createCollectionPreparer(
   };
 
   const startBuild = ({ project, resource }: CollectionRef, indexes: readonly IndexState[]): void => {
-    const name = `${projectName(project)}/${resource}`;
+    const name = `${keyOfProject(project)}/${resource}`;
     const names = indexes.map(({ field }) => field.name);
-    building.set(name, { project: projectName(project), resource, indexes: names });
+    building.set(name, { project: keyOfProject(project), resource, indexes: names });
     if (builds.has(name)) return;
     const done = build({ project, resource }).finally(() => {
       builds.delete(name);

@@ -2,7 +2,7 @@
 // the cluster's own network.
 
 import Fastify, { type FastifyInstance } from "fastify";
-import { projectName } from "../../core/config/config-keys.ts";
+import { keyOfProject } from "../../core/config/config-keys.ts";
 import { type FollowedToken, openRoute, requireToken } from "../../core/http/second-port-access.ts";
 import type { Directory } from "../config/directory.ts";
 import type { Quotas, UsageReport } from "../quotas/quotas.ts";
@@ -85,7 +85,7 @@ export function createAdminServer(deps: AdminDeps): FastifyInstance {
 }
 
 function quotasByName(reports: readonly UsageReport[]): ReadonlyMap<string, UsageReport["quotas"]> {
-  return new Map(reports.map(({ project, quotas }) => [projectName(project), quotas]));
+  return new Map(reports.map(({ project, quotas }) => [keyOfProject(project), quotas]));
 }
 
 /** A project without a quota has no such member. */

@@ -1,7 +1,7 @@
 // Turns the end of a request into its metrics, its usage figures and its log line: the one place that knows all three.
 
 import type { Clock } from "../../core/clock.ts";
-import { projectName } from "../../core/config/config-keys.ts";
+import { keyOfProject } from "../../core/config/config-keys.ts";
 import type { Logger } from "../../core/log/logger.ts";
 import type { AnswerBudget } from "../admission/memory-budgets.ts";
 import type { Caller } from "../authenticate/caller.ts";
@@ -56,7 +56,7 @@ export function createRequestObserver(observers: RequestObservers): RequestObser
     requests: (counted, method, status) =>
       metrics.kvRequests.series({ ...projectLabels(counted), root_key: counted.name, method, status }),
     seconds: (counted) => metrics.kvSeconds.series({ ...projectLabels(counted), root_key: counted.name }),
-    record: ({ project, name }, ending) => usage.record(projectName(project.config), name, ending),
+    record: ({ project, name }, ending) => usage.record(keyOfProject(project.config), name, ending),
   });
 
   const countersOf = (project: LiveProject, target: Target, method: string): RequestCounters | undefined => {

@@ -3,7 +3,7 @@
 
 import { setImmediate as otherWork } from "node:timers/promises";
 import { LRUCache } from "lru-cache";
-import { projectName } from "../../core/config/config-keys.ts";
+import { keyOfProject } from "../../core/config/config-keys.ts";
 import type { Json } from "../../core/config/types.ts";
 import type { LiveProject } from "../config/directory.ts";
 import { describeProject } from "./describe/describe-project.ts";
@@ -33,7 +33,7 @@ export function createDescriptions(): Descriptions {
   const making = new WeakMap<LiveProject, Promise<string>>();
 
   const restOf = (project: LiveProject): Promise<string> | string => {
-    const known = kept.get(projectName(project.config));
+    const known = kept.get(keyOfProject(project.config));
     if (known?.project === project) return known.rest;
     let made = making.get(project);
     if (made === undefined) {
@@ -45,7 +45,7 @@ export function createDescriptions(): Descriptions {
 
   const make = async (project: LiveProject): Promise<string> => {
     const rest = `,${(await inSteps(textOf(project))).slice(1)}`;
-    kept.set(projectName(project.config), { project, rest });
+    kept.set(keyOfProject(project.config), { project, rest });
     return rest;
   };
 

@@ -2,7 +2,7 @@
 // request waits for it. Replicas that count the same collection do so together: each step goes on where the last one ended.
 
 import { setTimeout as sleep } from "node:timers/promises";
-import { projectName } from "../../core/config/config-keys.ts";
+import { keyOfProject } from "../../core/config/config-keys.ts";
 import type { CollectionRef } from "../store/ports/refs.ts";
 import type { ByteCounts } from "../store/ports/sizes.ts";
 
@@ -25,7 +25,7 @@ export function createByteCounter(store: ByteCounts): ByteCounter {
 
   return {
     start(collection) {
-      const name = `${projectName(collection.project)}/${collection.resource}`;
+      const name = `${keyOfProject(collection.project)}/${collection.resource}`;
       if (isClosed || running.has(name)) return;
       // Whoever reads amounts next begins it again.
       const work = count(collection).catch(() => undefined);

@@ -2,7 +2,7 @@
 // keep it current; what nobody writes to is looked at now and then, for metrics and for those who follow reports.
 
 import type { Clock } from "../../core/clock.ts";
-import { projectName } from "../../core/config/config-keys.ts";
+import { keyOfProject } from "../../core/config/config-keys.ts";
 import { type QuotaUses, quotaKinds } from "../../core/config/quota-uses.ts";
 import type { ProjectQuota, ProjectRef } from "../../core/config/types.ts";
 import type { Directory, LiveProject } from "../config/directory.ts";
@@ -64,12 +64,12 @@ export function createQuotas({ store, clock, directory, quotaRoundMs = 5_000, on
   const make = (project: LiveProject, quota: ProjectQuota): Guarded => {
     const usage = createProjectUsage(() => read(made.project), clock);
     const made: Guarded = { usage, project, quota, store: guardedStore(store, usage, quota) };
-    guarded.set(projectName(project.config), made);
+    guarded.set(keyOfProject(project.config), made);
     return made;
   };
 
   const guardOf = (project: LiveProject, quota: ProjectQuota): Guarded => {
-    const known = guarded.get(projectName(project.config)) ?? make(project, quota);
+    const known = guarded.get(keyOfProject(project.config)) ?? make(project, quota);
     if (known.project !== project) {
       Object.assign(known, { project, quota, store: guardedStore(store, known.usage, quota) });
       // Something else may be to be counted now.
@@ -139,6 +139,6 @@ function repeated(work: (isEnded: () => boolean) => Promise<void>, everyMs: numb
 
 /** A project that is not loaded may be written to by other replicas alone: what was known of it grows wrong. */
 function forgetOthers(guarded: Map<string, Guarded>, projects: readonly LiveProject[]): void {
-  const names = new Set(projects.map(({ config }) => projectName(config)));
+  const names = new Set(projects.map(({ config }) => keyOfProject(config)));
   for (const name of guarded.keys()) if (!names.has(name)) guarded.delete(name);
 }

@@ -2,7 +2,7 @@
 // with a login is one and the same 401, after the same work for a user that exists and one that does not.
 
 import type { Clock } from "../../core/clock.ts";
-import { projectName } from "../../core/config/config-keys.ts";
+import { keyOfProject } from "../../core/config/config-keys.ts";
 import type { UserConfig } from "../../core/config/types.ts";
 import { Problem } from "../../core/errors/problem.ts";
 import { isStoreFailure, PrimaryInDoubt, WritesRefused } from "../../core/errors/store-errors.ts";
@@ -105,7 +105,7 @@ async function login(
   if (credential.kind !== "basic") throw invalidLogin(project.config);
   const attempt = { project: project.config, username: credential.username, address };
   deps.throttle.refuseKnown(attempt);
-  const user = await deps.passwords.inTurn(projectName(project.config), async (compare) => {
+  const user = await deps.passwords.inTurn(keyOfProject(project.config), async (compare) => {
     // Looked up in turn and not before: a password that changes while the login waits must not open a session.
     const named = liveValue(await deps.directory.user(project, credential.username));
     // Spent in turn as well, so that logins in flight, which may all be right, don't use up the budget of failures.

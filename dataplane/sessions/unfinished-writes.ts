@@ -1,7 +1,7 @@
 // Writes to sessions that the store refused, or whose outcome it did not say: each is tried again until the store has it. Where several servers
 // keep sessions, each has its own line, and none waits for another. A replica that stops forgets them.
 
-import { projectName } from "../../core/config/config-keys.ts";
+import { keyOfProject } from "../../core/config/config-keys.ts";
 import type { ProjectRef } from "../../core/config/types.ts";
 import { isStoreFailure } from "../../core/errors/store-errors.ts";
 import { createNamedTasks } from "../../core/named-tasks.ts";
@@ -137,7 +137,7 @@ function regrouped<Write extends OfSession>(
   const found = new Map<string, Line<Write>>();
   for (const { writes, since } of lines.values()) {
     for (const write of writes.values()) {
-      const project = projectName(write.project);
+      const project = keyOfProject(write.project);
       const keeper = keepers.get(project) ?? keeperOf(write.project);
       keepers.set(project, keeper);
       const line = found.get(keeper) ?? { writes: new Map<string, Write>(), since };

@@ -2,6 +2,7 @@
 // so that a change costs as much as its own hosts have claims, not as much as there are Projects. Says which other Projects
 // have to be looked at again.
 
+import { keyOfProject } from "../../core/config/config-keys.ts";
 import type { ProjectRef } from "../../core/config/types.ts";
 import type { Project } from "../model/objects.ts";
 import { hostsOf, isDeleting } from "./claimed-hosts.ts";
@@ -16,10 +17,10 @@ export interface Holders {
 }
 
 export interface HostClaims {
-  /** Takes over a Project as it is now. Returns the Projects besides it whose grant may have changed by that. */
-  put(project: Project): readonly ProjectRef[];
+  /** Takes over a Project as it is now. Returns the keys of Projects besides it whose grant may have changed by that. */
+  put(project: Project): readonly string[];
   /** The Project is gone. Returns those that asked for a host of it. */
-  remove(ref: ProjectRef): readonly ProjectRef[];
+  remove(ref: ProjectRef): readonly string[];
   claimantsOf(host: string): readonly Claimant[];
 }
 
@@ -45,27 +46,27 @@ export function createHostClaims(): HostClaims {
   const byProject = new Map<string, Claims>();
   const byHost = new Map<string, Map<string, Claimant>>();
 
-  const replace = (name: string, claims: Claims | undefined): readonly ProjectRef[] => {
-    const before = byProject.get(name);
+  const replace = (key: string, claims: Claims | undefined): readonly string[] => {
+    const before = byProject.get(key);
     if (sameClaims(before, claims)) return [];
     const lost = [...(before?.hosts ?? [])];
     const gained = [...(claims?.hosts ?? [])];
-    for (const host of lost) forget(byHost, host, name);
-    for (const host of gained) remember(byHost, host, name, claims?.claimant);
-    if (claims === undefined || gained.length === 0) byProject.delete(name);
-    else byProject.set(name, claims);
-    const others = new Map([...lost, ...gained].flatMap((host) => [...(byHost.get(host) ?? [])]));
-    others.delete(name);
-    return [...others.values()].map(refOf);
+    for (const host of lost) forget(byHost, host, key);
+    for (const host of gained) remember(byHost, host, key, claims?.claimant);
+    if (claims === undefined || gained.length === 0) byProject.delete(key);
+    else byProject.set(key, claims);
+    const others = new Set([...lost, ...gained].flatMap((host) => [...(byHost.get(host)?.keys() ?? [])]));
+    others.delete(key);
+    return [...others];
   };
 
   return {
     put(project) {
       const hosts = new Set(isDeleting(project) ? [] : hostsOf(project));
       const { metadata } = project;
-      return replace(nameOf(metadata), { claimant: { metadata }, hosts });
+      return replace(keyOfProject(metadata), { claimant: { metadata }, hosts });
     },
-    remove: (ref) => replace(nameOf(ref), undefined),
+    remove: (ref) => replace(keyOfProject(ref), undefined),
     claimantsOf: (host) => [...(byHost.get(host)?.values() ?? [])],
   };
 }
@@ -76,16 +77,16 @@ export function createHostHolders(): HostHolders {
   const byHost = new Map<string, Map<string, string>>();
 
   const publish: HostHolders["publish"] = (ref, holding) => {
-    const name = nameOf(ref);
-    const before = byProject.get(name);
+    const key = keyOfProject(ref);
+    const before = byProject.get(key);
     const sameUid = before?.uid === holding?.uid;
     const hosts = holding?.hosts ?? [];
     const lost = (before?.hosts ?? []).filter((host) => !sameUid || !hosts.includes(host));
     const gained = hosts.filter((host) => !sameUid || !before?.hosts.includes(host));
-    for (const host of lost) forget(byHost, host, name);
-    for (const host of gained) remember(byHost, host, name, holding?.uid);
-    if (holding === undefined || hosts.length === 0) byProject.delete(name);
-    else byProject.set(name, holding);
+    for (const host of lost) forget(byHost, host, key);
+    for (const host of gained) remember(byHost, host, key, holding?.uid);
+    if (holding === undefined || hosts.length === 0) byProject.delete(key);
+    else byProject.set(key, holding);
     return [...new Set([...lost, ...gained])];
   };
 
@@ -96,7 +97,7 @@ export function createHostHolders(): HostHolders {
       return uid;
     },
     seen(ref, uid) {
-      const before = byProject.get(nameOf(ref));
+      const before = byProject.get(keyOfProject(ref));
       if (before?.uid === unseenHolder) publish(ref, { uid, hosts: before.hosts });
     },
   };
@@ -109,23 +110,15 @@ function sameClaims(before: Claims | undefined, after: Claims | undefined): bool
   return before.hosts.size === after.hosts.size && [...after.hosts].every((host) => before.hosts.has(host));
 }
 
-function remember<V>(index: Map<string, Map<string, V>>, host: string, name: string, value: V | undefined): void {
+function remember<V>(index: Map<string, Map<string, V>>, host: string, key: string, value: V | undefined): void {
   if (value === undefined) return;
   const entries = index.get(host) ?? new Map<string, V>();
-  entries.set(name, value);
+  entries.set(key, value);
   index.set(host, entries);
 }
 
-function forget<V>(index: Map<string, Map<string, V>>, host: string, name: string): void {
+function forget<V>(index: Map<string, Map<string, V>>, host: string, key: string): void {
   const entries = index.get(host);
-  entries?.delete(name);
+  entries?.delete(key);
   if (entries?.size === 0) index.delete(host);
-}
-
-function nameOf({ namespace, name }: ProjectRef): string {
-  return `${namespace}/${name}`;
-}
-
-function refOf({ metadata: { namespace, name } }: Claimant): ProjectRef {
-  return { namespace, name };
 }

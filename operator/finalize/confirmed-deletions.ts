@@ -2,7 +2,8 @@
 // whole project by a live GET, many children or all of a kind at once by a second look (more than half and more than ten, or
 // all of a kind: it may be a fault of ours). Remembers suspicions between two looks.
 
-import type { ProjectParts, ProjectRef } from "../../core/config/types.ts";
+import { keyOfProject } from "../../core/config/config-keys.ts";
+import type { ProjectParts } from "../../core/config/types.ts";
 import type { KubeReader } from "../kube/api.ts";
 import { customTypes } from "../kube/resource-types.ts";
 import type { DataEntry, DataRecord } from "../model/data-record.ts";
@@ -28,7 +29,7 @@ export function createConfirmedDeletions(
     { parts, data }: PublishedProject,
     deleted: ReadonlySet<string>,
   ): boolean => {
-    const key = keyOf(objects.ref);
+    const key = keyOfProject(objects.ref);
     const before = suspicions.get(key) ?? new Set();
     const present = presentChildren(objects);
     const kinds = Object.values(publishedChildren(parts, data));
@@ -60,10 +61,6 @@ export function createConfirmedDeletions(
  */
 function isUnsettled({ policy, entries }: DataRecord): boolean {
   return policy === "Delete" && entries.some((entry) => entry.purgeFromRevision === undefined);
-}
-
-function keyOf({ namespace, name }: ProjectRef): string {
-  return `${namespace}/${name}`;
 }
 
 interface MissingInput {

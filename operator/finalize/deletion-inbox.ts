@@ -3,7 +3,7 @@
 // The Secret is looked at with each look at the key ring.
 
 import { createHash } from "node:crypto";
-import { projectName } from "../../core/config/config-keys.ts";
+import { keyOfProject } from "../../core/config/config-keys.ts";
 import { recentlyUsed } from "../../core/recently-used.ts";
 import { annotationsOf, withAnnotations, wordsIn } from "../kube/annotations.ts";
 import { isConflict, type KubeApi, type KubeObject } from "../kube/api.ts";
@@ -81,7 +81,7 @@ export function createDeletionInbox(deps: DeletionInboxDeps): DeletionInbox {
     if (taken.has(request.text)) return true;
     if (request.until > now()) return false;
     // A Project that is there has its own entries guarded; its own reconcile knows whether it is.
-    const entries = records().get(projectName(request.project))?.entries ?? [];
+    const entries = records().get(keyOfProject(request.project))?.entries ?? [];
     if (entries.some((entry) => isKept(entry, { hasProject: false }) && isMeant(entry, request))) return false;
     warn("No data are kept under a name in a deletion request", { name: request.text });
     return true;
@@ -116,7 +116,7 @@ export function createDeletionInbox(deps: DeletionInboxDeps): DeletionInbox {
   return {
     of({ ref, project }, { isLeft }) {
       const own = project === undefined || isLeft ? [] : ownRequests(project);
-      return [...own, ...(byProject.get(projectName(ref)) ?? [])];
+      return [...own, ...(byProject.get(keyOfProject(ref)) ?? [])];
     },
     took(requests) {
       for (const { text, source, until } of requests)
@@ -127,7 +127,7 @@ export function createDeletionInbox(deps: DeletionInboxDeps): DeletionInbox {
       forgetTaken(requests);
       const done = new Set(requests.filter((each) => each.isEarly === true || isDone(each)).map(({ text }) => text));
       const open = requests.filter(({ text }) => !done.has(text));
-      byProject = Map.groupBy(open, ({ project }) => projectName(project));
+      byProject = Map.groupBy(open, ({ project }) => keyOfProject(project));
       for (const [key, each] of byProject) if (looksAt(key) && each.some(({ until }) => until <= now())) enqueue(key);
       if (done.size > 0) await takeAway(secret, done);
     },

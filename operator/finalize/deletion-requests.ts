@@ -2,7 +2,7 @@
 // only what was kept until then is meant: an annotation that stays where it is, in Git too, deletes nothing that is kept later. Those
 // of the future are remembered as refused, because their time comes while the annotation may still be there. Pure.
 
-import { projectName } from "../../core/config/config-keys.ts";
+import { keyOfProject } from "../../core/config/config-keys.ts";
 import type { ProjectRef } from "../../core/config/types.ts";
 import { wordsIn } from "../kube/annotations.ts";
 import { type DataEntry, type DataRecord, kindOf } from "../model/data-record.ts";
@@ -72,7 +72,7 @@ export function readProjectRequests(annotation: string | undefined, project: Pro
 
 /** As the Secret's annotation has it. */
 export function requestName(project: ProjectRef, data?: Pick<DataEntry, "what" | "name">): string {
-  return data === undefined ? projectName(project) : `${projectName(project)}/${kindOf(data)}/${data.name}`;
+  return data === undefined ? keyOfProject(project) : `${keyOfProject(project)}/${kindOf(data)}/${data.name}`;
 }
 
 /** Whether the request means what was kept so. Data that say no time were kept by an earlier version: before this one led. */

@@ -1,6 +1,7 @@
 // Says of objects that went with the CustomResourceDefinition of their kind that they are held, and takes them for deleted once a
 // person confirms that, by the hold's name on the Secret of the fleet's key ring.
 
+import { keyOfProject } from "../../core/config/config-keys.ts";
 import type { Logger } from "../../core/log/logger.ts";
 import type { Kind } from "../../core/manifests/object.ts";
 import { wordsIn } from "../kube/annotations.ts";
@@ -76,7 +77,7 @@ export function createHeldObjects(deps: HeldObjectsDeps): HeldObjects {
 
   const report = (name: string, hold: HeldKind): void => {
     const projects = reported.get(name) ?? begin(name, hold);
-    const refs = new Map(hold.projects.map((ref) => [`${ref.namespace}/${ref.name}`, ref]));
+    const refs = new Map(hold.projects.map((ref) => [keyOfProject(ref), ref]));
     for (const [key, ref] of refs) {
       const project = projects.has(key) ? undefined : caches.index.projectOf(ref);
       projects.add(key);

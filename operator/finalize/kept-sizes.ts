@@ -1,7 +1,7 @@
 // Has replicas measure data that are kept, a few at a time: the operator can't reach them. What was found is on record with the next look at
 // the project, and does not change from then on, since nobody writes to what nobody serves.
 
-import { projectName, projectOfName } from "../../core/config/config-keys.ts";
+import { keyOfProject, projectOfKey } from "../../core/config/config-keys.ts";
 import type { KeptSize } from "../../core/config/data-order.ts";
 import type { ProjectRef } from "../../core/config/types.ts";
 import { type DataEntry, type DataRecord, isKept } from "../model/data-record.ts";
@@ -43,7 +43,7 @@ export function createKeptSizes({ hasProject, looksAt, enqueue }: KeptSizesDeps)
   let found: ReadonlyMap<string, ReadonlyMap<string, KeptSize>> = new Map();
 
   return {
-    of: (project) => found.get(projectName(project)) ?? new Map(),
+    of: (project) => found.get(keyOfProject(project)) ?? new Map(),
     async look({ purges, records, rollout }) {
       const known = [...records].filter(([key]) => looksAt(key));
       const unmeasured = unmeasuredOf(known, hasProject);
@@ -56,7 +56,7 @@ export function createKeptSizes({ hasProject, looksAt, enqueue }: KeptSizesDeps)
       if (rollout !== "programmed") return;
       const next = [...unmeasured].filter(([id]) => !ordered.has(id)).slice(0, Math.max(0, maxOrders - ordered.size));
       for (const [id, { key, entry }] of next) {
-        await purges.order(id, { what: "size", of: entry.what, project: projectOfName(key), name: entry.name });
+        await purges.order(id, { what: "size", of: entry.what, project: projectOfKey(key), name: entry.name });
       }
     },
   };

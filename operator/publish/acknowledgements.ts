@@ -1,7 +1,7 @@
 // What the replicas have acknowledged, read often while somebody waits for it and now and then otherwise. While Redis is
 // away the last reading stands, and nothing new is programmed; before the first one everything waits.
 
-import { projectName } from "../../core/config/config-keys.ts";
+import { keyOfProject } from "../../core/config/config-keys.ts";
 import type { QuotaUses } from "../../core/config/quota-uses.ts";
 import type { ProjectRef } from "../../core/config/types.ts";
 import type { RedisClient } from "../../core/redis/redis-client.ts";
@@ -175,13 +175,13 @@ export function createAcknowledgements(deps: AcknowledgementsDeps): Acknowledgem
   return {
     rolloutOf,
     liveness: () => latest.liveness(),
-    availabilityOf: (ref, revision) => availabilityOf(latest.live(), projectName(ref), revision),
+    availabilityOf: (ref, revision) => availabilityOf(latest.live(), keyOfProject(ref), revision),
     building,
     uses: quotas.uses,
-    usesOf: (ref) => quotas.uses().get(projectName(ref)),
-    buildingOf: (ref) => building().get(projectName(ref)) ?? new Map(),
+    usesOf: (ref) => quotas.uses().get(keyOfProject(ref)),
+    buildingOf: (ref) => building().get(keyOfProject(ref)) ?? new Map(),
     refusalsOf(ref) {
-      const project = projectName(ref);
+      const project = keyOfProject(ref);
       return nacks().filter((nack) => nack.project === project);
     },
     async awaitRollout(revision, withinMs, signal) {

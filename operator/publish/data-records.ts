@@ -1,7 +1,7 @@
 // The data records of all projects, as their only writer remembers them, and their text in Redis. A project whose record can't be
 // read is refused until a person decides: its purges and namespaces must not be guessed.
 
-import { configKeys, projectName } from "../../core/config/config-keys.ts";
+import { configKeys, keyOfProject } from "../../core/config/config-keys.ts";
 import type { ProjectRef } from "../../core/config/types.ts";
 import type { RedisClient } from "../../core/redis/redis-client.ts";
 import { listOf, optionalText, textOf, textsOf } from "../../core/redis/reply.ts";
@@ -14,7 +14,7 @@ const recordsPerStep = 1_000;
 /** By `<namespace>/<name>`; without those that can't be read, for the others' sake. */
 export async function readDataRecords(redisClient: RedisClient): Promise<Map<string, DataRecord>> {
   const records = new Map<string, DataRecord>();
-  for await (const page of dataRecordPages(redisClient)) for (const [name, record] of page) records.set(name, record);
+  for await (const page of dataRecordPages(redisClient)) for (const [key, record] of page) records.set(key, record);
   return records;
 }
 
@@ -28,9 +28,9 @@ export async function* dataRecordPages(redisClient: RedisClient): AsyncIterable<
     const texts = textsOf(pairs);
     const page = new Map<string, DataRecord>();
     for (let at = 0; at < texts.length; at += 2) {
-      const [name = "", text = ""] = [texts[at], texts[at + 1]];
+      const [key = "", text = ""] = [texts[at], texts[at + 1]];
       const record = parseRecord(text);
-      if (record !== undefined) page.set(name, record);
+      if (record !== undefined) page.set(key, record);
     }
     yield page;
   } while (cursor !== "0");
@@ -38,13 +38,13 @@ export async function* dataRecordPages(redisClient: RedisClient): AsyncIterable<
 
 /** Throws RecordUnreadable. */
 export async function readDataRecord(redisClient: RedisClient, ref: ProjectRef): Promise<DataRecord | undefined> {
-  const name = projectName(ref);
-  const text = optionalText(await redisClient.read(configKeys.data, "HGET", configKeys.data, name));
+  const field = keyOfProject(ref);
+  const text = optionalText(await redisClient.read(configKeys.data, "HGET", configKeys.data, field));
   if (text === undefined) return undefined;
   const record = parseRecord(text);
   if (record !== undefined) return record;
   throw new RecordUnreadable(
-    `What Redis holds of this Project's data can't be read (field ${name} of the hash ${configKeys.data}). Restore it from a backup, or remove it with HDEL: the data that are served then count as this namespace's, and purges that waited are given up`,
+    `What Redis holds of this Project's data can't be read (field ${field} of the hash ${configKeys.data}). Restore it from a backup, or remove it with HDEL: the data that are served then count as this namespace's, and purges that waited are given up`,
   );
 }
 

@@ -6,8 +6,8 @@ import {
   configKeys,
   credentialsKey,
   isCredentialField,
-  projectKey,
-  projectName,
+  keyOfProject,
+  projectConfigKey,
 } from "../../core/config/config-keys.ts";
 import { fieldTexts, type ProjectField, readKey, readProjectField, readUser } from "../../core/config/fields.ts";
 import { type Keyring, keyedHash } from "../../core/config/keyring.ts";
@@ -56,9 +56,9 @@ export interface Change {
 export async function readProject(redisClient: RedisClient, keyring: Keyring, ref: ProjectRef): Promise<KnownProject> {
   const { projects } = configKeys;
   const [fields, credentials, entry] = await Promise.all([
-    redisClient.read(projectKey(ref), "HGETALL", projectKey(ref)),
+    redisClient.read(projectConfigKey(ref), "HGETALL", projectConfigKey(ref)),
     redisClient.read(credentialsKey(ref), "HGETALL", credentialsKey(ref)),
-    redisClient.read(projects, "HGET", projects, projectName(ref)),
+    redisClient.read(projects, "HGET", projects, keyOfProject(ref)),
   ]);
   const texts = [...fieldsOf(fields), ...fieldsOf(credentials)];
   const read = await Promise.all(texts.map(([field, text]) => readField(keyring, { ref, field }, text)));

@@ -2,7 +2,7 @@
 // Redis may be emptied, be restored from a backup, or lose its newest writes in a failover; from this history follows what is missing then.
 
 import { isDeepStrictEqual } from "node:util";
-import { isCredentialField, projectName } from "../../core/config/config-keys.ts";
+import { isCredentialField, keyOfProject } from "../../core/config/config-keys.ts";
 import type { ProjectParts } from "../../core/config/types.ts";
 import type { Change, KnownProject } from "./project-fields.ts";
 import type { PublishedEntry } from "./publisher.ts";
@@ -19,7 +19,7 @@ interface Progress {
 const withdrawnRemembered = 10_000;
 
 export class PublishHistory {
-  /** By name, like all of this. */
+  /** By key of the Project, like all of this. */
   readonly #parts = new Map<string, ProjectParts>();
   readonly #progress = new Map<string, Progress>();
   /** With the revision of the withdrawal. */
@@ -32,96 +32,95 @@ export class PublishHistory {
   /** The same history, which goes on by itself. */
   copy(): PublishHistory {
     const copy = new PublishHistory();
-    for (const [name, parts] of this.#parts) copy.#parts.set(name, parts);
-    for (const [name, progress] of this.#progress) copy.#progress.set(name, progress);
-    for (const [name, revision] of this.#withdrawn) copy.#withdrawn.set(name, revision);
-    for (const name of this.#uncertain) copy.#uncertain.add(name);
-    for (const name of this.#restoring) copy.#restoring.add(name);
+    for (const [key, parts] of this.#parts) copy.#parts.set(key, parts);
+    for (const [key, progress] of this.#progress) copy.#progress.set(key, progress);
+    for (const [key, revision] of this.#withdrawn) copy.#withdrawn.set(key, revision);
+    for (const key of this.#uncertain) copy.#uncertain.add(key);
+    for (const key of this.#restoring) copy.#restoring.add(key);
     return copy;
   }
 
-  partsOf(name: string): ProjectParts | undefined {
-    return this.#parts.get(name);
+  partsOf(key: string): ProjectParts | undefined {
+    return this.#parts.get(key);
   }
 
-  isUncertain(name: string): boolean {
-    return this.#uncertain.has(name);
+  isUncertain(key: string): boolean {
+    return this.#uncertain.has(key);
   }
 
-  isRestoring(name: string): boolean {
-    return this.#restoring.has(name);
+  isRestoring(key: string): boolean {
+    return this.#restoring.has(key);
   }
 
   /** Whether Redis, which has this revision of the project, had a later one from this process, or its withdrawal. */
-  isAhead(name: string, revision: number): boolean {
-    return revision < (this.#withdrawn.get(name) ?? this.#progress.get(name)?.newest ?? 0);
+  isAhead(key: string, revision: number): boolean {
+    return revision < (this.#withdrawn.get(key) ?? this.#progress.get(key)?.newest ?? 0);
   }
 
   /**
-   * Names of the projects that Redis lost steps of, where this is all that it holds: first those of which a credential that was revoked or
+   * Keys of the Projects that Redis lost steps of, where this is all that it holds: first those of which a credential that was revoked or
    * changed is back. None of an emptied Redis, which brings nothing back, and has lost all of them alike.
    */
   lostFrom(published: readonly PublishedEntry[]): readonly string[] {
     if (published.length === 0) return [];
-    const held = new Map(published.map((entry) => [projectName(entry), entry.revision]));
-    const returned = [...held].filter(([name, revision]) => this.#hasRevived(name, revision)).map(([name]) => name);
-    const behind = [...this.#progress].filter(([name, { newest }]) => (held.get(name) ?? 0) < newest);
-    return [...new Set([...returned, ...behind.map(([name]) => name)])];
+    const held = new Map(published.map((entry) => [keyOfProject(entry), entry.revision]));
+    const returned = [...held].filter(([key, revision]) => this.#hasRevived(key, revision)).map(([key]) => key);
+    const behind = [...this.#progress].filter(([key, { newest }]) => (held.get(key) ?? 0) < newest);
+    return [...new Set([...returned, ...behind.map(([key]) => key)])];
   }
 
   // ------------------------------------------------------------------------------------------------------------- what happened
 
   /** What Redis holds was just read: it counts where it is not older than what was published. */
-  wasRead(name: string, { revision, parts }: KnownProject): void {
-    if (this.isAhead(name, revision) || this.#restoring.has(name)) return;
-    if (parts !== undefined) this.#parts.set(name, parts);
+  wasRead(key: string, { revision, parts }: KnownProject): void {
+    if (this.isAhead(key, revision) || this.#restoring.has(key)) return;
+    if (parts !== undefined) this.#parts.set(key, parts);
     if (revision === 0) return;
     // What somebody else wrote may have revoked something.
-    if (this.#progress.get(name)?.newest !== revision)
-      this.#progress.set(name, { newest: revision, revoked: revision });
-    this.#withdrawn.delete(name);
+    if (this.#progress.get(key)?.newest !== revision) this.#progress.set(key, { newest: revision, revoked: revision });
+    this.#withdrawn.delete(key);
   }
 
   /** A step of the project was written. */
-  stepWritten(name: string, revision: number, step: { readonly change: Change; readonly known: KnownProject }): void {
-    const revoked = revokes(step.change, step.known) ? revision : (this.#progress.get(name)?.revoked ?? 0);
-    this.#progress.set(name, { newest: revision, revoked });
-    this.#withdrawn.delete(name);
+  stepWritten(key: string, revision: number, step: { readonly change: Change; readonly known: KnownProject }): void {
+    const revoked = revokes(step.change, step.known) ? revision : (this.#progress.get(key)?.revoked ?? 0);
+    this.#progress.set(key, { newest: revision, revoked });
+    this.#withdrawn.delete(key);
   }
 
   /** All of it was written. */
-  published(name: string, parts: ProjectParts): void {
-    this.#parts.set(name, parts);
-    this.#uncertain.delete(name);
+  published(key: string, parts: ProjectParts): void {
+    this.#parts.set(key, parts);
+    this.#uncertain.delete(key);
   }
 
-  withdrawn(name: string, revision: number): void {
-    this.#parts.delete(name);
-    this.#progress.delete(name);
-    this.#uncertain.delete(name);
-    this.#restoring.delete(name);
-    this.#withdrawn.delete(name);
-    this.#withdrawn.set(name, revision);
+  withdrawn(key: string, revision: number): void {
+    this.#parts.delete(key);
+    this.#progress.delete(key);
+    this.#uncertain.delete(key);
+    this.#restoring.delete(key);
+    this.#withdrawn.delete(key);
+    this.#withdrawn.set(key, revision);
     const [oldest] = this.#withdrawn.keys();
     if (oldest !== undefined && this.#withdrawn.size > withdrawnRemembered) this.#withdrawn.delete(oldest);
   }
 
   /** It is not known whether, or how far, a change of it was written. What puts back what was there may be written again. */
-  setUncertain(name: string): void {
-    if (!this.#restoring.has(name)) this.#uncertain.add(name);
+  setUncertain(key: string): void {
+    if (!this.#restoring.has(key)) this.#uncertain.add(key);
   }
 
-  beginRestore(name: string): void {
-    this.#restoring.add(name);
+  beginRestore(key: string): void {
+    this.#restoring.add(key);
   }
 
   /** All of it was put back, or something newer is about to be written. */
-  endRestore(name: string): void {
-    this.#restoring.delete(name);
+  endRestore(key: string): void {
+    this.#restoring.delete(key);
   }
 
-  #hasRevived(name: string, revision: number): boolean {
-    return revision < (this.#withdrawn.get(name) ?? this.#progress.get(name)?.revoked ?? 0);
+  #hasRevived(key: string, revision: number): boolean {
+    return revision < (this.#withdrawn.get(key) ?? this.#progress.get(key)?.revoked ?? 0);
   }
 }
 

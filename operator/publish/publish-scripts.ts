@@ -4,8 +4,8 @@ import {
   configKeys,
   credentialsKey,
   isCredentialField,
-  projectKey,
-  projectName,
+  keyOfProject,
+  projectConfigKey,
 } from "../../core/config/config-keys.ts";
 import type { ProjectRef } from "../../core/config/types.ts";
 import type { RedisClient } from "../../core/redis/redis-client.ts";
@@ -114,19 +114,19 @@ export function createPublishScripts(redisClient: RedisClient): PublishScripts {
     },
     async publish({ ref, epoch, lastRevision, revision, entry, record, values, removed }) {
       const fields = JSON.stringify([...values.map((value) => value.field), ...removed]);
-      const step = [epoch, lastRevision, revision, projectName(ref), entry, streamLength];
+      const step = [epoch, lastRevision, revision, keyOfProject(ref), entry, streamLength];
       const sets = values.flatMap(({ field, value }) => [keyIndex(field), field, value]);
       const removals = removed.flatMap((field) => [keyIndex(field), field]);
       const args = [...step, fields, record, values.length, ...sets, ...removals];
       return replyOf(await redisClient.run(publish, keysOf(ref), args));
     },
     async withdraw({ ref, epoch, lastRevision, revision, record }) {
-      const args = [epoch, lastRevision, revision, projectName(ref), streamLength, record];
+      const args = [epoch, lastRevision, revision, keyOfProject(ref), streamLength, record];
       return replyOf(await redisClient.run(withdraw, keysOf(ref), args));
     },
     async recordData(epoch, ref, record) {
       const keys = [configKeys.meta, configKeys.data];
-      return replyOf(await redisClient.run(recordData, keys, [epoch, projectName(ref), record]));
+      return replyOf(await redisClient.run(recordData, keys, [epoch, keyOfProject(ref), record]));
     },
     async orderPurge(epoch, id, order) {
       const keys = [configKeys.meta, configKeys.purges, configKeys.purged];
@@ -144,7 +144,7 @@ export function createPublishScripts(redisClient: RedisClient): PublishScripts {
 
 function keysOf(ref: ProjectRef): readonly string[] {
   const { meta, projects, changes, data } = configKeys;
-  return [meta, projects, projectKey(ref), credentialsKey(ref), changes, data];
+  return [meta, projects, projectConfigKey(ref), credentialsKey(ref), changes, data];
 }
 
 function foundStore([id = "", loss = "", isOther = ""]: readonly string[]): FoundStore {

@@ -4,7 +4,7 @@
 
 import { randomUUID } from "node:crypto";
 import type { Clock } from "../../core/clock.ts";
-import { configKeys, projectName, projectOfName } from "../../core/config/config-keys.ts";
+import { configKeys, keyOfProject, projectOfKey } from "../../core/config/config-keys.ts";
 import { configFormat } from "../../core/config/fields.ts";
 import type { Keyring } from "../../core/config/keyring.ts";
 import { readEntry } from "../../core/config/published-value.ts";
@@ -85,7 +85,7 @@ export interface Publisher {
    */
   restore(ref: ProjectRef): Promise<void>;
   /**
-   * Names of the projects that Redis lost steps of, as this process knows, where `published` is what it holds: first those of which a
+   * Keys of the Projects that Redis lost steps of, as this process knows, where `published` is what it holds: first those of which a
    * credential that was revoked or changed is back. None where it holds nothing at all: it brings nothing back, and lost all alike.
    */
   lostFrom(published: readonly PublishedEntry[]): readonly string[];
@@ -248,7 +248,7 @@ class RedisPublisher implements Publisher {
     const { redisClient } = this.#deps;
     const [complete, entry] = await Promise.all([
       redisClient.read(meta, "HGET", meta, "complete"),
-      redisClient.read(projects, "HEXISTS", projects, projectName(ref)),
+      redisClient.read(projects, "HEXISTS", projects, keyOfProject(ref)),
     ]);
     return optionalText(complete) !== "1" && numberOf(entry) === 0;
   }
@@ -260,9 +260,9 @@ class RedisPublisher implements Publisher {
   async published(): Promise<readonly PublishedEntry[]> {
     const { projects } = configKeys;
     const entries = fieldsOf(await this.#deps.redisClient.read(projects, "HGETALL", projects));
-    return [...entries].map(([name, text]) => {
+    return [...entries].map(([key, text]) => {
       const { hosts, revision } = readEntry(text) ?? { hosts: [], revision: 0 };
-      return { ...projectOfName(name), hosts, revision };
+      return { ...projectOfKey(key), hosts, revision };
     });
   }
 

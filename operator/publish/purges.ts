@@ -1,7 +1,7 @@
 // Orders that stored data be removed for good, or measured, and learns when a replica has done so. Orders are written under the same fence
 // as configuration: a leader that was replaced orders nothing.
 
-import { configKeys, projectName } from "../../core/config/config-keys.ts";
+import { configKeys, keyOfProject } from "../../core/config/config-keys.ts";
 import {
   type DataOrder,
   type KeptSize,
@@ -53,5 +53,5 @@ export function createPurges(redisClient: RedisClient, publisher: Pick<Publisher
 
 function isOf(project: ProjectRef, text: string): boolean {
   const order = readDataOrder(text);
-  return order !== undefined && projectName(order.project) === projectName(project);
+  return order !== undefined && keyOfProject(order.project) === keyOfProject(project);
 }

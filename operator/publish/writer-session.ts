@@ -3,7 +3,7 @@
 // holds is remembered, because nobody else writes it.
 
 import type { Clock } from "../../core/clock.ts";
-import { projectName } from "../../core/config/config-keys.ts";
+import { keyOfProject } from "../../core/config/config-keys.ts";
 import type { Keyring } from "../../core/config/keyring.ts";
 import { writeEntry, writePublished } from "../../core/config/published-value.ts";
 import { seal } from "../../core/config/seal.ts";
@@ -106,10 +106,10 @@ export class WriterSession {
     const ref = parts.project;
     const known = await this.#knownOf(ref);
     const steps = changesOf(parts, this.#keyring(), known);
-    this.#history.endRestore(projectName(ref));
-    if (steps.length > 1) this.#history.setUncertain(projectName(ref));
+    this.#history.endRestore(keyOfProject(ref));
+    if (steps.length > 1) this.#history.setUncertain(keyOfProject(ref));
     await this.#writeAll(steps, { known, parts, data });
-    this.#history.published(projectName(ref), parts);
+    this.#history.published(keyOfProject(ref), parts);
     if (steps.length === 0) await this.writeData(ref, settledRecord(data, this.newest()));
     return this.#published(ref, { changed: sizeOf(steps), revision: known.revision });
   }
@@ -122,8 +122,8 @@ export class WriterSession {
     }
     const recordAt: RecordAt = (revision) => settledRecord(data, revision);
     const revision = await this.#step(ref, recordAt, (step) => this.#scripts.withdraw(step));
-    this.#known.delete(projectName(ref));
-    this.#history.withdrawn(projectName(ref), revision);
+    this.#known.delete(keyOfProject(ref));
+    this.#history.withdrawn(keyOfProject(ref), revision);
     return this.#published(ref, { changed: known.fields.size, revision });
   }
 
@@ -134,21 +134,21 @@ export class WriterSession {
    * with them, until they are compiled anew.
    */
   async restore(ref: ProjectRef): Promise<void> {
-    const name = projectName(ref);
+    const key = keyOfProject(ref);
     const known = await this.#knownOf(ref);
     const { fields, parts, revision } = known;
     if (parts === undefined) return;
-    const isUncertain = this.#history.isUncertain(name);
+    const isUncertain = this.#history.isUncertain(key);
     if (fields.size === 0) {
       if (!isUncertain) await this.publish(parts, this.#recordOf(ref));
-    } else if (this.#history.isAhead(name, revision) || this.#history.isRestoring(name)) {
-      const last = this.#history.partsOf(name);
+    } else if (this.#history.isAhead(key, revision) || this.#history.isRestoring(key)) {
+      const last = this.#history.partsOf(key);
       const again = isUncertain ? withUnrevokedCredentials(parts, last) : withLastCredentials(parts, last);
       const steps = changesOf(again, this.#keyring(), known);
       // It may take several steps, and end after any of them: then it is taken up again.
-      this.#history.beginRestore(name);
+      this.#history.beginRestore(key);
       await this.#writeAll(steps, { known, parts: again, data: this.#recordOf(ref) });
-      this.#history.endRestore(name);
+      this.#history.endRestore(key);
     }
   }
 
@@ -180,13 +180,13 @@ export class WriterSession {
   // ---------------------------------------------------------------------------------------------------------------- inside
 
   #knownOf(ref: ProjectRef): Promise<KnownProject> {
-    const name = projectName(ref);
-    const cached = this.#known.get(name);
+    const key = keyOfProject(ref);
+    const cached = this.#known.get(key);
     if (cached !== undefined) return Promise.resolve(cached);
-    const underWay = this.#reading.get(name);
+    const underWay = this.#reading.get(key);
     if (underWay !== undefined) return underWay;
-    const reading = this.#read(ref).finally(() => this.#reading.delete(name));
-    this.#reading.set(name, reading);
+    const reading = this.#read(ref).finally(() => this.#reading.delete(key));
+    this.#reading.set(key, reading);
     return reading;
   }
 
@@ -197,9 +197,9 @@ export class WriterSession {
     ]);
     this.#remember(ref, record);
     // An object that is broken now has its last good version nowhere else.
-    if (read.fields.size === 0) read.parts ??= this.#history.partsOf(projectName(ref));
-    else this.#history.wasRead(projectName(ref), read);
-    this.#known.set(projectName(ref), read);
+    if (read.fields.size === 0) read.parts ??= this.#history.partsOf(keyOfProject(ref));
+    else this.#history.wasRead(keyOfProject(ref), read);
+    this.#known.set(keyOfProject(ref), read);
     return read;
   }
 
@@ -231,7 +231,7 @@ export class WriterSession {
       return this.#scripts.publish({ ...step, entry: writeEntry({ revision, hosts }), values, removed });
     });
     const { kid } = ring.keys[0];
-    this.#history.stepWritten(projectName(project), revision, { change, known });
+    this.#history.stepWritten(keyOfProject(project), revision, { change, known });
     for (const { field, contentHash } of changed) known.fields.set(field, { contentHash, kid });
     for (const field of removed) known.fields.delete(field);
     known.revision = revision;
@@ -269,15 +269,15 @@ export class WriterSession {
     try {
       return await write();
     } catch (error) {
-      this.#known.delete(projectName(ref));
+      this.#known.delete(keyOfProject(ref));
       const isUnwritten = error instanceof NotTheWriter || error instanceof StoreUnavailable;
-      if (!isUnwritten) this.#history.setUncertain(projectName(ref));
+      if (!isUnwritten) this.#history.setUncertain(keyOfProject(ref));
       throw error;
     }
   }
 
   #recordOf(ref: ProjectRef): DataRecord | undefined {
-    return this.records.get(projectName(ref));
+    return this.records.get(keyOfProject(ref));
   }
 
   #recordText(ref: ProjectRef, data: DataRecord | undefined): RecordText {
@@ -287,8 +287,8 @@ export class WriterSession {
   }
 
   #remember(ref: ProjectRef, data: DataRecord | undefined): void {
-    if (data === undefined) this.records.delete(projectName(ref));
-    else this.records.set(projectName(ref), data);
+    if (data === undefined) this.records.delete(keyOfProject(ref));
+    else this.records.set(keyOfProject(ref), data);
   }
 
   #published(ref: ProjectRef, done: Omit<Published, "data">): Published {

@@ -1,7 +1,7 @@
 // Handlers of what changes in the cluster, and of what replicas acknowledge: they add the keys of the Projects concerned to the work
 // queue, and keep what the reconcile has to know of an event.
 
-import { projectOfName } from "../../core/config/config-keys.ts";
+import { keyOfProject, projectOfKey } from "../../core/config/config-keys.ts";
 import { isKind } from "../../core/manifests/object.ts";
 import type { Monotonic } from "../../core/timers.ts";
 import type { KubeObject } from "../kube/api.ts";
@@ -13,6 +13,7 @@ import type { Lane } from "../queue/lanes.ts";
 import type { UnacknowledgedRevision } from "../reconcile/requeue.ts";
 import { createSecretUsers } from "../secrets/secret-users.ts";
 import type { CacheListener } from "../watch/caches.ts";
+import { projectRefOf } from "../watch/project-index.ts";
 import type { Watched } from "../watch/watched.ts";
 import { type HostRegistry, isProject } from "./host-registry.ts";
 import { createSeenDeletions } from "./seen-deletions.ts";
@@ -56,7 +57,7 @@ export function createEventHandlers({ add, hosts, keys, monotonic }: EventHandle
 
   const enqueueAwaiting = (acknowledgements: Acknowledgements): void => {
     for (const [key, { revision, isServed }] of awaited) {
-      const isNews = !isServed && acknowledgements.availabilityOf(projectOfName(key), revision) === "served";
+      const isNews = !isServed && acknowledgements.availabilityOf(projectOfKey(key), revision) === "served";
       if (isNews || acknowledgements.rolloutOf(revision) !== "waiting") add(key);
     }
   };
@@ -79,11 +80,11 @@ export function createEventHandlers({ add, hosts, keys, monotonic }: EventHandle
       if (!listed && before?.metadata.generation !== object.metadata.generation) {
         arrivals.set(object.metadata.uid, monotonic());
       }
-      add(keyOf(object), listed ? "bulk" : "live");
+      add(keyOfProject(projectRefOf(object)), listed ? "bulk" : "live");
       for (const key of others) add(key);
     },
     objectRemoved(object) {
-      const key = keyOf(object);
+      const key = keyOfProject(projectRefOf(object));
       secretUsers.remove(object);
       arrivals.delete(object.metadata.uid);
       deletions.add(key, object);
@@ -146,9 +147,4 @@ function buildsIn(acknowledgements: Acknowledgements): ReadonlyMap<string, strin
 /** Own Secrets change because of an own write, mostly: what is read of them then is nothing new. */
 function laneOf({ labels }: KubeObject["metadata"]): Lane {
   return isKind(labels?.[kindLabel]) && labels?.[nameLabel] !== undefined ? "bulk" : "live";
-}
-
-function keyOf(object: CustomResource): string {
-  const { namespace, name } = object.metadata;
-  return `${namespace}/${object.kind === "Project" ? name : object.spec.projectRef.name}`;
 }

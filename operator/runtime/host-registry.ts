@@ -1,7 +1,7 @@
 // Who may serve which host, over all Projects: claims as Projects come and go, holders as they are published. Names the keys of
 // Projects that must be looked at again.
 
-import { projectName } from "../../core/config/config-keys.ts";
+import { keyOfProject } from "../../core/config/config-keys.ts";
 import type { ProjectParts, ProjectRef } from "../../core/config/types.ts";
 import { createHostClaims, createHostHolders, unseenHolder } from "../compile/host-claims.ts";
 import type { HostPolicy } from "../compile/host-policy.ts";
@@ -24,20 +24,19 @@ export interface HostRegistry {
 export function createHostRegistry(policy: HostPolicy): HostRegistry {
   const claims = createHostClaims();
   const holders = createHostHolders();
-  const keysOf = (refs: readonly ProjectRef[]): readonly string[] => refs.map(projectName);
   return {
     put(project) {
       holders.seen(project.metadata, project.metadata.uid);
-      return keysOf(claims.put(project));
+      return claims.put(project);
     },
-    remove: (project) => keysOf(claims.remove(project.metadata)),
+    remove: (project) => claims.remove(project.metadata),
     grantOf: (project) => grantFor(project, claims, holders, policy),
     published(ref, parts) {
       const changed = holders.publish(ref, parts && { uid: parts.project.uid, hosts: parts.project.hosts });
       const claimants = changed.flatMap((host) =>
-        claims.claimantsOf(host).map(({ metadata }) => projectName(metadata)),
+        claims.claimantsOf(host).map(({ metadata }) => keyOfProject(metadata)),
       );
-      return [...new Set(claimants)].filter((key) => key !== projectName(ref));
+      return [...new Set(claimants)].filter((key) => key !== keyOfProject(ref));
     },
     found(ref, uid, hosts) {
       holders.publish(ref, { uid: uid ?? unseenHolder, hosts });

@@ -2,7 +2,7 @@
 // and counts them for metrics.
 
 import type { Clock } from "../../core/clock.ts";
-import { projectOfName } from "../../core/config/config-keys.ts";
+import { projectOfKey } from "../../core/config/config-keys.ts";
 import { createDeletionInbox, type DeletionInbox } from "../finalize/deletion-inbox.ts";
 import { createKeptSizes, type KeptSizes } from "../finalize/kept-sizes.ts";
 import type { KubeApi, KubeObject } from "../kube/api.ts";
@@ -41,9 +41,9 @@ export function createKeptDataMaintenance({
 }: KeptDataMaintenanceDeps): KeptDataMaintenance {
   const { caches, settings, logger, clock } = context;
   const records = () => config()?.publisher.dataRecords() ?? new Map();
-  const hasProject = (key: string) => caches.index.projectOf(projectOfName(key)) !== undefined;
+  const hasProject = (key: string) => caches.index.projectOf(projectOfKey(key)) !== undefined;
   const looksAt = (key: string): boolean => {
-    const ref = projectOfName(key);
+    const ref = projectOfKey(key);
     return caches.knows(ref.namespace) && isOurs(caches.index.projectOf(ref), settings);
   };
   const deletions = createDeletionInbox({

@@ -2,7 +2,7 @@
 // configuration, and maintenance. All writing is fenced: to the API server by the Lease, to Redis by the epoch.
 
 import { randomBytes } from "node:crypto";
-import { projectName, projectOfName } from "../../core/config/config-keys.ts";
+import { keyOfProject, projectOfKey } from "../../core/config/config-keys.ts";
 import { userField } from "../../core/config/fields.ts";
 import { describeError } from "../../core/log/describe-error.ts";
 import { hashPassword, isPasswordOf } from "../../core/password/hash-password.ts";
@@ -176,7 +176,7 @@ export class LeaderSession {
       observe: (observation) => {
         metrics.observeWork(observation);
         if (observation.kind !== "ended" || observation.error === undefined) return;
-        const { namespace, name } = projectOfName(observation.key);
+        const { namespace, name } = projectOfKey(observation.key);
         const { error } = observation;
         const log = isOvertaken(error) || error instanceof RedisRefused ? logger.debug : logger.warn;
         log("Failed to reconcile Project; trying again", { namespace, name, error: describeError(error) });
@@ -199,7 +199,7 @@ export class LeaderSession {
   // ---------------------------------------------------------------------------------------------------------------- inside
 
   async #handle(key: string, deps: ProcessKeyDeps, signal: AbortSignal): Promise<WorkResult> {
-    if (this.#resealing.delete(key)) await (await this.#writer.begun()).publisher.reseal(projectOfName(key));
+    if (this.#resealing.delete(key)) await (await this.#writer.begun()).publisher.reseal(projectOfKey(key));
     return await processKey(key, deps, signal);
   }
 
@@ -286,8 +286,8 @@ export class LeaderSession {
     const sealingKid = (): string => ring.current().keys[0].kid;
     // By the project's own worker: nothing else publishes it meanwhile.
     const resealProject = async (ref: { readonly namespace: string; readonly name: string }): Promise<void> => {
-      this.#resealing.add(projectName(ref));
-      this.#queue.add(projectName(ref), "bulk");
+      this.#resealing.add(keyOfProject(ref));
+      this.#queue.add(keyOfProject(ref), "bulk");
     };
     await rotateFleetRing({
       api: this.#api,

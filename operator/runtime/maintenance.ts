@@ -1,7 +1,7 @@
 // What the leader does besides reconciling: says when everything has been published once, finds what no object explains, looks
 // whether Redis was emptied, how much memory it uses and when its certificate ends, renews the fleet's ring, sweeps what is left behind, and looks at everything again now and then.
 
-import { projectName, projectOfName } from "../../core/config/config-keys.ts";
+import { keyOfProject, projectOfKey } from "../../core/config/config-keys.ts";
 import { describeError } from "../../core/log/describe-error.ts";
 import type { Logger } from "../../core/log/logger.ts";
 import { pause, type Timers } from "../../core/timers.ts";
@@ -60,7 +60,7 @@ const suspicionMs = 15_000;
 export function createMaintenance(deps: MaintenanceDeps): Maintenance {
   const { queue, logger } = deps;
   /** Keys that have not been published since the last beginning; undefined once all were. */
-  let missing: Set<string> | undefined = new Set();
+  let pending: Set<string> | undefined = new Set();
   let beginnings = 0;
   let suspected: ReadonlySet<string> = new Set();
   /** Why the Redis is left to another installation. */
@@ -97,11 +97,10 @@ export function createMaintenance(deps: MaintenanceDeps): Maintenance {
     const publisher = await deps.publisher();
     const present = new Set(deps.keys());
     const known = (await publisher.published()).filter(({ namespace }) => deps.knows(namespace));
-    const published = new Set(known.map(projectName));
+    const published = new Set(known.map(keyOfProject));
     const missing = checkMissing({ published, present, deleted: new Set(), suspected });
     suspected = missing.suspected;
-    const isThere = (key: string) =>
-      present.has(key) || published.has(key) || !deps.knows(projectOfName(key).namespace);
+    const isThere = (key: string) => present.has(key) || published.has(key) || !deps.knows(projectOfKey(key).namespace);
     for (const key of [...missing.gone, ...leftBehind(publisher.dataRecords(), isThere)]) queue.add(key, "bulk");
     if (suspected.size === 0) return;
     logger.warn("Most published projects have no Project any more; checking again before they are withdrawn", {
@@ -116,9 +115,9 @@ export function createMaintenance(deps: MaintenanceDeps): Maintenance {
   };
 
   const complete = async (): Promise<void> => {
-    if (missing === undefined || missing.size > 0) return;
+    if (pending === undefined || pending.size > 0) return;
     await (await deps.publisher()).complete();
-    missing = undefined;
+    pending = undefined;
     logger.info("All Projects are published");
     await orphans();
   };
@@ -138,10 +137,10 @@ export function createMaintenance(deps: MaintenanceDeps): Maintenance {
       if (refusedFor !== undefined) logger.info("Redis belongs to this installation again");
       refusedFor = undefined;
       void attempt("Redis' servers", deps.lookAtRedis);
-      missing = new Set(deps.keys());
+      pending = new Set(deps.keys());
       for (const key of lost) queue.add(key, "live");
-      for (const key of missing) queue.add(key, "bulk");
-      if (missing.size === 0) void attempt("complete", complete);
+      for (const key of pending) queue.add(key, "bulk");
+      if (pending.size === 0) void attempt("complete", complete);
     },
     refused({ message, writer }) {
       if (message === refusedFor) return;
@@ -150,8 +149,8 @@ export function createMaintenance(deps: MaintenanceDeps): Maintenance {
       for (const key of deps.keys()) queue.add(key, "bulk");
     },
     processed(key, published) {
-      if (missing === undefined || !published) return;
-      if (missing.delete(key) && missing.size === 0) void attempt("complete", complete);
+      if (pending === undefined || !published) return;
+      if (pending.delete(key) && pending.size === 0) void attempt("complete", complete);
     },
     async run() {
       await attempt("verify", verify);
@@ -163,8 +162,8 @@ export function createMaintenance(deps: MaintenanceDeps): Maintenance {
         every(ringMs, "ring", deps.rotateRing),
         every(redisLookMs, "Redis' servers", deps.lookAtRedis),
         every(orphansMs, "orphans", async () => {
-          if (missing === undefined) await orphans();
-          else logger.info("Some Projects are not published yet", { projects: missing.size, one: [...missing].at(0) });
+          if (pending === undefined) await orphans();
+          else logger.info("Some Projects are not published yet", { projects: pending.size, one: [...pending].at(0) });
           await deps.sweepOrphans();
         }),
         every(resyncMs, "resync", async () => {

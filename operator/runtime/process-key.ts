@@ -1,7 +1,7 @@
 // Works on one key of the queue: a reconcile, and what its failures mean. While Redis is away, the statuses that wait for it say so.
 // A failure is thrown again, and its key comes again after its backoff.
 
-import { projectName, projectOfName } from "../../core/config/config-keys.ts";
+import { keyOfProject, projectOfKey } from "../../core/config/config-keys.ts";
 import type { ProjectRef } from "../../core/config/types.ts";
 import { keptFrom } from "../finalize/kept-data.ts";
 import { isConflict, isNotFound } from "../kube/api.ts";
@@ -43,7 +43,7 @@ export interface ProcessKeyDeps extends ReconcileDeps {
 const unknownMs = 2_000;
 
 export async function processKey(key: string, deps: ProcessKeyDeps, signal: AbortSignal): Promise<WorkResult> {
-  const ref = projectOfName(key);
+  const ref = projectOfKey(key);
   if (!deps.knows(ref.namespace)) return await leftAlone(key, deps);
   // Read once: a Project of another class may come to children that were here without one while Redis answers.
   const objects = deps.objectsOf(ref);
@@ -76,7 +76,7 @@ async function begun({ writer, observePublish }: ProcessKeyDeps): Promise<OpenCo
 
 /** As it was published last. What nobody can say holds up no other Project. */
 async function leftAlone(key: string, deps: ProcessKeyDeps): Promise<WorkResult> {
-  const ref = projectOfName(key);
+  const ref = projectOfKey(key);
   const isRestored = await restored(ref, deps);
   deps.onProcessed(key, { published: isRestored });
   const { project, ...children } = deps.objectsOf(ref);
@@ -121,8 +121,8 @@ async function leftToOthers(ref: ProjectRef, deps: ProcessKeyDeps): Promise<Work
     });
   }
   // What becomes of their data and Secrets is not ours to decide.
-  deps.takeDeleted(projectName(ref));
-  deps.onProcessed(projectName(ref), { published: true });
+  deps.takeDeleted(keyOfProject(ref));
+  deps.onProcessed(keyOfProject(ref), { published: true });
   return undefined;
 }
 
@@ -134,7 +134,7 @@ async function failed(key: string, error: unknown, deps: ProcessKeyDeps): Promis
     deps.onProcessed(key, { published: true });
     return "later";
   }
-  const ref = projectOfName(key);
+  const ref = projectOfKey(key);
   const why = whyUnpublished(error);
   if (why !== undefined) await writeUnpublishedStatuses(ref, why, deps);
   const published = !(await isLacking(ref, deps));

@@ -2,7 +2,7 @@
 // it is this very object's is asked for, because the cache may still show those of a namespace that is gone. What another
 // installation made is left to it, unless it is gone, or this one adopts; of two that adopt, the one that takes a Project back keeps it.
 
-import { projectName } from "../../core/config/config-keys.ts";
+import { keyOfProject } from "../../core/config/config-keys.ts";
 import type { Secret } from "../../core/manifests/object.ts";
 import type { Monotonic } from "../../core/timers.ts";
 import { ApiFailure, isConflict, isForbidden, type KubeApi, type KubeObject, type ObjectName } from "../kube/api.ts";
@@ -132,7 +132,7 @@ export function createSecretClaims(deps: SecretClaimsDeps): SecretClaims {
       return adopt && isMarkedWith(found, ownerMarks(owner)) && (await holderOf(found)) !== undefined;
     },
     async rivalOf(project, secrets) {
-      const isTakenBack = adopt && !takenOver.has(projectName(project.metadata));
+      const isTakenBack = adopt && !takenOver.has(keyOfProject(project.metadata));
       if (isTakenBack) return void rivals.learnt(project.metadata.uid, undefined);
       return await holderOfProject(project, secrets);
     },
@@ -162,7 +162,7 @@ export function createSecretClaims(deps: SecretClaimsDeps): SecretClaims {
       own.note(written);
       const { namespace, name } = owner.metadata;
       const holder = owner.kind === "Project" ? await holderOf(found) : undefined;
-      if (holder !== undefined) takenOver.add(projectName({ namespace, name }));
+      if (holder !== undefined) takenOver.add(keyOfProject({ namespace, name }));
     },
   };
 }

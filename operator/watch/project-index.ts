@@ -1,6 +1,7 @@
 // Which objects belong to which Project: an index over the watched kinds, by `<namespace>/<project>`. A Project that only its
 // children name has an entry too, so that their statuses say that it is missing.
 
+import { keyOfProject } from "../../core/config/config-keys.ts";
 import type { ProjectRef } from "../../core/config/types.ts";
 import type { Kind } from "../../core/manifests/object.ts";
 import type { KubeObject } from "../kube/api.ts";
@@ -35,14 +36,14 @@ export function createProjectIndex(): ProjectIndex {
   };
   return {
     put(object) {
-      const key = keyOf(object);
+      const key = keyOfProject(projectRefOf(object));
       const entry = entryOf(key);
       if (object.kind === "Project") entry.project = object;
       else entry.children[object.kind].set(object.metadata.name, object);
       return key;
     },
     remove(object) {
-      const key = keyOf(object);
+      const key = keyOfProject(projectRefOf(object));
       const entry = entries.get(key);
       if (entry === undefined) return key;
       if (object.kind === "Project") delete entry.project;
@@ -51,7 +52,7 @@ export function createProjectIndex(): ProjectIndex {
       return key;
     },
     objectsOf(ref) {
-      const entry = entries.get(`${ref.namespace}/${ref.name}`);
+      const entry = entries.get(keyOfProject(ref));
       const of = <C extends Child>(kind: C["kind"]): readonly C[] =>
         entry === undefined ? [] : ([...entry.children[kind].values()] as C[]);
       return {
@@ -63,7 +64,7 @@ export function createProjectIndex(): ProjectIndex {
         keys: of<ApiKey>("ApiKey"),
       };
     },
-    projectOf: (ref) => entries.get(`${ref.namespace}/${ref.name}`)?.project,
+    projectOf: (ref) => entries.get(keyOfProject(ref))?.project,
     keys: () => entries.keys(),
     *all() {
       for (const { project, children } of entries.values()) {
@@ -76,11 +77,6 @@ export function createProjectIndex(): ProjectIndex {
 
 function isEmpty({ project, children }: Entry): boolean {
   return project === undefined && Object.values(children).every((objects) => objects.size === 0);
-}
-
-function keyOf(object: CustomResource): string {
-  const { namespace, name } = projectRefOf(object);
-  return `${namespace}/${name}`;
 }
 
 /** The Project that it belongs to, or is. */

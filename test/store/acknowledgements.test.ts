@@ -2,7 +2,7 @@
 
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { systemClock } from "../../core/clock.ts";
-import { acknowledgementKey, configKeys, projectKey } from "../../core/config/config-keys.ts";
+import { acknowledgementKey, configKeys, projectConfigKey } from "../../core/config/config-keys.ts";
 import { newKeyringText, parseKeyring } from "../../core/config/keyring.ts";
 import type { RedisClient } from "../../core/redis/redis-client.ts";
 import { textsOf } from "../../core/redis/reply.ts";
@@ -306,7 +306,7 @@ describe("refusals", () => {
     await publisher.publish(shop);
     const { directory } = await replica("a");
     await eventually(async () => expect((await directory.project(ref)).outcome).toBe("found"));
-    const key = projectKey(ref);
+    const key = projectConfigKey(ref);
     await redisClient.write(key, "HSET", key, "resource:books", `9999999999999999 ${"0".repeat(64)} not.sealed`);
     await publisher.publish(changed(shop, withRootKey("x")));
     await eventually(() =>

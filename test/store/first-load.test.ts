@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { systemClock } from "../../core/clock.ts";
-import { projectKey } from "../../core/config/config-keys.ts";
+import { projectConfigKey } from "../../core/config/config-keys.ts";
 import { newKeyringText, parseKeyring } from "../../core/config/keyring.ts";
 import type { RedisClient } from "../../core/redis/redis-client.ts";
 import { unchangingKeyring } from "../../dataplane/config/follow-keyring.ts";
@@ -43,7 +43,7 @@ it("is read again when the change comes before the first reading is taken over",
     ...redisClient,
     async read(key, name, ...args) {
       const reply = await redisClient.read(key, name, ...args);
-      if (key === projectKey(ref) && name === "HGETALL") {
+      if (key === projectConfigKey(ref) && name === "HGETALL") {
         read.resolve();
         await held.promise;
       }

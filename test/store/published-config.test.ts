@@ -2,7 +2,7 @@
 
 import { afterEach, describe, expect, it } from "vitest";
 import { systemClock } from "../../core/clock.ts";
-import { configKeys, credentialsKey, projectKey } from "../../core/config/config-keys.ts";
+import { configKeys, credentialsKey, projectConfigKey } from "../../core/config/config-keys.ts";
 import { newKeyringText, parseKeyring } from "../../core/config/keyring.ts";
 import type { ProjectParts } from "../../core/config/types.ts";
 import type { RedisClient } from "../../core/redis/redis-client.ts";
@@ -87,7 +87,7 @@ async function publishWithoutHint(...versions: readonly ProjectParts[]): Promise
   const other = await openRedisClient(elsewhere.url);
   const publisherThere = await begunPublisher({ redisClient: other, keyring });
   for (const parts of versions) await publisherThere.publish(parts);
-  for (const key of [projectKey(ref), credentialsKey(ref), configKeys.projects]) {
+  for (const key of [projectConfigKey(ref), credentialsKey(ref), configKeys.projects]) {
     await redisClient.write(key, "DEL", key);
     const fields = textsOf(await other.read(key, "HGETALL", key));
     if (fields.length > 0) await redisClient.write(key, "HSET", key, ...fields);
@@ -276,7 +276,7 @@ describe("a replica", () => {
     const other = changed(shop, withResource("books", { maxObjects: 1 }));
     await publisher.publish(other);
     await eventually(async () => expect((await live(directory)).resources.get("books")?.config.maxObjects).toBe(1));
-    const key = projectKey(ref);
+    const key = projectConfigKey(ref);
     await redisClient.write(
       key,
       "HSET",
@@ -331,7 +331,7 @@ describe("a publisher", () => {
   it("leaves nothing of a project that it withdrew", async () => {
     await publisher.publish(shop);
     await publisher.withdraw(ref);
-    for (const key of [projectKey(ref), credentialsKey(ref)])
+    for (const key of [projectConfigKey(ref), credentialsKey(ref)])
       expect(await redisClient.read(key, "EXISTS", key)).toBe(0);
     expect(await redisClient.read(configKeys.projects, "HGETALL", configKeys.projects)).toEqual([]);
   });
@@ -341,7 +341,7 @@ describe("a publisher", () => {
     const name = "somebody-of-a-long-name";
     await publisher.publish(changed(shop, withUser(name)));
     const stored = JSON.stringify([
-      await redisClient.read(projectKey(ref), "HGETALL", projectKey(ref)),
+      await redisClient.read(projectConfigKey(ref), "HGETALL", projectConfigKey(ref)),
       await redisClient.read(credentialsKey(ref), "HGETALL", credentialsKey(ref)),
       await redisClient.read(configKeys.changes, "XRANGE", configKeys.changes, "-", "+"),
     ]);

@@ -1,7 +1,7 @@
 // What a publisher finds in Redis, writes there and leaves alone, on one Redis and on a Cluster.
 
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { configKeys, credentialsKey, projectKey } from "../../core/config/config-keys.ts";
+import { configKeys, credentialsKey, projectConfigKey } from "../../core/config/config-keys.ts";
 import { newKeyringText, parseKeyring } from "../../core/config/keyring.ts";
 import type { RedisClient } from "../../core/redis/redis-client.ts";
 import type { Publisher } from "../../operator/publish/publisher.ts";
@@ -89,7 +89,7 @@ function describePublisher(name: string, open: () => Promise<OpenedRedis>): void
 
     it("finds no parts where the project's own field can't be opened, and writes it anew", async () => {
       await publisher.publish(shop);
-      const key = projectKey(ref);
+      const key = projectConfigKey(ref);
       await redisClient.write(key, "HSET", key, "project", "junk");
       const after = await successor();
       expect((await after.load(ref)).parts).toBeUndefined();
@@ -131,7 +131,7 @@ function describePublisher(name: string, open: () => Promise<OpenedRedis>): void
 
     it("withdraws a project of which only the index knows", async () => {
       await publisher.publish(shop);
-      for (const key of [projectKey(ref), credentialsKey(ref)]) await redisClient.write(key, "DEL", key);
+      for (const key of [projectConfigKey(ref), credentialsKey(ref)]) await redisClient.write(key, "DEL", key);
       const after = await successor();
       await after.withdraw(ref);
       expect(await after.published()).toEqual([]);

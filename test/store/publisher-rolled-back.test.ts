@@ -2,7 +2,7 @@
 // accepted again until it is published anew, so that it comes before everything else.
 
 import { describe, expect, it } from "vitest";
-import { configKeys, projectName } from "../../core/config/config-keys.ts";
+import { configKeys, keyOfProject } from "../../core/config/config-keys.ts";
 import { newKeyringText, parseKeyring } from "../../core/config/keyring.ts";
 import { OutcomeUnknown, StoreUnavailable } from "../../core/errors/store-errors.ts";
 import type { RedisClient } from "../../core/redis/redis-client.ts";
@@ -122,7 +122,7 @@ describe("of what Redis lost by going back", () => {
     const next = await begunPublisher({ redisClient, keyring });
     await next.load(ref);
     await restoreBackup(next);
-    expect(await lost(next)).toEqual([projectName(ref)]);
+    expect(await lost(next)).toEqual([keyOfProject(ref)]);
   });
 
   it("is remembered until it is published again, however often Redis goes back meanwhile", async () => {
@@ -132,7 +132,7 @@ describe("of what Redis lost by going back", () => {
     await restoreBackup();
     await publisher.load(ref);
     await restoreBackup();
-    expect(await lost()).toEqual([projectName(ref)]);
+    expect(await lost()).toEqual([keyOfProject(ref)]);
     await publisher.publish(revoked, books);
     expect(await lost()).toEqual([]);
   });

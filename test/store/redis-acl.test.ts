@@ -4,7 +4,7 @@
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { systemClock } from "../../core/clock.ts";
-import { acknowledgementKey, configKeys, credentialsKey, projectKey } from "../../core/config/config-keys.ts";
+import { acknowledgementKey, configKeys, credentialsKey, projectConfigKey } from "../../core/config/config-keys.ts";
 import { newKeyringText, newRingKey, parseKeyring } from "../../core/config/keyring.ts";
 import type { RedisClient } from "../../core/redis/redis-client.ts";
 import { systemTimers } from "../../core/timers.ts";
@@ -198,7 +198,7 @@ describe("the operator's user is refused", () => {
 
 describe("the data plane's user is refused", () => {
   it("configuration, to write", async () => {
-    const fields = [meta, projects, projectKey(ref), credentialsKey(ref), purges];
+    const fields = [meta, projects, projectConfigKey(ref), credentialsKey(ref), purges];
     await expectRefused("jsonplane-dataplane", [
       ...fields.flatMap((key) => [
         ["HSET", key, "a", "b"],

@@ -1,7 +1,7 @@
 // Answers what no index does alone: an index names the few objects that may match, or all that the caller sees are read, up to a
 // bound. Refuses what would read more, naming the index that would make it cheap.
 
-import { projectName } from "../../../core/config/config-keys.ts";
+import { keyOfProject } from "../../../core/config/config-keys.ts";
 import type { Condition } from "./conditions.ts";
 import { type ListContext, type ListPage, pageLength } from "./context.ts";
 import { type Cursor, cursorOf } from "./cursor.ts";
@@ -88,7 +88,7 @@ async function candidates(list: ListContext, narrowings: readonly IndexUse[]): P
 
 /** Naming ten thousand holds Redis for some four milliseconds, as reading a mebibyte does. */
 async function inTurn<T>({ context, request }: ListContext, read: () => Promise<T>): Promise<T> {
-  await request.scanSemaphore.acquire(projectName(context.collection.project));
+  await request.scanSemaphore.acquire(keyOfProject(context.collection.project));
   try {
     return await read();
   } finally {

@@ -1,7 +1,7 @@
 // Answers a list: from an index where one fits, else by a scan of bounded size. Refuses what would read too much, naming
 // the index that would make it cheap.
 
-import { projectName } from "../../../core/config/config-keys.ts";
+import { keyOfProject } from "../../../core/config/config-keys.ts";
 import { Problem } from "../../../core/errors/problem.ts";
 import { selected } from "../../../core/json/selection.ts";
 import type { Answer } from "../../http/answer.ts";
@@ -19,7 +19,7 @@ export async function listObjects(store: ObjectLists, context: ObjectContext, re
   let hasTurn = false;
   // What is long waits for the semaphore, as scans do: a project that is alone may have 64 pages under way.
   const beforeMore = async (): Promise<void> => {
-    await scanSemaphore.acquire(projectName(context.collection.project));
+    await scanSemaphore.acquire(keyOfProject(context.collection.project));
     hasTurn = true;
   };
   try {

@@ -3,7 +3,7 @@
 // those that read much run at once; who would wait too far back is refused with `query_busy`.
 
 import { setImmediate as othersFirst } from "node:timers/promises";
-import { projectName } from "../../../core/config/config-keys.ts";
+import { keyOfProject } from "../../../core/config/config-keys.ts";
 import { Problem } from "../../../core/errors/problem.ts";
 import { valueAt } from "../../../core/json/members.ts";
 import { createSemaphore, type Semaphore } from "../../../core/semaphore.ts";
@@ -93,7 +93,7 @@ async function readAll({ texts, semaphore, collection }: Scan, onText: (text: st
       if (step !== "go on") return step;
       if (seen > scanLimit || bytes > scanBytes) return "too much";
       if (!hasTurn && bytes > freeBytes) {
-        await semaphore.acquire(projectName(collection.project));
+        await semaphore.acquire(keyOfProject(collection.project));
         hasTurn = true;
       }
       // A store in this process answers without ever leaving the event loop to anybody else.

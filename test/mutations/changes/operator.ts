@@ -290,7 +290,7 @@ export const operatorMutations: readonly Mutation[] = [
     name: "backup-overwrites-what-is-remembered",
     harm: "A key that a restored backup brings back is taken for the one that was published last",
     file: "operator/publish/publish-history.ts",
-    find: "    if (this.isAhead(name, revision) || this.#restoring.has(name)) return;\n",
+    find: "    if (this.isAhead(key, revision) || this.#restoring.has(key)) return;\n",
     replace: "",
     caughtBy: ["test/store/publisher-rolled-back.test.ts"],
   },

@@ -3,7 +3,7 @@
 
 import { randomUUID } from "node:crypto";
 import { type Clock, systemClock } from "../../../core/clock.ts";
-import { configKeys, credentialsKey, projectKey } from "../../../core/config/config-keys.ts";
+import { configKeys, credentialsKey, projectConfigKey } from "../../../core/config/config-keys.ts";
 import type { Keyring } from "../../../core/config/keyring.ts";
 import type { ProjectParts, ProjectRef } from "../../../core/config/types.ts";
 import { connect } from "../../../core/redis/connect.ts";
@@ -72,7 +72,7 @@ export async function storedRecord(redisClient: RedisClient, name: string): Prom
 
 /** Names of the fields that Redis holds of a project. */
 export async function storedFields(redisClient: RedisClient, ref: ProjectRef): Promise<readonly string[]> {
-  const keys = [projectKey(ref), credentialsKey(ref)];
+  const keys = [projectConfigKey(ref), credentialsKey(ref)];
   const found = await Promise.all(keys.map(async (key) => fieldsOf(await redisClient.read(key, "HGETALL", key))));
   return found.flatMap((fields) => [...fields.keys()]).sort();
 }

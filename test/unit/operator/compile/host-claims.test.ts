@@ -103,8 +103,7 @@ function fleet() {
       const project = projectOf({ ...place, ...rest });
       if (gone) standing.delete(key);
       else standing.set(key, project);
-      const reported = gone ? claims.remove(place) : claims.put(project);
-      return reported.map((ref) => `${ref.namespace}/${ref.name}`);
+      return gone ? claims.remove(place) : claims.put(project);
     },
     publish({ place }: Change): void {
       const key = `${place.namespace}/${place.name}`;
@@ -166,7 +165,7 @@ describe("host claims", () => {
     const claims = createHostClaims();
     claims.put(projectOf({ namespace: "shop", name: "x", hosts: ["a.example.org"] }));
     const reported = claims.put(projectOf({ namespace: "bank", name: "y", hosts: ["a.example.org"] }));
-    expect(reported).toEqual([{ namespace: "shop", name: "x" }]);
+    expect(reported).toEqual(["shop/x"]);
     expect(claims.put(projectOf({ namespace: "bank", name: "y", hosts: ["a.example.org"] }))).toEqual([]);
     expect(claims.claimantsOf("a.example.org").map(({ metadata }) => metadata.name)).toEqual(["x", "y"]);
   });
