@@ -17,16 +17,21 @@ export interface CommandArgument {
   readonly isList?: true;
 }
 
-export interface CommandDefinition<T extends SettingTable> {
+/** Settings as a command gets them: those that it can't run without are there. */
+export type CommandSettings<T extends SettingTable, Needed extends keyof T> = SettingValues<T> & {
+  readonly [name in Needed]: NonNullable<SettingValues<T>[name]>;
+};
+
+export interface CommandDefinition<T extends SettingTable, Needed extends keyof T> {
   readonly name: string;
   /** One line. */
   readonly summary: string;
   readonly argument?: CommandArgument;
   readonly settings: T;
   /** What it can't run without and has no default for. */
-  readonly needs?: readonly (keyof T)[];
+  readonly needs?: readonly Needed[];
   /** Resolves with the exit code. `argument` is empty for a command that takes none. */
-  readonly run: (settings: SettingValues<T>, argument: string) => Promise<number>;
+  readonly run: (settings: CommandSettings<T, Needed>, argument: string) => Promise<number>;
 }
 
 export interface Command {
@@ -41,7 +46,9 @@ export interface Command {
   ): { readonly faults: readonly string[] } | { readonly run: () => Promise<number> };
 }
 
-export function defineCommand<T extends SettingTable>(definition: CommandDefinition<T>): Command {
+export function defineCommand<T extends SettingTable, const Needed extends keyof T = never>(
+  definition: CommandDefinition<T, Needed>,
+): Command {
   const { name, summary, settings, argument } = definition;
   return {
     name,
@@ -52,7 +59,8 @@ export function defineCommand<T extends SettingTable>(definition: CommandDefinit
       const read = readSettings(settings, sources);
       if (!read.ok) return { faults: read.faults };
       const faults = (definition.needs ?? []).filter((key) => read.values[key] === undefined).map(missing);
-      return faults.length > 0 ? { faults } : { run: () => definition.run(read.values, value) };
+      if (faults.length > 0) return { faults };
+      return { run: () => definition.run(read.values as CommandSettings<T, Needed>, value) };
     },
   };
 

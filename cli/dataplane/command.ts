@@ -14,28 +14,32 @@ import {
   replica,
   trustedProxies,
 } from "../../core/env/settings.ts";
-import { defineCommand } from "../command.ts";
+import { type CommandSettings, defineCommand } from "../command.ts";
+
+const settings = {
+  redis,
+  keyring,
+  host: { ...host, fallback: "0.0.0.0" },
+  port,
+  adminPort,
+  adminTokenFile,
+  publicUrl,
+  trustedProxies,
+  replica,
+  maxProjects,
+  drain,
+  logLevel,
+};
+
+export type DataplaneSettings = CommandSettings<typeof settings, "redis" | "keyring">;
 
 export const dataplaneCommand = defineCommand({
   name: "dataplane",
   summary: "Serve the projects that are published in Redis: one replica of many",
-  settings: {
-    redis,
-    keyring,
-    host: { ...host, fallback: "0.0.0.0" },
-    port,
-    adminPort,
-    adminTokenFile,
-    publicUrl,
-    trustedProxies,
-    replica,
-    maxProjects,
-    drain,
-    logLevel,
-  },
+  settings,
   needs: ["redis", "keyring"],
-  run: async (settings) => {
+  run: async (given) => {
     const { runDataplane } = await import("./run-dataplane.ts");
-    return await runDataplane(settings);
+    return await runDataplane(given);
   },
 });

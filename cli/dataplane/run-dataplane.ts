@@ -8,7 +8,7 @@ import { systemClock } from "../../core/clock.ts";
 import type { PurgeOrder } from "../../core/config/data-order.ts";
 import { StoreUnavailable } from "../../core/errors/store-errors.ts";
 import { describeError } from "../../core/log/describe-error.ts";
-import { createLogger, type Fields, type Logger, type LogLevel } from "../../core/log/logger.ts";
+import { createLogger, type Fields, type Logger } from "../../core/log/logger.ts";
 import { type DataPlaneOptions, startDataPlane } from "../../dataplane/app.ts";
 import { carryOutPurges } from "../../dataplane/config/carry-out-purges.ts";
 import { type FollowedKeyring, followKeyring } from "../../dataplane/config/follow-keyring.ts";
@@ -20,21 +20,9 @@ import { createRedisStore, type RedisStoreOptions } from "../../dataplane/store/
 import { openAdminToken } from "../admin-token.ts";
 import { type Closers, commandFrame, runProgram } from "../run-program.ts";
 import { StartRefused } from "../start-refused.ts";
+import type { DataplaneSettings } from "./command.ts";
 
-export interface DataplaneOptions {
-  readonly redis: string | undefined;
-  readonly keyring: string | undefined;
-  readonly host: string;
-  readonly port: number;
-  readonly adminPort: number;
-  readonly adminTokenFile: string | undefined;
-  readonly publicUrl: string | undefined;
-  readonly trustedProxies: readonly string[];
-  readonly replica: string | undefined;
-  readonly maxProjects: number;
-  /** Seconds. */
-  readonly drain: number;
-  readonly logLevel: LogLevel;
+export interface DataplaneOptions extends DataplaneSettings {
   /** Other time limits than the usual ones, which no flag changes: for tests that would wait for them. */
   readonly timeLimits?: Pick<DataPlaneOptions, "requestTimeoutMs" | "unreadTimeoutMs"> &
     Pick<RedisStoreOptions, "commandTimeoutMs">;
@@ -51,8 +39,6 @@ export async function runDataplane(options: DataplaneOptions): Promise<number> {
 }
 
 async function start(options: DataplaneOptions, closers: Closers): Promise<void> {
-  const url = required(options.redis, "--redis URL");
-  const file = required(options.keyring, "--keyring FILE");
   const logger = createLogger({
     level: options.logLevel,
     clock: systemClock,
@@ -62,10 +48,10 @@ async function start(options: DataplaneOptions, closers: Closers): Promise<void>
   const adminPort = await openAdminPort({ host: options.host, port: options.adminPort });
   closers.push(() => adminPort.close());
   const adminToken = await openAdminToken(options.adminTokenFile, logger, closers);
-  const keyring = await openKeyring(file, logger);
+  const keyring = await openKeyring(options.keyring, logger);
   closers.push(() => keyring.stop());
   const { stopping } = closers;
-  const config = await patiently(logger, stopping, () => follow(options, { url, keyring, logger }));
+  const config = await patiently(logger, stopping, () => follow(options, keyring, logger));
   closers.push(() => config.close());
   const { host, trustedProxies, publicUrl, logLevel } = options;
   const { commandTimeoutMs, ...planeLimits } = options.timeLimits ?? {};
@@ -75,7 +61,13 @@ async function start(options: DataplaneOptions, closers: Closers): Promise<void>
     directory: config.directory,
     store: async (observe) => {
       store = await patiently(logger, stopping, () =>
-        createRedisStore({ url, clock: systemClock, observe, lookAtServer: config.lookAtServer, ...storeLimits }),
+        createRedisStore({
+          url: options.redis,
+          clock: systemClock,
+          observe,
+          lookAtServer: config.lookAtServer,
+          ...storeLimits,
+        }),
       );
       return store;
     },
@@ -114,15 +106,9 @@ function nameOf({ replica = hostname() }: DataplaneOptions): string {
   return replica;
 }
 
-interface FollowParts {
-  readonly url: string;
-  readonly keyring: FollowedKeyring;
-  readonly logger: Logger;
-}
-
-function follow(options: DataplaneOptions, { url, keyring, logger }: FollowParts): Promise<FollowedConfig> {
+function follow(options: DataplaneOptions, keyring: FollowedKeyring, logger: Logger): Promise<FollowedConfig> {
   return openRedisDirectory({
-    url,
+    url: options.redis,
     keyring,
     clock: systemClock,
     replica: nameOf(options),
@@ -171,11 +157,6 @@ async function openKeyring(file: string, logger: Logger): Promise<FollowedKeyrin
   });
   started = true;
   return keyring;
-}
-
-function required(value: string | undefined, flag: string): string {
-  if (value !== undefined) return value;
-  throw new StartRefused(`dataplane needs ${flag}`);
 }
 
 /** A replica may start before its Redis does. Throws AbortError once it is to stop. */

@@ -3,7 +3,6 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { join } from "node:path";
 import { systemClock } from "../../core/clock.ts";
-import type { LogLevel } from "../../core/log/logger.ts";
 import { hashPassword, isPasswordOf } from "../../core/password/hash-password.ts";
 import { systemTimers } from "../../core/timers.ts";
 import { type DataPlane, startDataPlane } from "../../dataplane/app.ts";
@@ -12,6 +11,7 @@ import type { Store, StoreObservation } from "../../dataplane/store/port.ts";
 import { type CheckSchema, createSchemaCheck } from "../../operator/compile/schema-check.ts";
 import type { Closers } from "../run-program.ts";
 import { type Cluster, createCluster } from "./cluster.ts";
+import type { DevSettings } from "./command.ts";
 import { usableCredentials } from "./credentials.ts";
 import type { DataFolder } from "./data-folder.ts";
 import { follow } from "./follow.ts";
@@ -19,16 +19,8 @@ import { createSecretFiles, type SecretFiles } from "./secret-files.ts";
 import { startupMessage } from "./startup-message.ts";
 import { createStateFile } from "./state-file.ts";
 
-export interface DevOptions {
+export interface DevOptions extends DevSettings {
   readonly folder: string;
-  readonly host: string;
-  readonly port: number;
-  readonly adminPort: number;
-  readonly data: string;
-  readonly redis: string | undefined;
-  readonly logLevel: LogLevel;
-  readonly publicUrl: string | undefined;
-  readonly trustedProxies: readonly string[];
 }
 
 const print = (line: string): void => void process.stdout.write(`${line}\n`);

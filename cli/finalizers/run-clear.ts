@@ -1,19 +1,10 @@
 // Connects to the API server as kubectl would and clears finalizers there. What a person must mend is a sentence and exit
 // code 1; a command line that leaves open which objects are meant is refused with 2.
 
-import type { Kind } from "../../core/manifests/object.ts";
 import { createKubeApi } from "../../operator/kube/connect.ts";
 import { apiServerOptions, whyNoApiServer } from "../api-server.ts";
 import { clearFinalizers } from "./clear-finalizers.ts";
-
-export interface ClearSettings {
-  readonly namespace: string | undefined;
-  readonly allNamespaces: boolean;
-  readonly kind: Kind | undefined;
-  readonly kubeconfig: string | undefined;
-  readonly dryRun: boolean;
-  readonly force: boolean;
-}
+import type { ClearSettings } from "./command.ts";
 
 export async function runClear(settings: ClearSettings): Promise<number> {
   const { namespace, allNamespaces, kubeconfig } = settings;

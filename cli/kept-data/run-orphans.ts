@@ -1,7 +1,6 @@
 // Connects to Redis and to the API server as the operator does, lists what is kept, and orders the deletion of what was chosen. What a person
 // must mend is a sentence and exit code 1; a command line that leaves open what is meant is refused with 2.
 
-import type { OutputFormat } from "../../core/env/kept-data-settings.ts";
 import { StoreUnavailable } from "../../core/errors/store-errors.ts";
 import { connect } from "../../core/redis/connect.ts";
 import { createRedisClient, type RedisClient } from "../../core/redis/redis-client.ts";
@@ -18,26 +17,11 @@ import { operatorRedisUrl, RedisSecretUnusable } from "../../operator/redis-user
 import { ownerIn, ownerOf } from "../../operator/runtime/open-config.ts";
 import { apiServerOptions, operatorNamespace, whyNoApiServer } from "../api-server.ts";
 import { StartRefused } from "../start-refused.ts";
+import type { OrphansSettings } from "./command.ts";
 import { type Choice, chosenBy, isDeletable, type KeptItem, nameFault, nameOf } from "./kept-item.ts";
 import { orderDeletion } from "./order-deletion.ts";
 import { createPrinter } from "./print-kept.ts";
 import { keptPages } from "./read-kept.ts";
-
-export interface OrphansSettings {
-  readonly namespace: string | undefined;
-  readonly project: string | undefined;
-  readonly output: OutputFormat;
-  readonly deleteData: boolean;
-  readonly all: boolean;
-  readonly yes: boolean;
-  /** Seconds. */
-  readonly timeout: number;
-  readonly redis: string | undefined;
-  readonly redisSecret: string | undefined;
-  readonly kubeconfig: string | undefined;
-  readonly operatorNamespace: string | undefined;
-  readonly className: string | undefined;
-}
 
 interface Connected {
   readonly api: KubeApi;
@@ -184,7 +168,7 @@ async function withConnections(
 }
 
 async function connectToRedis(
-  { redis = "", redisSecret }: OrphansSettings,
+  { redis, redisSecret }: OrphansSettings,
   api: KubeApi,
   namespace: string,
 ): Promise<RedisClient> {

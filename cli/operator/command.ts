@@ -19,33 +19,37 @@ import {
   watchNamespaces,
   workers,
 } from "../../core/env/settings.ts";
-import { defineCommand } from "../command.ts";
+import { type CommandSettings, defineCommand } from "../command.ts";
+
+const settings = {
+  redis,
+  redisSecret,
+  publicUrl,
+  kubeconfig,
+  operatorNamespace,
+  watchNamespaces,
+  className,
+  allowedHosts,
+  workers,
+  identity,
+  leaseDuration,
+  adoptData,
+  onDataLoss,
+  host: { ...host, fallback: "0.0.0.0" },
+  adminPort,
+  adminTokenFile,
+  logLevel,
+};
+
+export type OperatorSettings = CommandSettings<typeof settings, "redis" | "publicUrl">;
 
 export const operatorCommand = defineCommand({
   name: "operator",
   summary: "Reconcile custom resources into Secrets and configuration; one of several leads",
-  settings: {
-    redis,
-    redisSecret,
-    publicUrl,
-    kubeconfig,
-    operatorNamespace,
-    watchNamespaces,
-    className,
-    allowedHosts,
-    workers,
-    identity,
-    leaseDuration,
-    adoptData,
-    onDataLoss,
-    host: { ...host, fallback: "0.0.0.0" },
-    adminPort,
-    adminTokenFile,
-    logLevel,
-  },
+  settings,
   needs: ["redis", "publicUrl"],
-  run: async (settings) => {
+  run: async (given) => {
     const { runOperator } = await import("./run-operator.ts");
-    return await runOperator(settings);
+    return await runOperator(given);
   },
 });

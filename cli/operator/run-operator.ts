@@ -3,8 +3,7 @@
 import { randomBytes } from "node:crypto";
 import { hostname } from "node:os";
 import { systemClock } from "../../core/clock.ts";
-import type { HostRule } from "../../core/env/host-rules.ts";
-import { createLogger, type LogLevel } from "../../core/log/logger.ts";
+import { createLogger } from "../../core/log/logger.ts";
 import { parseRedisUrl } from "../../core/redis/redis-url.ts";
 import { hostPolicy } from "../../operator/compile/host-policy.ts";
 import { createKubeApi } from "../../operator/kube/connect.ts";
@@ -13,41 +12,20 @@ import { openAdminToken } from "../admin-token.ts";
 import { apiServerOptions, operatorNamespace } from "../api-server.ts";
 import { type Closers, commandFrame, runProgram } from "../run-program.ts";
 import { StartRefused } from "../start-refused.ts";
+import type { OperatorSettings } from "./command.ts";
 import { newIdentity } from "./identity.ts";
 
-export interface OperatorCommandOptions {
-  readonly redis: string | undefined;
-  readonly redisSecret: string | undefined;
-  readonly publicUrl: string | undefined;
-  readonly kubeconfig: string | undefined;
-  readonly operatorNamespace: string | undefined;
-  readonly watchNamespaces: readonly string[];
-  readonly className: string | undefined;
-  readonly allowedHosts: readonly HostRule[];
-  readonly workers: number;
-  readonly identity: string | undefined;
-  /** Seconds. */
-  readonly leaseDuration: number;
-  readonly adoptData: boolean;
-  readonly onDataLoss: "Refuse" | "Serve";
-  readonly host: string;
-  readonly adminPort: number;
-  readonly adminTokenFile: string | undefined;
-  readonly logLevel: LogLevel;
-}
-
 /** Resolves with the exit code once a signal has ended it, when it can't lead any more, or when it can't start. */
-export async function runOperator(options: OperatorCommandOptions): Promise<number> {
+export async function runOperator(options: OperatorSettings): Promise<number> {
   return await runProgram(commandFrame({ host: options.host }), (closers) => start(options, closers));
 }
 
-async function start(options: OperatorCommandOptions, closers: Closers) {
-  const redis = required(options.redis, "--redis URL");
+async function start(options: OperatorSettings, closers: Closers) {
+  const { redis, publicUrl } = options;
   const { credentials } = parseRedisUrl(redis);
   if (options.redisSecret !== undefined && Object.keys(credentials).length > 0) {
     throw new StartRefused("--redis names a user, and --redis-secret holds another one: leave one of them out");
   }
-  const publicUrl = required(options.publicUrl, "--public-url URL, what clients reach the data plane by");
   const logger = createLogger({
     level: options.logLevel,
     clock: systemClock,
@@ -89,9 +67,4 @@ async function start(options: OperatorCommandOptions, closers: Closers) {
     return 1;
   });
   return { ended };
-}
-
-function required(value: string | undefined, flag: string): string {
-  if (value !== undefined) return value;
-  throw new StartRefused(`operator needs ${flag}`);
 }
