@@ -2,7 +2,9 @@
 // namespace, `*={namespace}.apps.example.org` for each its own, `*=open.example.net` for all. Refuses what could never match a
 // host, and what would match none that its writer meant.
 
+import { dnsLabel } from "../manifests/metadata.ts";
 import { InvalidSetting } from "./read-settings.ts";
+import { listOf } from "./setting-readers.ts";
 
 export interface HostRule {
   /** `*` = any namespace. */
@@ -11,16 +13,11 @@ export interface HostRule {
   readonly suffix: string;
 }
 
-const namespacePattern = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
 const hostPattern = /^([a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?\.)*[a-z]([-a-z0-9]{0,61}[a-z0-9])?$/;
 const maxHostLength = 253;
 
 export function readHostRules(text: string): readonly HostRule[] {
-  return text
-    .split(",")
-    .map((entry) => entry.trim())
-    .filter((entry) => entry !== "")
-    .map(readRule);
+  return listOf(text).map(readRule);
 }
 
 /** The suffix as it stands for one namespace. */
@@ -35,7 +32,7 @@ function readRule(entry: string): HostRule {
       `must list rules such as shop=shop.example.org or *={namespace}.apps.example.org; ${JSON.stringify(entry)} is none`,
     );
   }
-  if (namespace !== "*" && !namespacePattern.test(namespace)) {
+  if (namespace !== "*" && !dnsLabel.test(namespace)) {
     throw new InvalidSetting(`must name a namespace, or * for any, before the "="; not ${JSON.stringify(namespace)}`);
   }
   const fault = suffixFault(suffix);
