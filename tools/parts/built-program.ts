@@ -6,7 +6,7 @@ import { cacheFolder, type Environment, fillCacheFolder } from "./cache.ts";
 import { buildWithGo, type GoBuild } from "./go.ts";
 import { type FoundPart, type Part, PartMissing } from "./part.ts";
 import { programVersion, type Version } from "./program-version.ts";
-import { isProgram, onPath } from "./programs.ts";
+import { isProgram, namedProgram, onPath } from "./programs.ts";
 
 export interface ProgramSource extends GoBuild {
   /** Name of the part, where it isn't the program's: two versions of one program are two parts. */
@@ -57,11 +57,8 @@ export function builtProgram(source: ProgramSource): Part {
 
 function namedPath(env: Environment, source: ProgramSource): FoundPart | undefined {
   const { variable, folderVariable } = source;
-  const named = variable === undefined ? undefined : env[variable];
-  if (named) {
-    if (isProgram(named)) return { path: named, origin: `environment variable ${variable}` };
-    throw new PartMissing(`${variable} names ${named}, which is not a program that can be run`);
-  }
+  const named = variable === undefined ? undefined : namedProgram(variable, env, source.ways);
+  if (named) return named;
   const folder = folderVariable === undefined ? undefined : env[folderVariable];
   if (!folder) return undefined;
   // Such a folder need not hold everything: setup-envtest's has no kube-controller-manager.

@@ -1,9 +1,9 @@
 // A browser that can be told what to do, for tests of pages: JSONPLANE_CHROMIUM, the PATH (Chromium or Chrome), or Debian's package,
 // installed where that needs no password.
 
-import { debianProgram, foundOnPath } from "./debian-packages.ts";
-import { type Part, partMissing } from "./part.ts";
-import { isProgram } from "./programs.ts";
+import { debianProgram } from "./debian-packages.ts";
+import type { Part } from "./part.ts";
+import { foundOnPath, namedProgram } from "./programs.ts";
 
 const variable = "JSONPLANE_CHROMIUM";
 const names = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"] as const;
@@ -19,10 +19,5 @@ const debians = debianProgram({
 export const chromium: Part = {
   ...debians,
   variable,
-  async find(env) {
-    const named = env[variable];
-    if (!named) return debians.find(env);
-    if (isProgram(named)) return { path: named, origin: `environment variable ${variable}` };
-    throw partMissing(`${variable} names ${named}, which is not a program that can be run`, debians.ways);
-  },
+  find: async (env) => namedProgram(variable, env, debians.ways) ?? debians.find(env),
 };

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import type { Environment } from "./cache.ts";
 import { type FoundPart, type Part, partMissing } from "./part.ts";
 import { withPartLock } from "./part-lock.ts";
-import { onPath } from "./programs.ts";
+import { foundOnPath, onPath } from "./programs.ts";
 import { lastWords, runCommand } from "./run-command.ts";
 
 export class DebianFailed extends Error {
@@ -78,10 +78,14 @@ export interface DebianProgram {
   readonly versionArgs?: readonly string[];
 }
 
-/** The first of these names that is on the PATH. */
-export function foundOnPath(names: readonly string[], env: Environment): FoundPart | undefined {
-  const path = names.map((name) => onPath(name, env)).find((found) => found !== undefined);
-  return path === undefined ? undefined : { path, origin: "PATH" };
+/** Runs `bring`; what Debian's tools fail with becomes PartMissing: `what`, the reason, and the ways out. */
+export async function orMissing<T>(what: string, ways: readonly string[], bring: () => Promise<T>): Promise<T> {
+  try {
+    return await bring();
+  } catch (error) {
+    if (!(error instanceof DebianFailed)) throw error;
+    throw partMissing(`${what}: ${error.message}`, ways);
+  }
 }
 
 /** A part that Debian packages, and that has to be installed to work. */
@@ -95,12 +99,7 @@ export function debianProgram(program: DebianProgram): Part {
     variable: undefined,
     find: async (env) => locate(env),
     async bring(env) {
-      try {
-        await installDebianPackage(program.package, env);
-      } catch (error) {
-        if (!(error instanceof DebianFailed)) throw error;
-        throw partMissing(`${program.name} is missing: ${error.message}`, ways);
-      }
+      await orMissing(`${program.name} is missing`, ways, () => installDebianPackage(program.package, env));
       if (locate(env) === undefined) {
         throw partMissing(`${program.name} is missing, and the package ${program.package} did not bring it`, ways);
       }

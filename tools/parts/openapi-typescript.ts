@@ -5,7 +5,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { cacheFolder, fillCacheFolder } from "./cache.ts";
 import { type Part, partMissing } from "./part.ts";
-import { isProgram, onPath } from "./programs.ts";
+import { findProgram } from "./programs.ts";
 import { lastWords, runCommand } from "./run-command.ts";
 
 const version = "7.13.0";
@@ -25,13 +25,8 @@ export const openapiTypescript: Part = {
   ways,
   variable,
   async find(env) {
-    const named = env[variable];
-    if (named && !isProgram(named)) throw partMissing(`${named} is not a program that can be run`, ways);
-    if (named) return { path: named, origin: `environment variable ${variable}` };
-    const present = onPath("openapi-typescript", env);
-    if (present) return { path: present, origin: "PATH" };
     const cached = join(cacheFolder(env), folderName, programPath);
-    return isProgram(cached) ? { path: cached, origin: "cache" } : undefined;
+    return findProgram({ name: "openapi-typescript", variable, cached, ways }, env);
   },
   async bring(env, { onProgress }) {
     onProgress("installing");

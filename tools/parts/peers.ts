@@ -4,10 +4,10 @@
 import { join } from "node:path";
 import { builtProgram } from "./built-program.ts";
 import { cacheFolder, type Environment, fillCacheFolder } from "./cache.ts";
-import { DebianFailed, unpackPackages } from "./debian-packages.ts";
+import { orMissing, unpackPackages } from "./debian-packages.ts";
 import { installGo } from "./go.ts";
-import { type Part, partMissing, requirePart } from "./part.ts";
-import { isProgram, onPath } from "./programs.ts";
+import { type Part, requirePart } from "./part.ts";
+import { findProgram } from "./programs.ts";
 import { installedFromPypi } from "./python.ts";
 
 export const pocketBaseVersion = "0.36.8";
@@ -50,21 +50,12 @@ export const webdis: Part = {
   firstTime: "unpacked from Debian's package, some seconds",
   ways: webdisWays,
   variable: webdisVariable,
-  async find(env) {
-    const named = env[webdisVariable];
-    if (named && !isProgram(named)) throw partMissing(`${named} is not a program that can be run`, webdisWays);
-    if (named) return { path: named, origin: `environment variable ${webdisVariable}` };
-    const present = onPath("webdis", env);
-    if (present) return { path: present, origin: "PATH" };
-    return isProgram(unpackedWebdis(env)) ? { path: unpackedWebdis(env), origin: "cache" } : undefined;
-  },
+  find: async (env) =>
+    findProgram({ name: "webdis", variable: webdisVariable, cached: unpackedWebdis(env), ways: webdisWays }, env),
   async bring(env) {
-    try {
-      await fillCacheFolder(cacheFolder(env), webdisFolder, (draft) => unpackPackages(env, webdisPackages, draft));
-    } catch (error) {
-      if (!(error instanceof DebianFailed)) throw error;
-      throw partMissing(`Webdis is missing, and Debian's can't be unpacked: ${error.message}`, webdisWays);
-    }
+    await orMissing("Webdis is missing, and Debian's can't be unpacked", webdisWays, () =>
+      fillCacheFolder(cacheFolder(env), webdisFolder, (draft) => unpackPackages(env, webdisPackages, draft)),
+    );
   },
   versionOf: async () => undefined,
 };

