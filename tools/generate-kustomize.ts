@@ -1,12 +1,11 @@
 // The manifests of deploy/kustomize: what the chart renders to, without the labels of Helm, so that `kubectl apply -k` installs the same as
 // `helm install`. Needs Helm, so it is no part of `npm run check`: a test of the chart compares them with what stands in the repository.
 
-import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Environment } from "./parts/cache.ts";
 import { findHelm } from "./parts/helm.ts";
 import { lastWords, runCommand } from "./parts/run-command.ts";
-import { root } from "./read-crds.ts";
+import { crdFiles, root } from "./read-crds.ts";
 
 const head = "# Generated from charts/jsonplane by `npm run generate`. Change the chart, or patch it in an overlay.\n";
 
@@ -41,7 +40,6 @@ function withoutHelm(text: string): string {
 
 /** Kustomize reads no file outside its folder. */
 async function allCrds(): Promise<string> {
-  const names = (await readdir(join(root, "crds"))).sort();
-  const texts = await Promise.all(names.map((name) => readFile(join(root, "crds", name), "utf8")));
+  const texts = [...(await crdFiles()).values()];
   return `# Copies of crds/*.yaml, made by \`npm run generate\`.\n${texts.map((text) => text.replace(/^---\n/, "")).join("---\n")}`;
 }

@@ -1,16 +1,8 @@
 // Turns package-lock.json into the reference page of licences: what is shipped, under which terms. The lock file says both, so the page
 // is the same on every machine. Refuses a package that names no licence, or one that nobody has looked at.
 
-import { readFile } from "node:fs/promises";
-import { join } from "node:path";
+import { type LockedPackage, lockedPackages, shippedPackages } from "./image/production-packages.ts";
 import { root } from "./read-crds.ts";
-
-interface LockedPackage {
-  readonly version?: string;
-  readonly license?: string;
-  readonly dev?: boolean;
-  readonly devOptional?: boolean;
-}
 
 /** Licences that allow shipping beside Apache-2.0 code and ask for no more than their notice. */
 const accepted: ReadonlySet<string> = new Set([
@@ -27,16 +19,13 @@ const accepted: ReadonlySet<string> = new Set([
 ]);
 
 export async function generateLicences(): Promise<ReadonlyMap<string, string>> {
-  const lock = JSON.parse(await readFile(join(root, "package-lock.json"), "utf8")) as {
-    readonly packages: Readonly<Record<string, LockedPackage>>;
-  };
-  return new Map([["docs/reference/licences.md", page(licencesOf(lock.packages), lock.packages[viewer] ?? {})]]);
+  const packages = await lockedPackages(root);
+  return new Map([["docs/reference/licences.md", page(licencesOf(packages), packages[viewer] ?? {})]]);
 }
 
 /** Names with versions, by licence. */
 export function licencesOf(packages: Readonly<Record<string, LockedPackage>>): ReadonlyMap<string, readonly string[]> {
-  const shipped = Object.entries(packages).filter(([path, entry]) => path !== "" && isShipped(path, entry));
-  const named = shipped.map(([path, { version = "", license = "none" }]) => {
+  const named = shippedPackages(packages).map(([path, { version = "", license = "none" }]) => {
     const name = path.slice(path.lastIndexOf("node_modules/") + "node_modules/".length);
     if (!accepted.has(license)) {
       throw new Error(
@@ -48,11 +37,6 @@ export function licencesOf(packages: Readonly<Record<string, LockedPackage>>): R
   const groups = Map.groupBy(named, ({ license }) => license);
   const sorted = [...groups].sort(([left], [right]) => (left < right ? -1 : 1));
   return new Map(sorted.map(([license, all]) => [license, [...new Set(all.map(({ text }) => text))].sort()]));
-}
-
-/** Types are for the compiler, whoever lists them as a dependency. */
-function isShipped(path: string, { dev, devOptional }: LockedPackage): boolean {
-  return dev !== true && devOptional !== true && !path.includes("node_modules/@types/");
 }
 
 /** Of which one file is shipped, without the package. */

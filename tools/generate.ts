@@ -1,7 +1,7 @@
 // Writes every file that is generated: from the CRDs, the commands, the reasons of conditions, the chart's values and its dashboards,
 // the licences of what is shipped. A test compares them with what stands in the repository.
 
-import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
+import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { generateChartValues } from "./chart-values/generate.ts";
 import { generateDashboards } from "./dashboards/generate.ts";
@@ -10,7 +10,7 @@ import { generateCrdDocs } from "./generate-crd-docs.ts";
 import { generateKustomize } from "./generate-kustomize.ts";
 import { generateLicences } from "./generate-licences.ts";
 import { generateTypes } from "./generate-types.ts";
-import { root } from "./read-crds.ts";
+import { crdFiles, root } from "./read-crds.ts";
 import { readArguments } from "./script-arguments.ts";
 import { startScript } from "./start-script.ts";
 
@@ -29,12 +29,15 @@ export async function generateAll(): Promise<ReadonlyMap<string, string>> {
 
 /** The chart's own copies of crds/*.yaml: a chart holds only what is in its folder. */
 async function copyCrds(): Promise<ReadonlyMap<string, string>> {
-  const names = await readdir(join(root, "crds"));
-  const texts = names.map(async (name): Promise<[string, string]> => {
-    const text = await readFile(join(root, "crds", name), "utf8");
-    return [`charts/jsonplane/files/crds/${name}`, `# A copy of crds/${name}, made by \`npm run generate\`.\n${text}`];
-  });
-  return new Map(await Promise.all(texts));
+  const copies = Array.from(
+    await crdFiles(),
+    ([name, text]) =>
+      [
+        `charts/jsonplane/files/crds/${name}`,
+        `# A copy of crds/${name}, made by \`npm run generate\`.\n${text}`,
+      ] as const,
+  );
+  return new Map(copies);
 }
 
 /** The manifests for kustomize too, which want Helm, and the chart's values of now. */

@@ -52,14 +52,18 @@ const order = ["project", "apiresource", "projectuser", "apikey", "rootkey"];
 
 /** In the order in which people meet them. */
 export async function readCrds(): Promise<readonly Crd[]> {
-  const files = (await readdir(join(root, "crds"))).filter((file) => file.endsWith(".yaml"));
-  const crds = await Promise.all(files.map(readCrd));
+  const crds = [...(await crdFiles())].map(([file, text]): Crd => {
+    const { names, versions } = (parse(text) as Definition).spec;
+    const schema = versions[0]?.schema.openAPIV3Schema;
+    if (schema === undefined) throw new Error(`${file} has no schema`);
+    return { ...names, schema };
+  });
   return crds.sort((a, b) => order.indexOf(a.singular) - order.indexOf(b.singular));
 }
 
-async function readCrd(file: string): Promise<Crd> {
-  const { names, versions } = (parse(await readFile(join(root, "crds", file), "utf8")) as Definition).spec;
-  const schema = versions[0]?.schema.openAPIV3Schema;
-  if (schema === undefined) throw new Error(`${file} has no schema`);
-  return { ...names, schema };
+/** The texts of crds/*.yaml by their names, in order. */
+export async function crdFiles(): Promise<ReadonlyMap<string, string>> {
+  const names = (await readdir(join(root, "crds"))).filter((file) => file.endsWith(".yaml")).sort();
+  const texts = await Promise.all(names.map((name) => readFile(join(root, "crds", name), "utf8")));
+  return new Map(names.map((name, at) => [name, texts[at] ?? ""]));
 }

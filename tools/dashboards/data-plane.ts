@@ -1,14 +1,10 @@
 // Rate, errors and duration of the API per project and resource, and what they rest on: Redis, logins, configuration, memory.
 
-import type { Dashboard, Panel } from "./declare.ts";
+import { type Dashboard, lines } from "./declare.ts";
 import { counted, quantile } from "./expressions.ts";
 
 const selector = 'namespace=~"$namespace", project=~"$project"';
 const range = "$__rate_interval";
-
-function lines(title: string, unit: string, description: string, queries: Panel["queries"]): Panel {
-  return { title, unit, description, queries, kind: "lines", width: 12 };
-}
 
 const requests = (labels: string, metrics: string, more = ""): string =>
   `sum by (${labels}) (rate({__name__=~"${metrics}", ${selector}${more}}[${range}]))`;

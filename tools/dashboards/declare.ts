@@ -34,6 +34,11 @@ export interface Dashboard {
   readonly rows: readonly Row[];
 }
 
+/** A panel of half the width. */
+export function lines(title: string, unit: string, description: string, queries: Panel["queries"]): Panel {
+  return { title, unit, description, queries, kind: "lines", width: 12 };
+}
+
 const height = 8;
 const columns = 24;
 const source = { type: "prometheus", uid: "$datasource" };

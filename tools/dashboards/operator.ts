@@ -1,13 +1,9 @@
 // The operator at work: reconciles, queue, propagation, the API server, and what there is to see of objects.
 
-import type { Dashboard, Panel } from "./declare.ts";
+import { type Dashboard, lines, type Panel } from "./declare.ts";
 import { quantile } from "./expressions.ts";
 
 const range = "$__rate_interval";
-
-function lines(title: string, unit: string, description: string, queries: Panel["queries"]): Panel {
-  return { title, unit, description, queries, kind: "lines", width: 12 };
-}
 
 const p = (part: number, metric: string, by: readonly string[] = []): string =>
   quantile(part, { metric, selector: "", by, window: range });

@@ -29,7 +29,7 @@ export async function listContents(built = join(projectRoot, "dist")): Promise<r
     "LICENSE",
     "package.json",
     ...manifests.map((path) => `crds/${path}`),
-    ...(await packageFiles(projectRoot, hostTarget())),
+    ...(await packageFiles(projectRoot, { architecture: process.arch })),
   ];
   const contents = [
     ...compiled.map((path) => ({
@@ -42,31 +42,21 @@ export async function listContents(built = join(projectRoot, "dist")): Promise<r
   return contents.sort((one, other) => (one.path < other.path ? -1 : 1));
 }
 
-function hostTarget(): Target {
-  return { architecture: process.arch };
-}
-
 async function packageFiles(root: string, target: Target): Promise<readonly string[]> {
   const found: string[] = [];
   for (const folder of await productionPackages(root)) {
-    const files = await filesBelow(join(root, folder), "node_modules");
-    found.push(...files.filter((path) => isNeeded(path, target)).map((path) => `${folder}/${path}`));
+    // A package's own packages are listed by the lock file.
+    const own = (await filesBelow(join(root, folder))).filter((path) => !path.startsWith("node_modules/"));
+    found.push(...own.filter((path) => isNeeded(path, target)).map((path) => `${folder}/${path}`));
   }
   return found;
 }
 
-/** Paths of plain files with slashes; a package's own packages are listed by the lock file. */
-async function filesBelow(folder: string, except?: string): Promise<readonly string[]> {
-  const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
-  const found: string[] = [];
-  for (const entry of entries) {
-    const path = join(folder, entry.name);
-    if (entry.isDirectory() && entry.name !== except) {
-      found.push(...(await filesBelow(path)).map((below) => `${entry.name}/${below}`));
-    }
-    if (entry.isFile()) found.push(relative(folder, path).split(sep).join("/"));
-  }
-  return found;
+/** Paths of plain files with slashes. */
+async function filesBelow(folder: string): Promise<readonly string[]> {
+  const entries = await readdir(folder, { withFileTypes: true, recursive: true }).catch(() => []);
+  const files = entries.filter((entry) => entry.isFile());
+  return files.map((entry) => relative(folder, join(entry.parentPath, entry.name)).split(sep).join("/"));
 }
 
 /** Writes all of it below `folder`, which is made. */

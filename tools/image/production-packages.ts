@@ -5,8 +5,9 @@ import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 
-interface LockedPackage {
+export interface LockedPackage {
   readonly version?: string;
+  readonly license?: string;
   readonly dev?: boolean;
   readonly devOptional?: boolean;
   readonly optional?: boolean;
@@ -15,20 +16,26 @@ interface LockedPackage {
 
 /** Paths from the root, such as `node_modules/fastify`, in order. */
 export async function productionPackages(root: string): Promise<readonly string[]> {
-  const lock = JSON.parse(await readFile(join(root, "package-lock.json"), "utf8")) as {
-    readonly packages: Readonly<Record<string, LockedPackage>>;
-  };
-  const wanted = Object.entries(lock.packages).filter(([path, entry]) => path !== "" && isForProduction(path, entry));
   const present: string[] = [];
-  for (const [path, entry] of wanted) {
+  for (const [path, entry] of shippedPackages(await lockedPackages(root))) {
     if (await isPresent(root, path, entry)) present.push(path);
   }
   return present.sort();
 }
 
-/** Types are for the compiler, whoever lists them as a dependency. */
-function isForProduction(path: string, entry: LockedPackage): boolean {
-  return entry.dev !== true && entry.devOptional !== true && !path.includes("node_modules/@types/");
+/** What package-lock.json has, by path from the root. */
+export async function lockedPackages(root: string): Promise<Readonly<Record<string, LockedPackage>>> {
+  return JSON.parse(await readFile(join(root, "package-lock.json"), "utf8")).packages;
+}
+
+/** Those of production. Types are for the compiler, whoever lists them as a dependency. */
+export function shippedPackages(
+  packages: Readonly<Record<string, LockedPackage>>,
+): readonly (readonly [string, LockedPackage])[] {
+  return Object.entries(packages).filter(
+    ([path, { dev, devOptional }]) =>
+      path !== "" && dev !== true && devOptional !== true && !path.includes("node_modules/@types/"),
+  );
 }
 
 async function isPresent(root: string, path: string, entry: LockedPackage): Promise<boolean> {
