@@ -61,6 +61,3 @@ export const foreignNames: Readonly<Record<string, readonly string[]>> = {
   "cli/dev/state-file.ts": ["graves"],
   "tools/cluster/settings.ts": ["isGateway"],
 };
-
-/** Words that folders still have. One that a folder no longer has may not stand here. */
-export const notYetClean: Readonly<Record<string, readonly string[]>> = {};
