@@ -5,6 +5,7 @@ import { readFile } from "node:fs/promises";
 import { hostname } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
 import { systemClock } from "../../core/clock.ts";
+import { configKeys } from "../../core/config/config-keys.ts";
 import type { PurgeOrder } from "../../core/config/data-order.ts";
 import { StoreUnavailable } from "../../core/errors/store-errors.ts";
 import { describeError } from "../../core/log/describe-error.ts";
@@ -127,6 +128,17 @@ function follow(options: DataplaneOptions, keyring: FollowedKeyring, logger: Log
     onDataLoss(loss) {
       if (loss === undefined) logger.info("Data are served again");
       else logger.error("Redis lost the stored data; requests for data are refused", { loss: loss.name });
+    },
+    onForbidden(forbidden) {
+      if (!forbidden) logger.info("Redis says again whether it holds the stored data");
+      else
+        logger.error(
+          "Redis refuses to say whether it holds the stored data: give the user of this replica its rights",
+          {
+            code: "NOPERM",
+            key: configKeys.meta,
+          },
+        );
     },
     onNacks(nacks) {
       for (const { project, field, reason } of nacks) logger.warn("Config field refused", { project, field, reason });

@@ -49,6 +49,11 @@ export function replyCode(error: unknown): string | undefined {
   return /^[A-Z]+(?= |$)/.exec((error as Error).message)?.[0] ?? "ERR";
 }
 
+/** Redis answers, and its user lacks the right to what was asked: only a person can change that. */
+export function isForbidden(error: unknown): boolean {
+  return error instanceof StoreUnavailable && replyCode(error.cause) === "NOPERM";
+}
+
 /**
  * The code of the refusal that ioredis gave up at after it had followed as many redirections as it may. It goes on only from
  * refusals, so none of the attempts had an effect.

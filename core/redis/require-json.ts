@@ -1,7 +1,6 @@
 // Refuses a Redis without the JSON module with one clear word at the start; later each request would fail in another way.
 
-import { StoreUnavailable } from "../errors/store-errors.ts";
-import { RedisFault, replyCode } from "./failure.ts";
+import { isForbidden, RedisFault } from "./failure.ts";
 import type { RedisClient } from "./redis-client.ts";
 
 /** Never written. */
@@ -14,7 +13,7 @@ export async function requireJson(redisClient: RedisClient): Promise<void> {
   try {
     await redisClient.read(key, "JSON.TYPE", key);
   } catch (cause) {
-    if (cause instanceof StoreUnavailable && replyCode(cause.cause) === "NOPERM") return;
+    if (isForbidden(cause)) return;
     if (!(cause instanceof RedisFault)) throw cause;
     throw new RedisFault("This Redis has no JSON module: load RedisJSON, or use a Redis that brings it", {
       code: "NOJSON",

@@ -33,6 +33,8 @@ export interface FollowedConfigOptions {
   readonly onRing?: (ring: RingFit) => void;
   /** Called when requests for data begin to be refused because Redis has lost them, and when they no longer are. */
   readonly onDataLoss?: (loss: DataLoss | undefined) => void;
+  /** Called when the Redis user turns out not to have the right to read whether data were lost, and when it may again. */
+  readonly onForbidden?: (forbidden: boolean) => void;
 }
 
 export interface FollowedConfig {
@@ -64,7 +66,8 @@ export async function openRedisDirectory(options: FollowedConfigOptions): Promis
     building: () => building(),
     heartbeatMs: options.heartbeatMs,
   });
-  const store = watchStore({ commands, timers: systemTimers, onLoss: options.onDataLoss });
+  const { onDataLoss: onLoss, onForbidden } = options;
+  const store = watchStore({ commands, timers: systemTimers, onLoss, onForbidden });
   const { directory, stop } = createRedisDirectory({
     commands,
     waiting,

@@ -4,6 +4,7 @@
 import { configKeys } from "../../core/config/config-keys.ts";
 import { storeFields } from "../../core/config/store-fields.ts";
 import type { ProjectConfig } from "../../core/config/types.ts";
+import { isForbidden } from "../../core/redis/failure.ts";
 import type { RedisClient } from "../../core/redis/redis-client.ts";
 import { listOf, optionalText } from "../../core/redis/reply.ts";
 import { pause, type Timers } from "../../core/timers.ts";
@@ -29,6 +30,8 @@ export interface StoreWatchDeps {
   readonly timers: Timers;
   /** Told when data begin to be refused, and when they no longer are. */
   readonly onLoss?: ((loss: DataLoss | undefined) => void) | undefined;
+  /** Told when the Redis user turns out not to have the right to read this, and when it may again. */
+  readonly onForbidden?: ((forbidden: boolean) => void) | undefined;
 }
 
 /** `name` is absent until the operator has found it, too. */
@@ -40,11 +43,12 @@ const lookMs = 1_000;
 /** Redis that was away may be another one when it comes back. */
 const awayMs = 100;
 
-export function watchStore({ commands, timers, onLoss }: StoreWatchDeps): StoreWatch {
+export function watchStore({ commands, timers, onLoss, onForbidden }: StoreWatchDeps): StoreWatch {
   const stopping = new AbortController();
   let isGuarded = false;
   let hasLooked = false;
   let loss: DataLoss | undefined;
+  let forbidden = false;
   let { read } = commands;
 
   const found = async (): Promise<DataLoss | undefined | "nothing"> => {
@@ -62,8 +66,17 @@ export function watchStore({ commands, timers, onLoss }: StoreWatchDeps): StoreW
     return name === undefined ? undefined : { name };
   };
 
+  const noteAccess = (isRefused: boolean): void => {
+    if (isRefused !== forbidden) onForbidden?.(isRefused);
+    forbidden = isRefused;
+  };
+
   const look = async (): Promise<void> => {
-    const now = await found();
+    const now = await found().catch((error: unknown) => {
+      if (isForbidden(error)) noteAccess(true);
+      throw error;
+    });
+    noteAccess(false);
     // It may have been emptied before this replica started: what it is, the first operator that writes to it says.
     if (now === "nothing") return;
     const isNews = now?.name !== loss?.name || (now === undefined) !== (loss === undefined);

@@ -15,6 +15,7 @@ import type { SentRequest } from "../support/http/http-client.ts";
 import { apikey, project, withKey, withResource, withRootKey } from "../support/http/projects.ts";
 import { openRaw } from "../support/http/raw-http.ts";
 import { startRedis, type TestRedis } from "../support/redis/redis.ts";
+import { allowAsDocumented, documentedUrl } from "../support/redis/redis-acl.ts";
 import { eventually } from "../support/time/eventually.ts";
 
 const keyring = parseKeyring(newKeyringText());
@@ -190,4 +191,27 @@ it("is refused to writes whose bodies were on their way when it was lost", async
     expect(await connection.closed()).toContain('"data_lost"');
   }
   expect(await redisClient.read(configKeys.meta, "KEYS", "*books*")).toEqual([]);
+});
+
+it("a Redis user that may not read whether the data are there is named in the log, once, until it may", async () => {
+  await allowAsDocumented(redis);
+  const user = "jsonplane-dataplane";
+  const limited = await startReplica({
+    redis: documentedUrl(redis, user),
+    keyring: join(folder, "keyring.json"),
+    name: "limited",
+  });
+  const refusals = () => limited.log().match(/Redis refuses to say whether it holds the stored data/g) ?? [];
+  try {
+    await isServed(limited);
+    await redisClient.write(configKeys.meta, "ACL", "SETUSER", user, "resetkeys", "~jp:*", "~{jsonplane}:[a-ln-z]*");
+    await eventually(() => expect(refusals()).toHaveLength(1));
+    expect(limited.log()).toContain('"code":"NOPERM"');
+    await looked();
+    expect(refusals()).toHaveLength(1);
+    await redisClient.write(configKeys.meta, "ACL", "SETUSER", user, "~{jsonplane}:*");
+    await eventually(() => expect(limited.log()).toContain("Redis says again whether it holds the stored data"));
+  } finally {
+    await limited.stop("SIGKILL");
+  }
 });
