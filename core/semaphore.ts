@@ -1,11 +1,11 @@
 // A fair semaphore for work that is costly for everybody: so much of it at once, so much waiting, the rest refused at once
-// with the error that its owner makes. Whoever asks much waits behind itself: turns go round the keys that wait, in the order of
+// with the error that its owner makes. A key that asks for much waits behind itself: permits go round the keys that wait, in the order of
 // arrival within one, and when the waiting room is full, the key that fills it most makes room for others.
 
 export interface Semaphore {
-  /** Resolves when it is the turn of this key's caller. Throws what `refusal` makes when too many wait already. */
+  /** Resolves with a permit, when it is this key's turn. Throws what `refusal` makes when too many wait already. */
   acquire(key: string): Promise<void>;
-  /** Ends a turn that was acquired. */
+  /** Gives a permit back. */
   release(): void;
 }
 

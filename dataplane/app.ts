@@ -108,8 +108,8 @@ export async function startDataPlane(options: DataPlaneOptions): Promise<DataPla
   const usage = createUsage(clock);
   const quotas = createQuotas({ ...options, store, clock, onFailed: failuresTo(logger, "Quota round failed") });
   const lifecycle = { stopping: false };
-  const answers = createAnswerBudget<Exchange>((exchange) => exchange.project);
-  const observer = createRequestObserver({ metrics, usage, accessLog: createAccessLog(logger, clock), answers });
+  const answerBudget = createAnswerBudget<Exchange>((exchange) => exchange.project);
+  const observer = createRequestObserver({ metrics, usage, accessLog: createAccessLog(logger, clock), answerBudget });
 
   const pipeline = {
     store,
@@ -122,8 +122,8 @@ export async function startDataPlane(options: DataPlaneOptions): Promise<DataPla
     scanSemaphore: createScanSemaphore(),
     fairShare: createFairShareLimiter(clock),
     lock: createDocumentLock(),
-    bodies: createBodyBudgets(),
-    answers,
+    bodyBudgets: createBodyBudgets(),
+    answerBudget,
     countersOf: observer.countersOf,
     descriptions: createDescriptions(),
     quotas,

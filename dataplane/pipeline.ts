@@ -17,8 +17,8 @@ import type { Exchange } from "./http/exchange.ts";
 import { acceptPatch } from "./http/patch.ts";
 import { carryOutObjects, type ObjectsDeps, type ObjectsPlan, planObjects } from "./objects/handler.ts";
 import { carryOutDescription, type DescriptionPlan, type OpenapiDeps, planDescription } from "./openapi/handler.ts";
-import type { Asked, PlanBase, PlanDeps } from "./operation/plan.ts";
-import { endWork, requireData, requireNoLoss } from "./operation/work.ts";
+import type { PlanBase, PlanDeps, PlanInput } from "./operation/plan.ts";
+import { endWork, requireDataNotLost, requireNoLossMeanwhile } from "./operation/work.ts";
 import { findProject, type PublicAddress, requestOrigin, requireHost } from "./route/find-project.ts";
 import {
   allowedMethods,
@@ -37,7 +37,7 @@ export interface PipelineDeps extends PlanDeps, ObjectsDeps, DocumentsDeps, Sess
   readonly address: PublicAddress;
   readonly authentication: Authentication;
   readonly rates: RateLimits;
-  readonly answers: AnswerBudget<Exchange>;
+  readonly answerBudget: AnswerBudget<Exchange>;
 }
 
 /** Depends neither on the id in the path, nor on the body, nor on headers other than Host and Authorization. */
@@ -55,7 +55,7 @@ interface RefusedPlan extends PlanBase {
 interface OptionsPlan {
   readonly kind: "options";
   readonly project: LiveProject;
-  readonly isStored: false;
+  readonly usesStoredData: false;
   readonly methods: readonly string[];
 }
 
@@ -73,16 +73,16 @@ async function serve(deps: PipelineDeps, exchange: Exchange): Promise<Answer> {
     const charging = chargeRates(deps, plan, exchange);
     if (charging !== undefined) await charging;
     const allowed = requireAllowed(deps, plan);
-    stored = allowed.isStored ? allowed.project : undefined;
+    stored = allowed.usesStoredData ? allowed.project : undefined;
     const answer = await carryOut(deps, allowed, exchange);
-    if (stored !== undefined) requireNoLoss(deps.directory, stored);
+    if (stored !== undefined) requireNoLossMeanwhile(deps.directory, stored);
     length = answer.text?.length ?? 0;
-    return deps.answers.admit(exchange, exchange.request.method, answer);
+    return deps.answerBudget.admit(exchange, exchange.request.method, answer);
   } catch (error) {
-    // A refusal is an answer of next to no length. Other errors, as when the store fails, say nothing of what answers cost.
+    // A refusal is an answer of next to no length. Other errors, as when the store fails, show nothing of what answers cost.
     if (error instanceof Problem) length ??= 0;
-    // An error that blames the store is right, whether data were lost or not. Any other, such as a 404, may come of the loss: `data_lost` instead.
-    if (stored !== undefined && !isStoreFailure(error)) requireNoLoss(deps.directory, stored);
+    // A failure of the store is reported as such, whether data were lost or not. Any other error, such as a 404, may come of the loss.
+    if (stored !== undefined && !isStoreFailure(error)) requireNoLossMeanwhile(deps.directory, stored);
     throw error;
   } finally {
     endWork(exchange, length);
@@ -105,7 +105,7 @@ async function decide(deps: PipelineDeps, exchange: Exchange): Promise<Plan> {
   const subject = subjectOf(project, target);
 
   const { method, headers } = request;
-  if (method === "OPTIONS") return { kind: "options", project, isStored: false, methods: allowedMethods(target) };
+  if (method === "OPTIONS") return { kind: "options", project, usesStoredData: false, methods: allowedMethods(target) };
   const operation = routeOperation(target, method);
   if (operation === undefined) throw methodNotAllowed(method, target);
   const proven = operation === "public" ? anonymous : deps.authentication.authenticate(project, headers.authorization);
@@ -117,21 +117,21 @@ async function decide(deps: PipelineDeps, exchange: Exchange): Promise<Plan> {
     return planOf(deps, { project, method, operation, caller, base, query: split.query }, subject);
   } catch (problem) {
     if (!(problem instanceof Problem)) throw problem;
-    const isStored = subject.kind === "objects" || subject.kind === "document";
-    return { kind: "refused", project, caller, isWrite: isWrite(operation), isStored, problem };
+    const usesStoredData = subject.kind === "objects" || subject.kind === "document";
+    return { kind: "refused", project, caller, isWrite: isWrite(operation), usesStoredData, problem };
   }
 }
 
-function planOf(deps: PipelineDeps, asked: Asked, subject: Subject): Plan {
+function planOf(deps: PipelineDeps, input: PlanInput, subject: Subject): Plan {
   switch (subject.kind) {
     case "objects":
-      return planObjects(deps, asked, subject);
+      return planObjects(deps, input, subject);
     case "document":
-      return planDocument(deps, asked, subject);
+      return planDocument(deps, input, subject);
     case "session":
-      return planSession(asked, subject);
+      return planSession(input, subject);
     case "description":
-      return planDescription(asked, subject);
+      return planDescription(input, subject);
   }
 }
 
@@ -150,7 +150,7 @@ function requireAllowed(deps: PipelineDeps, plan: Plan): AllowedPlan {
   if (plan.isWrite && plan.project.config.serving === "ReadOnly") {
     throw new Problem("project_read_only", "The project's owner made it read-only for now; reads go on");
   }
-  if (plan.isStored) requireData(deps.directory, plan.project);
+  if (plan.usesStoredData) requireDataNotLost(deps.directory, plan.project);
   if (plan.kind === "refused") throw plan.problem;
   return plan;
 }

@@ -2,7 +2,7 @@
 // nobody else asks; as soon as others do, it has a share, and what is beyond it waits in the order of arrival: the work that another
 // project's request finds before it is bounded, however many connections the first one has. Work is counted in units, by what
 // requests cost Redis and the event loop, not in time: where an answer's size is not known before, the project's last ones stand for it.
-// Refuses with 503 `project_busy` who would wait behind too many, or has waited too long.
+// Refuses with 503 `project_busy` a request that would wait behind too many, or has waited too long.
 
 import type { Clock } from "../../core/clock.ts";
 import { Problem } from "../../core/errors/problem.ts";

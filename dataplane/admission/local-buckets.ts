@@ -1,6 +1,6 @@
 // What the store counts, and what this replica counts alone while the store, or the server of a Cluster that holds a count, answers and
 // takes no writes: what can still be served is served within the limits, of each replica instead of all. When the store can't be
-// reached it raises as before.
+// reached, its error is thrown.
 
 import type { Clock } from "../../core/clock.ts";
 import { WritesRefused } from "../../core/errors/store-errors.ts";

@@ -14,12 +14,12 @@ import { type BucketPolicy, SharedBucket } from "./shared-bucket.ts";
 
 export interface RateLimits {
   /** The buckets that a request takes from, the caller's first. */
-  of(project: ProjectRef, rates: ProjectRates, asking: Asking): readonly SharedBucket[];
+  of(project: ProjectRef, rates: ProjectRates, requester: Requester): readonly SharedBucket[];
   /** Takes from each. Throws Problem `rate_limited`, or what the store raises, and has taken from none then. */
   take(project: ProjectRef, buckets: readonly SharedBucket[]): Promise<void>;
 }
 
-export interface Asking {
+export interface Requester {
   readonly caller: Caller;
   /** The client's, trusted proxies resolved. */
   readonly address: string;

@@ -1,6 +1,6 @@
 // What an Authorization header proves: an API key by its SHA-256, an access token by its signature, each checked once and remembered by the
-// header's text. That the key or the user and the session still stand, and with which role, is looked up in live configuration
-// on every request, so that a removal is so at once, also while the store is away. Refuses with 401, and with 503 what can't be looked up.
+// header's text. Whether the key, or the user and the session, still exist, and with which role, is looked up in live configuration
+// on every request, so that a removal takes effect at once, also while the store is away. Refuses with 401, and with 503 what can't be looked up.
 
 import { createHash } from "node:crypto";
 import type { Clock } from "../../core/clock.ts";
@@ -39,7 +39,7 @@ export interface AuthenticationDeps {
   readonly issuerOf: (project: LiveProject) => string;
 }
 
-/** A credential that a header proved, with the caller that it was then: another configuration of it makes another caller. */
+/** A credential that a header proved, and the caller made of its configuration; a changed configuration makes another caller. */
 type Known = KnownKey | KnownToken;
 
 interface KnownKey {
@@ -100,7 +100,8 @@ export async function createAuthentication(deps: AuthenticationDeps): Promise<Au
       // Nothing is looked up by a text that is too long to be a credential: hashing it would be work already.
       const credential = header.length > maxAuthorizationLength ? undefined : known.get(header);
       if (credential?.kind === "apikey") return callers.ofKey(project, header, credential);
-      if (credential !== undefined && isOf(project, credential)) return callers.ofToken(project, header, credential);
+      if (credential !== undefined && wasVerifiedFor(project, credential))
+        return callers.ofToken(project, header, credential);
       return proveCredential(project, header);
     },
     jwks: (project) => publicKeySet(project.signing),
@@ -179,7 +180,7 @@ function createLiveCallers(
 }
 
 /** A key is known by its hash, whatever project it is of; a token was verified against one project's ring. */
-function isOf(project: LiveProject, { ring, uid }: KnownToken): boolean {
+function wasVerifiedFor(project: LiveProject, { ring, uid }: KnownToken): boolean {
   return ring === project.signing && uid === project.config.uid;
 }
 

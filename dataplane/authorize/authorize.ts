@@ -1,5 +1,5 @@
 // Decides, from data alone, whether a caller may do an operation and on whose objects. What must hold at the moment of the
-// write leaves as a grant and is checked by the store in the same step. Refuses with 401 or 403.
+// write is returned as a grant, which the store checks in the step that writes. Refuses with 401 or 403.
 
 import type {
   Operation,
@@ -14,7 +14,7 @@ import { type Caller, ownerOf } from "../authenticate/caller.ts";
 import { authenticationRequired } from "../authenticate/refusals.ts";
 import type { Visibility } from "../store/ports/refs.ts";
 
-/** What an allowed request may reach. */
+/** Which objects an allowed request sees and changes. */
 export interface ObjectGrant {
   /** Objects it sees: others answer 404. */
   readonly visible: Visibility;

@@ -1,6 +1,6 @@
-// A lock on a value, for the requests of one replica that read it, decide and then set it; it is acquired in the order of arrival. Against
-// each other all but one would have read for nothing, and with a large value none of the others came through. Refuses nothing but
-// with 503 `write_conflict` who waited too long.
+// A lock on a value, for the requests of one replica that read it, decide and then set it; it is acquired in the order of arrival. Without it
+// each write makes all others that have read repeat their compare-and-set, and with a large value they time out. Refuses with 503
+// `write_conflict` a request that waited too long.
 
 import { createKeyedMutex } from "../../core/keyed-mutex.ts";
 import { conflict } from "../operation/compare-and-set.ts";

@@ -6,11 +6,11 @@ import { authorizeDocument, type DocumentGrant, requireReadToo } from "../author
 import type { Answer } from "../http/answer.ts";
 import type { Exchange } from "../http/exchange.ts";
 import {
-  type Asked,
   authorizedPreconditions,
   type OperationDeps,
   type OperationPlan,
   type PlanDeps,
+  type PlanInput,
   planOperation,
   type SubjectOf,
 } from "../operation/plan.ts";
@@ -37,12 +37,16 @@ export interface DocumentPlan extends OperationPlan {
   readonly grant: DocumentGrant;
 }
 
-export function planDocument(deps: PlanDeps, asked: Asked, { target, rootKey }: SubjectOf<"document">): DocumentPlan {
-  const { config } = asked.project;
-  const plan = planOperation(deps, asked, target, rootKey.access.read);
-  const grant = authorizeDocument(config, rootKey, plan.operation, asked.caller);
+export function planDocument(
+  deps: PlanDeps,
+  input: PlanInput,
+  { target, rootKey }: SubjectOf<"document">,
+): DocumentPlan {
+  const { config } = input.project;
+  const plan = planOperation(deps, input, target, rootKey.access.read);
+  const grant = authorizeDocument(config, rootKey, plan.operation, input.caller);
   // A patch reveals what is there: by its answer, and by its tests.
-  if (asked.method === "PATCH") requireReadToo(config, rootKey.access.read, asked.caller);
+  if (input.method === "PATCH") requireReadToo(config, rootKey.access.read, input.caller);
   return { kind: "document", ...plan, rootKey, grant, document: { project: config, rootKey: rootKey.key } };
 }
 

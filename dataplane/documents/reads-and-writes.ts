@@ -63,13 +63,13 @@ export async function insertDocument(
     const before = await store.idempotencyRecord(context.document, record.key);
     if (before !== undefined) return insertedBefore(before, body);
   }
-  const result = await conditioned(deps, context, (expecting) =>
+  const result = await withPreconditions(deps, context, (expecting) =>
     store.insertAt(context.document, context.path, body.text, { ...limits, ...expecting, ...(record && { record }) }),
   );
-  return result.outcome === "repeated" ? insertedBefore(result.record, body) : written(result, context);
+  return result.outcome === "repeated" ? insertedBefore(result.record, body) : answerOfWrite(result, context);
 }
 
-/** What the first of several equal requests was answered with: its own value. */
+/** The answer to the first of several equal requests: the value that it sent. */
 function insertedBefore(record: string, body: CanonicalJson): Answer {
   factsOf(record, body);
   return writtenAnswer(201, body.text, replayed);
@@ -77,35 +77,35 @@ function insertedBefore(record: string, body: CanonicalJson): Answer {
 
 export async function putDocument(deps: DocumentDeps, context: DocumentContext, body: CanonicalJson): Promise<Answer> {
   const limits = { maxBytes: context.project.limits.maxDocumentBytes, mayCreate: context.grant.mayCreate };
-  const result = await conditioned(deps, context, (expecting) =>
+  const result = await withPreconditions(deps, context, (expecting) =>
     deps.store.putAt(context.document, context.path, body.text, { ...limits, ...expecting }),
   );
-  return written(result, context);
+  return answerOfWrite(result, context);
 }
 
 export async function patchDocument(deps: DocumentDeps, context: DocumentContext, patch: Patch): Promise<Answer> {
   const limits = { maxBytes: context.project.limits.maxDocumentBytes, mayCreate: context.grant.mayCreate };
-  const result = await comparedAndSet<DocumentWrite>(deps, context, async ({ expected }, text) => {
+  const result = await compareAndSet<DocumentWrite>(deps, context, async ({ expected }, text) => {
     // Operations need a value; a merge patch makes one, as PUT adds a key.
     if (text === undefined && patch.format === "json-patch") return { outcome: "not_found" };
-    // What never takes place needs no value.
+    // `never`: the store is only asked how it would refuse, and writes nothing, so any value will do.
     const value = expected === "never" ? "null" : patched(patch, text ?? "null");
     if (value === text) return { outcome: "replaced", text };
     return deps.store.putAt(context.document, context.path, value, { ...limits, ...(expected && { expected }) });
   });
-  return written(result, context);
+  return answerOfWrite(result, context);
 }
 
 export async function deleteDocument(deps: DocumentDeps, context: DocumentContext): Promise<Answer> {
   if (leadsTooDeep(context.path)) throw nothingThere();
-  const result = await conditioned(deps, context, (expecting) =>
+  const result = await withPreconditions(deps, context, (expecting) =>
     deps.store.removeAt(context.document, context.path, expecting),
   );
-  if (result.outcome !== "removed") throw refused(result, context);
+  if (result.outcome !== "removed") throw problemOf(result, context);
   return ok("{}");
 }
 
-/** No value nests so deep: the store, which looks at a path step by step, need not be asked. */
+/** No stored value nests so deep, so the store, which follows a path step by step, need not be asked. */
 function leadsTooDeep(path: Path): boolean {
   return path.length > maxDepth;
 }
@@ -115,28 +115,28 @@ function nothingThere(): Problem {
 }
 
 /** Carries a write out under the request's preconditions, if it has any: they hold in the very step that writes. */
-function conditioned<T extends { readonly outcome: string }>(
+function withPreconditions<T extends { readonly outcome: string }>(
   deps: DocumentDeps,
   context: DocumentContext,
   write: (expecting: Expecting) => Promise<T>,
 ): Promise<T> {
   return context.preconditions === undefined
-    ? seeded(deps.store, context, () => write({}))
-    : comparedAndSet(deps, context, write);
+    ? withInitialValue(deps.store, context, () => write({}))
+    : compareAndSet(deps, context, write);
 }
 
 /** Reads what is at the path, checks it against the preconditions, and has `write` write as long as it is still there. */
-function comparedAndSet<T extends { readonly outcome: string }>(
+function compareAndSet<T extends { readonly outcome: string }>(
   { store, lock }: DocumentDeps,
   context: DocumentContext,
   write: (expecting: Expecting, text: string | undefined) => Promise<T>,
 ): Promise<T> {
   const { project, rootKey, path } = context;
   const locked = [project.namespace, project.name, rootKey.key, ...path];
-  return lock.hold(locked, () => repeated(store, context, write));
+  return lock.hold(locked, () => retryCompareAndSet(store, context, write));
 }
 
-async function repeated<T extends { readonly outcome: string }>(
+async function retryCompareAndSet<T extends { readonly outcome: string }>(
   store: DocumentReads & DocumentWrites,
   context: DocumentContext,
   write: (expecting: Expecting, text: string | undefined) => Promise<T>,
@@ -147,7 +147,7 @@ async function repeated<T extends { readonly outcome: string }>(
     const failure = failedPrecondition(context.preconditions, text);
     // RFC 9110 §13.2.1: what would be refused anyway is refused as if there were no preconditions, and only the store knows.
     const expected = failure ? "never" : asExpectation(text);
-    const result = await seeded(store, context, () => write({ expected }, text));
+    const result = await withInitialValue(store, context, () => write({ expected }, text));
     if (result.outcome !== "changed") return result;
     if (failure) throw failure;
     if (performance.now() >= deadline) throw conflict("value");
@@ -172,7 +172,7 @@ function textIn(context: DocumentContext, result: Awaited<ReturnType<DocumentRea
 }
 
 /** Repeats `write` once after storing the initial value, when the store says that it wrote nothing for want of one. */
-async function seeded<T extends { readonly outcome: string }>(
+async function withInitialValue<T extends { readonly outcome: string }>(
   store: DocumentWrites,
   context: DocumentContext,
   write: () => Promise<T>,
@@ -183,12 +183,12 @@ async function seeded<T extends { readonly outcome: string }>(
   return write();
 }
 
-function written(result: DocumentWrite, context: DocumentContext): Answer {
-  if (!("text" in result)) throw refused(result, context);
+function answerOfWrite(result: DocumentWrite, context: DocumentContext): Answer {
+  if (!("text" in result)) throw problemOf(result, context);
   return writtenAnswer(result.outcome === "created" ? 201 : 200, result.text);
 }
 
-function refused(refusal: DocumentRefusal, context: DocumentContext): Problem {
+function problemOf(refusal: DocumentRefusal, context: DocumentContext): Problem {
   switch (refusal.outcome) {
     case "parent_not_found":
       return new Problem("parent_not_found", "A segment before the last leads nowhere; create the parent first");

@@ -1,6 +1,6 @@
 // Reads If-Match and If-None-Match (RFC 9110 §13), and turns what does not hold into 304 or 412. Refuses what is no list of entity tags:
 // a condition that was not understood must not be taken for one that holds. A tag is a strong hash of the very text that is served:
-// there is one form of each value, so two answers of one tag are the same byte for byte.
+// each value has one canonical text, so two answers of one tag are the same byte for byte.
 
 import { hash } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
@@ -113,7 +113,10 @@ export function failedPrecondition(
   return verdict === "holds" ? undefined : preconditionFailed(verdict, tag);
 }
 
-/** Throws `precondition_failed` unless a POST to a collection may go on: it is there, and has as many tags as pages. */
+/**
+ * Throws `precondition_failed` unless a POST to a collection may go on: `If-None-Match: *` fails, because the collection exists, and so does
+ * any tag in If-Match, because a collection has none.
+ */
 export function requireCollectionPreconditions(preconditions: Preconditions | undefined): void {
   const verdict = preconditions && evaluate(preconditions, noTag);
   if (verdict === undefined || verdict === "holds") return;
@@ -123,7 +126,7 @@ export function requireCollectionPreconditions(preconditions: Preconditions | un
   );
 }
 
-/** Equal to no tag that can be sent. */
+/** Without quotes: equal to no tag that can be sent. */
 const noTag = "none";
 
 function preconditionFailed(verdict: Exclude<Verdict, "holds">, tag: string | undefined): Problem {

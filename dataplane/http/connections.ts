@@ -8,11 +8,11 @@ import { type ProblemAnswer, problemAnswer } from "./problem-answer.ts";
 
 export interface Connections {
   /** Remembers the request that a connection carries now. The promise resolves when the rest of its body is refused. */
-  begin(request: IncomingMessage, response: ServerResponse): Promise<Error> | undefined;
+  track(request: IncomingMessage, response: ServerResponse): Promise<Error> | undefined;
   refuse(error: Error, socket: Socket): void;
-  /** Keeps an eye on a new connection. */
+  /** Remembers a new connection until it closes. */
   opened(socket: Socket): void;
-  /** Lets go of connections that have not said a word: browsers and load balancers open some in advance. */
+  /** Closes connections over which no byte has come: browsers and load balancers open some in advance. */
   endSilent(): void;
 }
 
@@ -55,7 +55,7 @@ export function createConnections(observe: ObserveRefusal): Connections {
     endSilent() {
       for (const socket of open) if (socket.bytesRead === 0) socket.destroy();
     },
-    begin(request, response) {
+    track(request, response) {
       const hasBody = request.headers["content-length"] !== undefined || "transfer-encoding" in request.headers;
       const body = hasBody ? Promise.withResolvers<Error>() : undefined;
       (request.socket as Carrier)[underWay] = { request, response, cut: body?.resolve };

@@ -17,9 +17,9 @@ export interface Exchange {
   readonly startedAt: number;
   /** Resolves when the connection refuses the rest of the body, with what the parser or the time limit says. */
   bodyRefused?: Promise<Error> | undefined;
-  /** Asks for the body that the client holds back until then (`Expect: 100-continue`); absent when it holds nothing back. */
-  inviteBody?: () => void;
-  /** The part that it takes in its project's share; absent before and after. */
+  /** Sends 100 Continue, for which the client waits with its body (`Expect: 100-continue`); absent when it does not wait. */
+  sendContinue?: () => void;
+  /** Its part of what the project's fair share of the replica lets run at once; absent before and after. */
   work?: Work | undefined;
   /** Gives the bytes of the body back to their budget; absent before the body is there. */
   releaseBody?: () => void;
@@ -28,7 +28,7 @@ export interface Exchange {
   caller?: Caller;
   /** What the project's rates leave to this caller; absent in projects without any. */
   rates?: readonly SharedBucket[] | undefined;
-  /** What it is counted in, where its plan says so. */
+  /** The metrics that it is counted in, where its plan names them. */
   counters?: RequestCounters | undefined;
 }
 

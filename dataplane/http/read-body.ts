@@ -49,10 +49,10 @@ export interface ArrivingBody {
   readonly message: IncomingMessage;
   /** Resolves when the connection refuses the rest of it. */
   readonly refused: Promise<Error> | undefined;
-  /** Called with what gives the bytes of a body that arrived whole back to the budget: once its write is done. */
-  readonly hold: (release: () => void) => void;
-  /** Asks for it, should the client wait to be asked. */
-  invite(): void;
+  /** Called once the body is there, with what gives its bytes back to the budget; for when its write is done. */
+  readonly onComplete: (release: () => void) => void;
+  /** Sends 100 Continue, should the client wait for that. */
+  sendContinue(): void;
 }
 
 export async function readBody(maxBytes: number, body: ArrivingBody, depth = maxDepth): Promise<CanonicalJson> {
@@ -60,7 +60,7 @@ export async function readBody(maxBytes: number, body: ArrivingBody, depth = max
   requirePlain(headers);
   requireJson(headers["content-type"]);
   if (Number(headers["content-length"] ?? 0) > maxBytes) throw tooLarge(maxBytes);
-  body.invite();
+  body.sendContinue();
   const bytes = await collect(body, maxBytes);
   if (bytes.length === 0) throw new Problem("body_required", "Send one JSON text as the body");
   const result = canonicalJsonOfBytes(bytes, depth);
@@ -68,7 +68,7 @@ export async function readBody(maxBytes: number, body: ArrivingBody, depth = max
   return result.json;
 }
 
-function collect({ budget, message, refused, hold }: ArrivingBody, maxBytes: number): Promise<Uint8Array> {
+function collect({ budget, message, refused, onComplete }: ArrivingBody, maxBytes: number): Promise<Uint8Array> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let length = 0;
@@ -97,7 +97,7 @@ function collect({ budget, message, refused, hold }: ArrivingBody, maxBytes: num
       });
     const onEnd = () =>
       settle(() => {
-        hold(() => budget.release(length));
+        onComplete(() => budget.release(length));
         resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks));
       });
     const onCut = () => refuse(new Problem("invalid_request", "The connection ended before the body was complete"));

@@ -39,8 +39,9 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
   const app = Fastify({
     logger: false,
     trustProxy: options.trustedProxies.length > 0 ? [...options.trustedProxies] : false,
+    // One route for all paths: the pipeline routes on the raw target, which fastify keeps as `originalUrl`.
     rewriteUrl(request) {
-      // Before anything looks at the host.
+      // The first moment at which a request is seen, before anything reads its host.
       if (!request.url?.startsWith("/")) preferTargetAuthority(request);
       return "/";
     },
@@ -59,16 +60,16 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
     },
     clientErrorHandler: (error, socket) => connections.refuse(error, socket),
     frameworkErrors: (error, request, reply) => {
-      sendProblem(options, begin(request), reply, error);
+      sendProblem(options, exchangeOf(request), reply, error);
     },
   });
 
   const handle = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
-    const exchange = begin(request);
-    exchange.bodyRefused = connections.begin(request.raw, reply.raw);
-    if (request.headers.expect !== undefined && awaitsInvitation(request.raw)) {
-      exchange.inviteBody = () => {
-        delete exchange.inviteBody;
+    const exchange = exchangeOf(request);
+    exchange.bodyRefused = connections.track(request.raw, reply.raw);
+    if (request.headers.expect !== undefined && expectsContinue(request.raw)) {
+      exchange.sendContinue = () => {
+        delete exchange.sendContinue;
         reply.raw.writeContinue();
       };
     }
@@ -80,18 +81,19 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
   };
   // Before fastify looks at the body and its type: the pipeline reads both once the caller is known to be allowed.
   app.addHook("onRequest", handle);
-  // Found at once by its method; a request without a route would be looked up twice on its way to the hook.
+  // Never reached, because the hook answers. With a route for its method a request is looked up once; without one, fastify looks
+  // for a handler of unknown routes as well before it comes to the hook.
   app.route({ method: methods, url: "/", handler: handle });
-  app.setErrorHandler((error, request, reply) => sendProblem(options, begin(request), reply, error));
-  takeOver(app, connections);
+  app.setErrorHandler((error, request, reply) => sendProblem(options, exchangeOf(request), reply, error));
+  handleServerEvents(app, connections);
   app.server.maxConnections = maxConnections;
   app.server.on("connection", (socket: Socket) => connections.opened(socket));
   app.addHook("preClose", async () => connections.endSilent());
   return app;
 }
 
-/** What Node's server would otherwise answer by itself: not in our shape, or too early. */
-function takeOver({ server }: FastifyInstance, connections: Connections): void {
+/** Requests that Node's server would otherwise answer by itself: not as problem details, or too early. */
+function handleServerEvents({ server }: FastifyInstance, connections: Connections): void {
   const asUsual = (request: IncomingMessage, response: ServerResponse) =>
     void server.emit("request", request, response);
   // The body is asked for when it is read, so that no client sends one that is refused unread.
@@ -102,11 +104,11 @@ function takeOver({ server }: FastifyInstance, connections: Connections): void {
   });
 }
 
-function awaitsInvitation({ headers, httpVersion }: IncomingMessage): boolean {
+function expectsContinue({ headers, httpVersion }: IncomingMessage): boolean {
   return headers.expect !== undefined && httpVersion === "1.1" && headers.expect.toLowerCase() === "100-continue";
 }
 
-function begin(request: FastifyRequest): Exchange {
+function exchangeOf(request: FastifyRequest): Exchange {
   return { request, requestId: request.id, rawUrl: request.originalUrl, startedAt: performance.now() };
 }
 
@@ -173,7 +175,7 @@ function write(options: HttpServerOptions, exchange: Exchange, reply: FastifyRep
   response.writeHead(status, headers);
   // Node leaves the body out of an answer to HEAD by itself.
   // A client that still waits to be asked sends no body.
-  const arrives = !exchange.request.raw.complete && exchange.inviteBody === undefined;
+  const arrives = !exchange.request.raw.complete && exchange.sendContinue === undefined;
   if (response.shouldKeepAlive || !arrives || text === undefined) response.end(text);
   else endAfterBody(exchange, response, text);
   return reply;

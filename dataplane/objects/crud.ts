@@ -85,7 +85,7 @@ export async function createObject(deps: ObjectDeps, context: ObjectContext, cre
   return writtenAnswer(201, result.text, { Location: `${url}/${id}` });
 }
 
-/** What the first of several equal requests was answered with: the body is the same, so only what the service added is remembered. */
+/** The answer to the first of several equal requests, made again: the body is the same, so the record has only what the service added. */
 function createdBefore({ caller, body, url }: Creation, record: string): Answer {
   const [id = "", created] = factsOf(record, body);
   const text = newObjectText(body, id, metadataBy(caller, Number(created)));
@@ -119,7 +119,7 @@ export async function updateObject(
 ): Promise<Answer> {
   const deadline = deps.clock.monotonic() + conflictBudgetMs;
   for (let attempt = 0; ; attempt += 1) {
-    const stored = await mustRead(deps.store, context, id);
+    const stored = await requireVisible(deps.store, context, id);
     const owner = requireOwner(context, stored);
     requirePreconditions(context.preconditions, stored.text);
     const text = changedText(context, change, stored.text);
@@ -145,13 +145,13 @@ export async function deleteObject(deps: ObjectDeps, context: ObjectContext, id:
     context.grant.writable.owner === undefined
       ? undefined
       : await store.read(context.collection, id, context.grant.visible);
-  throw seen ? notYours() : missing();
+  throw seen ? notWritable() : missing();
 }
 
 async function deleteConditionally(deps: ObjectDeps, context: ObjectContext, id: string): Promise<Answer> {
   const deadline = deps.clock.monotonic() + conflictBudgetMs;
   for (let attempt = 0; ; attempt += 1) {
-    const stored = await mustRead(deps.store, context, id);
+    const stored = await requireVisible(deps.store, context, id);
     requireOwner(context, stored);
     requirePreconditions(context.preconditions, stored.text);
     const outcome = await deps.store.removeUnchanged(context.collection, id, stored);
@@ -162,7 +162,8 @@ async function deleteConditionally(deps: ObjectDeps, context: ObjectContext, id:
   }
 }
 
-async function mustRead(store: ObjectReads, context: ObjectContext, id: string): Promise<StoredObject> {
+/** The object, which the caller can see. Throws `not_found`. */
+async function requireVisible(store: ObjectReads, context: ObjectContext, id: string): Promise<StoredObject> {
   const stored = isObjectId(id) ? await store.read(context.collection, id, context.grant.visible) : undefined;
   if (!stored) throw missing();
   return stored;
@@ -172,7 +173,7 @@ async function mustRead(store: ObjectReads, context: ObjectContext, id: string):
 function requireOwner({ grant }: ObjectContext, stored: StoredObject): Owner {
   const { creator, creator_type } = metadataOf(stored.text);
   const owner = `${creator_type}:${creator}`;
-  if (grant.writable.owner !== undefined && grant.writable.owner !== owner) throw notYours();
+  if (grant.writable.owner !== undefined && grant.writable.owner !== owner) throw notWritable();
   return owner;
 }
 
@@ -180,6 +181,6 @@ function missing(): Problem {
   return new Problem("not_found", "There is no object of this id, or not one that this caller can see");
 }
 
-function notYours(): Problem {
+function notWritable(): Problem {
   return new Problem("insufficient_access", "The caller can read this object and may not change it: others made it");
 }

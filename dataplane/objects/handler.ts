@@ -8,12 +8,12 @@ import { authorizeObjects } from "../authorize/authorize.ts";
 import type { Answer } from "../http/answer.ts";
 import type { Exchange } from "../http/exchange.ts";
 import {
-  type Asked,
   authorizedPreconditions,
   maxObjectBytes,
   type OperationDeps,
   type OperationPlan,
   type PlanDeps,
+  type PlanInput,
   planOperation,
   type SubjectOf,
 } from "../operation/plan.ts";
@@ -41,10 +41,10 @@ export interface ObjectsPlan extends OperationPlan, ObjectContext {
   readonly fields: Selection | undefined;
 }
 
-export function planObjects(deps: PlanDeps, asked: Asked, { target, resource }: SubjectOf<"objects">): ObjectsPlan {
-  const { config } = asked.project;
-  const plan = planOperation(deps, asked, target, resource.config.access.read);
-  const grant = authorizeObjects(config, resource.config, plan.operation, asked.caller);
+export function planObjects(deps: PlanDeps, input: PlanInput, { target, resource }: SubjectOf<"objects">): ObjectsPlan {
+  const { config } = input.project;
+  const plan = planOperation(deps, input, target, resource.config.access.read);
+  const grant = authorizeObjects(config, resource.config, plan.operation, input.caller);
   const isList = target.kind === "collection" && plan.operation === "read";
   const isOne = target.kind === "object" && plan.operation === "read";
   return {
@@ -55,9 +55,9 @@ export function planObjects(deps: PlanDeps, asked: Asked, { target, resource }: 
     collection: { project: config, resource: target.resource },
     rules: { schema: resource.schema, maxBytes: maxObjectBytes(config.limits) },
     preconditions: undefined,
-    url: `${asked.base}/api/${target.resource}`,
-    list: isList ? prepareList(validateList(asked.query, resource.schema, config), resource.config.indexes) : undefined,
-    fields: isOne && asked.query !== "" ? chosenFieldsOf(asked.query, resource.schema) : undefined,
+    url: `${input.base}/api/${target.resource}`,
+    list: isList ? prepareList(validateList(input.query, resource.schema, config), resource.config.indexes) : undefined,
+    fields: isOne && input.query !== "" ? chosenFieldsOf(input.query, resource.schema) : undefined,
   };
 }
 
@@ -65,7 +65,7 @@ export function carryOutObjects(deps: ObjectsDeps, plan: ObjectsPlan, exchange: 
   const preconditions = authorizedPreconditions(plan, exchange);
   const context = preconditions === undefined ? plan : { ...plan, preconditions };
   if (plan.isWrite) return write(deps, plan, context, exchange);
-  const waiting = begin(deps, plan, exchange);
+  const waiting = beginWithIndexes(deps, plan, exchange);
   return waiting === undefined
     ? read(deps, plan, context, exchange)
     : waiting.then(() => read(deps, plan, context, exchange));
@@ -75,6 +75,7 @@ function read(deps: ObjectsDeps, plan: ObjectsPlan, context: ObjectContext, exch
   const { store, list, url, resource, fields } = plan;
   if (list === undefined) return readObject(store, context, idOf(exchange), fields);
   const onIndexMissing = () => deps.preparer.forget(resource);
+  // A scan waits for a semaphore of its own, and would hold its project's share for long.
   const onScan = () => endWork(exchange, undefined);
   return listObjects(store, context, { ...list, url, onIndexMissing, scanSemaphore: deps.scanSemaphore, onScan });
 }
@@ -86,7 +87,7 @@ async function write(
   exchange: Exchange,
 ): Promise<Answer> {
   const { body, patch, idempotencyKey } = await receiveBody(deps, plan, exchange);
-  const waiting = begin(deps, plan, exchange);
+  const waiting = beginWithIndexes(deps, plan, exchange);
   if (waiting !== undefined) await waiting;
   const objects = { store: plan.store, clock: deps.clock, newId: deps.newId };
   if (plan.operation === "create") {
@@ -99,8 +100,8 @@ async function write(
   return await updateObject(objects, context, id, patch ? { patch } : { fields: requireBody(body) });
 }
 
-/** Takes the share, then knows the indexes: a promise where either has to be waited for. */
-function begin(deps: ObjectsDeps, plan: ObjectsPlan, exchange: Exchange): Promise<void> | undefined {
+/** Takes its part of the share, then makes sure that the store knows the resource's indexes; a promise where either has to be waited for. */
+function beginWithIndexes(deps: ObjectsDeps, plan: ObjectsPlan, exchange: Exchange): Promise<void> | undefined {
   const { resource, collection } = plan;
   const waiting = beginWork(deps, plan, exchange);
   if (waiting !== undefined) return waiting.then(() => prepared(plan, deps.preparer.prepare(resource, collection)));
@@ -108,7 +109,7 @@ function begin(deps: ObjectsDeps, plan: ObjectsPlan, exchange: Exchange): Promis
   return preparing === undefined ? undefined : prepared(plan, preparing);
 }
 
-/** While the store takes no writes, what it has is read by the indexes that it has. */
+/** While the store takes no writes, it can't be told of new indexes: reads go on with those that it has. */
 async function prepared({ isWrite }: ObjectsPlan, preparing: Promise<void> | undefined): Promise<void> {
   try {
     await preparing;

@@ -16,8 +16,8 @@ export interface RequestObservers {
   readonly metrics: Metrics;
   readonly usage: Usage;
   readonly accessLog: AccessLog;
-  /** Where answers are counted until they are handed over. */
-  readonly answers: Pick<AnswerBudget<Exchange>, "ended">;
+  /** Large answers that are not sent to their end yet. */
+  readonly answerBudget: Pick<AnswerBudget<Exchange>, "ended">;
 }
 
 /** One kind of thing that requests are counted by: resources, or root keys. */
@@ -46,7 +46,7 @@ export interface RequestObserver {
 }
 
 export function createRequestObserver(observers: RequestObservers): RequestObserver {
-  const { metrics, usage, accessLog, answers } = observers;
+  const { metrics, usage, accessLog, answerBudget } = observers;
   const ofApi = createFamilyCounters({
     requests: (counted, method, status) =>
       metrics.apiRequests.series({ ...projectLabels(counted), resource: counted.name, method, status }),
@@ -80,7 +80,7 @@ export function createRequestObserver(observers: RequestObservers): RequestObser
   return {
     countersOf,
     ended(exchange, ending) {
-      answers.ended(exchange);
+      answerBudget.ended(exchange);
       const { method: asked } = exchange.request;
       const method = methods.has(asked) ? asked : otherMethod;
       const { project, target } = exchange;

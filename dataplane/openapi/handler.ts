@@ -4,7 +4,7 @@ import { authorizeDescription, authorizeReferencePage } from "../authorize/autho
 import type { Answer } from "../http/answer.ts";
 import { currentAnswer, preconditionsOf } from "../http/conditional-requests.ts";
 import type { Exchange } from "../http/exchange.ts";
-import type { Asked, PlanBase, SubjectOf } from "../operation/plan.ts";
+import type { PlanBase, PlanInput, SubjectOf } from "../operation/plan.ts";
 import type { Descriptions } from "./descriptions.ts";
 import type { ReferencePage } from "./reference-page.ts";
 
@@ -20,12 +20,12 @@ export interface DescriptionPlan extends PlanBase {
 }
 
 export function planDescription(
-  { project, caller, base }: Asked,
+  { project, caller, base }: PlanInput,
   { target }: SubjectOf<"description">,
 ): DescriptionPlan {
   const authorize = target.kind === "docs" ? authorizeReferencePage : authorizeDescription;
   authorize(project.config, caller);
-  return { kind: "description", project, caller, isWrite: false, isStored: false, base, target };
+  return { kind: "description", project, caller, isWrite: false, usesStoredData: false, base, target };
 }
 
 export async function carryOutDescription(

@@ -13,8 +13,8 @@ import type { Exchange, RequestCounters } from "../http/exchange.ts";
 import type { RouteOperation, Subject, Target } from "../route/route.ts";
 import type { DataStore } from "../store/port.ts";
 
-/** A known caller's request, whose method the target offers: what a feature decides by, beside the subject. */
-export interface Asked {
+/** What a feature plans by, beside the subject: a request whose caller is authenticated and whose method the target offers. */
+export interface PlanInput {
   readonly project: LiveProject;
   readonly method: string;
   readonly operation: RouteOperation;
@@ -32,20 +32,20 @@ export interface PlanBase {
   readonly project: LiveProject;
   readonly caller: Caller;
   readonly isWrite: boolean;
-  /** Whether it is about stored data, which may be lost. */
-  readonly isStored: boolean;
+  /** Whether it reads or writes stored data: it is refused while they are lost. */
+  readonly usesStoredData: boolean;
 }
 
 /** What every operation on stored data goes by. */
 export interface OperationPlan extends PlanBase {
   readonly operation: Operation;
-  /** Who may read what it is about. */
-  readonly read: Permission;
+  /** Who may read what the operation is about. */
+  readonly readPermission: Permission;
   /** The store, or for the writes of a project with a quota the one that keeps it. */
   readonly store: DataStore;
   /** Its project's share of the replica. */
   readonly limiter: ProjectLimiter;
-  /** What it costs of that share, without its answer. */
+  /** Units of that share that it takes, without its answer (fair-share.ts). */
   readonly units: number;
   readonly counters: RequestCounters | undefined;
 }
@@ -62,16 +62,20 @@ export interface PlanDeps {
 export interface OperationDeps {
   readonly directory: Pick<Directory, "dataLost">;
   readonly anonymousWrites: AnonymousWrites;
-  readonly bodies: BodyBudgets;
+  readonly bodyBudgets: BodyBudgets;
 }
 
 const readUnits = 1;
 const writeUnits = 2;
 const usualBytes = 1024 * 1024;
 
-/** `read` = who may read what it is about. */
-export function planOperation(deps: PlanDeps, asked: Asked, target: Target, read: Permission): OperationPlan {
-  const { project, method, operation, caller } = asked;
+export function planOperation(
+  deps: PlanDeps,
+  input: PlanInput,
+  target: Target,
+  readPermission: Permission,
+): OperationPlan {
+  const { project, method, operation, caller } = input;
   if (operation === "own" || operation === "public") throw new Error("A route to stored data has no operation");
   const isWrite = operation !== "read";
   const { limits } = project.config;
@@ -81,9 +85,9 @@ export function planOperation(deps: PlanDeps, asked: Asked, target: Target, read
     project,
     caller,
     isWrite,
-    isStored: true,
+    usesStoredData: true,
     operation,
-    read,
+    readPermission,
     store: isWrite && limits.quota !== undefined ? deps.quotas.storeFor(project) : deps.store,
     limiter: deps.fairShare.of(project),
     units: (isWrite ? writeUnits : readUnits) * Math.max(1, Math.ceil(largest / usualBytes)),
@@ -96,9 +100,9 @@ export function maxObjectBytes({ maxObjectBytes: own, maxBodyBytes }: ProjectLim
   return own ?? Math.max(usualBytes, maxBodyBytes);
 }
 
-/** The request's preconditions. Refuses a caller who may not read: each 412 would tell whether a guess at what is stored is right. */
+/** The request's preconditions. Refuses a caller who may not read: each 412 would show whether a guess at what is stored is right. */
 export function authorizedPreconditions(plan: OperationPlan, exchange: Exchange): Preconditions | undefined {
   const preconditions = preconditionsOf(exchange.request.headers);
-  if (preconditions !== undefined) requireReadToo(plan.project.config, plan.read, plan.caller);
+  if (preconditions !== undefined) requireReadToo(plan.project.config, plan.readPermission, plan.caller);
   return preconditions;
 }

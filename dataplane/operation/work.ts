@@ -1,5 +1,5 @@
-// What an admitted request does before the store is asked: reads its body, of which nothing is read before, and takes its part in its project's
-// share of the replica, which it gives back. Refuses with `data_lost` while the store no longer holds the data that it held (docs/adr/0039).
+// What a request that is allowed does before the store is asked: it reads its body, of which nothing is read before, and takes its part of its
+// project's share of the replica, which it gives back. Refuses with `data_lost` while the store no longer holds the data that it held (docs/adr/0039).
 
 import { Problem } from "../../core/errors/problem.ts";
 import type { CanonicalJson } from "../../core/json/canonical.ts";
@@ -10,7 +10,7 @@ import { maxDepth, readBody } from "../http/read-body.ts";
 import { idempotencyKeyOf } from "./idempotency.ts";
 import type { OperationDeps, OperationPlan } from "./plan.ts";
 
-/** What a write says. */
+/** What a write sends. */
 export interface SentBody {
   readonly body?: CanonicalJson;
   /** The body of a PATCH, read. */
@@ -22,7 +22,7 @@ const noBody: SentBody = Object.freeze({});
 
 /** Charges an anonymous write, then reads the body of a write that has one. Only for a caller who is known to be allowed. */
 export async function receiveBody(
-  { anonymousWrites, bodies }: OperationDeps,
+  { anonymousWrites, bodyBudgets }: OperationDeps,
   { project, operation, caller }: OperationPlan,
   exchange: Exchange,
 ): Promise<SentBody> {
@@ -33,13 +33,13 @@ export async function receiveBody(
   const sentKey = operation === "create" ? headers["idempotency-key"] : undefined;
   const idempotencyKey = sentKey === undefined ? undefined : idempotencyKeyOf(headers);
   const arriving = {
-    budget: bodies.of(project),
+    budget: bodyBudgets.of(project),
     message: raw,
     refused: exchange.bodyRefused,
-    hold: (release: () => void) => {
+    onComplete: (release: () => void) => {
       exchange.releaseBody = release;
     },
-    invite: () => exchange.inviteBody?.(),
+    sendContinue: () => exchange.sendContinue?.(),
   };
   const depth = format === undefined ? maxDepth : bodyDepth(format);
   const body = await readBody(project.config.limits.maxBodyBytes, arriving, depth);
@@ -53,8 +53,8 @@ export function requireBody(body: CanonicalJson | undefined): CanonicalJson {
 }
 
 /**
- * Takes the request's part in its project's share; a promise when it has to wait for that. From here on nothing is waited for
- * that the client decides, so a slow client holds no share. Refuses with `data_lost`. `answerLength` = characters of the answer, where that
+ * Takes the request's part of its project's share; a promise when it has to wait for that. From here on nothing depends on
+ * how fast the client sends, so a slow client holds no share. Refuses with `data_lost`. `answerLength` = characters of the answer, where that
  * is known already.
  */
 export function beginWork(
@@ -67,12 +67,12 @@ export function beginWork(
   if (work instanceof Promise) {
     return work.then((waited) => {
       exchange.work = waited;
-      requireData(directory, plan.project);
+      requireDataNotLost(directory, plan.project);
     });
   }
   exchange.work = work;
   // They may have been lost while the body arrived, for as long as the client likes, or while this waited for its share.
-  requireData(directory, plan.project);
+  requireDataNotLost(directory, plan.project);
   return undefined;
 }
 
@@ -85,16 +85,16 @@ export function endWork(exchange: Exchange, length: number | undefined): void {
 
 type Losses = Pick<Directory, "dataLost">;
 
-/** Before anything is done. */
-export function requireData(losses: Losses, { config }: LiveProject): void {
+/** Throws `data_lost` before anything is done. */
+export function requireDataNotLost(losses: Losses, { config }: LiveProject): void {
   if (losses.dataLost(config)) throw dataLost("The store no longer holds the data that it held; nothing was done.");
 }
 
 /**
- * Once it is done: of the calls that a request makes, the later ones may have been answered by an empty store, so that a list ends early, or an
- * object that was there is not found.
+ * Throws `data_lost` once the store has answered: of the calls that a request makes, the later ones may have been answered by an empty
+ * store, so that a list ends early, or an object that was there is not found.
  */
-export function requireNoLoss(losses: Losses, { config }: LiveProject): void {
+export function requireNoLossMeanwhile(losses: Losses, { config }: LiveProject): void {
   if (losses.dataLost(config)) {
     throw dataLost(
       "The store lost the data that it held while the request was carried out, and what was done with them.",

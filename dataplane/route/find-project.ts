@@ -1,5 +1,6 @@
-// Finds the project that a request's host or path names, and what of the path is left below its base. Refuses what is no host, or several, so
-// that nothing else can choose a project or get into a link; a project with 404 only when the whole index of projects is known, else with 503.
+// Finds the project that a request's host or path names, and what of the path is left below its base. Refuses with 400 a
+// request that does not name exactly one valid host, because the host chooses the project and stands in links; an unknown project with 404 only
+// when the whole index of projects is known, else with 503.
 
 import type { IncomingMessage } from "node:http";
 import type { FastifyRequest } from "fastify";
@@ -17,7 +18,7 @@ export interface PublicAddress {
   readonly path: readonly string[];
 }
 
-/** Of a URL without user, query and fragment; of nobody's, while it isn't known yet. */
+/** `url` has no user, query or fragment; it is empty while the port that the server listens on isn't known yet. */
 export function publicAddress(url: string): PublicAddress {
   if (url === "") return { origin: "", path: [] };
   const { origin, pathname } = new URL(url);
@@ -98,7 +99,7 @@ export function requireHost({ host, raw }: FastifyRequest): string {
 }
 
 /**
- * The scheme and host that a request used, for absolute links; behind proxies only as trusted ones say. `http(s)://host[:port]`, without a
+ * The scheme and host that a request used, for absolute links; of X-Forwarded-* headers only those of trusted proxies count. `http(s)://host[:port]`, without a
  * trailing slash. The host has passed requireHost.
  */
 export function requestOrigin(request: FastifyRequest, fallback: string): string {
@@ -118,7 +119,7 @@ export function preferTargetAuthority({ url = "", headers, httpVersion }: Incomi
   if (authority !== undefined && isOne) headers.host = authority;
 }
 
-/** Lower case, without the port and the dot that may end a full name; empty when there is none. */
+/** Lower case, without the port and without the dot that may end a fully qualified name; empty when there is none. */
 export function hostName(host: string): string {
   const colon = host.lastIndexOf(":");
   const name = colon > host.lastIndexOf("]") ? host.slice(0, colon) : host;

@@ -1,7 +1,7 @@
 // From a request's raw target to what it acts on: split before any decoding, so that `%2F` and `..` stay characters of a segment; the route
 // table, of what a path below a project's base can name, which methods that offers and which operation each method is; and what a
 // target names in the project's configuration. Refuses bad paths with 400 and 414, those that name nothing with 404, before anyone is asked who
-// they are. A method without an entry here does not exist; a target whose methods have no operation can't be written down.
+// they are. A method without an entry here is not offered, and the compiler refuses a target without methods.
 
 import type { Operation, RootKeyConfig } from "../../core/config/types.ts";
 import { Problem } from "../../core/errors/problem.ts";
@@ -15,7 +15,7 @@ export const maxSegmentBytes = 1024;
 export interface SplitTarget {
   /** Decoded segments, one trailing slash ignored; those that `fault` is about stand as they were sent. */
   readonly segments: readonly string[];
-  /** Text after `?`, or empty. */
+  /** The text after `?`, still encoded; or empty. */
   readonly query: string;
   /** Why the path is refused, once it is known whose request it is: refused requests are counted for their project. */
   readonly fault: Problem | undefined;

@@ -49,7 +49,7 @@ export async function createSessions(deps: SessionsDeps): Promise<Sessions> {
     }));
   const throttle = createThrottle(store, clock);
   const unfinishedOf = { keeperOf: store.sessionKeeper, timers, monotonic: clock.monotonic };
-  const unnoted = createUnfinishedWrites<SessionRefresh>({
+  const unrecorded = createUnfinishedWrites<SessionRefresh>({
     ...unfinishedOf,
     write: ({ project, id, lastRefresh }) => store.touchSession(project, id, lastRefresh),
   });
@@ -65,7 +65,7 @@ export async function createSessions(deps: SessionsDeps): Promise<Sessions> {
     ended,
     throttle,
     passwords,
-    unnoted,
+    unrecorded,
     newId,
     observe,
   });
@@ -74,7 +74,7 @@ export async function createSessions(deps: SessionsDeps): Promise<Sessions> {
     ...createSessionManager({ directory, store, clock, ended, unfinished, observe }),
     close() {
       unfinished.close();
-      unnoted.close();
+      unrecorded.close();
     },
   };
 }

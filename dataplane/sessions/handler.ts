@@ -1,12 +1,9 @@
 // Handles requests for sessions: log in, refresh, show and end them; and shows the public keys.
 
-import type { Caller } from "../authenticate/caller.ts";
 import type { Authentication } from "../authenticate/create-authentication.ts";
-import { authenticationRequired } from "../authenticate/refusals.ts";
-import type { LiveProject } from "../config/directory.ts";
 import { type Answer, created, noContent, ok } from "../http/answer.ts";
 import type { Exchange } from "../http/exchange.ts";
-import type { Asked, PlanBase, SubjectOf } from "../operation/plan.ts";
+import type { PlanBase, PlanInput, SubjectOf } from "../operation/plan.ts";
 import type { Sessions } from "./create-sessions.ts";
 
 export interface SessionRouteDeps {
@@ -16,35 +13,49 @@ export interface SessionRouteDeps {
 
 export interface SessionPlan extends PlanBase {
   readonly kind: "session";
-  readonly operation: Asked["operation"];
+  readonly operation: PlanInput["operation"];
   readonly target: SubjectOf<"session">["target"]["kind"];
   /** Absolute URL of `/sessions`. */
   readonly url: string;
 }
 
-export function planSession(asked: Asked, { target }: SubjectOf<"session">): SessionPlan {
-  const { project, operation, caller, base } = asked;
+export function planSession(input: PlanInput, { target }: SubjectOf<"session">): SessionPlan {
+  const { project, operation, caller, base } = input;
   const url = `${base}/sessions`;
-  return { kind: "session", project, caller, isWrite: false, isStored: false, operation, target: target.kind, url };
+  return {
+    kind: "session",
+    project,
+    caller,
+    isWrite: false,
+    usesStoredData: false,
+    operation,
+    target: target.kind,
+    url,
+  };
 }
 
 export async function carryOutSession(deps: SessionRouteDeps, plan: SessionPlan, exchange: Exchange): Promise<Answer> {
   const { authentication, sessions } = deps;
-  const { project, url } = plan;
+  const { project, caller, url } = plan;
   const { headers, ip, method } = exchange.request;
   switch (plan.target) {
     case "keys":
       return ok(JSON.stringify(authentication.jwks(project)));
     case "refresh":
-      return refresh(sessions, project, headers.authorization);
-    case "sessions":
+      return { ...ok(JSON.stringify(await sessions.refresh(project, headers.authorization))), secret: true };
+    case "sessions": {
       if (plan.operation === "public") {
-        return login(sessions, project, { authorization: headers.authorization, address: ip, url });
+        const session = await sessions.login(project, headers.authorization, ip);
+        return { ...created(JSON.stringify(session), { Location: `${url}/${session.session_id}` }), secret: true };
       }
-      return listSessions(sessions, project, known(project, plan.caller));
+      const items = await sessions.sessions(project, caller);
+      return ok(JSON.stringify({ count: items.length, items }));
+    }
     case "session": {
-      const caller = known(project, plan.caller);
-      return (method === "DELETE" ? endSession : readSession)(sessions, project, caller, idOf(exchange));
+      const id = idOf(exchange);
+      if (method !== "DELETE") return ok(JSON.stringify(await sessions.session(project, caller, id)));
+      await sessions.endSession(project, caller, id);
+      return noContent;
     }
   }
 }
@@ -52,54 +63,4 @@ export async function carryOutSession(deps: SessionRouteDeps, plan: SessionPlan,
 function idOf({ target }: Exchange): string {
   if (target?.kind !== "session") throw new Error("A request for one session names none");
   return target.id;
-}
-
-function known(project: LiveProject, caller: Caller): Caller {
-  if (caller.kind === "anonymous") throw authenticationRequired(project.config);
-  return caller;
-}
-
-export interface LoginRequest {
-  readonly authorization: string | undefined;
-  readonly address: string;
-  /** Absolute URL of `/sessions`. */
-  readonly url: string;
-}
-
-export async function login(sessions: Sessions, project: LiveProject, request: LoginRequest): Promise<Answer> {
-  const session = await sessions.login(project, request.authorization, request.address);
-  const location = `${request.url}/${session.session_id}`;
-  return { ...created(JSON.stringify(session), { Location: location }), secret: true };
-}
-
-export async function refresh(
-  sessions: Sessions,
-  project: LiveProject,
-  authorization: string | undefined,
-): Promise<Answer> {
-  return { ...ok(JSON.stringify(await sessions.refresh(project, authorization))), secret: true };
-}
-
-export async function listSessions(sessions: Sessions, project: LiveProject, caller: Caller): Promise<Answer> {
-  const items = await sessions.sessions(project, caller);
-  return ok(JSON.stringify({ count: items.length, items }));
-}
-
-export async function readSession(
-  sessions: Sessions,
-  project: LiveProject,
-  caller: Caller,
-  id: string,
-): Promise<Answer> {
-  return ok(JSON.stringify(await sessions.session(project, caller, id)));
-}
-
-export async function endSession(
-  sessions: Sessions,
-  project: LiveProject,
-  caller: Caller,
-  id: string,
-): Promise<Answer> {
-  await sessions.endSession(project, caller, id);
-  return noContent;
 }

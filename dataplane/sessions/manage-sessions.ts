@@ -1,4 +1,4 @@
-// Shows and ends the sessions that a caller may reach: Administrators all of the project, users their own, other keys none.
+// Shows and ends the sessions that a caller may see: Administrators all of the project, users their own, other keys none.
 // A session whose user is gone or has another password is not live: nobody sees it, and it is `not_found` to end.
 
 import type { Clock } from "../../core/clock.ts";
@@ -38,7 +38,7 @@ export interface SessionManager {
   endSession(project: LiveProject, caller: Caller, id: string): Promise<void>;
 }
 
-type KnownCaller = Exclude<Caller, { readonly kind: "anonymous" }>;
+type AuthenticatedCaller = Exclude<Caller, { readonly kind: "anonymous" }>;
 
 /** Newest sessions looked at for one list. */
 export const maxListedSessions = 10_000;
@@ -52,19 +52,19 @@ const rememberAtLeast = 3600;
 
 export function createSessionManager(deps: SessionManagerDeps): SessionManager {
   return {
-    sessions: (project, caller) => list(deps, project, known(project, caller)),
+    sessions: (project, caller) => list(deps, project, requireAuthenticated(project, caller)),
     async session(project, caller, id) {
-      const { record, user } = await reachable(deps, project, known(project, caller), id);
+      const { record, user } = await requireSession(deps, project, requireAuthenticated(project, caller), id);
       return viewOf(record, user);
     },
-    endSession: (project, caller, id) => end(deps, project, known(project, caller), id),
+    endSession: (project, caller, id) => end(deps, project, requireAuthenticated(project, caller), id),
   };
 }
 
 async function list(
   deps: SessionManagerDeps,
   project: LiveProject,
-  caller: KnownCaller,
+  caller: AuthenticatedCaller,
 ): Promise<readonly SessionView[]> {
   const all = caller.role === "Administrators";
   if (!all && caller.kind === "apikey") return [];
@@ -90,12 +90,17 @@ async function usersOf(
   return users;
 }
 
-async function end(deps: SessionManagerDeps, project: LiveProject, caller: KnownCaller, id: string): Promise<void> {
+async function end(
+  deps: SessionManagerDeps,
+  project: LiveProject,
+  caller: AuthenticatedCaller,
+  id: string,
+): Promise<void> {
   const tokensLive = Math.max(project.config.sessions.accessTokenSeconds, rememberAtLeast);
   // The session that a request comes with may be ended by it, whatever the store says of it.
   let mayEnd = caller.kind === "user" && caller.sessionId === id;
   try {
-    const { record } = await reachable(deps, project, caller, id);
+    const { record } = await requireSession(deps, project, caller, id);
     mayEnd ||= isOwn(caller, record) || caller.access === "Write";
     if (!mayEnd || !(await deps.store.endSession(project.config, id, tokensLive))) throw sessionNotFound();
   } catch (error) {
@@ -110,10 +115,10 @@ async function end(deps: SessionManagerDeps, project: LiveProject, caller: Known
 }
 
 /** A live session that is the caller's own, or any to Administrators. Throws Problem `not_found`. */
-async function reachable(
+async function requireSession(
   deps: SessionManagerDeps,
   project: LiveProject,
-  caller: KnownCaller,
+  caller: AuthenticatedCaller,
   id: string,
 ): Promise<OfUser> {
   const record = await deps.store.session(project.config, id);
@@ -123,12 +128,12 @@ async function reachable(
   return { record, user };
 }
 
-function known(project: LiveProject, caller: Caller): KnownCaller {
+function requireAuthenticated(project: LiveProject, caller: Caller): AuthenticatedCaller {
   if (caller.kind === "anonymous") throw authenticationRequired(project.config);
   return caller;
 }
 
-function isOwn(caller: KnownCaller, record: SessionRecord): boolean {
+function isOwn(caller: AuthenticatedCaller, record: SessionRecord): boolean {
   return caller.kind === "user" && caller.name === record.username;
 }
 

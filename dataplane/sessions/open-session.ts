@@ -33,8 +33,8 @@ export interface OpenSessionDeps {
   readonly ended: EndedSessions;
   readonly throttle: Throttle;
   readonly passwords: PasswordVerifier;
-  /** Refreshes that the store took no note of yet. */
-  readonly unnoted: UnfinishedWrites<SessionRefresh>;
+  /** Refreshes that the store has not recorded yet. */
+  readonly unrecorded: UnfinishedWrites<SessionRefresh>;
   readonly newId: () => string;
   readonly observe: Observe;
 }
@@ -54,9 +54,9 @@ export interface SessionOpener {
 
 /**
  * For how long sessions are refreshed while what keeps them takes no writes. Until it does, those that somebody ended at another replica, which
- * could not tell, are refreshed here as well.
+ * could not pass it on, are refreshed here as well.
  */
-const unnotedMs = 3_600_000;
+const maxUnrecordedMs = 3_600_000;
 
 type Session = Pick<TokenClaims, "sub" | "sid" | "cv">;
 
@@ -105,10 +105,10 @@ async function login(
   if (credential.kind !== "basic") throw invalidLogin(project.config);
   const attempt = { project: project.config, username: credential.username, address };
   deps.throttle.refuseKnown(attempt);
-  const user = await deps.passwords.inTurn(keyOfProject(project.config), async (compare) => {
-    // Looked up in turn and not before: a password that changes while the login waits must not open a session.
+  const user = await deps.passwords.withPermit(keyOfProject(project.config), async (compare) => {
+    // Looked up with the permit and not before: a password that changes while the login waits must not open a session.
     const named = liveValue(await deps.directory.user(project, credential.username));
-    // Spent in turn as well, so that logins in flight, which may all be right, don't use up the budget of failures.
+    // Spent with the permit as well, so that logins in flight, which may all be right, don't use up the budget of failures.
     await deps.throttle.spend(attempt);
     const right = await compared(deps, attempt, () => compare(named?.passwordHash, credential.password));
     return right ? named : undefined;
@@ -177,27 +177,27 @@ async function refresh(
   if (deps.ended.has(claims.sid)) throw invalidRefreshToken(project.config);
   // The signature binds session, user and revision together, so that the session need only still be there.
   const access_token = await mintAccessToken(deps, project, claims);
-  if (!(await noteRefresh(deps, project, { id: claims.sid, lastRefresh: now }))) {
+  if (!(await recordRefresh(deps, project, { id: claims.sid, lastRefresh: now }))) {
     throw invalidRefreshToken(project.config);
   }
   return { access_token };
 }
 
 /** False when the session is gone. Where the store takes no writes it is only read, and the refresh is noted later. */
-async function noteRefresh(
-  { store, unnoted }: OpenSessionDeps,
+async function recordRefresh(
+  { store, unrecorded }: OpenSessionDeps,
   { config: project }: LiveProject,
   { id, lastRefresh }: Omit<SessionRefresh, "project">,
 ): Promise<boolean> {
   try {
     return await store.touchSession(project, id, lastRefresh);
   } catch (error) {
-    if (!(error instanceof WritesRefused) || unnoted.unfinishedFor(project) > unnotedMs) throw error;
+    if (!(error instanceof WritesRefused) || unrecorded.unfinishedFor(project) > maxUnrecordedMs) throw error;
     // The session may have been ended at the primary of now, which is not asked here.
     if (error instanceof PrimaryInDoubt) throw error;
   }
   if ((await store.session(project, id)) === undefined) return false;
-  unnoted.add({ project, id, lastRefresh });
+  unrecorded.add({ project, id, lastRefresh });
   return true;
 }
 

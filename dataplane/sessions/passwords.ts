@@ -1,4 +1,4 @@
-// Compares passwords with their argon2id strings, off the event loop and only so many at once: one who waits too far back
+// Compares passwords with their argon2id strings, off the event loop and only so many at once: a login that would wait behind too many
 // is refused with `login_busy`. An unknown user costs exactly one comparison, like a known one.
 
 import { randomUUID } from "node:crypto";
@@ -11,8 +11,8 @@ import { loginBusy } from "../authenticate/refusals.ts";
 export type ComparePassword = (hash: string | undefined, password: string) => Promise<boolean>;
 
 export interface PasswordVerifier {
-  /** Runs `attempt` when it is the turn of this project. Throws Problem `login_busy` when too many wait already. */
-  inTurn<T>(project: string, attempt: (compare: ComparePassword) => Promise<T>): Promise<T>;
+  /** Runs `attempt` once a permit is free; projects get them in turn. Throws Problem `login_busy` when too many wait already. */
+  withPermit<T>(project: string, attempt: (compare: ComparePassword) => Promise<T>): Promise<T>;
 }
 
 export interface PasswordVerifierOptions {
@@ -39,7 +39,7 @@ export async function createPasswordVerifier(options: PasswordVerifierOptions): 
   };
   const semaphore = createSemaphore({ ...options, refusal: loginBusy });
   return {
-    async inTurn(project, attempt) {
+    async withPermit(project, attempt) {
       await semaphore.acquire(project);
       try {
         return await attempt(compare);

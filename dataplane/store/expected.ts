@@ -1,4 +1,4 @@
-// Decides, from a document's text, whether a write finds at its path what it expects there (Expected in port.ts).
+// Decides, from a document's text, whether a write finds at its path what it expects there (Expected in ports/documents.ts).
 
 import { readAt } from "../../core/json/splice.ts";
 import type { Expected } from "./ports/documents.ts";

@@ -67,7 +67,7 @@ const observer = createRequestObserver({
   }),
   usage: createUsage(systemClock),
   accessLog: { request: () => undefined, refusal: () => undefined },
-  answers: { ended: () => undefined },
+  answerBudget: { ended: () => undefined },
 });
 const sources = { directory, address: publicAddress("") };
 const ending = { status: 200, code: undefined, seconds: 0.001_234 };

@@ -49,7 +49,7 @@ export async function keepConfig(
   let turn: Promise<unknown> = Promise.resolve();
 
   /** One at a time, like the reconciles of one project. */
-  const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
+  const withPermit = <T>(work: () => Promise<T>): Promise<T> => {
     const mine = turn.then(work, work);
     turn = mine.catch(() => undefined);
     return mine;
@@ -68,7 +68,7 @@ export async function keepConfig(
   const looking = (async () => {
     while (!stopped) {
       await sleep(lookEvery);
-      if (!paused && !stopped) await inTurn(look).catch(() => undefined);
+      if (!paused && !stopped) await withPermit(look).catch(() => undefined);
     }
   })();
 
@@ -78,12 +78,12 @@ export async function keepConfig(
     parts: () => parts,
     async change(...modifiers) {
       parts = changed(parts, ...modifiers);
-      return await eventually(() => inTurn(everything), patience);
+      return await eventually(() => withPermit(everything), patience);
     },
     insist: (work) =>
       eventually(
         () =>
-          inTurn(async () => {
+          withPermit(async () => {
             if (!publisher.writes()) await everything();
             return await work(publisher);
           }),

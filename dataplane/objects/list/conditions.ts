@@ -19,7 +19,7 @@ import type { Filter } from "./filters.ts";
 
 export interface Condition {
   readonly name: string;
-  /** All values that can meet it; absent = no index can tell. */
+  /** All values that can meet it; absent = no index finds them. */
   readonly ranges?: readonly ValueRange[];
   /** Whether all of them do. */
   readonly isExact: boolean;

@@ -31,7 +31,7 @@ export interface ListRequest extends PreparedList {
   readonly onIndexMissing: () => void;
   /** Of all scans and long pages of this process (scan.ts). */
   readonly scanSemaphore: Semaphore;
-  /** Called before a scan, which takes long and has turns of its own. */
+  /** Called before a scan, which takes long and waits for `scanSemaphore`. */
   readonly onScan: () => void;
 }
 

@@ -39,7 +39,7 @@ export function parseCursor(text: string, order: Order): Cursor {
   return { values, id };
 }
 
-/** Tells orders apart; it guards nothing. */
+/** Distinguishes orders, so that a cursor is not used with another one; it protects nothing. */
 function orderTag({ keys, descending }: Order): string {
   const named = keys.map((key) => [key.name, key.descending]);
   return hash("sha1", JSON.stringify([named, descending]), "hex").slice(0, 8);

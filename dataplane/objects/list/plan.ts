@@ -11,8 +11,8 @@ import type { Order, SortKey } from "./sort.ts";
 export interface ListPlan {
   /** What an index answers with page and count. */
   readonly answer?: IndexUse;
-  /** What finds all objects that may match, and not many more, if there are few. */
-  readonly narrowings: readonly IndexUse[];
+  /** Indexes that name candidates: all objects that may match, and others; of use where these are few. */
+  readonly candidateUses: readonly IndexUse[];
   /** Whether what matches is shown in order of creation: of all sort keys, each match has the same value. */
   readonly isByCreation: boolean;
 }
@@ -35,12 +35,14 @@ interface Restriction {
 export type Restrictions = ReadonlyMap<string, Restriction>;
 
 export function planList(conditions: readonly Condition[], order: Order, indexes: readonly IndexField[]): ListPlan {
-  const answer = usualAnswer(conditions, order, indexes);
-  return answer === undefined ? anyPlan(conditions, order, indexes) : { answer, narrowings: [], isByCreation: false };
+  const answer = simpleAnswer(conditions, order, indexes);
+  return answer === undefined
+    ? generalPlan(conditions, order, indexes)
+    : { answer, candidateUses: [], isByCreation: false };
 }
 
-/** Of a list with one sort key, or one value to find, which is what most ask for and what every microsecond counts in. */
-function usualAnswer(
+/** Of a list with one sort key or one value to find: what most lists ask for, found without building what the general way needs. */
+function simpleAnswer(
   [condition, ...further]: readonly Condition[],
   { keys, descending }: Order,
   indexes: readonly IndexField[],
@@ -58,7 +60,7 @@ function usualAnswer(
   return { query: { index: index.name, field: index, equals: constant }, constants: [constant], isComplete: true };
 }
 
-function anyPlan(conditions: readonly Condition[], order: Order, indexes: readonly IndexField[]): ListPlan {
+function generalPlan(conditions: readonly Condition[], order: Order, indexes: readonly IndexField[]): ListPlan {
   const restrictions = restrictionsOf(conditions);
   const keys = decidingKeys(order, restrictions);
   const [key] = keys;
@@ -69,8 +71,8 @@ function anyPlan(conditions: readonly Condition[], order: Order, indexes: readon
   });
   const uses = useful.map((index) => useOf(index, restrictions));
   const answer = uses.find((use) => use.isComplete && isInOrder(use.others, keys, order));
-  const narrowings = uses.filter(({ isNarrow }) => isNarrow);
-  return { ...(answer && { answer }), narrowings, isByCreation: keys.length === 0 };
+  const candidateUses = uses.filter(({ isNarrow }) => isNarrow);
+  return { ...(answer && { answer }), candidateUses, isByCreation: keys.length === 0 };
 }
 
 export function restrictionsOf(conditions: readonly Condition[]): Restrictions {

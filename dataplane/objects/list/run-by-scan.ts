@@ -13,9 +13,9 @@ import type { Order } from "./sort.ts";
 /** Indexes of which a list is asked how much they would find. */
 const maxCountedIndexes = 4;
 const onlyCount = { offset: 0, limit: 0, descending: false } as const;
-/** Candidates that are named without a turn. */
+/** Candidates that are named without a permit of the semaphore. */
 const freeCandidates = 2_000;
-/** Characters of a page that are read without a turn, as pages by an index have it. */
+/** Characters of a page that are read without one, as of pages by an index. */
 const freeLength = 1024 * 1024;
 
 export async function listByScan(
@@ -24,7 +24,7 @@ export async function listByScan(
   conditions: readonly Condition[],
 ): Promise<ListPage> {
   const { store, context, request } = list;
-  const found = await candidates(list, plan.narrowings);
+  const found = await candidates(list, plan.candidateUses);
   if (found.ids !== undefined && found.isEach && plan.isByCreation) {
     return pageOfIds(list, found.ids, conditions);
   }
@@ -75,19 +75,19 @@ interface Candidates {
 }
 
 /** The smallest set that an index names. */
-async function candidates(list: ListContext, narrowings: readonly IndexUse[]): Promise<Candidates> {
+async function candidates(list: ListContext, candidateUses: readonly IndexUse[]): Promise<Candidates> {
   const { store, context } = list;
-  const { best, count, waiting } = await smallest(list, narrowings);
+  const { best, count, waiting } = await smallest(list, candidateUses);
   if (best === undefined) return waiting === undefined ? {} : { waiting };
   const { visible } = context.grant;
   const read = () => store.candidates(context.collection, visible, best.query, scanLimit);
-  const found = count > freeCandidates ? await inTurn(list, read) : await read();
+  const found = count > freeCandidates ? await withPermit(list, read) : await read();
   if (found.outcome === "not_ready") return notReady(list, best.query.index);
   return found.outcome === "found" ? { ids: found.ids.toSorted(), isEach: best.isComplete } : {};
 }
 
 /** Naming ten thousand holds Redis for some four milliseconds, as reading a mebibyte does. */
-async function inTurn<T>({ context, request }: ListContext, read: () => Promise<T>): Promise<T> {
+async function withPermit<T>({ context, request }: ListContext, read: () => Promise<T>): Promise<T> {
   await request.scanSemaphore.acquire(keyOfProject(context.collection.project));
   try {
     return await read();
@@ -108,10 +108,10 @@ interface Smallest {
   readonly waiting?: string;
 }
 
-async function smallest(list: ListContext, narrowings: readonly IndexUse[]): Promise<Smallest> {
+async function smallest(list: ListContext, candidateUses: readonly IndexUse[]): Promise<Smallest> {
   const { store, context } = list;
   let chosen: Smallest = { count: scanLimit + 1 };
-  for (const use of narrowings.slice(0, maxCountedIndexes)) {
+  for (const use of candidateUses.slice(0, maxCountedIndexes)) {
     const page = await store.pageByField(context.collection, context.grant.visible, use.query, onlyCount);
     if (page.outcome === "not_ready") chosen = { ...chosen, ...notReady(list, use.query.index) };
     else if (page.count < chosen.count) chosen = { ...chosen, best: use, count: page.count };
@@ -148,13 +148,13 @@ function passed(ordered: readonly string[], after: Cursor | undefined, { descend
 async function readPage({ store, context, beforeMore }: ListContext, ids: readonly string[]) {
   const texts: string[] = [];
   let length = 0;
-  let hasTurn = false;
+  let hasPermit = false;
   for await (const batch of store.readObjects(context.collection, ids)) {
     texts.push(...batch);
     length += batch.reduce((sum, text) => sum + text.length, 0);
     if (length > pageLength) break;
-    if (length > freeLength && !hasTurn) {
-      hasTurn = true;
+    if (length > freeLength && !hasPermit) {
+      hasPermit = true;
       await beforeMore();
     }
   }

@@ -16,18 +16,18 @@ import { listByScan } from "./run-by-scan.ts";
 
 export async function listObjects(store: ObjectLists, context: ObjectContext, request: ListRequest): Promise<Answer> {
   const { query, scanSemaphore } = request;
-  let hasTurn = false;
-  // What is long waits for the semaphore, as scans do: a project that is alone may have 64 pages under way.
+  let hasPermit = false;
+  // A long page waits for the semaphore, as scans do: a project that is alone may have 64 pages under way.
   const beforeMore = async (): Promise<void> => {
     await scanSemaphore.acquire(keyOfProject(context.collection.project));
-    hasTurn = true;
+    hasPermit = true;
   };
   try {
     const page = await findPage({ store, context, request, beforeMore });
     if (page.isCut) throw pageTooLong();
     return currentAnswer(envelope(query, page, request.url), context.preconditions);
   } finally {
-    if (hasTurn) scanSemaphore.release();
+    if (hasPermit) scanSemaphore.release();
   }
 }
 

@@ -1,6 +1,6 @@
 // Sorts and filters by reading every object that may match, for what no index answers: at most `scanLimit` objects and
 // `scanBytes` of text, then it gives up. Orders by the same encoding as the indexes, so both give one order. Only a few of
-// those that read much run at once; who would wait too far back is refused with `query_busy`.
+// those that read much run at once; one that would wait behind too many is refused with `query_busy`.
 
 import { setImmediate as othersFirst } from "node:timers/promises";
 import { keyOfProject } from "../../../core/config/config-keys.ts";
@@ -18,7 +18,7 @@ export const scanLimit = 10_000;
 /** Of a scan. */
 export const scanBytes = 64 * 1024 * 1024;
 
-/** Characters that any scan may read before it needs a turn: so small ones never wait for large ones. */
+/** Characters that any scan may read before it needs a permit, so that small ones never wait for large ones. */
 const freeBytes = 256 * 1024;
 /** Each holds up to twice what createTopMatches keeps, and those who wait some `freeBytes`. */
 const concurrency = 2;
@@ -84,7 +84,7 @@ type Step = "go on" | "enough" | "too much";
 async function readAll({ texts, semaphore, collection }: Scan, onText: (text: string) => Step): Promise<Step> {
   let seen = 0;
   let bytes = 0;
-  let hasTurn = false;
+  let hasPermit = false;
   try {
     for await (const batch of texts) {
       seen += batch.length;
@@ -92,16 +92,16 @@ async function readAll({ texts, semaphore, collection }: Scan, onText: (text: st
       const step = await evaluateEach(batch, onText);
       if (step !== "go on") return step;
       if (seen > scanLimit || bytes > scanBytes) return "too much";
-      if (!hasTurn && bytes > freeBytes) {
+      if (!hasPermit && bytes > freeBytes) {
         await semaphore.acquire(keyOfProject(collection.project));
-        hasTurn = true;
+        hasPermit = true;
       }
       // A store in this process answers without ever leaving the event loop to anybody else.
       await othersFirst();
     }
     return "go on";
   } finally {
-    if (hasTurn) semaphore.release();
+    if (hasPermit) semaphore.release();
   }
 }
 

@@ -17,7 +17,7 @@ export interface SessionEnd {
 }
 
 export interface SessionRevocations {
-  /** Has every replica know, and remembers the end unless Redis refused it: then nothing happened, and nothing may happen later. */
+  /** Passes the end on to every replica, and remembers it unless Redis refused it: then nothing happened, and nothing may happen later. */
   revoke(end: SessionEnd): Promise<void>;
   /** Looks, in the background, whether a primary is another one than before, and writes to it what it may lack. */
   look(): void;

@@ -56,7 +56,7 @@ export const pausedPurge: Scenario = {
     let number = 1;
     await publish(stage, number, replicas);
     let life = await live(stage, number, replicas);
-    for (const step of inTurn(steps)) {
+    for (const step of withPermit(steps)) {
       await fill(stage);
       await untilAllReplicas(stage, await withdrawn(stage));
       const { paused, goOn } = await purgeWithPause(stage, { purges, number, step });
@@ -78,7 +78,7 @@ export const pausedPurge: Scenario = {
   },
 };
 
-function* inTurn<T>(list: readonly T[]): Generator<T> {
+function* withPermit<T>(list: readonly T[]): Generator<T> {
   for (;;) yield* list;
 }
 

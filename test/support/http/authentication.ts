@@ -76,8 +76,8 @@ function countComparisons(inner: PasswordVerifier): { readonly passwords: Passwo
   return {
     count: () => comparisons,
     passwords: {
-      inTurn: (project, attempt) =>
-        inner.inTurn(project, (compare) =>
+      withPermit: (project, attempt) =>
+        inner.withPermit(project, (compare) =>
           attempt((hash, password) => {
             comparisons += 1;
             return compare(hash, password);

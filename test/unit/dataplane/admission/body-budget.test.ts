@@ -11,10 +11,16 @@ function arriving(budget: BodyBudget) {
   const stream = new PassThrough();
   const message = Object.assign(stream, { headers: {} }) as unknown as IncomingMessage;
   let release: (() => void) | undefined;
-  const hold = (give: () => void) => {
+  const onComplete = (give: () => void) => {
     release = give;
   };
-  const read = readBody(1024 * kibibyte, { message, budget, refused: undefined, hold, invite: () => undefined });
+  const read = readBody(1024 * kibibyte, {
+    message,
+    budget,
+    refused: undefined,
+    onComplete,
+    sendContinue: () => undefined,
+  });
   const settled = read.then(
     ({ text }) => text.length,
     (error: { code?: string; headers?: unknown }) => error,

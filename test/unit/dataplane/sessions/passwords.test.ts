@@ -26,7 +26,7 @@ describe("comparing a password", () => {
     const verifier = await createPasswordVerifier({ concurrency: 1, maxWaiting: 1, cost: cheapCost });
     const hash = await hashPassword("secret", cheapCost);
     const compare = (known: string | undefined, password: string) =>
-      verifier.inTurn("shop", (compareOne) => compareOne(known, password));
+      verifier.withPermit("shop", (compareOne) => compareOne(known, password));
     expect(await compare(hash, "secret")).toBe(true);
     expect(await compare(hash, "Secret")).toBe(false);
     expect(await compare(hash, "")).toBe(false);
@@ -38,7 +38,7 @@ describe("comparing a password", () => {
     const counted = vi.fn(verify);
     const verifier = await createPasswordVerifier({ concurrency: 1, maxWaiting: 1, verify: counted });
     const stored = await hashPassword("secret");
-    for (const hash of [stored, undefined]) await verifier.inTurn("shop", (compare) => compare(hash, "wrong"));
+    for (const hash of [stored, undefined]) await verifier.withPermit("shop", (compare) => compare(hash, "wrong"));
     const [known, unknown, ...more] = counted.mock.calls;
     expect(more).toEqual([]);
     expect(workOf(unknown?.[0] ?? "")).toEqual(workOf(known?.[0] ?? ""));
@@ -48,8 +48,8 @@ describe("comparing a password", () => {
 
   test("with a stored string that is no hash fails loudly and frees its place", async () => {
     const verifier = await createPasswordVerifier({ concurrency: 1, maxWaiting: 0, cost: cheapCost });
-    await expect(verifier.inTurn("shop", (compare) => compare("not a hash", "x"))).rejects.toThrow();
-    expect(await verifier.inTurn("shop", async () => "free")).toBe("free");
+    await expect(verifier.withPermit("shop", (compare) => compare("not a hash", "x"))).rejects.toThrow();
+    expect(await verifier.withPermit("shop", async () => "free")).toBe("free");
   });
 });
 
@@ -59,7 +59,7 @@ describe("the queue of password comparisons", () => {
     const gates = [gate(), gate(), gate(), gate()];
     const started: number[] = [];
     const attempts = gates.map((one, i) =>
-      verifier.inTurn("shop", async () => {
+      verifier.withPermit("shop", async () => {
         started.push(i);
         await one.opened;
       }),
@@ -85,23 +85,23 @@ describe("the queue of password comparisons", () => {
       observe: (state) => queue.push(state),
     });
     const one = gate();
-    const attempts = [0, 1, 2].map(() => verifier.inTurn("shop", () => one.opened));
-    const refusal = await refusalOf(() => verifier.inTurn("shop", async () => "not reached"));
+    const attempts = [0, 1, 2].map(() => verifier.withPermit("shop", () => one.opened));
+    const refusal = await refusalOf(() => verifier.withPermit("shop", async () => "not reached"));
     expect(refusal.code).toBe("login_busy");
     expect(refusal.headers).toEqual({ "Retry-After": "1" });
     expect(queue.at(-1)).toEqual({ running: 1, waiting: 2 });
     one.open();
     await Promise.all(attempts);
-    expect(await verifier.inTurn("shop", async () => "reached")).toBe("reached");
+    expect(await verifier.withPermit("shop", async () => "reached")).toBe("reached");
     expect(queue.at(-1)).toEqual({ running: 0, waiting: 0 });
   });
 
   test("hands the place on when an attempt throws", async () => {
     const verifier = await createPasswordVerifier({ concurrency: 1, maxWaiting: 1, cost: cheapCost });
-    const broken = verifier.inTurn("shop", async () => {
+    const broken = verifier.withPermit("shop", async () => {
       throw new Error("broken");
     });
-    const next = verifier.inTurn("shop", async () => "next");
+    const next = verifier.withPermit("shop", async () => "next");
     await expect(broken).rejects.toThrow("broken");
     expect(await next).toBe("next");
   });
