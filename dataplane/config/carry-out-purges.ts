@@ -6,6 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { configKeys } from "../../core/config/config-keys.ts";
 import {
   type DataOrder,
+  type KeptSize,
   type PurgeOrder,
   readDataOrder,
   type SizeOrder,
@@ -17,7 +18,6 @@ import { fieldsOf, listOf, numberOf, textsOf } from "../../core/redis/reply.ts";
 import { loadScript, runsWithoutMemory } from "../../core/redis/script.ts";
 import type { CollectionPurges, DocumentPurges, SessionPurges } from "../store/ports/purges.ts";
 import type { ByteCounts, Sizes } from "../store/ports/sizes.ts";
-import { measureKept } from "./measure-kept.ts";
 import { type GoesOn, purgeCollection, purgeProjectSessions, purgeWholeDocument } from "./purge-whole.ts";
 
 export interface PurgeDeps {
@@ -32,6 +32,8 @@ export interface PurgeDeps {
 const lookMilliseconds = 500;
 /** Renewed before every step; a replica that died in the middle is followed by another one after this time. */
 const lockMilliseconds = 5_000;
+/** Steps of measuring in one look; the next one goes on where it ended, and purges come in between. */
+const maxMeasureSteps = 100;
 
 /** Looks for orders until it is stopped. */
 export function carryOutPurges(deps: PurgeDeps): { stop(): Promise<void> } {
@@ -143,6 +145,25 @@ async function measure(
     if (error instanceof WritesRefused) return undefined;
     throw error;
   }
+}
+
+/** In small steps, since bytes that no quota asked for are not counted yet. Undefined when it was ended before all is counted. */
+export async function measureKept(
+  store: Sizes & ByteCounts,
+  { of, project, name }: SizeOrder,
+  goesOn: GoesOn,
+): Promise<KeptSize | undefined> {
+  if (of === "rootkey") return { objects: 0, bytes: (await store.documentSize({ project, rootKey: name })).bytes };
+  const collection = { project, resource: name };
+  for (let step = 0; step <= maxMeasureSteps; step += 1) {
+    const { objects, bytes, isCounted } = await store.collectionSize(collection);
+    // Counting what is gone would leave a key behind.
+    if (objects === 0) return { objects, bytes: 0 };
+    if (isCounted) return { objects, bytes };
+    if (!(await goesOn())) return undefined;
+    await store.countBytes(collection);
+  }
+  return undefined;
 }
 
 /** False when it was interrupted before the end. Should this replica stand still, a step takes nothing that was stored since. */
