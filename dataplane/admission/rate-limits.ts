@@ -19,7 +19,7 @@ export interface RateLimits {
   take(project: ProjectRef, buckets: readonly SharedBucket[]): Promise<void>;
 }
 
-export interface Requester {
+interface Requester {
   readonly caller: Caller;
   /** The client's, trusted proxies resolved. */
   readonly address: string;

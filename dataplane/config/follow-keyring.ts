@@ -12,11 +12,6 @@ export function followKeyring(deps: Omit<FollowedFileDeps<Keyring>, "parse">): P
   return followFile({ ...deps, parse: parseKeyring });
 }
 
-/** A ring that stays as it is. */
-export function unchangingKeyring(ring: Keyring): FollowedKeyring {
-  return { current: () => ring, look: () => Promise.resolve(), onChange: () => undefined, stop: () => undefined };
-}
-
 /** Opens a value as `open` does; when its key is missing, with the ring that the file holds by now. */
 export async function openWithNewest(
   keyring: FollowedKeyring,

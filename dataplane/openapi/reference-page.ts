@@ -107,7 +107,7 @@ const built = new URL("files/viewer.js", import.meta.url);
  * The script that shows an OpenAPI document: Scalar's, as its package for fastify serves it. A build has it as a file; out of a clone it is
  * taken from the package, by the way that the package offers it.
  */
-export async function viewerScript(): Promise<Buffer> {
+async function viewerScript(): Promise<Buffer> {
   try {
     return await readFile(built);
   } catch (error) {

@@ -202,13 +202,13 @@ async function settled<T>(
  * request wrote: it waits for the first when both are under way in this replica, and before it is refused it looks for the record that
  * the first left, wherever that was written.
  */
-export type RepeatableWrite = <T>(
+type RepeatableWrite = <T>(
   of: CollectionRef | DocumentRef,
   record: IdempotencyRecord | undefined,
   write: () => Promise<T>,
 ) => Promise<T | Repeated>;
 
-export function createRepeatableWrite(store: IdempotencyRecords): RepeatableWrite {
+function createRepeatableWrite(store: IdempotencyRecords): RepeatableWrite {
   /** By the record's key. */
   const mutex = createKeyedMutex();
   return async (of, record, write) => {

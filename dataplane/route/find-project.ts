@@ -26,7 +26,7 @@ export function publicAddress(url: string): PublicAddress {
 }
 
 /** The segments below the public path, whether or not a request has it. */
-export function belowPublicPath({ path }: PublicAddress, segments: readonly string[]): readonly string[] {
+function belowPublicPath({ path }: PublicAddress, segments: readonly string[]): readonly string[] {
   const has = path.length > 0 && path.every((segment, at) => segments[at] === segment);
   return has ? segments.slice(path.length) : segments;
 }
@@ -42,7 +42,7 @@ export interface ResolvedProject {
   readonly segments: readonly string[];
 }
 
-export interface ProjectSources {
+interface ProjectSources {
   readonly directory: Directory;
   readonly address: PublicAddress;
 }

@@ -41,7 +41,7 @@ export interface SessionManager {
 type AuthenticatedCaller = Exclude<Caller, { readonly kind: "anonymous" }>;
 
 /** Newest sessions looked at for one list. */
-export const maxListedSessions = 10_000;
+const maxListedSessions = 10_000;
 
 /**
  * Seconds for which an ended session is remembered at least. Tokens live no longer than the Project's setting says now

@@ -55,11 +55,6 @@ export function fieldValue(documentText: string, path: readonly string[]): strin
   return valueAt(documentText, path);
 }
 
-/** The order of two values: negative, zero or positive. */
-export function compareValues(left: string | undefined, right: string | undefined): number {
-  return compareEncoded(encodeSortValue(left), encodeSortValue(right));
-}
-
 /** Compares as the bytes of UTF-8 do, which is by code points; JavaScript's `<` puts U+FFFD behind U+1F600. */
 export function compareEncoded(left: string, right: string): number {
   const shared = Math.min(left.length, right.length);

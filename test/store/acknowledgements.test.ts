@@ -7,7 +7,6 @@ import { newKeyringText, parseKeyring } from "../../core/config/keyring.ts";
 import type { RedisClient } from "../../core/redis/redis-client.ts";
 import { textsOf } from "../../core/redis/reply.ts";
 import { systemTimers, type Timers } from "../../core/timers.ts";
-import { unchangingKeyring } from "../../dataplane/config/follow-keyring.ts";
 import { type FollowedConfig, openRedisDirectory } from "../../dataplane/config/open-redis-directory.ts";
 import {
   type Acknowledgements,
@@ -17,6 +16,7 @@ import {
 import type { Publisher } from "../../operator/publish/publisher.ts";
 import { useEmptiedRedis } from "../support/fleet/emptied-redis.ts";
 import { begunPublisher, openRedisClient } from "../support/fleet/publishing.ts";
+import { unchangingKeyring } from "../support/fleet/unchanging-keyring.ts";
 import { changed, project, withResource, withRootKey } from "../support/http/projects.ts";
 import { startTcpProxy } from "../support/process/tcp-proxy.ts";
 import type { TestRedis } from "../support/redis/redis.ts";

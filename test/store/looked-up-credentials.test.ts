@@ -6,8 +6,8 @@ import { newKeyringText, parseKeyring } from "../../core/config/keyring.ts";
 import type { RedisClient } from "../../core/redis/redis-client.ts";
 import { createCredentials } from "../../dataplane/config/credentials.ts";
 import type { LiveProject } from "../../dataplane/config/directory.ts";
-import { unchangingKeyring } from "../../dataplane/config/follow-keyring.ts";
 import { begunPublisher, openRedisClient } from "../support/fleet/publishing.ts";
+import { unchangingKeyring } from "../support/fleet/unchanging-keyring.ts";
 import { changed, project, withKey, withoutKey } from "../support/http/projects.ts";
 import { startRedis, type TestRedis } from "../support/redis/redis.ts";
 

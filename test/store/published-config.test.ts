@@ -8,13 +8,13 @@ import type { ProjectParts } from "../../core/config/types.ts";
 import type { RedisClient } from "../../core/redis/redis-client.ts";
 import { textOf, textsOf } from "../../core/redis/reply.ts";
 import type { Directory, LiveProject } from "../../dataplane/config/directory.ts";
-import { unchangingKeyring } from "../../dataplane/config/follow-keyring.ts";
 import { type FollowedConfig, openRedisDirectory } from "../../dataplane/config/open-redis-directory.ts";
 import type { Publisher } from "../../operator/publish/publisher.ts";
 import { NotTheWriter } from "../../operator/publish/refusals.ts";
 import { liveReplicas } from "../../operator/publish/replicas.ts";
 import { useEmptiedRedis } from "../support/fleet/emptied-redis.ts";
 import { begunPublisher, newPublisher, openRedisClient } from "../support/fleet/publishing.ts";
+import { unchangingKeyring } from "../support/fleet/unchanging-keyring.ts";
 import {
   changed,
   keyOf,

@@ -9,13 +9,13 @@ import { newKeyringText, newRingKey, parseKeyring } from "../../core/config/keyr
 import type { RedisClient } from "../../core/redis/redis-client.ts";
 import { systemTimers } from "../../core/timers.ts";
 import { carryOutPurges } from "../../dataplane/config/carry-out-purges.ts";
-import { unchangingKeyring } from "../../dataplane/config/follow-keyring.ts";
 import { type FollowedConfig, openRedisDirectory } from "../../dataplane/config/open-redis-directory.ts";
 import type { Store } from "../../dataplane/store/port.ts";
 import { type Acknowledgements, createAcknowledgements } from "../../operator/publish/acknowledgements.ts";
 import type { Publisher } from "../../operator/publish/publisher.ts";
 import { createPurges } from "../../operator/publish/purges.ts";
 import { begunPublisher, entry, newPublisher, openRedisClient, recordWith } from "../support/fleet/publishing.ts";
+import { unchangingKeyring } from "../support/fleet/unchanging-keyring.ts";
 import {
   changed,
   project,

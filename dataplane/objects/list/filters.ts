@@ -139,7 +139,7 @@ function listed({ name }: DeclaredProperty, text: string): readonly string[] {
 }
 
 /** Undefined when a backslash stands before anything else than a comma or a backslash. */
-export function splitAtCommas(text: string): readonly string[] | undefined {
+function splitAtCommas(text: string): readonly string[] | undefined {
   const items: string[] = [];
   let item = "";
   for (let at = 0; at < text.length; at += 1) {

@@ -136,7 +136,7 @@ export interface Match extends Cursor {
  * Keeps, of the objects that match a query, those that its page may still show, in the query's order; says when that would be more than
  * memory has room for.
  */
-export interface TopMatches {
+interface TopMatches {
   /** False when more would have to be kept than the limit allows. */
   add(match: Match): boolean;
   /** Whether there are as many as are wanted. */
@@ -145,12 +145,12 @@ export interface TopMatches {
   all(): { readonly count: number; readonly found: readonly Match[] };
 }
 
-export interface TopMatchesOptions {
+interface TopMatchesOptions {
   readonly after: Cursor | undefined;
   readonly max: number;
 }
 
-export function createTopMatches(order: Order, { after, max }: TopMatchesOptions): TopMatches {
+function createTopMatches(order: Order, { after, max }: TopMatchesOptions): TopMatches {
   const compare = comparison(order);
   let kept: Match[] = [];
   let count = 0;

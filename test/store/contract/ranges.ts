@@ -2,7 +2,7 @@
 
 import { beforeAll, describe, expect, it } from "vitest";
 import type { IndexField } from "../../../core/config/types.ts";
-import { compareValues, encodeSortValue } from "../../../dataplane/store/order.ts";
+import { compareEncoded, encodeSortValue } from "../../../dataplane/store/order.ts";
 import type { Store } from "../../../dataplane/store/port.ts";
 import type { FieldQuery, KeysetPage, Position } from "../../../dataplane/store/ports/lists.ts";
 import type { NewObject } from "../../../dataplane/store/ports/objects.ts";
@@ -41,7 +41,9 @@ function describeQueries(subject: Subject): void {
     objectOf(n, { value: text, other: String(n % 3) }, n % 3 === 0 ? "user:bob" : "user:alice"),
   );
   const textOf = (object: NewObject) => values[Number.parseInt(object.id.slice(-12), 16) % values.length];
-  const ordered = objects.toSorted((x, y) => compareValues(textOf(x), textOf(y)) || (x.id < y.id ? -1 : 1));
+  const ordered = objects.toSorted(
+    (x, y) => compareEncoded(encodeSortValue(textOf(x)), encodeSortValue(textOf(y))) || (x.id < y.id ? -1 : 1),
+  );
 
   beforeAll(async () => {
     const { store } = subject();
