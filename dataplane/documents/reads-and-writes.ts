@@ -10,16 +10,16 @@ import { type DocumentGrant, requirePermission } from "../authorize/authorize.ts
 import { type Answer, ok } from "../http/answer.ts";
 import { currentAnswer, failedPrecondition, type Preconditions, writtenAnswer } from "../http/conditional-requests.ts";
 import { type Patch, patched } from "../http/patch.ts";
-import { maxDepth } from "../http/read-body.ts";
 import { conflict, conflictBudgetMs, pause } from "../operation/compare-and-set.ts";
 import { factsOf, recordOf, replayed } from "../operation/idempotency.ts";
-import type {
-  DocumentReads,
-  DocumentRefusal,
-  DocumentWrite,
-  DocumentWrites,
-  Expected,
-  Expecting,
+import {
+  type DocumentReads,
+  type DocumentRefusal,
+  type DocumentWrite,
+  type DocumentWrites,
+  type Expected,
+  type Expecting,
+  maxDepth,
 } from "../store/ports/documents.ts";
 import type { IdempotencyRecords } from "../store/ports/idempotency.ts";
 import type { DocumentRef, Path } from "../store/ports/refs.ts";

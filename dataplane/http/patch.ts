@@ -7,7 +7,7 @@ import type { CanonicalJson } from "../../core/json/canonical.ts";
 import { applyJsonPatch, type Operation, readJsonPatch } from "../../core/json/json-patch.ts";
 import { mergePatch } from "../../core/json/merge-patch.ts";
 import { PatchRefusal } from "../../core/json/patch-refusal.ts";
-import { maxDepth } from "./read-body.ts";
+import { maxDepth } from "../store/ports/documents.ts";
 
 export type PatchFormat = "merge-patch" | "json-patch";
 
@@ -37,7 +37,7 @@ export function patchFormatOf({
 }
 
 /** Levels of nesting of a body: the values of a JSON Patch stand in an operation in an array. */
-export function bodyDepth(format: PatchFormat | undefined): number {
+export function bodyDepth(format: PatchFormat): number {
   return format === "json-patch" ? maxDepth + 2 : maxDepth;
 }
 

@@ -6,9 +6,7 @@ import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import { Problem } from "../../core/errors/problem.ts";
 import { type CanonicalJson, canonicalJsonOfBytes } from "../../core/json/canonical.ts";
 import type { BodyBudget } from "../admission/memory-budgets.ts";
-
-/** Levels of nesting in a body and in a stored value; RedisJSON's own limit is 128. */
-export const maxDepth = 64;
+import { maxDepth } from "../store/ports/documents.ts";
 
 const jsonType = /^(?:application\/json|[\w!#$&^.+-]+\/[\w!#$&^.+-]*\+json)$/;
 /** What curl sends by itself with -d, and what browsers send for a plain string. */

@@ -7,7 +7,7 @@ import { kindOf, type Member, membersOf, mergeMembers, withoutMembers } from "..
 import { depthOf } from "../../core/json/walk.ts";
 import type { CompiledSchema } from "../../core/schema/compile-schema.ts";
 import { type Patch, patched } from "../http/patch.ts";
-import { maxDepth } from "../http/read-body.ts";
+import { maxDepth } from "../store/ports/documents.ts";
 
 /** Members that the service owns: returned on every object, never stored from a body. */
 const owned = new Set(["id", "_metadata"]);

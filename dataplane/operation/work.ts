@@ -6,7 +6,7 @@ import type { CanonicalJson } from "../../core/json/canonical.ts";
 import type { Directory, LiveProject } from "../config/directory.ts";
 import type { Exchange } from "../http/exchange.ts";
 import { bodyDepth, type Patch, patchFormatOf, readPatch } from "../http/patch.ts";
-import { maxDepth, readBody } from "../http/read-body.ts";
+import { readBody } from "../http/read-body.ts";
 import { idempotencyKeyOf } from "./idempotency.ts";
 import type { OperationDeps, OperationPlan } from "./plan.ts";
 
@@ -41,7 +41,7 @@ export async function receiveBody(
     },
     sendContinue: () => exchange.sendContinue?.(),
   };
-  const depth = format === undefined ? maxDepth : bodyDepth(format);
+  const depth = format === undefined ? undefined : bodyDepth(format);
   const body = await readBody(project.config.limits.maxBodyBytes, arriving, depth);
   return format === undefined ? { body, idempotencyKey } : { body, patch: readPatch(format, body) };
 }

@@ -9,7 +9,6 @@
 // that has all indexes built anew; without it, old and new entries mix in one index, and lists leave objects out.
 
 import type { FieldPath, IndexField } from "../../core/config/types.ts";
-import { valueAt } from "../../core/json/members.ts";
 import { stepped } from "../../core/json/number.ts";
 
 const rank = { null: "0", false: "1", true: "2", number: "3", string: "4", array: "5", object: "6" } as const;
@@ -48,11 +47,6 @@ export function encodeIndexed(
 ): string {
   if (parts === undefined) return encodeSortValue(textAt(path));
   return parts.map((part) => encodeSortValue(textAt(part.path))).join(betweenValues);
-}
-
-/** The text of the field at `path` of an object's text, through object keys only; undefined when it is missing. */
-export function fieldValue(documentText: string, path: readonly string[]): string | undefined {
-  return valueAt(documentText, path);
 }
 
 /** Compares as the bytes of UTF-8 do, which is by code points; JavaScript's `<` puts U+FFFD behind U+1F600. */

@@ -13,7 +13,6 @@ import type { LiveProject, LiveResource } from "../../dataplane/config/directory
 import { createMemoryDirectory } from "../../dataplane/config/memory-directory.ts";
 import { writtenAnswer } from "../../dataplane/http/conditional-requests.ts";
 import type { Exchange } from "../../dataplane/http/exchange.ts";
-import { maxDepth } from "../../dataplane/http/read-body.ts";
 import { validateList } from "../../dataplane/objects/list/query.ts";
 import { createObjectIds } from "../../dataplane/objects/object-ids.ts";
 import { validateNew } from "../../dataplane/objects/validate-object.ts";
@@ -24,6 +23,7 @@ import { findProject, publicAddress, requireHost } from "../../dataplane/route/f
 import { route, routeOperation, splitTarget, subjectOf } from "../../dataplane/route/route.ts";
 import { createSessions } from "../../dataplane/sessions/create-sessions.ts";
 import { createEmbeddedStore } from "../../dataplane/store/embedded/embedded-store.ts";
+import { maxDepth } from "../../dataplane/store/ports/documents.ts";
 import { apikey, basic, bearer } from "../support/http/projects.ts";
 import { annsPassword, benchProject } from "./bench-project.ts";
 import { median } from "./median.ts";

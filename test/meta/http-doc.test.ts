@@ -6,13 +6,13 @@ import { describe, expect, it } from "vitest";
 import { errorCatalogue } from "../../core/errors/catalogue.ts";
 import { maxWaiting, maxWaitMs } from "../../dataplane/admission/fair-share.ts";
 import { maxWaitingLength as answersWaiting, maxHeldBytes } from "../../dataplane/admission/memory-budgets.ts";
-import { maxDepth } from "../../dataplane/http/read-body.ts";
 import { maxConnections, maxHeaderBytes } from "../../dataplane/http/server.ts";
 import { maxFilters, maxListedValues, operators } from "../../dataplane/objects/list/filters.ts";
 import { maxFields } from "../../dataplane/objects/list/query-parameters.ts";
 import { scanBytes, scanLimit } from "../../dataplane/objects/list/scan.ts";
 import { maxSortKeys } from "../../dataplane/objects/list/sort.ts";
 import { maxPathBytes, maxSegmentBytes } from "../../dataplane/route/route.ts";
+import { maxDepth } from "../../dataplane/store/ports/documents.ts";
 import { type CrdNode, readCrds, root } from "../../tools/read-crds.ts";
 import { documentationPages } from "./documentation-pages.ts";
 

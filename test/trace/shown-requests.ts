@@ -37,7 +37,7 @@ const shownRequests: readonly ShownRequest[] = [
     maxFunctions: 90,
   },
   { title: "GET of a sorted list", method: "GET", path: "/api/books?_sort=-price", maxFiles: 39, maxFunctions: 134 },
-  { title: "POST of an object", method: "POST", path: "/api/books", body: book, maxFiles: 43, maxFunctions: 176 },
+  { title: "POST of an object", method: "POST", path: "/api/books", body: book, maxFiles: 43, maxFunctions: 175 },
   {
     title: "GET of a value below a root key",
     method: "GET",
@@ -52,7 +52,7 @@ const shownRequests: readonly ShownRequest[] = [
     path: "/api/books/{id}",
     body: '{"price":{n}}',
     maxFiles: 41,
-    maxFunctions: 182,
+    maxFunctions: 181,
   },
 ];
 

@@ -5,7 +5,7 @@ import { Problem } from "../../../core/errors/problem.ts";
 import { percentDecoded } from "../../../core/http/percent-decoded.ts";
 import { type Selection, selectionOf } from "../../../core/json/selection.ts";
 import { type CompiledSchema, resolveField } from "../../../core/schema/compile-schema.ts";
-import { maxDepth } from "../../http/read-body.ts";
+import { maxDepth } from "../../store/ports/documents.ts";
 
 export type Parameters = ReadonlyMap<string, string>;
 

@@ -5,13 +5,19 @@ import type { DatabaseSync } from "node:sqlite";
 import { membersIn } from "../../../core/json/members.ts";
 import { insertAt, isTooDeep, putAt, readAt, removeAt, type SpliceRefusal } from "../../../core/json/splice.ts";
 import { asExpected } from "../expected.ts";
-import type { DocumentLimits, DocumentReads, DocumentWrite, DocumentWrites, Expecting } from "../ports/documents.ts";
+import {
+  type DocumentLimits,
+  type DocumentReads,
+  type DocumentWrite,
+  type DocumentWrites,
+  type Expecting,
+  maxDepth,
+} from "../ports/documents.ts";
 import type { DocumentPurges } from "../ports/purges.ts";
 import type { DocumentRef, Path } from "../ports/refs.ts";
 import type { RecordTable } from "./idempotency-records.ts";
 import type { Transactions } from "./transactions.ts";
 
-const maxDepth = 64;
 const missing = { outcome: "missing_document" } as const;
 
 interface Row {

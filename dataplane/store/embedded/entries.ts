@@ -3,7 +3,8 @@
 
 import type { DatabaseSync } from "node:sqlite";
 import type { IndexField } from "../../../core/config/types.ts";
-import { encodeIndexed, fieldValue } from "../order.ts";
+import { valueAt } from "../../../core/json/members.ts";
+import { encodeIndexed } from "../order.ts";
 import type { Collection, Ordering } from "./collections.ts";
 
 export interface Indexed {
@@ -103,5 +104,5 @@ export function createEntries(database: DatabaseSync): Entries {
 }
 
 function encodedAt(text: string, field: IndexField): string {
-  return encodeIndexed(field, (path) => fieldValue(text, path));
+  return encodeIndexed(field, (path) => valueAt(text, path));
 }

@@ -3,6 +3,9 @@
 import type { Idempotent, Repeated } from "./idempotency.ts";
 import type { DocumentRef, Path } from "./refs.ts";
 
+/** Levels of nesting of a stored value, and so of a body; RedisJSON's own limit is 128. */
+export const maxDepth = 64;
+
 export interface DocumentLimits {
   /** Bytes of the whole document's text. */
   readonly maxBytes: number;

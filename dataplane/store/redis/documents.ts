@@ -5,12 +5,13 @@ import { insertAt, isTooDeep, putAt, readAt, removeAt } from "../../../core/json
 import type { RedisClient } from "../../../core/redis/redis-client.ts";
 import { optionalText } from "../../../core/redis/reply.ts";
 import { asExpected } from "../expected.ts";
-import type {
-  DocumentRead,
-  DocumentReads,
-  DocumentRefusal,
-  DocumentWrite,
-  DocumentWrites,
+import {
+  type DocumentRead,
+  type DocumentReads,
+  type DocumentRefusal,
+  type DocumentWrite,
+  type DocumentWrites,
+  maxDepth,
 } from "../ports/documents.ts";
 import type { DocumentRef, Path } from "../ports/refs.ts";
 import { addressableLength, unambiguousPath } from "./document-path.ts";
@@ -23,9 +24,6 @@ import {
 import { createIdempotencyRecords } from "./idempotency-records.ts";
 import { type DocumentKeys, documentKeys } from "./keys.ts";
 import { createUnaddressablePaths } from "./unaddressable-paths.ts";
-
-/** Levels of nesting of a whole document. */
-const maxDepth = 64;
 
 export function createDocuments(redisClient: RedisClient): DocumentReads & DocumentWrites {
   const scripts = createDocumentScripts(redisClient);

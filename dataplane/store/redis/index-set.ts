@@ -2,9 +2,9 @@
 // stored hash into an IndexSet and a declaration into the set that follows; pure.
 
 import type { IndexField } from "../../../core/config/types.ts";
-import { membersOf } from "../../../core/json/members.ts";
+import { membersOf, valueAt } from "../../../core/json/members.ts";
 import { listOf, optionalText } from "../../../core/redis/reply.ts";
-import { encodeIndexed, fieldValue, hasSamePaths } from "../order.ts";
+import { encodeIndexed, hasSamePaths } from "../order.ts";
 import type { IndexState } from "../ports/indexes.ts";
 
 /** Grows when encodeSortValue gives other encodings for the same values: indexes of another number are built anew. */
@@ -94,13 +94,13 @@ export function allReady(indexes: readonly StoredIndex[]): readonly StoredIndex[
 
 /** The encoded value of each index in an object's text. */
 export function encodedValues(indexes: readonly StoredIndex[], text: string): readonly string[] {
-  if (indexes.length <= 2) return indexes.map((index) => encodeIndexed(index, (path) => fieldValue(text, path)));
+  if (indexes.length <= 2) return indexes.map((index) => encodeIndexed(index, (path) => valueAt(text, path)));
   // One pass over the text for all indexes: a text may be long, and there may be sixteen.
   const members = new Map<string, string>();
   for (const { name, valueStart, valueEnd } of membersOf(text)) members.set(name, text.slice(valueStart, valueEnd));
   const textAt = ([first = "", ...below]: readonly string[]) => {
     const value = members.get(first);
-    return value === undefined ? undefined : fieldValue(value, below);
+    return value === undefined ? undefined : valueAt(value, below);
   };
   return indexes.map((index) => encodeIndexed(index, textAt));
 }

@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { canonicalJson } from "../../../../core/json/canonical.ts";
-import { compareEncoded, encodedStringBytes, encodeSortValue, fieldValue } from "../../../../dataplane/store/order.ts";
+import { valueAt } from "../../../../core/json/members.ts";
+import { compareEncoded, encodedStringBytes, encodeSortValue } from "../../../../dataplane/store/order.ts";
 import { doubleTexts, integerTexts, strings } from "../../../support/json/json-texts.ts";
 import { countForTier } from "../../../support/time/test-tier.ts";
 
@@ -232,9 +233,9 @@ describe("comparing values without an index", () => {
 describe("the field of an object", () => {
   it("is reached through names, not through arrays", () => {
     const text = '{"a":{"b":[1,2]},"a.b":3}';
-    expect(fieldValue(text, ["a", "b"])).toBe("[1,2]");
-    expect(fieldValue(text, ["a.b"])).toBe("3");
-    expect(fieldValue(text, ["a", "b", "0"])).toBeUndefined();
-    expect(fieldValue(text, ["toString"])).toBeUndefined();
+    expect(valueAt(text, ["a", "b"])).toBe("[1,2]");
+    expect(valueAt(text, ["a.b"])).toBe("3");
+    expect(valueAt(text, ["a", "b", "0"])).toBeUndefined();
+    expect(valueAt(text, ["toString"])).toBeUndefined();
   });
 });
