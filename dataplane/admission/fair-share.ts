@@ -51,7 +51,7 @@ interface Waiting {
 }
 
 export function createFairShareLimiter(clock: Clock): FairShareLimiter {
-  // By the live project: what a new configuration begins anew is bounded by itself.
+  // By the live project: a new configuration has a new limiter, and what the former one still runs is bounded.
   const limiters = new WeakMap<LiveProject, Limiter>();
   const presence = createPresence(clock);
   return {

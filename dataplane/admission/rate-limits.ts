@@ -34,7 +34,7 @@ export function createRateLimits(buckets: TokenBuckets, clock: Clock, observe: O
   const known = recentlyUsed<SharedBucket>(maxRemembered);
 
   const bucketOf = (limit: BucketPolicy["name"], name: string, { requestsPerSecond, burst }: Rate): SharedBucket => {
-    // With its figures, so that a changed rate begins anew here; what the store counted goes on.
+    // With its figures, so that a changed rate has a new bucket here; the store goes on with its count.
     const key = `${requestsPerSecond} ${burst} ${name}`;
     let bucket = known.get(key);
     if (bucket === undefined) {

@@ -1,6 +1,6 @@
 // One replica's view of a token bucket that all replicas share. Tokens are drawn in small portions, so that a busy caller costs the
-// store no round trip per request: never more than the bucket holds, and at most a portion unused for a second. What the store
-// said is used up is refused without asking again until there is something, or a second has passed.
+// store no round trip per request: never more than the bucket holds, and at most a portion unused for a second. While the store's last
+// answer says that the bucket is empty, requests are refused without asking again, for a second at most.
 
 import type { Clock } from "../../core/clock.ts";
 import type { TokenBucket, TokenBuckets } from "../store/ports/limits.ts";

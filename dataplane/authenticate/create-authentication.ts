@@ -51,7 +51,7 @@ interface KnownKey {
 interface KnownToken {
   readonly kind: "bearer";
   readonly claims: TokenClaims;
-  /** What it was verified against: another ring or another project means to verify anew. */
+  /** What it was verified against: with another ring or another project it is verified again. */
   readonly ring: SigningRing;
   readonly uid: string;
   readonly live?: { readonly config: UserConfig; readonly caller: UserCaller };
@@ -165,8 +165,8 @@ function createLiveCallers(
 
   return {
     ofKey(project, header, key) {
-      // Found by hash and not by comparing texts: what a look-up's time could tell is about SHA-256 values, from which
-      // nobody gets to a 256-bit key.
+      // Found by hash and not by comparing texts: the time of a look-up depends on SHA-256 values, which do not lead
+      // back to a 256-bit key.
       const found = directory.key(project, key.sha256);
       if (!(found instanceof Promise)) return callerOfKey(project, header, key, found);
       return found.then((loaded) => callerOfKey(project, header, key, loaded));
@@ -184,7 +184,7 @@ function wasVerifiedFor(project: LiveProject, { ring, uid }: KnownToken): boolea
   return ring === project.signing && uid === project.config.uid;
 }
 
-/** Undefined for what is known not to exist. Throws Problem `project_unavailable` where nobody knows, so that it never becomes a 401. */
+/** Undefined for what is known not to exist. Throws Problem `project_unavailable` where that isn't known, so that it never becomes a 401. */
 export function liveValue<T>(lookup: Lookup<T>): T | undefined {
   if (lookup.outcome === "unavailable") throw projectUnavailable();
   return lookup.outcome === "found" ? lookup.value : undefined;

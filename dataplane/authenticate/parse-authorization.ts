@@ -1,4 +1,4 @@
-// Turns the text of an Authorization header into the credential it carries. What is no well-formed credential comes out as
+// Turns the text of an Authorization header into the credential it carries. A malformed credential comes out as
 // `malformed` and costs no more than a look at its first characters, however long it is; nothing is thrown.
 
 import { isUtf8 } from "node:buffer";

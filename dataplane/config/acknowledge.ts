@@ -1,4 +1,4 @@
-// Tells the operator what this replica serves: the revision that it has applied and the fields that it can't use, renewed as
+// Reports to the operator what this replica serves: the revision that it has applied and the fields that it can't use, renewed as
 // a heartbeat. Only this replica's own keys are written; they expire when it dies.
 
 import type { BuildingIndexes } from "../../core/config/building-indexes.ts";

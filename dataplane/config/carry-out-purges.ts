@@ -23,12 +23,12 @@ import { type GoesOn, purgeCollection, purgeProjectSessions, purgeWholeDocument 
 export interface PurgeDeps {
   readonly redisClient: RedisClient;
   readonly store: CollectionPurges & DocumentPurges & SessionPurges & Sizes & ByteCounts;
-  /** Told once everything of a purge order is gone, by the replica that notes so. */
+  /** Called once everything of a purge order is gone, in the replica that notes so. */
   readonly onDone: (id: string, order: PurgeOrder) => void;
   readonly onFailed: (error: unknown) => void;
 }
 
-/** A look costs one read of a key that hardly ever is there; whoever deletes something waits for it. */
+/** A look costs one read of a key that hardly ever exists; a deletion waits for the next look. */
 const lookMilliseconds = 500;
 /** Renewed before every step; a replica that died in the middle is followed by another one after this time. */
 const lockMilliseconds = 5_000;

@@ -96,7 +96,7 @@ async function openField(
   }
 }
 
-/** Whatever keeps Redis from answering, the caller hears 503; the observer of the Redis client knows the rest. */
+/** Whatever keeps Redis from answering, the caller gets 503; why, the metrics of Redis show. */
 async function fieldText(
   redisClient: RedisClient,
   key: string,

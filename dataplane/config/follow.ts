@@ -11,7 +11,7 @@ import { fieldsOf, listOf, optionalText } from "../../core/redis/reply.ts";
 import { StreamFollower } from "../../core/redis/stream-follower.ts";
 import type { RingFit } from "./ring-fit.ts";
 
-/** What the follower tells of; each call is awaited before the revision counts as applied. */
+/** What the follower reports; each call is awaited before the revision counts as applied. */
 export interface FollowListener {
   /**
    * What Redis says of the key ring that the configuration is sealed with; undefined by an operator of an earlier version. A replica whose
@@ -23,7 +23,7 @@ export interface FollowListener {
    */
   onIndex(index: ReadonlyMap<string, ProjectEntry>, complete: boolean): Promise<void>;
   onChange(project: string, entry: ProjectEntry | undefined, fields: readonly string[]): Promise<void>;
-  /** Everything up to this revision has been told. */
+  /** Everything up to this revision has been reported. */
   onApplied(revision: number): void;
   /** The configuration was known to be current at this moment. */
   onCurrent(): void;

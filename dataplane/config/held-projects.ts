@@ -22,7 +22,7 @@ export interface HeldProjectsDeps {
   readonly index: Pick<ProjectIndex, "get">;
   /** How many are held at once; the one unused for longest goes. */
   readonly maxLoaded: number;
-  /** Told when what is refused of a project has changed, with what is refused of it now. */
+  /** Called when what is refused of a project has changed, with what is refused of it now. */
   readonly onRefusals: (nacks: readonly Nack[]) => void;
 }
 
@@ -92,7 +92,7 @@ export class HeldProjects {
 
   async #fetch(name: string): Promise<LoadedProject | undefined> {
     const { commands, keyring, index, onRefusals } = this.#deps;
-    // Noted before the read: a change meanwhile leaves it older than the index, and whoever tells of that reads again.
+    // Noted before the read: a change meanwhile leaves it older than the index, and the hint of that change has it read again.
     const revision = index.get(name)?.revision;
     const ring = keyring.current();
     const ref = projectOfKey(name);

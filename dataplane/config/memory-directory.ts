@@ -42,7 +42,7 @@ interface Entry {
 interface State {
   /** By namespace and name. */
   readonly entries: ReadonlyMap<string, Entry>;
-  /** A Project that was made anew under a name has another UID: its predecessor's requests find no users and keys of it. */
+  /** A Project that was made again under a name has another UID: requests that began with the former one find none of its users and keys. */
   readonly byUid: ReadonlyMap<string, Entry>;
   readonly hosts: ReadonlyMap<string, LiveProject>;
   readonly refs: readonly ProjectRef[];

@@ -43,7 +43,7 @@ export interface FollowedConfig {
   readonly redisClient: RedisClient;
   /** For the store to call with each new connection: whether what is stored there was lost is known before it is used. */
   readonly lookAtServer: LookAtServer;
-  /** Where to ask, from now on, which indexes this replica is building: the operator is told with every heartbeat. */
+  /** Where to ask, from now on, which indexes this replica is building: every heartbeat reports them to the operator. */
   reportBuilding(ask: () => readonly BuildingIndexes[]): void;
   close(): Promise<void>;
 }

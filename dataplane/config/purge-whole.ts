@@ -1,4 +1,4 @@
-// Purges a collection, a root key's value or a Project's sessions to the end, whoever else does so meanwhile. Each step takes only what was
+// Purges a collection, a root key's value or a Project's sessions to the end, also where other replicas do so meanwhile. Each step takes only what was
 // stored when the purge was last found to be in order.
 
 import type { ProjectRef } from "../../core/config/types.ts";

@@ -12,7 +12,7 @@ export interface RingFitting {
   compare(mark: string | undefined): Promise<RingFit>;
 }
 
-/** Tells `onChange` of each change. */
+/** Calls `onChange` at each change. */
 export function createRingFit(keyring: FollowedKeyring, onChange?: (ring: RingFit) => void): RingFitting {
   let current: RingFit = "fits";
   const evaluate = (mark: string | undefined): RingFit =>

@@ -28,7 +28,7 @@ export interface StoreWatchDeps {
   /** Asked until the store has a connection of its own. */
   readonly commands: RedisClient;
   readonly timers: Timers;
-  /** Told when data begin to be refused, and when they no longer are. */
+  /** Called when data begin to be refused, and when they no longer are. */
   readonly onLoss?: ((loss: DataLoss | undefined) => void) | undefined;
   /** Told when the Redis user turns out not to have the right to read this, and when it may again. */
   readonly onForbidden?: ((forbidden: boolean) => void) | undefined;

@@ -11,7 +11,7 @@ export interface DocumentLock {
 }
 
 /**
- * For the lock, so that what stands in line is bounded in time too: each one before takes the budget of compare-and-set.ts at most. Until
+ * For the lock, so that waiting for it is bounded in time too: each one before takes the budget of compare-and-set.ts at most. Until
  * then a request has its part of its own project's share; no other project's requests wait for it.
  */
 export const maxLockWaitMs = 5_000;

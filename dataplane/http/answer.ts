@@ -1,10 +1,10 @@
-// What performing a request leaves to be sent: a status, and JSON text that goes out as it is.
+// What carrying out a request returns: a status, headers, and JSON text that is sent as it is.
 
 export interface Answer {
   readonly status: number;
   /** JSON text; absent = no body. */
   readonly text?: string;
-  /** In place of `text`, what is no JSON: a page and its parts, shared by all answers. */
+  /** In place of `text`, a body that is not JSON: the reference page and its parts, shared by all answers. */
   readonly file?: { readonly type: string; readonly bytes: Uint8Array };
   readonly headers?: Readonly<Record<string, string>>;
   /** True when the body holds credentials and no cache may keep it. */

@@ -1,5 +1,5 @@
-// Reads If-Match and If-None-Match (RFC 9110 §13), and turns what does not hold into 304 or 412. Refuses what is no list of entity tags:
-// a condition that was not understood must not be taken for one that holds. A tag is a strong hash of the very text that is served:
+// Reads If-Match and If-None-Match (RFC 9110 §13), and answers 304 or 412 where they do not hold. Refuses anything but `*` and lists of
+// entity tags: a condition that was not understood must not be taken for one that holds. A tag is a strong hash of the very text that is served:
 // each value has one canonical text, so two answers of one tag are the same byte for byte.
 
 import { hash } from "node:crypto";

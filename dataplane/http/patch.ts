@@ -1,4 +1,4 @@
-// Reads the two patch formats and applies them to a stored text. Refuses other media types, what is no patch, and what does not fit the
+// Reads the two patch formats and applies them to a stored text. Refuses other media types, malformed patches, and patches that do not fit the
 // text; whether the result may be stored is not checked here.
 
 import type { IncomingMessage } from "node:http";

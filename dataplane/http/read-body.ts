@@ -28,7 +28,7 @@ function requirePlain({
   "transfer-encoding": transfer = "",
   "content-encoding": content = "",
 }: IncomingHttpHeaders): void {
-  // Where chunked is not the last one, nobody knows where the message ends: Node refuses it with the connection.
+  // Where chunked is not the last coding, the message has no known end: Node refuses it and closes the connection.
   if (/,\s*chunked\s*$/i.test(transfer)) {
     throw new Problem(
       "transfer_coding_not_supported",

@@ -109,7 +109,7 @@ function beginWithIndexes(deps: ObjectsDeps, plan: ObjectsPlan, exchange: Exchan
   return preparing === undefined ? undefined : prepared(plan, preparing);
 }
 
-/** While the store takes no writes, it can't be told of new indexes: reads go on with those that it has. */
+/** While the store takes no writes, new indexes can't be declared: reads go on with those that it has. */
 async function prepared({ isWrite }: ObjectsPlan, preparing: Promise<void> | undefined): Promise<void> {
   try {
     await preparing;

@@ -17,7 +17,7 @@ export interface AdminDeps {
   readonly metrics: Metrics;
   readonly usage: Usage;
   readonly quotas: Pick<Quotas, "reports">;
-  /** Absent = metrics and usage are for whoever reaches the port. */
+  /** Absent = everybody who reaches the port may ask for metrics and usage. */
   readonly adminToken?: FollowedToken | undefined;
   /** True from the moment that the program stops taking new work. */
   readonly stopping: () => boolean;

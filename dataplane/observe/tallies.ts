@@ -1,5 +1,5 @@
 // Counters and histograms whose series are counted with one addition: prom-client builds and hashes a text of all labels at each
-// observation, which took a seventh of a small request. They stand in a prom-client registry, which writes them out.
+// observation, which took a seventh of a small request. They are registered with prom-client, which writes them out.
 
 import type { Metric, Registry } from "prom-client";
 

@@ -21,7 +21,7 @@ interface Described {
 
 /** Characters of all that are kept. */
 const maxKeptLength = 32 * 1024 * 1024;
-/** Milliseconds of one step; then whoever waits has a turn. */
+/** Milliseconds of one step; then other requests are served. */
 const stepMs = 5;
 
 export function createDescriptions(): Descriptions {

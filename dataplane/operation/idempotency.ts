@@ -1,6 +1,6 @@
-// Tells the repetition of a POST from a new one by its Idempotency-Key (draft-ietf-httpapi-idempotency-key-header). A write leaves a
+// Distinguishes the repetition of a POST from a new one by its Idempotency-Key (draft-ietf-httpapi-idempotency-key-header). A write leaves a
 // record in the same atomic step, so that its repetition finds out what was done, on any replica, whatever crashed in between.
-// Refuses with `invalid_header` what is no key, and with 422 a key that was used for another body.
+// Refuses a malformed key with `invalid_header`, and with 422 a key that was used for another body.
 
 import { hash } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
@@ -50,7 +50,7 @@ export function recordOf(post: Post, facts: readonly (string | number)[]): Idemp
 
 /** What the record of such a POST is found by. */
 export function recordKeyOf({ project, uid, caller, path, key }: Omit<Post, "body">): string {
-  // Of this project and this resource: what is made anew under a name, perhaps without its data, answers nothing for the one before.
+  // With both UIDs: a resource that was made again under a name, perhaps without its data, does not repeat answers of the former one.
   return hash("sha256", JSON.stringify([project.uid, uid, ownerOf(caller), path, key]), "base64url");
 }
 

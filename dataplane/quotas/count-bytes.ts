@@ -27,7 +27,7 @@ export function createByteCounter(store: ByteCounts): ByteCounter {
     start(collection) {
       const name = `${keyOfProject(collection.project)}/${collection.resource}`;
       if (isClosed || running.has(name)) return;
-      // Whoever reads amounts next begins it again.
+      // The next reading of amounts begins it again.
       const work = count(collection).catch(() => undefined);
       running.set(
         name,

@@ -147,7 +147,7 @@ async function putWhole(guard: Guard, write: PutAt, { document, path, text, limi
     );
     // It may have added less than was set aside for it.
     usage.freed();
-    // With an expectation, whoever has it looks again.
+    // With an expectation, the caller reads again.
     if (result.outcome !== "changed" || limits.expected !== undefined || attempt === maxAttempts) return result;
   }
 }
@@ -180,7 +180,7 @@ function addedBy(answer: DocumentWrite, sure: PartialAmounts, granted: PartialAm
   return { bytes: Math.max(0, answer.growth ?? 0), documentKeys: keys };
 }
 
-/** `possible` is what the write added when nobody knows whether it took place; the store says so within seconds. */
+/** `possible` is what the write added where its outcome is unknown; the next look at the store finds out. */
 async function settled<T>(
   held: Held,
   write: Promise<T>,
@@ -198,7 +198,7 @@ async function settled<T>(
 }
 
 /**
- * Carries out `write`, which may refuse with 403 `quota_exceeded`. A repetition never hears that a quota is full because of what its first
+ * Carries out `write`, which may refuse with 403 `quota_exceeded`. A repetition is never refused because of what its first
  * request wrote: it waits for the first when both are under way in this replica, and before it is refused it looks for the record that
  * the first left, wherever that was written.
  */

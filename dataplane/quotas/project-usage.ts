@@ -88,7 +88,7 @@ export function createProjectUsage(read: () => Promise<Amounts>, clock: Clock): 
   const beCurrent = async (): Promise<void> => {
     const old = age();
     if (old > staleMs) await refresh();
-    // Should it fail, the next write waits for it and hears why.
+    // Should it fail, the next write waits for it and gets the error.
     else if (old > freshMs) refresh().catch(() => undefined);
   };
 
@@ -150,7 +150,7 @@ const nouns: Readonly<Record<QuotaKind, string>> = {
   documentKeys: "members at the top of its root keys' values",
 };
 
-/** Without what the project holds: whoever may create one object need not know what others stored. */
+/** Without the figures: a caller who may create one object need not learn how much others stored. */
 function refusalOf(quota: ProjectQuota, kind: QuotaKind): Problem {
   const detail = `The project's quota ${kind} has no room for this: at most ${limit(quota, kind)} ${nouns[kind]}; delete some first`;
   return new Problem("quota_exceeded", detail);

@@ -20,7 +20,7 @@ export interface UsageReport {
 }
 
 export interface Quotas {
-  /** The store for the project's writes: the very store where there is no quota. */
+  /** The store for the project's writes: the store itself where there is no quota. */
   storeFor(project: LiveProject): DataStore;
   /** Of every project with a quota, as this replica knows it. */
   reports(): readonly UsageReport[];

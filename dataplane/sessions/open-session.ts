@@ -118,7 +118,7 @@ async function login(
   return answer;
 }
 
-/** A comparison that broke is no failed login. */
+/** A comparison that threw does not count as a failed login. */
 async function compared(
   deps: OpenSessionDeps,
   attempt: LoginAttempt,

@@ -1,5 +1,5 @@
 // Turns the position after the last item of a page into opaque text and back. A cursor says where to go on and nothing else: what
-// is shown is decided by the request that brings it, so a forged one shows nobody more. Refuses with `invalid_parameter` one that
+// is shown is decided by the request that brings it, so a forged one grants no extra access. Refuses with `invalid_parameter` one that
 // is damaged, or of a list in another order.
 
 import { hash } from "node:crypto";
@@ -31,7 +31,7 @@ export function parseCursor(text: string, order: Order): Cursor {
   if (text.length > maxLength || !/^[\w-]+$/.test(text)) throw damaged();
   const bytes = Buffer.from(text, "base64url");
   const plain = bytes.toString();
-  // What is no UTF-8, and a text with bits to spare, would come out as another one.
+  // Text that is not UTF-8, or has bits to spare at its end, would be decoded to another cursor.
   if (Buffer.from(plain).toString("base64url") !== text) throw damaged();
   const [itsVersion, tag, id = "", ...values] = plain.split(separator);
   if (itsVersion !== version || !idForm.test(id) || !values.every((value) => valueForm.test(value))) throw damaged();

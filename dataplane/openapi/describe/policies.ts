@@ -60,12 +60,12 @@ export function callerTerms(
   };
 }
 
-/** What everybody may hear where the project names rates. */
+/** Problems of every request where the project names rates. */
 export function rateProblems({ limits }: ProjectConfig): readonly ProblemSource[] {
   return limits.rate === undefined ? [] : ["rates"];
 }
 
-/** What a write with preconditions may hear besides: they tell what is there, so that they need the right to read. */
+/** Further problems of a write with preconditions: they show what is stored, so that they need the right to read. */
 export function preconditionProblems(policies: Policies, operation: Operation): readonly ProblemSource[] {
   const read = permissionOf(policies, "read");
   if (operation === "read" || read === "Anyone" || policies.project.authentication === "Disabled") {

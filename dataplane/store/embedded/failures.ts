@@ -1,8 +1,8 @@
-// Tells what an error of SQLite means for the caller: nothing happened, nobody knows, or a defect of this program.
+// Says what an error of SQLite means for the caller: nothing happened, the outcome is unknown, or a defect of this program.
 
 import { OutcomeUnknown, StoreFull, StoreUnavailable } from "../../../core/errors/store-errors.ts";
 
-/** Primary result codes of SQLite that this adapter tells apart. */
+/** Primary result codes of SQLite that this adapter distinguishes. */
 export const sqlite = {
   busy: 5,
   readOnly: 8,

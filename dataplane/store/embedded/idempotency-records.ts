@@ -1,4 +1,4 @@
-// Idempotency records of writes in a table: read by their key, and left in the transaction of the write that they tell of.
+// Idempotency records of writes in a table: read by their key, and left in the transaction of the write that they record.
 
 import type { DatabaseSync } from "node:sqlite";
 import type { Clock } from "../../../core/clock.ts";

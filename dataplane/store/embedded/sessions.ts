@@ -1,5 +1,5 @@
 // Sessions on two tables: live sessions, and those that ended while tokens of them may live. One process holds the
-// database, so followers are told in memory; what ended before they came is read from the table.
+// database, so followers are called directly; what ended before they came is read from the table.
 
 import type { DatabaseSync } from "node:sqlite";
 import type { Clock } from "../../../core/clock.ts";

@@ -1,4 +1,4 @@
-// One JSON document per root key, read and changed at any path. What a call may throw is said in port.ts.
+// One JSON document per root key, read and changed at any path. port.ts says what a call may throw.
 
 import type { Idempotent, Repeated } from "./idempotency.ts";
 import type { DocumentRef, Path } from "./refs.ts";
@@ -21,7 +21,7 @@ export interface PutLimits extends DocumentLimits, Expecting {
 
 export type DocumentRead = { readonly outcome: "found"; readonly text: string } | { readonly outcome: "not_found" };
 
-/** What a write wants to find at its path: this text, nothing, or, to hear only what else refuses it, what is never there. */
+/** What a write expects at its path: this text, or nothing. `never` is never met: such a write only asks how it would be refused. */
 export type Expected = { readonly text: string } | "nothing" | "never";
 
 export interface Expecting {
@@ -52,7 +52,7 @@ export type DocumentWrite =
   | DocumentRefusal;
 
 export interface DocumentReads {
-  /** `missing_document` is told from `not_found`: then nothing is stored under the root key at all. */
+  /** `missing_document`, other than `not_found`: nothing is stored under the root key at all. */
   readAt(document: DocumentRef, path: Path): Promise<DocumentRead | { readonly outcome: "missing_document" }>;
 }
 

@@ -2,7 +2,7 @@
 
 import type { CollectionRef, DocumentRef } from "./refs.ts";
 
-/** What a write leaves behind in the same step, so that its repetition, which has the same key, is told from a new one. */
+/** What a write leaves behind in the same step, by which its repetition, which has the same key, is recognised. */
 export interface IdempotencyRecord {
   /** Of its collection or root key. */
   readonly key: string;

@@ -1,11 +1,11 @@
-// The indexes of a collection: declared, and built over objects that are there. What a call may throw is said in port.ts.
+// The indexes of a collection: declared, and built over objects that are there. port.ts says what a call may throw.
 
 import type { IndexField } from "../../../core/config/types.ts";
 import type { CollectionRef } from "./refs.ts";
 
 export interface IndexState {
   readonly field: IndexField;
-  /** `building`: writes keep it true already, objects from before are still being added, it can't answer a query. */
+  /** `building`: writes maintain it already, objects from before are still being added, it can't answer a query. */
   readonly state: "building" | "ready";
 }
 

@@ -1,4 +1,4 @@
-// What all replicas count together: budgets of a window, and token buckets. What a call may throw is said in port.ts.
+// What all replicas count together: budgets of a window, and token buckets. port.ts says what a call may throw.
 
 export interface Budget {
   /** What is counted, e.g. `login:<namespace>/<project>:<address>`; hashed by the adapter, never shown. */

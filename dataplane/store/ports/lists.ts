@@ -1,4 +1,4 @@
-// Many objects of a collection: pages by offset and by cursor, and what bounded scans read. What a call may throw is said in port.ts.
+// Many objects of a collection: pages by offset and by cursor, and what bounded scans read. port.ts says what a call may throw.
 
 import type { IndexField } from "../../../core/config/types.ts";
 import type { ValueRange } from "../ranges.ts";
@@ -68,7 +68,7 @@ export interface ObjectLists {
   pageByField(collection: CollectionRef, visible: Visibility, query: FieldQuery, range: PageRange): Promise<FieldPage>;
   /**
    * The next objects behind a position, in order of creation, or of an indexed field when there is a query: whatever is written
-   * meanwhile, who goes from page to page sees every object once that is there all the time with the same value.
+   * meanwhile, a client that goes from page to page gets every object once that exists all the time with the same value.
    */
   pageAfter(
     collection: CollectionRef,

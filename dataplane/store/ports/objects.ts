@@ -1,4 +1,4 @@
-// Single objects in collections. What a call may throw is said in port.ts.
+// Single objects in collections. port.ts says what a call may throw.
 
 import type { Idempotent, Repeated } from "./idempotency.ts";
 import type { CollectionRef, Owner, Visibility } from "./refs.ts";

@@ -1,4 +1,4 @@
-// Removes what a collection, a root key or a Project holds, in steps that others may share. What a call may throw is said in port.ts.
+// Removes what a collection, a root key or a Project holds, in steps that others may share. port.ts says what a call may throw.
 
 import type { ProjectRef } from "../../../core/config/types.ts";
 import type { CollectionRef, DocumentRef } from "./refs.ts";

@@ -1,10 +1,10 @@
-// Live sessions, and those that ended, of which all replicas are told. What a call may throw is said in port.ts.
+// Live sessions, and those that ended, which all replicas learn of. port.ts says what a call may throw.
 
 import type { ProjectRef, SessionBounds } from "../../../core/config/types.ts";
 
 export interface SessionRecord {
   readonly id: string;
-  /** UID of the Project that it was opened in: one that is made anew has another. "" = an earlier version stored it. */
+  /** UID of the Project that it was opened in: one that is made again under its name has another. "" = an earlier version stored it. */
   readonly projectUid: string;
   readonly username: string;
   readonly credentialRevision: string;

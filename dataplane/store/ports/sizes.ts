@@ -1,4 +1,4 @@
-// How much collections and documents hold. What a call may throw is said in port.ts.
+// How much collections and documents hold. port.ts says what a call may throw.
 
 import type { CollectionRef, DocumentRef } from "./refs.ts";
 

@@ -1,4 +1,4 @@
-// Tells which path segments a Redis JSON path can name, and renders paths that mean one thing only; pure.
+// Says which path segments a Redis JSON path can name, and renders paths that mean one thing only; pure.
 
 import type { Path } from "../ports/refs.ts";
 

@@ -13,7 +13,7 @@ const membersPerRead = 5_000;
 export interface EndedSessionsParts {
   /** Opens a connection of its own: waiting for the stream holds it. */
   readonly open: () => Promise<RedisClient>;
-  /** Told of every reading that failed, and will be tried again. */
+  /** Called with every reading that failed, and will be tried again. */
   readonly onFailure: (failure: unknown) => void;
   /** Called before each reading of the sorted set, which waits for nothing that it begins. */
   readonly beforeReading: () => void;

@@ -1,5 +1,5 @@
 // What this replica knows of each collection's index set, loaded on first use and again whenever a script says that it is
-// stale. A script refused so had no effect, so the attempt is made anew; refuses with StoreUnavailable when that never ends.
+// stale. A script that was refused had no effect, so the attempt is repeated; refuses with StoreUnavailable when that never ends.
 
 import { StoreUnavailable } from "../../../core/errors/store-errors.ts";
 import { recentlyUsed } from "../../../core/recently-used.ts";

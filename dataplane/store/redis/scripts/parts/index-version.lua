@@ -1,4 +1,4 @@
--- Purpose: tells whether the writer knows the indexes in force; one that doesn't would leave entries out or behind.
+-- Purpose: checks whether the writer knows the indexes in force; one that doesn't would leave entries out or behind.
 -- No index set at all has the version "".
 local function is_current(index_set, version)
   return (redis.call("HGET", index_set, "version") or "") == version
