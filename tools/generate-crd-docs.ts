@@ -69,7 +69,7 @@ ${fieldRows(status, "status").map(withoutDefault).join("\n")}
 }
 
 interface FieldRow {
-  readonly place: string;
+  readonly fieldPath: string;
   readonly type: string;
   readonly value: string;
   readonly meaning: string;
@@ -78,25 +78,25 @@ interface FieldRow {
 /** A row for every field below `node`, containers before what they hold. */
 function fieldRows(node: CrdNode, path: string): readonly FieldRow[] {
   return Object.entries(node.properties ?? {}).flatMap(([name, field]) => {
-    const place = `${path}.${name}`;
+    const fieldPath = `${path}.${name}`;
     const required = node.required?.includes(name) === true ? "**required**" : "";
     const isSilent = field.default === undefined || JSON.stringify(field.default) === "{}";
     const value = isSilent ? required : code(JSON.stringify(field.default));
     // `kubectl explain` shows no defaults, so that the description says it; the table has a column for it.
     const meaning = cell(field.description?.replace(/ ?Default: [^ ].*$/, ""));
-    const row = { place: code(place), type: typeText(field), value, meaning };
+    const row = { fieldPath: code(fieldPath), type: typeText(field), value, meaning };
     const inside =
-      field.items?.properties === undefined ? fieldRows(field, place) : fieldRows(field.items, `${place}[]`);
+      field.items?.properties === undefined ? fieldRows(field, fieldPath) : fieldRows(field.items, `${fieldPath}[]`);
     return [row, ...inside];
   });
 }
 
-function withDefault({ place, type, value, meaning }: FieldRow): string {
-  return `| ${place} | ${type} | ${value} | ${meaning} |`;
+function withDefault({ fieldPath, type, value, meaning }: FieldRow): string {
+  return `| ${fieldPath} | ${type} | ${value} | ${meaning} |`;
 }
 
-function withoutDefault({ place, type, meaning }: FieldRow): string {
-  return `| ${place} | ${type} | ${meaning} |`;
+function withoutDefault({ fieldPath, type, meaning }: FieldRow): string {
+  return `| ${fieldPath} | ${type} | ${meaning} |`;
 }
 
 function typeText(node: CrdNode): string {

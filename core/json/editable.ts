@@ -90,14 +90,14 @@ export class EditableArray {
   /** The chunk of the element at `index`, taken apart; the last chunk for an index at the end. */
   #locate(index: number): { chunk: Chunk; values: EditableValue[]; offset: number } {
     let offset = index;
-    let place = 0;
+    let chunkIndex = 0;
     for (const { count } of this.#chunks) {
-      if (offset < count || place === this.#chunks.length - 1) break;
+      if (offset < count || chunkIndex === this.#chunks.length - 1) break;
       offset -= count;
-      place += 1;
+      chunkIndex += 1;
     }
-    this.#work.spend(place);
-    const chunk = this.#chunks[place] as Chunk;
+    this.#work.spend(chunkIndex);
+    const chunk = this.#chunks[chunkIndex] as Chunk;
     return { chunk, values: this.#valuesOf(chunk), offset };
   }
 

@@ -87,7 +87,7 @@ function escapeEnd(source: string, at: number): number {
 /** The code unit of the `\uXXXX` at `at`. */
 function hexUnit(source: string, at: number): number {
   let value = 0;
-  for (let place = at + 2; place < at + 6; place++) value = value * 16 + hexDigit(source.charCodeAt(place));
+  for (let digit = at + 2; digit < at + 6; digit++) value = value * 16 + hexDigit(source.charCodeAt(digit));
   if (!Number.isNaN(value)) return value;
   throw new JsonRefusal("malformed_json", "\\u must be followed by four hexadecimal digits", at);
 }

@@ -29,6 +29,7 @@ export const retiredWords: readonly RetiredWord[] = [
   { words: ["situation", "scene"], write: "UserContext, OperationContext, ListContext" },
   { words: ["finding", "findings"], write: "violation, problem" },
   { words: ["act"], write: "handler", as: "name" },
+  { words: ["place"], write: "path, location, position, index, binding; tenant in tests", as: "name" },
   { words: ["reach"], write: "ResolvedProject, ConnectOptions", as: "name" },
   { words: ["turns", "write turns"], write: "semaphore (acquire, release), document lock", as: "name" },
   { words: ["in order", "create in order"], write: "keyed mutex", as: "name" },

@@ -41,13 +41,13 @@ export async function writeRootFolder(
 }
 
 async function copyProgram(folder: string, program: Program): Promise<void> {
-  await place(folder, program.source, program.path);
+  await copyInto(folder, program.source, program.path);
   for (const { path, source } of await sharedLibraries(program.source, program.libraries)) {
-    await place(folder, source, path);
+    await copyInto(folder, source, path);
   }
 }
 
-async function place(folder: string, source: string, path: string): Promise<void> {
+async function copyInto(folder: string, source: string, path: string): Promise<void> {
   const target = join(folder, path);
   await mkdir(dirname(target), { recursive: true, mode: 0o755 });
   await copyFile(await realpath(source), target);

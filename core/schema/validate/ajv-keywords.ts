@@ -38,7 +38,7 @@ export function chargeDefinition(meter: Meter): CodeKeywordDefinition {
   };
 }
 
-/** Its value is a list of places in `checks`: one list for all, because ajv needs quadratic time for values of the code. */
+/** Its value is a list of indexes into `checks`: one list for all, because ajv needs quadratic time for values of the code. */
 export function checkDefinition(checks: readonly Check[]): CodeKeywordDefinition {
   return {
     keyword: checkKeyword,
@@ -46,8 +46,8 @@ export function checkDefinition(checks: readonly Check[]): CodeKeywordDefinition
     code: (cxt) => {
       const { gen, data, it, schema } = cxt;
       const list = gen.scopeValue("obj", { ref: checks });
-      for (const place of schema as readonly number[]) {
-        const check = _`${list}[${place}](${data}, ${it.parentData}, ${it.parentDataProperty})`;
+      for (const index of schema as readonly number[]) {
+        const check = _`${list}[${index}](${data}, ${it.parentData}, ${it.parentDataProperty})`;
         const failures = gen.const("failures", check);
         gen.if(_`${failures} !== undefined`, () => {
           gen.forOf("failure", failures, (failure) => {

@@ -112,7 +112,7 @@ class Emitter {
   /** `keyword` is the one under which `tree` stands. */
   #schema(tree: SchemaTree, keyword: string): unknown {
     if (tree === true) return true;
-    if (tree === false) return { [chargeKeyword]: plainVisit, [checkKeyword]: this.#places([checkNever(keyword)]) };
+    if (tree === false) return { [chargeKeyword]: plainVisit, [checkKeyword]: this.#indexesOf([checkNever(keyword)]) };
     // The charge is what ends a loop over many values that all fail.
     return this.#functions.has(tree)
       ? { [chargeKeyword]: plainVisit, $ref: functionPath(tree.id) }
@@ -125,7 +125,7 @@ class Emitter {
     for (const keyword of plain) {
       if (node.assertions.has(keyword)) emitted[keyword] = node.assertions.get(keyword);
     }
-    if (checks.length > 0) emitted[checkKeyword] = this.#places(checks);
+    if (checks.length > 0) emitted[checkKeyword] = this.#indexesOf(checks);
     this.#emitReferences(node, emitted);
     for (const keyword of lists) {
       const trees = node.lists.get(keyword);
@@ -139,7 +139,7 @@ class Emitter {
     return emitted;
   }
 
-  #places(checks: readonly Check[]): readonly number[] {
+  #indexesOf(checks: readonly Check[]): readonly number[] {
     return checks.map((check) => this.checks.push(check) - 1);
   }
 

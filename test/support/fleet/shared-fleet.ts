@@ -10,7 +10,7 @@ import { type Fleet, publicUrl, readingOf } from "./fleet.ts";
 import { runningOperator } from "./operator-process.ts";
 import { type RunningProgram, runningProgram } from "./program-process.ts";
 import { runningReplica } from "./replica.ts";
-import type { ProgramPlace, SharedPlaces } from "./start-shared-fleet.ts";
+import type { ProgramLocation, SharedLocations } from "./start-shared-fleet.ts";
 
 /** With CRDs and audit, without an operator: nothing changes what a test writes. Namespaces that are deleted stay terminating. */
 export async function sharedApiServer(): Promise<TestApiServer> {
@@ -31,12 +31,12 @@ export async function sharedFleet(): Promise<Fleet> {
   };
 }
 
-function programAt({ adminUrl, logFile }: ProgramPlace): RunningProgram {
+function programAt({ adminUrl, logFile }: ProgramLocation): RunningProgram {
   return runningProgram({ adminUrl, log: () => readFileSync(logFile, "utf8") });
 }
 
 /** Resolves once the part is up; rejects with the reason when it can't be. */
-function ask<Path extends keyof SharedPlaces>(path: Path): Promise<SharedPlaces[Path]> {
+function ask<Path extends keyof SharedLocations>(path: Path): Promise<SharedLocations[Path]> {
   return new Promise((resolve, reject) => {
     const asked = request({ socketPath: inject("sharedParts"), path }, (response) => {
       let text = "";
@@ -44,7 +44,7 @@ function ask<Path extends keyof SharedPlaces>(path: Path): Promise<SharedPlaces[
         text += chunk;
       });
       response.on("end", () => {
-        if (response.statusCode === 200) resolve(JSON.parse(text) as SharedPlaces[Path]);
+        if (response.statusCode === 200) resolve(JSON.parse(text) as SharedLocations[Path]);
         else reject(new Error(`The shared part ${path} could not be started: ${text}`));
       });
     });

@@ -9,7 +9,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestProject } from "vitest/node";
 import { startApiServer } from "../kubernetes/api-server/api-server.ts";
-import type { ServerPlace } from "../kubernetes/api-server/api-server-access.ts";
+import type { ServerLocation } from "../kubernetes/api-server/api-server-access.ts";
 import { startFleet } from "./fleet.ts";
 import type { ProgramProcess } from "./program-process.ts";
 
@@ -21,27 +21,27 @@ declare module "vitest" {
 }
 
 /** What the processes of test files need to know of the shared fleet. */
-export interface FleetPlace {
-  readonly api: ServerPlace;
+export interface FleetLocation {
+  readonly api: ServerLocation;
   readonly redis: { readonly url: string; readonly host: string; readonly port: number };
-  readonly operators: readonly ProgramPlace[];
-  readonly replicas: readonly (ProgramPlace & { readonly origin: string })[];
+  readonly operators: readonly ProgramLocation[];
+  readonly replicas: readonly (ProgramLocation & { readonly origin: string })[];
 }
 
-export interface ProgramPlace {
+export interface ProgramLocation {
   readonly adminUrl: string;
   /** File of its standard error. */
   readonly logFile: string;
 }
 
 /** By the path that is asked for. */
-export interface SharedPlaces {
-  readonly "/api-server": ServerPlace;
-  readonly "/fleet": FleetPlace;
+export interface SharedLocations {
+  readonly "/api-server": ServerLocation;
+  readonly "/fleet": FleetLocation;
 }
 
 interface Started {
-  readonly place: SharedPlaces[keyof SharedPlaces];
+  readonly location: SharedLocations[keyof SharedLocations];
   stop(): Promise<void>;
 }
 
@@ -49,7 +49,7 @@ const starters: Readonly<Record<string, () => Promise<Started>>> = {
   async "/api-server"() {
     // The cluster's own roles take rules up by a controller. None ends namespaces: a test of one that is going has its time.
     const api = await startApiServer({ audit: true, controllers: ["clusterrole-aggregation-controller"] });
-    return { place: api.place, stop: () => api.stop() };
+    return { location: api.location, stop: () => api.stop() };
   },
   async "/fleet"() {
     const fleet = await startFleet({
@@ -59,17 +59,17 @@ const starters: Readonly<Record<string, () => Promise<Started>>> = {
       logFiles: true,
     });
     const { url, host, port } = fleet.redis;
-    const place: FleetPlace = {
-      api: fleet.api.place,
+    const location: FleetLocation = {
+      api: fleet.api.location,
       redis: { url, host, port },
-      operators: fleet.operators.map(placeOf),
-      replicas: fleet.replicas.map((replica) => ({ ...placeOf(replica), origin: replica.origin })),
+      operators: fleet.operators.map(locationOf),
+      replicas: fleet.replicas.map((replica) => ({ ...locationOf(replica), origin: replica.origin })),
     };
-    return { place, stop: () => fleet.stop() };
+    return { location, stop: () => fleet.stop() };
   },
 };
 
-function placeOf({ adminUrl, logFile = "" }: ProgramProcess): ProgramPlace {
+function locationOf({ adminUrl, logFile = "" }: ProgramProcess): ProgramLocation {
   return { adminUrl, logFile };
 }
 
@@ -82,7 +82,7 @@ export async function setup({ vitest }: TestProject): Promise<(() => Promise<voi
     const starting = started.get(url) ?? starters[url]?.() ?? Promise.reject(new Error(`No part is called ${url}`));
     started.set(url, starting);
     starting.then(
-      ({ place }) => response.end(JSON.stringify(place)),
+      ({ location }) => response.end(JSON.stringify(location)),
       (error: unknown) => response.writeHead(500).end(String(error)),
     );
   };

@@ -40,13 +40,13 @@ export async function moveSlot({ nodes }: TestRedisCluster, slot: number, pace: 
     const from = counts.findIndex((count) => count > 0);
     const to = (from + 1) % nodes.length;
     const [source, target] = [clients[from], clients[to]];
-    const place = nodes[to];
-    if (source === undefined || target === undefined || place === undefined) throw new Error("Nobody holds the slot");
+    const holder = nodes[to];
+    if (source === undefined || target === undefined || holder === undefined) throw new Error("Nobody holds the slot");
     const [sourceId, targetId] = [await source.cluster("MYID"), await target.cluster("MYID")];
     await target.cluster("SETSLOT", slot, "IMPORTING", sourceId);
     await source.cluster("SETSLOT", slot, "MIGRATING", targetId);
     await sleep(pauseMs);
-    await moveKeys(source, place, slot, pace);
+    await moveKeys(source, holder, slot, pace);
     for (const client of [target, source, ...clients]) await client.cluster("SETSLOT", slot, "NODE", targetId);
     await sleep(pauseMs);
   } finally {

@@ -35,7 +35,7 @@ interface Members {
 }
 
 /** Among those that exist; the last one is none of them. */
-const place = fc.nat({ max: 12 });
+const index = fc.nat({ max: 12 });
 const owner = fc.constantFrom(...owners);
 const visible: fc.Arbitrary<Visibility> = fc.oneof(
   { weight: 2, arbitrary: fc.constant({}) },
@@ -92,7 +92,7 @@ const creates = call(
 
 const replaces = call(
   "replace",
-  fc.tuple(place, members, fc.nat({ max: 7 })),
+  fc.tuple(index, members, fc.nat({ max: 7 })),
   async (subject, [at, data, staleness]) => {
     const { id, text, owner: by } = await existing(subject, at);
     const previous = { text: staleness === 0 ? `${text} ` : text };
@@ -100,12 +100,12 @@ const replaces = call(
   },
 );
 
-const removes = call("remove", fc.tuple(place, visible), async (subject, [at, who]) =>
+const removes = call("remove", fc.tuple(index, visible), async (subject, [at, who]) =>
   subject.store.remove(subject.collection, (await existing(subject, at)).id, who),
 );
 
 const reads: fc.Arbitrary<Call> = fc.oneof(
-  call("read", fc.tuple(place, visible), async (subject, [at, who]) =>
+  call("read", fc.tuple(index, visible), async (subject, [at, who]) =>
     subject.store.read(subject.collection, (await existing(subject, at)).id, who),
   ),
   call("count", visible, ({ store, collection }, who) => store.count(collection, who)),
@@ -132,7 +132,7 @@ const fieldPages: fc.Arbitrary<Call> = fc.oneof(
   call("pageByField missing", fc.tuple(visible, fieldName, range), ({ store, collection }, [who, index, part]) =>
     store.pageByField(collection, who, { index, equals: encodeSortValue(undefined) }, part),
   ),
-  call("pageByField of an existing value", fc.tuple(visible, place, range), async (subject, [who, at, part]) => {
+  call("pageByField of an existing value", fc.tuple(visible, index, range), async (subject, [who, at, part]) => {
     const value = valueAt((await existing(subject, at)).text, ["a"]);
     return subject.store.pageByField(subject.collection, who, { index: "a", equals: encodeSortValue(value) }, part);
   }),

@@ -10,7 +10,7 @@ import { type Call, call, type Subject } from "./store-call.ts";
 const username = fc.constantFrom("a", "a:b", "ab", "", "a\u0001");
 const projectUid = fc.constantFrom("p", "q", "");
 const someName = fc.option(username, { nil: undefined });
-const place = fc.nat({ max: 3 });
+const index = fc.nat({ max: 3 });
 
 const few = { maxPerUser: 3, maxPerProject: 6 };
 /** Redis counts the sessions that live by its own time: which those are, both stores say alike only until the clock moves on. */
@@ -50,7 +50,7 @@ async function existing({ store, project }: Subject, at: number): Promise<Sessio
   return (await store.sessions(project, { limit: 10 }))[at] ?? gone;
 }
 
-const touches = call("touchSession", place, async (subject, at) => {
+const touches = call("touchSession", index, async (subject, at) => {
   const { id, created } = await existing(subject, at);
   return [
     await subject.store.touchSession(subject.project, id, created + at),
@@ -58,7 +58,7 @@ const touches = call("touchSession", place, async (subject, at) => {
   ];
 });
 
-const ends = call("endSession", place, async (subject, at) => {
+const ends = call("endSession", index, async (subject, at) => {
   const { id } = await existing(subject, at);
   return [await subject.store.endSession(subject.project, id, 300), await subject.store.session(subject.project, id)];
 });

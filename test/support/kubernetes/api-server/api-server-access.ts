@@ -12,7 +12,7 @@ import { applyManifests, ensureNamespace, serviceAccountToken } from "./api-serv
 import { adminToken, type StaticUser, type TestUser, userName, writeKubeconfig } from "./api-server-users.ts";
 
 /** Where a server runs and where its files are: everything that another process needs to use it. */
-export interface ServerPlace {
+export interface ServerLocation {
   readonly dir: string;
   readonly programs: KubernetesPrograms;
   readonly url: string;
@@ -42,19 +42,19 @@ export interface TestApiServer extends ApiTarget {
 const unusedMilliseconds = 30_000;
 
 /** The server has to be up: its certificate is read. */
-export function accessTo(place: ServerPlace): TestApiServer {
+export function accessTo(location: ServerLocation): TestApiServer {
   const files = new Map<string, Promise<string>>();
   const tokens = new Map<string, Promise<string>>();
-  const agent = new Agent({ ca: readFileSync(place.certificate), keepAlive: true, timeout: unusedMilliseconds });
+  const agent = new Agent({ ca: readFileSync(location.certificate), keepAlive: true, timeout: unusedMilliseconds });
   const findToken = async (user: TestUser): Promise<string> => {
     if (user === "admin") return adminToken;
     if ("serviceAccount" in user) return serviceAccountToken(target, user.namespace, user.serviceAccount);
-    const known = place.users.find(({ name }) => name === user.user);
+    const known = location.users.find(({ name }) => name === user.user);
     if (!known) throw new Error(`The server was told of no user ${user.user}`);
     return known.token;
   };
   const target: ApiTarget = {
-    url: place.url,
+    url: location.url,
     agent,
     token(user = "admin") {
       const name = userName(user);
@@ -65,17 +65,17 @@ export function accessTo(place: ServerPlace): TestApiServer {
   };
   const kubeconfig = (user: TestUser = "admin"): Promise<string> => {
     const name = userName(user);
-    const file = files.get(name) ?? target.token(user).then((secret) => writeKubeconfig(place, name, secret));
+    const file = files.get(name) ?? target.token(user).then((secret) => writeKubeconfig(location, name, secret));
     files.set(name, file);
     return file;
   };
   return {
     ...target,
-    certificate: place.certificate,
-    programs: place.programs,
+    certificate: location.certificate,
+    programs: location.programs,
     kubeconfig,
     async kubectl(args, { as = "admin", ...how } = {}) {
-      return kubectlOf(place.programs.kubectl, await kubeconfig(as)).run(args, how);
+      return kubectlOf(location.programs.kubectl, await kubeconfig(as)).run(args, how);
     },
     apply: (yaml, { namespace } = {}) => applyManifests(target, yaml, namespace),
     async namespace(prefix = "test") {
@@ -84,8 +84,8 @@ export function accessTo(place: ServerPlace): TestApiServer {
       return name;
     },
     async requests(user) {
-      if (!place.audit) throw new Error("This server writes no requests down: it was started without audit");
-      return auditedRequests(place.dir, userName(user));
+      if (!location.audit) throw new Error("This server writes no requests down: it was started without audit");
+      return auditedRequests(location.dir, userName(user));
     },
   };
 }

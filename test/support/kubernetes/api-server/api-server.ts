@@ -9,7 +9,7 @@ import { freePort } from "../../process/free-port.ts";
 import { type PartProcess, startPart } from "../../process/part-process.ts";
 import { temporaryFolder } from "../../process/temporary-folder.ts";
 import { eventually } from "../../time/eventually.ts";
-import { accessTo, type ServerPlace, type TestApiServer } from "./api-server-access.ts";
+import { accessTo, type ServerLocation, type TestApiServer } from "./api-server-access.ts";
 import { writeAuditPolicy } from "./api-server-audit.ts";
 import { type ApiTarget, apiObject } from "./api-server-call.ts";
 import { controllerArgs, etcdArgs, serverArgs } from "./api-server-flags.ts";
@@ -32,7 +32,7 @@ export interface ApiServerOptions {
 
 /** A server that nobody else uses: it may be killed, paused and taken its history. */
 export interface OwnApiServer extends TestApiServer {
-  readonly place: ServerPlace;
+  readonly location: ServerLocation;
   readonly pid: number;
   /** Forgets the history of etcd: a watch or page from before is gone (410) once the server's cache is new: `restartApiServer`. */
   compactEtcd(): Promise<void>;
@@ -63,7 +63,7 @@ export async function startApiServer(options: ApiServerOptions = {}): Promise<Ow
     await Promise.all([options.crds !== false && installCrds(access), control()]);
     return {
       ...access,
-      place: placeOf(plan),
+      location: locationOf(plan),
       get pid() {
         return server.pid;
       },
@@ -84,7 +84,7 @@ export async function startApiServer(options: ApiServerOptions = {}): Promise<Ow
 }
 
 /** What the programs of one test server are started with. */
-export interface ServerPlan extends ServerPlace {
+export interface ServerPlan extends ServerLocation {
   readonly port: number;
   readonly etcdPort: number;
   readonly etcdPeerPort: number;
@@ -93,7 +93,7 @@ export interface ServerPlan extends ServerPlace {
   remove(): Promise<void>;
 }
 
-function placeOf({ dir, programs, url, certificate, audit, users }: ServerPlan): ServerPlace {
+function locationOf({ dir, programs, url, certificate, audit, users }: ServerPlan): ServerLocation {
   return { dir, programs, url, certificate, audit, users };
 }
 
