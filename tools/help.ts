@@ -40,7 +40,8 @@ const sentences: Readonly<Record<string, string>> = {
   prepack: "what npm pack runs: build",
   generate: "everything that is made from crds/, commands, reasons, chart values and dashboards",
   demo: "a whole fleet on this machine with the examples: API server, operator, two replicas, Redis JSON",
-  trace: "the files and functions that one request runs, in order; METHOD URL -H HEADER --body TEXT --key NAME",
+  trace:
+    "the files and functions that one request runs, in order; METHOD URL -H HEADER --body TEXT --key NAME, or operator for a change of a ProjectUser",
   bench: "speed, as ratios in one run",
   "bench:before": "speed against an earlier commit, the last good one or the one that is named",
   "bench:peers": "speed against PocketBase, Kinto, json-server and Webdis",

@@ -1,7 +1,8 @@
 // The way of a request stays short, and docs/ARCHITECTURE.md shows it as it is.
 
 import { beforeAll, describe, expect, it } from "vitest";
-import { formatShown, type ShownTrace, shownOnPage, traceShownRequests } from "../trace/shown-requests.ts";
+import { readShown } from "../trace/page.ts";
+import { formatShown, type ShownTrace, traceShownRequests } from "../trace/shown-requests.ts";
 
 /** Sorted, without counts: a timer that comes between changes these, and the order of what waits for the same answer. */
 function namesIn(text: string): readonly string[] {
@@ -42,6 +43,6 @@ describe("a warm request", () => {
   });
 
   it("is shown by docs/ARCHITECTURE.md as it is (npm run trace -- --write)", async () => {
-    expect(namesIn(await shownOnPage())).toEqual(namesIn(formatShown(traces)));
+    expect(namesIn(await readShown("--write"))).toEqual(namesIn(formatShown(traces)));
   });
 });

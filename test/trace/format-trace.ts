@@ -1,14 +1,14 @@
 // Writes a trace as text: a line of figures, then the files by room, each with the functions that run in it. Pure.
 
-import type { Trace, TracedFunction } from "./trace-request.ts";
+import type { Trace, TracedFunction } from "./trace.ts";
 
 const width = 120;
 
-/** `title` names the request. */
-export function formatTrace(title: string, { status, files }: Trace): string {
+/** `title` names what was asked. */
+export function formatTrace(title: string, { outcome, files }: Trace): string {
   const functions = files.flatMap((file) => file.functions);
   const calls = functions.reduce((sum, { count }) => sum + count, 0);
-  const head = `${title}: ${status}, ${files.length} files, ${functions.length} functions, ${calls} calls`;
+  const head = `${title}: ${outcome}, ${files.length} files, ${functions.length} functions, ${calls} calls`;
   const rooms = [...Map.groupBy(files, ({ path }) => roomOf(path))];
   const indent = Math.max(0, ...rooms.map(([room]) => room.length)) + 4;
   const lines = rooms.flatMap(([room, those]) =>

@@ -1,14 +1,17 @@
 // `npm run trace -- METHOD URL`: prints the files and functions of the product that one warm request runs, in order, by room. A path alone is
 // asked of dev mode with the examples, started for it; a whole URL of a running replica, whose inspector --inspector names. Without
-// a request the five of docs/ARCHITECTURE.md, which --write puts there.
+// a request the five of docs/ARCHITECTURE.md, which --write puts there. `npm run trace -- operator`: likewise of a change of a ProjectUser.
 
 import { readArguments, WrongArguments } from "../../tools/script-arguments.ts";
 import { startScript } from "../../tools/start-script.ts";
 import { formatTrace } from "./format-trace.ts";
 import { connectInspector } from "./inspector.ts";
-import { formatShown, traceShownRequests, writePage } from "./shown-requests.ts";
-import { traceRequest } from "./trace-request.ts";
+import { writeShown } from "./page.ts";
+import { formatShown, traceShownRequests } from "./shown-requests.ts";
+import { trace } from "./trace.ts";
+import { formatChange, traceChange } from "./traced-change.ts";
 import { startTracedDev } from "./traced-dev.ts";
+import { senderOf, warmUpsOfRequest } from "./traced-request.ts";
 
 startScript("npm run trace");
 const { values, words } = readArguments(
@@ -25,6 +28,7 @@ const [method, url] = words;
 const defaultInspector = "127.0.0.1:9229";
 
 if (method === undefined) await traceShown();
+else if (method === "operator") await traceInOperator();
 else if (url === undefined)
   throw new WrongArguments("It takes a method and a URL, as in `GET /default/bookshop/api/books`");
 else if (url.startsWith("/")) await traceInDev(method, url);
@@ -33,7 +37,13 @@ else await traceIn(values.inspector ?? defaultInspector, { method, url, headers:
 async function traceShown(): Promise<void> {
   const text = formatShown(await traceShownRequests());
   process.stdout.write(text);
-  if (values.write) await writePage(text);
+  if (values.write) await writeShown("--write", text);
+}
+
+async function traceInOperator(): Promise<void> {
+  const text = formatChange(await traceChange());
+  process.stdout.write(text);
+  if (values.write) await writeShown("operator --write", text);
 }
 
 async function traceInDev(asked: string, path: string): Promise<void> {
@@ -52,9 +62,12 @@ async function traceIn(
   request: { readonly method: string; readonly url: string; readonly headers: Readonly<Record<string, string>> },
 ): Promise<void> {
   const inspector = await connectInspector(address);
-  const trace = await traceRequest(inspector, { ...request, body: values.body });
+  const traced = await trace(inspector, {
+    ask: senderOf({ ...request, body: values.body }),
+    warmUps: warmUpsOfRequest,
+  });
   inspector.close();
-  process.stdout.write(formatTrace(`${request.method} ${new URL(request.url).pathname}`, trace));
+  process.stdout.write(formatTrace(`${request.method} ${new URL(request.url).pathname}`, traced));
 }
 
 function sentHeaders(): Record<string, string> {

@@ -1,10 +1,10 @@
-// The five requests whose way docs/ARCHITECTURE.md shows, and the part of that page that has it.
+// The five requests whose way docs/ARCHITECTURE.md shows.
 
-import { readFile, writeFile } from "node:fs/promises";
 import { formatTrace } from "./format-trace.ts";
 import { connectInspector } from "./inspector.ts";
-import { type Trace, traceRequest } from "./trace-request.ts";
+import { type Trace, trace } from "./trace.ts";
 import { startTracedDev } from "./traced-dev.ts";
+import { senderOf, warmUpsOfRequest } from "./traced-request.ts";
 
 export interface ShownTrace {
   readonly title: string;
@@ -69,7 +69,12 @@ export async function traceShownRequests(): Promise<readonly ShownTrace[]> {
     for (const { title, method, path, body, isAnonymous, maxFiles, maxFunctions } of shownRequests) {
       const url = base + path.replace("{id}", id);
       const request = { method, url, headers: isAnonymous ? {} : headers, body };
-      traces.push({ title, maxFiles, maxFunctions, trace: await traceRequest(inspector, request) });
+      traces.push({
+        title,
+        maxFiles,
+        maxFunctions,
+        trace: await trace(inspector, { ask: senderOf(request), warmUps: warmUpsOfRequest }),
+      });
     }
     inspector.close();
     return traces;
@@ -80,18 +85,4 @@ export async function traceShownRequests(): Promise<readonly ShownTrace[]> {
 
 export function formatShown(traces: readonly ShownTrace[]): string {
   return traces.map(({ title, trace }) => formatTrace(title, trace)).join("\n");
-}
-
-const page = new URL("../../docs/ARCHITECTURE.md", import.meta.url);
-const shown = /(?<=\n<!-- npm run trace -- --write -->\n```\n)[\s\S]*?(?=```\n)/;
-
-export async function shownOnPage(): Promise<string> {
-  return shown.exec(await readFile(page, "utf8"))?.[0] ?? "";
-}
-
-export async function writePage(text: string): Promise<void> {
-  await writeFile(
-    page,
-    (await readFile(page, "utf8")).replace(shown, () => text),
-  );
 }

@@ -17,6 +17,8 @@ export interface OperatorProcessOptions {
   readonly publicUrl?: string;
   /** Further flags, such as `["--watch-namespaces", "shop"]`. */
   readonly args?: readonly string[];
+  /** Flags of Node itself, such as `--inspect`. */
+  readonly nodeFlags?: readonly string[];
   /** Another program than the command line, with the same arguments. */
   readonly program?: string;
   /** Waits until its caches are complete, by default. */
@@ -31,11 +33,11 @@ export function startOperatorProcess(options: OperatorProcessOptions): Promise<O
 
 async function start(options: OperatorProcessOptions): Promise<OperatorProcess> {
   const adminPort = await freePort();
-  const { kubeconfig, redis, publicUrl = "http://127.0.0.1:8080", args = [] } = options;
+  const { kubeconfig, redis, publicUrl = "http://127.0.0.1:8080", args = [], nodeFlags = [] } = options;
   const connection = ["--kubeconfig", kubeconfig, "--redis", redis, "--public-url", publicUrl];
   const ports = ["--host", "127.0.0.1", "--admin-port", String(adminPort)];
   const program = await startProgram({
-    args: [options.program ?? programFile, "operator", ...connection, ...ports, ...args],
+    args: [...nodeFlags, options.program ?? programFile, "operator", ...connection, ...ports, ...args],
     adminUrl: `http://127.0.0.1:${adminPort}`,
     logFile: options.logFile,
   });

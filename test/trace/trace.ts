@@ -1,19 +1,12 @@
-// Finds the functions of the product that one warm request runs: V8's precise coverage counts them, and breakpoints, each of which goes
-// when it is met, say in which order they begin.
+// Finds the functions of the product that a process runs for one thing that is asked of it, a request or a change, once it is warm: V8's
+// precise coverage counts them, and breakpoints, each of which goes when it is met, say in which order they begin.
 
 import type { Inspector } from "./inspector.ts";
 
-export interface TracedRequest {
-  readonly method: string;
-  readonly url: string;
-  readonly headers: Readonly<Record<string, string>>;
-  /** `{n}` is another number each time, so that a change is one. */
-  readonly body: string | undefined;
-}
-
 export interface Trace {
-  readonly status: number;
-  /** In the order in which the request comes to them. */
+  /** What came of it, such as the status of an answer. */
+  readonly outcome: string;
+  /** In the order in which they begin. */
   readonly files: readonly TracedFile[];
 }
 
@@ -29,9 +22,7 @@ export interface TracedFunction {
   readonly count: number;
 }
 
-/** Requests before the first that counts: caches are filled, connections are open. */
-const warmUps = 30;
-/** Requests that are counted; what runs by itself meanwhile, such as a timer, is not in all of them. */
+/** How often it is counted; what runs by itself meanwhile, such as a timer, is not in all of them. */
 const attempts = 8;
 /** Times that long without a function that begins, after which no further one is waited for. */
 const patience = 30;
@@ -58,22 +49,30 @@ interface Counted extends TracedFunction {
   readonly startOffset: number;
 }
 
-export async function traceRequest(inspector: Inspector, request: TracedRequest): Promise<Trace> {
+export interface Traced {
+  /** Has it done once more, and answers with what came of it when it is over. */
+  readonly ask: () => Promise<string>;
+  /** How often it is asked before the first time that counts: caches are filled, connections are open. */
+  readonly warmUps: number;
+  /** File and function that it begins with, where the process does other things by itself; absent = whatever begins first. */
+  readonly begin?: { readonly path: string; readonly name: string } | undefined;
+}
+
+export async function trace(inspector: Inspector, { ask, warmUps, begin }: Traced): Promise<Trace> {
   await inspector.call("Profiler.enable");
   await inspector.call("Profiler.startPreciseCoverage", { callCount: true, detailed: false });
-  const send = senderOf(request);
-  for (let at = 0; at < warmUps; at += 1) await send();
-  let status = 0;
+  for (let at = 0; at < warmUps; at += 1) await ask();
+  let outcome = "";
   let counted: readonly Counted[] | undefined;
   for (let attempt = 0; attempt < attempts; attempt += 1) {
     await countedUntilQuiet(inspector);
-    status = await send();
+    outcome = await ask();
     const found = await countedUntilQuiet(inspector);
     counted = counted === undefined ? found : inBoth(counted, found);
   }
   await inspector.call("Profiler.stopPreciseCoverage");
-  const order = await orderOf(inspector, counted ?? [], send);
-  return { status, files: filesOf(counted ?? [], order) };
+  const order = await orderOf(inspector, counted ?? [], { ask, begin });
+  return { outcome, files: filesOf(counted ?? [], order) };
 }
 
 /** What has run since it was asked last, until nothing of the product does: a replica observes the end of a request after its answer. */
@@ -88,25 +87,17 @@ async function countedUntilQuiet(inspector: Inspector): Promise<readonly Counted
   return [...all.values()];
 }
 
-function senderOf({ method, url, headers, body }: TracedRequest): () => Promise<number> {
-  let sent = 0;
-  return async () => {
-    sent += 1;
-    const reply = await fetch(url, { method, headers, body: body?.replaceAll("{n}", String(sent)) ?? null });
-    await reply.arrayBuffer();
-    return reply.status;
-  };
-}
-
 function pause(milliseconds: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, milliseconds));
 }
 
-const product = /\/((?:core|dataplane|operator|cli)\/[^?]+\.[jt]s)$/;
+const root = new URL("../../", import.meta.url).href;
+/** Below the repository, or below the folder of another installation. */
+const product = /(?:^|\/)((?:core|dataplane|operator|cli)\/[^?]+\.[jt]s)$/;
 
 function countedIn({ result }: Coverage): readonly Counted[] {
   return result.flatMap(({ scriptId, url, functions }) => {
-    const path = url.includes("/node_modules/") ? undefined : product.exec(url)?.[1];
+    const path = url.includes("/node_modules/") ? undefined : product.exec(url.replace(root, ""))?.[1];
     if (path === undefined) return [];
     return functions.flatMap(({ functionName, ranges: [range] }) => {
       if (range === undefined || range.count === 0) return [];
@@ -117,7 +108,7 @@ function countedIn({ result }: Coverage): readonly Counted[] {
   });
 }
 
-/** What runs in each request, as often as in the one where it ran least. */
+/** What runs each time, as often as in the one where it ran least. */
 function inBoth(one: readonly Counted[], other: readonly Counted[]): readonly Counted[] {
   const counts = new Map(other.map(({ key, count }) => [key, count]));
   return one.flatMap((each) => {
@@ -132,31 +123,40 @@ interface Location {
   readonly columnNumber: number;
 }
 
-/** Keys of the functions as the request begins them, each once. */
+/** Keys of the functions as they begin, each once. */
 async function orderOf(
   inspector: Inspector,
   counted: readonly Counted[],
-  ask: () => Promise<unknown>,
+  { ask, begin }: Pick<Traced, "ask" | "begin">,
 ): Promise<readonly string[]> {
   const met: string[] = [];
   const keys = new Map<string, string>();
   /** The last stop, until the process goes on. */
   let going: Promise<unknown> = Promise.resolve();
-  inspector.on<{ readonly hitBreakpoints?: readonly string[] }>("Debugger.paused", ({ hitBreakpoints = [] }) => {
-    for (const id of hitBreakpoints) met.push(keys.get(id) ?? "");
-    const removed = hitBreakpoints.map((breakpointId) => inspector.call("Debugger.removeBreakpoint", { breakpointId }));
-    going = Promise.all([...removed, inspector.call("Debugger.resume")]);
-  });
   await inspector.call("Debugger.enable");
-  for (const [scriptId, functions] of Map.groupBy(counted, (each) => each.scriptId)) {
-    const lineStarts = await lineStartsOf(inspector, scriptId);
-    for (const { key, startOffset } of functions) {
-      const breakpoint = await breakIn(inspector, locationAt(lineStarts, scriptId, startOffset));
-      if (breakpoint !== undefined) keys.set(breakpoint, key);
+  const stops = await stopsOf(inspector, counted);
+  const isFirst = ({ path, name }: Counted): boolean =>
+    begin === undefined || (path === begin.path && name === begin.name);
+  const [first = [], later = []] = [stops.filter(({ of }) => isFirst(of)), stops.filter(({ of }) => !isFirst(of))];
+  const breakAt = async (some: readonly Stop[]): Promise<void> => {
+    for (const { of, location } of some) {
+      const breakpoint = await breakIn(inspector, location);
+      if (breakpoint !== undefined) keys.set(breakpoint, of.key);
     }
-  }
+  };
+  const meet = async (breakpoints: readonly string[]): Promise<void> => {
+    const isBeginning = met.length === 0;
+    for (const id of breakpoints) met.push(keys.get(id) ?? "");
+    await Promise.all(breakpoints.map((breakpointId) => inspector.call("Debugger.removeBreakpoint", { breakpointId })));
+    if (isBeginning) await breakAt(later);
+    await inspector.call("Debugger.resume");
+  };
+  inspector.on<{ readonly hitBreakpoints?: readonly string[] }>("Debugger.paused", ({ hitBreakpoints = [] }) => {
+    going = meet(hitBreakpoints);
+  });
+  await breakAt(first);
   await ask();
-  for (let quiet = 0; met.length < keys.size && quiet < patience; quiet += 1) {
+  for (let quiet = 0; met.length < stops.length && quiet < patience; quiet += 1) {
     const before = met.length;
     await pause(settleMs);
     if (met.length > before) quiet = 0;
@@ -166,15 +166,31 @@ async function orderOf(
   return met;
 }
 
-/** Undefined where it can't stop, as in what initialises a class's members. */
-async function breakIn(inspector: Inspector, start: Location): Promise<string | undefined> {
-  const params = { start, restrictToFunction: true };
-  const { locations } = await inspector.call<{ locations: readonly Location[] }>(
-    "Debugger.getPossibleBreakpoints",
-    params,
-  );
-  const [location] = locations;
-  if (location === undefined) return undefined;
+interface Stop {
+  readonly of: Counted;
+  readonly location: Location;
+}
+
+/** Without those where it can't stop, as in what initialises a class's members. */
+async function stopsOf(inspector: Inspector, counted: readonly Counted[]): Promise<readonly Stop[]> {
+  const stops: Stop[] = [];
+  for (const [scriptId, functions] of Map.groupBy(counted, (each) => each.scriptId)) {
+    const lineStarts = await lineStartsOf(inspector, scriptId);
+    for (const of of functions) {
+      const start = locationAt(lineStarts, scriptId, of.startOffset);
+      const params = { start, restrictToFunction: true };
+      const { locations } = await inspector.call<{ locations: readonly Location[] }>(
+        "Debugger.getPossibleBreakpoints",
+        params,
+      );
+      if (locations[0] !== undefined) stops.push({ of, location: locations[0] });
+    }
+  }
+  return stops;
+}
+
+/** Undefined where something stops already. */
+async function breakIn(inspector: Inspector, location: Location): Promise<string | undefined> {
   const set = await inspector
     .call<{ breakpointId: string }>("Debugger.setBreakpoint", { location })
     .catch(() => undefined);
