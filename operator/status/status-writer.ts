@@ -18,6 +18,7 @@ import type { Availability } from "../publish/availability.ts";
 import type { EventRecorder } from "../record/event-recorder.ts";
 import type { KeyStatus } from "../resolve/resolve-key.ts";
 import type { UserStatus } from "../resolve/resolve-user.ts";
+import { applyStatus, differs } from "./apply-status.ts";
 import {
   type Condition,
   contestedCondition,
@@ -29,10 +30,9 @@ import {
 } from "./conditions.ts";
 import { eventsOf } from "./events-of.ts";
 import { type DataWait, namesHolder } from "./messages.ts";
+import { refusalsByUid, type Status, statusOf } from "./object-status.ts";
 import { quotaEventsOf } from "./quota-status.ts";
-import { refusalsByUid, type Status, statusOf } from "./status-of.ts";
 import type { WhyUnpublished } from "./why-unpublished.ts";
-import { differs, writeStatus } from "./write-status.ts";
 
 export interface ProjectOutcome {
   readonly objects: ProjectObjects;
@@ -120,7 +120,7 @@ export function createStatusWriter(deps: StatusWriterDeps): StatusWriter {
     const text = textOf(status);
     const wait = repairs.waitMs(object.metadata.uid, text);
     if (wait > 0) return wait;
-    const answer = await writeStatus(deps.api, object, status, { yields, drops });
+    const answer = await applyStatus(deps.api, object, status, { yields, drops });
     if (answer === undefined) return 0;
     repairs.wrote(object.metadata.uid, text);
     afterWrite(object, status, answer);

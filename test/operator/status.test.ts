@@ -7,9 +7,9 @@ import { createKubeApi } from "../../operator/kube/connect.ts";
 import { customTypes } from "../../operator/kube/resource-types.ts";
 import { finalizer } from "../../operator/model/finalizer.ts";
 import type { Project } from "../../operator/model/objects.ts";
+import { applyStatus } from "../../operator/status/apply-status.ts";
 import type { Progress } from "../../operator/status/conditions.ts";
-import { statusOf } from "../../operator/status/status-of.ts";
-import { writeStatus } from "../../operator/status/write-status.ts";
+import { statusOf } from "../../operator/status/object-status.ts";
 import { sharedApiServer } from "../support/fleet/shared-fleet.ts";
 import type { TestApiServer } from "../support/kubernetes/api-server/api-server-access.ts";
 import { objectsOf } from "../support/kubernetes/api-server/api-server-objects.ts";
@@ -57,7 +57,7 @@ async function report(project: Project, progress: Progress, now = Date.now()): P
     baseUrl: "http://localhost/x/shop",
     now,
   });
-  return writeStatus(api, project, status);
+  return applyStatus(api, project, status);
 }
 
 describe("a status", () => {

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { ProjectParts } from "../../../../core/config/types.ts";
 import type { CustomResource } from "../../../../operator/model/objects.ts";
 import type { Verdict } from "../../../../operator/model/verdict.ts";
-import { refusalsByUid, type Status, type StatusInput, statusOf } from "../../../../operator/status/status-of.ts";
+import { refusalsByUid, type Status, type StatusInput, statusOf } from "../../../../operator/status/object-status.ts";
 import { changed, project, withConfig, withResource, withRootKey, withUser } from "../../../support/http/projects.ts";
 import { projectObjects, stored, terminating } from "../../../support/kubernetes/stored-crs.ts";
 

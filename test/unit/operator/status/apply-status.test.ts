@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import type { JsonObject } from "../../../../core/config/types.ts";
 import { ApiFailure, ApiUnreachable, type KubeApi, type KubeObject } from "../../../../operator/kube/api.ts";
-import type { Status } from "../../../../operator/status/status-of.ts";
-import { differs, writeStatus } from "../../../../operator/status/write-status.ts";
+import { applyStatus, differs } from "../../../../operator/status/apply-status.ts";
+import type { Status } from "../../../../operator/status/object-status.ts";
 import { stored } from "../../../support/kubernetes/stored-crs.ts";
 
 const condition = {
@@ -49,7 +49,7 @@ const answer = { metadata: {} };
 describe("writing a status", () => {
   it("applies it to the status alone, of this very object", async () => {
     const { api, applied } = answering(undefined, answer);
-    expect(await writeStatus(api, stored("Project", "shop"), status)).toBe(answer);
+    expect(await applyStatus(api, stored("Project", "shop"), status)).toBe(answer);
     const metadata = { namespace: "default", name: "shop", uid: "Project shop", resourceVersion: "7" };
     const object = { apiVersion: "jsonplane.io/v1alpha1", kind: "Project", metadata, status };
     expect(applied).toEqual([{ plural: "projects", object, subresource: "status" }]);
@@ -57,7 +57,7 @@ describe("writing a status", () => {
 
   it("of a Project that another installation looks after, goes over nothing that was written meanwhile", async () => {
     const { api, applied } = answering(answer, conflict, answer);
-    expect(await writeStatus(api, stored("Project", "shop"), status, { yields: true })).toBeUndefined();
+    expect(await applyStatus(api, stored("Project", "shop"), status, { yields: true })).toBeUndefined();
     expect(applied).toHaveLength(1);
   });
 
@@ -68,20 +68,20 @@ describe("writing a status", () => {
       conditions: [...status.conditions].reverse(),
       observedGeneration: 1,
     };
-    expect(await writeStatus(api, stored("Project", "shop", { status: present }), status)).toBeUndefined();
+    expect(await applyStatus(api, stored("Project", "shop", { status: present }), status)).toBeUndefined();
     expect(applied).toEqual([]);
   });
 
   it("is done again with the present version when somebody edited the object meanwhile", async () => {
     const present = stored("Project", "shop", { metadata: { resourceVersion: "9" } });
     const { api, applied } = answering(present, conflict, answer);
-    expect(await writeStatus(api, stored("Project", "shop"), status)).toBe(answer);
+    expect(await applyStatus(api, stored("Project", "shop"), status)).toBe(answer);
     expect(applied[1]?.object).toMatchObject({ metadata: { resourceVersion: "9" } });
   });
 
   it("gives up when somebody edits the object all the time", async () => {
     const { api, applied } = answering(stored("Project", "shop"), conflict);
-    await expect(writeStatus(api, stored("Project", "shop"), status)).rejects.toBe(conflict);
+    await expect(applyStatus(api, stored("Project", "shop"), status)).rejects.toBe(conflict);
     expect(applied).toHaveLength(3);
   });
 
@@ -91,7 +91,7 @@ describe("writing a status", () => {
     ["made anew", stored("Project", "shop", { metadata: { uid: "another" } }), conflict],
   ])("leaves an object alone that is %s", async (_, present, failure) => {
     const { api, applied } = answering(present, failure);
-    expect(await writeStatus(api, stored("Project", "shop"), status)).toBeUndefined();
+    expect(await applyStatus(api, stored("Project", "shop"), status)).toBeUndefined();
     expect(applied).toHaveLength(1);
   });
 
@@ -100,7 +100,7 @@ describe("writing a status", () => {
     ["cut off", new ApiUnreachable("cut")],
   ])("says that it was %s", async (_, failure) => {
     const { api } = answering(undefined, failure);
-    await expect(writeStatus(api, stored("Project", "shop"), status)).rejects.toBe(failure);
+    await expect(applyStatus(api, stored("Project", "shop"), status)).rejects.toBe(failure);
   });
 });
 

@@ -7,14 +7,14 @@ import { apiVersion } from "../../core/manifests/object.ts";
 import { isConflict, isNotFound, type KubeApi, type KubeObject } from "../kube/api.ts";
 import { customTypes } from "../kube/resource-types.ts";
 import type { CustomResource } from "../model/objects.ts";
-import type { Status } from "./status-of.ts";
+import type { Status } from "./object-status.ts";
 
 /**
  * The object as the server has it now, for the cache; undefined when nothing had to be written or there is no such object. `yields` = not
  * over what somebody else has written since: it may be another installation, for which no event has this one write it once more. `drops` = types of
  * conditions that nobody else sees to any more.
  */
-export async function writeStatus(
+export async function applyStatus(
   api: Pick<KubeApi, "apply" | "get">,
   object: CustomResource,
   status: Status,
