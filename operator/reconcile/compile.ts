@@ -1,26 +1,14 @@
 // The step of a reconcile that compiles: objects, credentials and what is known of stored data become the configuration to serve,
 // a verdict per object, and what to record of the data. Nothing is written.
 
-import type { ProjectParts } from "../../core/config/types.ts";
 import { compileProject } from "../compile/compile-project.ts";
 import { noHosts } from "../compile/hosts.ts";
 import { type DataEvaluation, withUnserved } from "../finalize/data-plan.ts";
-import type { DeletionRequest } from "../finalize/deletion-requests.ts";
 import { settleKept } from "../finalize/kept-data.ts";
-import type { Verdict } from "../model/verdict.ts";
+import type { CompiledProject, ResolvedProject } from "../status/outcomes.ts";
 import type { Pass } from "./pass.ts";
-import type { Resolved } from "./resolve.ts";
 
-export interface Compiled {
-  /** Undefined = nothing is served. */
-  readonly parts: ProjectParts | undefined;
-  readonly verdicts: readonly Verdict[];
-  readonly data: DataEvaluation;
-  /** What people ask to be deleted of the Project's kept data. */
-  readonly requests: readonly DeletionRequest[];
-}
-
-export function compile(pass: Pass, evaluation: DataEvaluation, resolved: Resolved): Compiled {
+export function compile(pass: Pass, evaluation: DataEvaluation, resolved: ResolvedProject): CompiledProject {
   const { objects, before, namespaceUid, deps } = pass;
   const requests = deps.deletions.of(objects, { isLeft: resolved.rival !== undefined });
   const { parts, verdicts } = compileProject({

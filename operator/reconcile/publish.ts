@@ -11,10 +11,10 @@ import type { Seen } from "../model/project-objects.ts";
 import type { PublishedProject } from "../model/published-project.ts";
 import type { AuditEntry, AuditLog } from "../observe/audit-log.ts";
 import type { Published, Publisher } from "../publish/publisher.ts";
-import type { Compiled } from "./compile.ts";
+import type { CompiledProject } from "../status/outcomes.ts";
 import type { Pass } from "./pass.ts";
 
-export async function publish(pass: Pass, compiled: Compiled): Promise<Published> {
+export async function publish(pass: Pass, compiled: CompiledProject): Promise<Published> {
   const { objects, deps } = pass;
   const published = await write(pass, compiled);
   deps.deletions.took(compiled.requests);
@@ -22,7 +22,7 @@ export async function publish(pass: Pass, compiled: Compiled): Promise<Published
   return published;
 }
 
-async function write(pass: Pass, compiled: Compiled): Promise<Published> {
+async function write(pass: Pass, compiled: CompiledProject): Promise<Published> {
   const { objects, namespaceUid, config, deps } = pass;
   const { clock, observePublish, audit } = deps;
   const { publisher } = config;
@@ -64,7 +64,7 @@ interface PublishedAs {
 
 function auditEntriesOf(
   pass: Pass,
-  { verdicts }: Compiled,
+  { verdicts }: CompiledProject,
   { served, record, loss }: PublishedAs,
 ): readonly AuditEntry[] {
   const { objects, deleted, before, namespaceUid } = pass;

@@ -8,12 +8,12 @@ import { isForbidden } from "../kube/api.ts";
 import type { Seen } from "../model/project-objects.ts";
 import type { Published } from "../publish/publisher.ts";
 import { dataEventsOf } from "../status/data-events.ts";
-import { type Compiled, compile } from "./compile.ts";
+import type { ProjectOutcome, ResolvedProject, Rollout } from "../status/outcomes.ts";
+import { compile } from "./compile.ts";
 import type { BegunPass, Pass, ReconcileDeps } from "./pass.ts";
 import { publish, revokeDeleted } from "./publish.ts";
 import { type Reconciled, requeue } from "./requeue.ts";
-import { type Resolved, resolve } from "./resolve.ts";
-import { type Rollout, writeStatuses } from "./write-statuses.ts";
+import { resolve } from "./resolve.ts";
 
 /** Most changes are live within this time: then the status is written once, and says so. */
 const acknowledgedWithinMs = 400;
@@ -29,9 +29,10 @@ export async function reconcile(seen: Seen, deps: ReconcileDeps, signal: AbortSi
   const published = await publish(pass, compiled);
   const rollout = await awaitReplicas(pass, published, signal);
   const progress = await advance(pass, published, resolved);
-  recordDataEvents(pass, { compiled, published, progress });
-  const rewriteAfterMs = await writeStatuses(pass, { resolved, compiled, rollout, progress });
-  return requeue({ resolved, compiled, published, rollout, progress, rewriteAfterMs }, deps.clock.now());
+  const outcome = outcomeOf(pass, { resolved, compiled, published, rollout, progress });
+  recordDataEvents(pass, outcome);
+  const rewriteAfterMs = await deps.statuses.write(outcome);
+  return requeue(outcome, rewriteAfterMs, deps.clock.now());
 }
 
 async function begin(seen: Seen, deps: ReconcileDeps): Promise<BegunPass> {
@@ -88,19 +89,26 @@ async function awaitReplicas(
   return { state, availability };
 }
 
-async function advance(pass: Pass, { data }: Published, { rival }: Resolved): Promise<DeletionProgress> {
+async function advance(pass: Pass, { data }: Published, { rival }: ResolvedProject): Promise<DeletionProgress> {
   const { objects, deleted, namespaceUid, config, deps } = pass;
   const isNamespaceGone = namespaceUid === undefined;
   return await advanceDeletions({ objects, isNamespaceGone, deleted, rival, record: data }, config, deps);
 }
 
-interface DataOutcome {
-  readonly compiled: Compiled;
-  readonly published: Published;
-  readonly progress: DeletionProgress;
+type Steps = Pick<ProjectOutcome, "resolved" | "compiled" | "published" | "rollout" | "progress">;
+
+/** What the steps found, with what replicas report by now. */
+function outcomeOf({ objects, config: { acknowledgements, publisher }, deps }: Pass, steps: Steps): ProjectOutcome {
+  const { ref } = objects;
+  const reports = {
+    refusals: acknowledgements.refusalsOf(ref),
+    building: acknowledgements.buildingOf(ref),
+    uses: acknowledgements.usesOf(ref),
+  };
+  return { objects, ...steps, reports, dataLoss: publisher.dataLoss(), baseUrl: deps.baseUrlOf(ref) };
 }
 
-function recordDataEvents({ objects, deleted, deps }: Pass, { compiled, published, progress }: DataOutcome): void {
+function recordDataEvents({ objects, deleted, deps }: Pass, { compiled, published, progress }: ProjectOutcome): void {
   const { adopted } = compiled.data;
   const events = dataEventsOf({ objects, deleted, record: published.data, purged: progress.purged, adopted });
   for (const { subject, note } of events) deps.recorder.record(subject, note);

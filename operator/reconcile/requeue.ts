@@ -1,7 +1,6 @@
 // Says when a Project is to be looked at again although nothing has changed, and which revision is waited for. Pure.
 
-import type { Published } from "../publish/publisher.ts";
-import type { PassOutcome } from "./write-statuses.ts";
+import type { ProjectOutcome } from "../status/outcomes.ts";
 
 export interface Reconciled {
   /** Milliseconds after which to look again although nothing has changed. */
@@ -25,14 +24,9 @@ const ringRequeueMs = 500;
 /** Whether the other installation is still there. */
 const rivalRequeueMs = 60_000;
 
-interface Done extends PassOutcome {
-  readonly published: Published;
-  /** Milliseconds until a status may be written again that something else keeps changing; 0 = all are written. */
-  readonly rewriteAfterMs: number;
-}
-
-export function requeue(done: Done, now: number): Reconciled {
-  const { resolved, compiled, published, rollout, progress, rewriteAfterMs } = done;
+/** `rewriteAfterMs`: until a status may be written again that something else keeps changing; 0 = all are written. */
+export function requeue(outcome: ProjectOutcome, rewriteAfterMs: number, now: number): Reconciled {
+  const { resolved, compiled, published, rollout, progress } = outcome;
   // Of somebody whose clock is ahead of this one.
   const coming = compiled.requests.filter(({ isEarly }) => isEarly !== true);
   const moments = coming.map(({ until }) => until - now).filter((milliseconds) => milliseconds > 0);

@@ -1,21 +1,14 @@
 // The step of a reconcile that resolves credentials: Secrets are read, minted and repaired, and written before anything that depends
 // on them is published. Rejects where the API server can't be asked, or somebody else has changed a Secret meanwhile.
 
-import type { Installation } from "../model/installation.ts";
 import { auditOf } from "../resolve/credential-event.ts";
 import { followProject } from "../resolve/recall-project.ts";
-import { type ProjectResolution, resolveProject } from "../resolve/resolve-project.ts";
+import { resolveProject } from "../resolve/resolve-project.ts";
 import { writeSecrets } from "../resolve/write-secrets.ts";
+import type { ResolvedProject } from "../status/outcomes.ts";
 import type { Pass } from "./pass.ts";
 
-/** `isComplete` is false when the API server refused a Secret: another attempt may find it in a better mood. */
-export type Resolved = ProjectResolution & {
-  readonly isComplete: boolean;
-  /** The other installation that looks after the Project; undefined = this one does. */
-  readonly rival: Installation | undefined;
-};
-
-export async function resolve({ objects, before: { parts, revision }, config, deps }: Pass): Promise<Resolved> {
+export async function resolve({ objects, before: { parts, revision }, config, deps }: Pass): Promise<ResolvedProject> {
   const { find, rival } = await deps.secrets.prepare(objects);
   const resolved = await resolveProject(objects, parts, {
     findSecret: find,

@@ -2,9 +2,8 @@
 // while they are true. Equal knowledge gives equal conditions, so that nothing is written when nothing has changed.
 
 import type { EndWait } from "../finalize/advance-purges.ts";
-import { healsByItself, type NoticeReason, type Reason, type UnpublishedReason } from "../model/reasons.ts";
+import { healsByItself, type NoticeReason, type Reason } from "../model/reasons.ts";
 import type { Verdict } from "../model/verdict.ts";
-import type { RolloutState } from "../publish/acknowledgements.ts";
 import type { Availability } from "../publish/availability.ts";
 import {
   acceptedMessage,
@@ -22,6 +21,7 @@ import {
   undeletableMessage,
   unprogrammedMessage,
 } from "./messages.ts";
+import type { ObjectOutcome, Progress } from "./outcomes.ts";
 
 export type ConditionType = "Accepted" | "Programmed" | "Ready" | "Reconciling" | "Available" | "Stalled" | "Contested";
 
@@ -33,30 +33,6 @@ export interface Condition {
   readonly lastTransitionTime: string;
   readonly reason: string;
   readonly message: string;
-}
-
-/** How far the newest configuration of the object has come. */
-export type Progress =
-  /** It could not be written; `why` is a sentence without times and counters. */
-  | { readonly state: "not_published"; readonly reason: UnpublishedReason; readonly why: string }
-  /** `refusal` = what a replica says that can't use it. */
-  | { readonly state: RolloutState; readonly refusal?: string };
-
-export interface Observation {
-  readonly generation: number;
-  readonly deleting: boolean;
-  /** While it is being deleted: what it waits for; absent = nothing. */
-  readonly dataWait?: EndWait;
-  readonly verdict: Verdict;
-  readonly progress: Progress;
-  /** Of a Project: whether a live replica serves it now. */
-  readonly availability?: Availability;
-  /** Of a Project: name of the loss of stored data for which its requests are refused. */
-  readonly dataLoss?: string;
-  /** `status.conditions` as they are. */
-  readonly previous: readonly FormerCondition[];
-  /** Unix milliseconds. */
-  readonly now: number;
 }
 
 /** A condition as the API server has it: perhaps somebody else's. */
@@ -81,22 +57,34 @@ type ConditionNow =
 
 type AvailabilityReason = keyof typeof availabilityMessages;
 
-export function conditionsOf(observation: Observation): readonly Condition[] {
-  const accepted = acceptedOf(observation);
-  const programmed = programmedOf(observation, accepted);
-  const ready = readyOf(accepted, programmed, observation);
+/** What conditions need of an object as the API server has it. */
+export interface PresentObject {
+  readonly kind: string;
+  readonly metadata: { readonly generation?: number; readonly deletionTimestamp?: string };
+  readonly status?: unknown;
+}
+
+export function conditionsOf(object: PresentObject, outcome: ObjectOutcome): readonly Condition[] {
+  const accepted = acceptedOf(object, outcome);
+  const programmed = programmedOf(object, outcome, accepted);
+  const ready = readyOf(accepted, programmed, outcome);
   const contents: [ConditionType, ConditionNow][] = [
     ["Accepted", accepted],
     ["Programmed", programmed],
     ["Ready", ready],
   ];
-  const { availability } = observation;
-  if (availability !== undefined) contents.push(["Available", availableOf(availability, accepted, observation)]);
+  if (object.kind === "Project") contents.push(["Available", availableOf(object, outcome, accepted)]);
   if (ready.status === "False") {
     const type = healsByItself(ready.reason) ? "Reconciling" : "Stalled";
     contents.push([type, { status: "True", reason: ready.reason, message: ready.message }]);
   }
-  return contents.map(([type, what]) => dated(type, what, observation));
+  const { generation = 0 } = object.metadata;
+  const former = formerConditions(object);
+  return contents.map(([type, content]) => dated(type, content, { generation, former, now: outcome.now }));
+}
+
+export function formerConditions({ status }: Pick<PresentObject, "status">): readonly FormerCondition[] {
+  return (status as { readonly conditions?: readonly FormerCondition[] } | undefined)?.conditions ?? [];
 }
 
 /** True once every live replica serves the newest spec; replicas that come and go never turn it back. */
@@ -110,14 +98,14 @@ export function isProgrammed(conditions: readonly FormerCondition[], generation:
  * that nobody has looked at, stay as they are.
  */
 export function withAvailability(
-  previous: readonly FormerCondition[],
+  former: readonly FormerCondition[],
   { availability, now }: { readonly availability: Availability; readonly now: number },
 ): readonly FormerCondition[] {
-  return previous.map((condition) => {
+  return former.map((condition) => {
     const isOfReplicas = Object.hasOwn(availabilityMessages, condition.reason);
     if (condition.type !== "Available" || !isOfReplicas) return condition;
-    const content = byAvailability(availability, previous);
-    return dated("Available", content, { generation: condition.observedGeneration ?? 0, previous, now });
+    const content = byAvailability(availability, former);
+    return dated("Available", content, { generation: condition.observedGeneration ?? 0, former, now });
   });
 }
 
@@ -145,9 +133,9 @@ function timeOf(now: number): string {
   return new Date(now).toISOString().replace(/\.[0-9]{3}Z$/, "Z");
 }
 
-function acceptedOf({ verdict, deleting, dataWait, progress }: Observation): ConditionContent {
+function acceptedOf(object: PresentObject, { verdict, dataWait, progress }: ObjectOutcome): ConditionContent {
   // An object whose Project has gone too reports its own end, not that.
-  if (deleting) return { status: "False", reason: "Deleting", message: deletionOf(progress, dataWait) };
+  if (isDeleting(object)) return { status: "False", reason: "Deleting", message: deletionOf(progress, dataWait) };
   if (!verdict.accepted) return { status: "False", reason: verdict.reason, message: refusedMessage(verdict) };
   const reason: NoticeReason | "Accepted" = verdict.notices[0]?.reason ?? "Accepted";
   return { status: "True", reason, message: acceptedMessage(verdict.notices) };
@@ -157,14 +145,19 @@ function deletionOf(progress: Progress, dataWait: EndWait | undefined): string {
   return progress.state === "not_published" ? undeletableMessage(progress.why) : deletingMessage(dataWait);
 }
 
-function programmedOf(observation: Observation, accepted: ConditionContent): ConditionContent {
-  const { verdict, generation, previous, deleting } = observation;
-  if (!deleting && isLive(verdict) && isProgrammed(previous, generation)) return programmedContent;
+function programmedOf(
+  object: PresentObject,
+  { verdict, progress }: ObjectOutcome,
+  accepted: ConditionContent,
+): ConditionContent {
+  const deleting = isDeleting(object);
+  const { generation = 0 } = object.metadata;
+  if (!deleting && isLive(verdict) && isProgrammed(formerConditions(object), generation)) return programmedContent;
   const newest = verdict.accepted || verdict.partly === true;
   if (accepted.status === "False" && (deleting || !newest)) {
     return { status: "False", reason: accepted.reason, message: unprogrammedMessage };
   }
-  return byProgress(observation.progress);
+  return byProgress(progress);
 }
 
 const programmedContent: ConditionContent = {
@@ -193,7 +186,7 @@ function byProgress(progress: Progress): ConditionContent {
 function readyOf(
   accepted: ConditionContent,
   programmed: ConditionContent,
-  { dataLoss }: Observation,
+  { dataLoss }: ObjectOutcome,
 ): ConditionContent {
   if (accepted.status === "False") return accepted;
   if (dataLoss !== undefined) return { status: "False", reason: "DataLost", message: dataLostMessage(dataLoss) };
@@ -205,23 +198,23 @@ function readyOf(
 
 /** What is served now, unlike the others: it is turned back, and neither Ready nor health checks depend on it. */
 function availableOf(
-  availability: Availability,
+  object: PresentObject,
+  { verdict, availability, dataLoss }: ObjectOutcome,
   accepted: ConditionContent,
-  { verdict, previous, deleting, dataLoss }: Observation,
 ): ConditionNow {
-  if (accepted.status === "False" && (deleting || !isLive(verdict))) {
+  if (accepted.status === "False" && (isDeleting(object) || !isLive(verdict))) {
     return { status: "False", reason: accepted.reason, message: unavailableMessage };
   }
   if (dataLoss !== undefined) return { status: "False", reason: "DataLost", message: dataLostMessage(dataLoss) };
-  return byAvailability(availability, previous);
+  return byAvailability(availability, formerConditions(object));
 }
 
-function byAvailability(availability: Availability, previous: readonly FormerCondition[]): ConditionNow {
+function byAvailability(availability: Availability, former: readonly FormerCondition[]): ConditionNow {
   if (availability === "no_replicas") return unavailable("NoReplicas");
   if (availability === "unknown") return unknown("ReplicasUnknown");
   if (availability === "refused") return unknown("RefusedByReplica");
   // Who serves an earlier version serves it.
-  const wasServed = previous.some(({ type, status }) => type === "Available" && status === "True");
+  const wasServed = former.some(({ type, status }) => type === "Available" && status === "True");
   return availability === "served" || wasServed ? available : unavailable("WaitingForReplicas");
 }
 
@@ -235,17 +228,27 @@ function unknown(reason: AvailabilityReason): ConditionNow {
   return { status: "Unknown", reason, message: availabilityMessages[reason] };
 }
 
+function isDeleting({ metadata }: PresentObject): boolean {
+  return metadata.deletionTimestamp !== undefined;
+}
+
 function isLive(verdict: Verdict): boolean {
   return verdict.accepted || verdict.live;
+}
+
+interface Dating {
+  readonly generation: number;
+  readonly former: readonly FormerCondition[];
+  /** Unix milliseconds. */
+  readonly now: number;
 }
 
 function dated(
   type: ConditionType,
   { status, reason, message }: ConditionNow,
-  observation: Pick<Observation, "generation" | "previous" | "now">,
+  { generation, former, now }: Dating,
 ): Condition {
-  const { generation, previous, now } = observation;
-  const before = previous.find((condition) => condition.type === type);
+  const before = former.find((condition) => condition.type === type);
   const lastTransitionTime = before?.status === status ? before.lastTransitionTime : timeOf(now);
   return {
     type,

@@ -4,8 +4,6 @@ import { acceptLossAnnotation } from "../../core/config/store-fields.ts";
 import type { EndWait } from "../finalize/advance-purges.ts";
 import type { Fault, Notice, Refused } from "../model/verdict.ts";
 
-export type DataWait = EndWait;
-
 export const readyMessage = "The spec is valid, and every data-plane replica that was live has acknowledged it";
 export const unavailableMessage = "It is not served; see the condition Accepted";
 export const unprogrammedMessage = "The newest spec is not served; see the condition Accepted";

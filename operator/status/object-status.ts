@@ -1,18 +1,16 @@
-// Makes the whole `status` of an object of each kind out of what the stages found. What only the resolve stage knows, and did
+// Makes the whole `status` of an object of each kind out of what the stages outcome. What only the resolve stage knows, and did
 // not say anew, stays as it was.
 
-import type { QuotaUses } from "../../core/config/quota-uses.ts";
 import type { IndexField, ProjectParts } from "../../core/config/types.ts";
-import type { EndWait } from "../finalize/advance-purges.ts";
 import { resourceNameOf, rootKeyOf, usernameOf } from "../model/claimed-name.ts";
 import type { ApiKey, ApiResource, CustomResource, ProjectUser } from "../model/objects.ts";
 import type { ProjectObjects } from "../model/project-objects.ts";
 import type { Notice, Verdict } from "../model/verdict.ts";
-import type { Availability } from "../publish/availability.ts";
 import type { KeyStatus } from "../resolve/resolve-key.ts";
 import type { UserStatus } from "../resolve/resolve-user.ts";
-import { type Condition, conditionsOf, type FormerCondition, isProgrammed, type Progress } from "./conditions.ts";
+import { type Condition, conditionsOf, type FormerCondition, isProgrammed } from "./conditions.ts";
 import { clipped } from "./messages.ts";
+import type { ObjectOutcome } from "./outcomes.ts";
 import { quotaMembers } from "./quota-status.ts";
 
 /** `status` as it is applied: no member is undefined. */
@@ -22,31 +20,6 @@ export interface Status {
   readonly [member: string]: unknown;
 }
 
-export interface StatusInput {
-  readonly verdict: Verdict;
-  readonly progress: Progress;
-  /** Whether a live replica serves the Project now. */
-  readonly availability: Availability;
-  /** Name of the loss of stored data that nobody has accepted for the Project. */
-  readonly dataLoss?: string;
-  /** While the object is being deleted: what it waits for. */
-  readonly dataWait?: EndWait;
-  /** What the resolve stage says anew of this object. */
-  readonly facts?: KeyStatus | UserStatus;
-  /** What is published now; absent when nothing of the project is. */
-  readonly parts?: ProjectParts;
-  /** Names of indexes that replicas are building, by resource; absent when that is not known. */
-  readonly building?: ReadonlyMap<string, readonly string[]>;
-  /** How much of its quotas the Project uses; absent when nothing is known anew. */
-  readonly uses?: QuotaUses;
-  /** All objects of the Project, for the counts of its status. */
-  readonly objects: ProjectObjects;
-  /** The address that clients use for the Project. */
-  readonly baseUrl: string;
-  /** Unix milliseconds. */
-  readonly now: number;
-}
-
 /** What the API server keeps of a status, before anything of it is known to be right. */
 interface FormerStatus {
   readonly liveGeneration?: number;
@@ -54,57 +27,49 @@ interface FormerStatus {
   readonly [member: string]: unknown;
 }
 
-export function statusOf(object: CustomResource, input: StatusInput): Status {
+export function statusOf(object: CustomResource, outcome: ObjectOutcome): Status {
   const former = (object.status ?? {}) as FormerStatus;
-  const { verdict, progress, availability, dataLoss, dataWait, now } = input;
+  const { verdict } = outcome;
   const generation = object.metadata.generation ?? 0;
   const deleting = object.metadata.deletionTimestamp !== undefined;
-  const conditions = conditionsOf({
-    generation,
-    deleting,
-    ...(dataWait !== undefined && { dataWait }),
-    verdict,
-    progress,
-    ...(object.kind === "Project" && { availability, ...(dataLoss !== undefined && { dataLoss }) }),
-    previous: former.conditions ?? [],
-    now,
-  });
+  const conditions = conditionsOf(object, outcome);
   const live = !deleting && (verdict.accepted || verdict.live);
   const liveGeneration = isProgrammed(conditions, generation) ? generation : former.liveGeneration;
   return {
     observedGeneration: generation,
     ...(live && liveGeneration !== undefined && { liveGeneration }),
-    ...ownMembers(object, former, { ...input, live }),
+    ...ownMembers(object, former, { ...outcome, live }),
     conditions,
   };
 }
 
-type Found = StatusInput & { readonly live: boolean };
+/** `live`: some version of the object is served, or about to be. */
+type LiveOutcome = ObjectOutcome & { readonly live: boolean };
 
-function ownMembers(object: CustomResource, former: FormerStatus, found: Found): object {
+function ownMembers(object: CustomResource, former: FormerStatus, outcome: LiveOutcome): object {
   switch (object.kind) {
     case "Project":
       return {
-        ...(found.live && { baseURL: found.baseUrl }),
-        children: childCounts(found.objects),
-        ...quotaMembers(object, former, found.uses),
+        ...(outcome.live && { baseURL: outcome.baseUrl }),
+        children: childCounts(outcome.objects),
+        ...quotaMembers(object, former, outcome.uses),
       };
     case "ApiResource":
       return {
-        ...(found.live && { url: childUrl(found.baseUrl, "api", resourceNameOf(object)) }),
-        ...(found.live && indexMembers(object, found)),
-        ...warnings(found.verdict),
+        ...(outcome.live && { url: childUrl(outcome.baseUrl, "api", resourceNameOf(object)) }),
+        ...(outcome.live && indexMembers(object, outcome)),
+        ...warnings(outcome.verdict),
       };
     case "RootKey":
-      return { ...(found.live && { url: childUrl(found.baseUrl, "json", rootKeyOf(object)) }) };
+      return { ...(outcome.live && { url: childUrl(outcome.baseUrl, "json", rootKeyOf(object)) }) };
     case "ProjectUser":
-      return credentialMembers(object, former, found.facts);
+      return credentialMembers(object, former, outcome.facts);
     case "ApiKey":
-      return credentialMembers(object, former, found.facts);
+      return credentialMembers(object, former, outcome.facts);
   }
 }
 
-function indexMembers(object: ApiResource, { parts, building }: StatusInput): object {
+function indexMembers(object: ApiResource, { parts, building }: ObjectOutcome): object {
   const name = resourceNameOf(object);
   const config = parts?.resources.get(name);
   if (config === undefined || config.uid !== object.metadata.uid) return {};

@@ -2,8 +2,6 @@
 // something turned. Objects that are gone are left alone.
 
 import type { Clock } from "../../core/clock.ts";
-import type { QuotaUses } from "../../core/config/quota-uses.ts";
-import type { ProjectParts } from "../../core/config/types.ts";
 import type { Monotonic } from "../../core/timers.ts";
 import { acceptedLossOf } from "../compile/accepted-loss.ts";
 import type { KubeApi, KubeObject } from "../kube/api.ts";
@@ -13,53 +11,23 @@ import type { CustomResource } from "../model/objects.ts";
 import { childrenOf, type ProjectObjects } from "../model/project-objects.ts";
 import { isUnpublishedReason, type UnpublishedReason } from "../model/reasons.ts";
 import type { Refused, Verdict } from "../model/verdict.ts";
-import type { ReplicaRefusal, RolloutState } from "../publish/acknowledgements.ts";
 import type { Availability } from "../publish/availability.ts";
 import type { EventRecorder } from "../record/event-recorder.ts";
-import type { KeyStatus } from "../resolve/resolve-key.ts";
-import type { UserStatus } from "../resolve/resolve-user.ts";
 import { applyStatus, differs } from "./apply-status.ts";
 import {
   type Condition,
   contestedCondition,
-  type FormerCondition,
+  formerConditions,
   heldCondition,
   isProgrammed,
-  type Progress,
   withAvailability,
 } from "./conditions.ts";
 import { eventsOf } from "./events-of.ts";
-import { type DataWait, namesHolder } from "./messages.ts";
+import { namesHolder } from "./messages.ts";
 import { refusalsByUid, type Status, statusOf } from "./object-status.ts";
+import type { ObjectOutcome, Progress, ProjectOutcome } from "./outcomes.ts";
 import { quotaEventsOf } from "./quota-status.ts";
 import type { WhyUnpublished } from "./why-unpublished.ts";
-
-export interface ProjectOutcome {
-  readonly objects: ProjectObjects;
-  readonly verdicts: readonly Verdict[];
-  /** What the resolve stage says anew, by UID. */
-  readonly facts: ReadonlyMap<string, KeyStatus | UserStatus>;
-  readonly rollout: RolloutState;
-  readonly availability: Availability;
-  /** Name of the loss of stored data that nobody has accepted for all Projects. */
-  readonly dataLoss?: string;
-  readonly refusals: readonly ReplicaRefusal[];
-  /** Names of indexes that are being built, by resource. */
-  readonly building: ReadonlyMap<string, readonly string[]>;
-  /** Of the Project's quotas; undefined when nothing is known anew. */
-  readonly uses: QuotaUses | undefined;
-  /** By UID. */
-  readonly dataWaits: ReadonlyMap<string, DataWait>;
-  readonly projectWait?: DataWait;
-  readonly baseUrl: string;
-  readonly parts?: ProjectParts;
-  /** UIDs of objects that are no more. */
-  readonly gone: ReadonlySet<string>;
-  /** The other installation that looks after the Project, and says of all objects what became of them; absent = this one does. */
-  readonly rival?: Installation;
-  /** Other installations that hold objects without a Project back, by UID: each has data to delete first. */
-  readonly held: ReadonlyMap<string, Installation>;
-}
 
 export interface Unpublished extends WhyUnpublished {
   readonly availability: Availability;
@@ -155,16 +123,18 @@ export function createStatusWriter(deps: StatusWriterDeps): StatusWriter {
 
   return {
     async write(outcome) {
-      const { objects, verdicts, parts, rival, held } = outcome;
+      const { objects, resolved, compiled, reports, progress } = outcome;
+      const { parts, verdicts } = compiled;
+      const { rival } = resolved;
       const now = deps.clock.now();
-      const refusals = parts === undefined ? new Map() : refusalsByUid(parts, outcome.refusals, deps.userField);
+      const refusals = parts === undefined ? new Map() : refusalsByUid(parts, reports.refusals, deps.userField);
       const byUid = objectsByUid(objects);
       const statuses = verdicts.flatMap((verdict): readonly StatusWrite[] => {
         const object = byUid.get(verdict.uid);
-        if (object === undefined || outcome.gone.has(verdict.uid)) return [];
+        if (object === undefined || progress.gone.has(verdict.uid)) return [];
         if (rival !== undefined && isLeftTo(object, now)) return contested(object, rival, now);
-        const status = statusOf(object, inputOf(verdict, { ...outcome, now, refusal: refusals.get(verdict.uid) }));
-        const holder = held.get(verdict.uid);
+        const status = statusOf(object, objectOutcome(verdict, outcome, { now, refusal: refusals.get(verdict.uid) }));
+        const holder = progress.held.get(verdict.uid);
         if (holder !== undefined) return heldBack(object, { status, holder, now });
         return [{ object, status, yields: rival !== undefined }];
       });
@@ -215,41 +185,30 @@ function textOf({ conditions, ...members }: Status): string {
   return JSON.stringify([members, conditions.map(({ lastTransitionTime: _, ...content }) => content)]);
 }
 
-interface ObjectOutcome extends ProjectOutcome {
-  readonly now: number;
-  readonly refusal: string | undefined;
-}
-
-function inputOf(verdict: Verdict, outcome: ObjectOutcome): Parameters<typeof statusOf>[1] {
-  const {
-    objects,
-    facts,
-    rollout,
-    availability,
-    dataLoss,
-    refusal,
-    building,
-    uses,
-    dataWaits,
-    projectWait,
-    baseUrl,
-    parts,
-    now,
-  } = outcome;
-  const dataWait = (verdict.kind === "Project" ? projectWait : undefined) ?? dataWaits.get(verdict.uid);
-  const fact = facts.get(verdict.uid);
+/** Of one object, what the reconcile of its Project found. `refusal`: what a replica says of it that can't use it. */
+function objectOutcome(
+  verdict: Verdict,
+  outcome: ProjectOutcome,
+  { refusal, now }: { readonly refusal: string | undefined; readonly now: number },
+): ObjectOutcome {
+  const { objects, resolved, compiled, rollout, reports, progress, dataLoss, baseUrl } = outcome;
+  const { parts } = compiled;
+  const isProject = verdict.kind === "Project";
+  const dataWait = (isProject ? progress.waitingFor : undefined) ?? progress.waiting.get(verdict.uid);
+  const facts = resolved.statuses.get(verdict.uid);
+  const isLost = isProject && dataLoss !== undefined && acceptedLossOf(objects.project) !== dataLoss;
   return {
     verdict,
-    progress: { state: rollout, ...(refusal !== undefined && { refusal }) },
-    availability,
+    progress: { state: rollout.state, ...(refusal !== undefined && { refusal }) },
+    availability: rollout.availability,
     objects,
-    building,
+    building: reports.building,
     baseUrl,
     now,
-    ...(uses !== undefined && { uses }),
-    ...(dataLoss !== undefined && acceptedLossOf(objects.project) !== dataLoss && { dataLoss }),
+    ...(reports.uses !== undefined && { uses: reports.uses }),
+    ...(isLost && { dataLoss }),
     ...(dataWait !== undefined && { dataWait }),
-    ...(fact !== undefined && { facts: fact }),
+    ...(facts !== undefined && { facts }),
     ...(parts !== undefined && { parts }),
   };
 }
@@ -345,8 +304,4 @@ function objectsByUid(objects: ProjectObjects): ReadonlyMap<string, CustomResour
   const { project } = objects;
   const all: readonly CustomResource[] = [...(project === undefined ? [] : [project]), ...childrenOf(objects)];
   return new Map(all.map((object) => [object.metadata.uid, object]));
-}
-
-function formerConditions(object: CustomResource): readonly FormerCondition[] {
-  return (object.status as { conditions?: readonly FormerCondition[] } | undefined)?.conditions ?? [];
 }

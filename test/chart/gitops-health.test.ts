@@ -8,14 +8,13 @@ import { evaluate } from "@marcbachmann/cel-js";
 import { beforeAll, describe, expect, it } from "vitest";
 import { parse, parseAllDocuments } from "yaml";
 import { healsByItself, type Reason, reasonCatalogue } from "../../operator/model/reasons.ts";
-import { conditionsOf, type Observation } from "../../operator/status/conditions.ts";
 import { lua } from "../../tools/parts/lua.ts";
 import { requirePart } from "../../tools/parts/part.ts";
 import { runCommand } from "../../tools/parts/run-command.ts";
 import { root } from "../../tools/read-crds.ts";
+import { type ConditionCase, conditionsIn } from "../support/kubernetes/conditions-in.ts";
 
 const kinds = ["Project", "ApiResource", "ProjectUser", "ApiKey", "RootKey"];
-const noon = Date.parse("2026-11-21T12:00:00Z");
 const subject = { kind: "Project", namespace: "shop", name: "shop", uid: "u-1" } as const;
 
 interface Watched {
@@ -31,14 +30,10 @@ interface State {
   readonly flux: "current" | "inProgress" | "failed";
 }
 
-function written(more: Partial<Observation>): Watched {
-  const progress = { state: "programmed" } as const;
+function written(more: ConditionCase): Watched {
   const verdict = { ...subject, accepted: true, notices: [] } as const;
-  const base = { generation: 2, deleting: false, verdict, progress, previous: [], now: noon };
-  return {
-    metadata: { generation: 2 },
-    status: { observedGeneration: 2, conditions: conditionsOf({ ...base, ...more }) },
-  };
+  const conditions = conditionsIn({ generation: 2, verdict, ...more });
+  return { metadata: { generation: 2 }, status: { observedGeneration: 2, conditions } };
 }
 
 function refused(reason: Reason, live: boolean): Watched {

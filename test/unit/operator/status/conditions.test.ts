@@ -8,14 +8,9 @@ import {
   reasonCatalogue,
 } from "../../../../operator/model/reasons.ts";
 import type { Fault, Refused, Verdict } from "../../../../operator/model/verdict.ts";
-import {
-  type Condition,
-  conditionsOf,
-  type FormerCondition,
-  type Observation,
-  type Progress,
-  withAvailability,
-} from "../../../../operator/status/conditions.ts";
+import { type Condition, type FormerCondition, withAvailability } from "../../../../operator/status/conditions.ts";
+import type { ObjectOutcome, Progress } from "../../../../operator/status/outcomes.ts";
+import { type ConditionCase, conditionsIn } from "../../../support/kubernetes/conditions-in.ts";
 import { kstatusOf } from "../../../support/kubernetes/kstatus.ts";
 
 const subject = { kind: "ApiResource", namespace: "default", name: "books", uid: "u-1" } as const;
@@ -25,18 +20,6 @@ const noon = Date.parse("2026-11-21T12:00:00Z");
 
 function refused(reason: Reason, more: Partial<Refused> = {}): Verdict {
   return { ...subject, accepted: false, reason, faults: [{ message: "Write another" }], live: false, ...more };
-}
-
-function observed(more: Partial<Observation>): Observation {
-  return {
-    generation: 1,
-    deleting: false,
-    verdict: accepted,
-    progress: { state: "programmed" },
-    previous: [],
-    now: noon,
-    ...more,
-  };
 }
 
 function found(conditions: readonly Condition[], type: string): Condition {
@@ -55,15 +38,13 @@ describe("conditions", () => {
     "need a person while nothing can be published: %s",
     (reason) => {
       const verdict = refused(reason);
-      const conditions = conditionsOf(
-        observed({ verdict, progress: { state: "not_published", reason, why: "Look." } }),
-      );
+      const conditions = conditionsIn({ verdict, progress: { state: "not_published", reason, why: "Look." } });
       expect(found(conditions, "Stalled")).toMatchObject({ status: "True", reason });
       expect(kstatusOf({ metadata: { generation: 1 }, status: { observedGeneration: 1, conditions } })).toBe("Failed");
     },
   );
 
-  const states: readonly [string, Partial<Observation>, string][] = [
+  const states: readonly [string, ConditionCase, string][] = [
     ["served everywhere", {}, "Accepted+Accepted Programmed+Programmed Ready+Ready"],
     [
       "on its way",
@@ -117,79 +98,76 @@ describe("conditions", () => {
     ],
   ];
   it.each(states)("of an object that is %s", (_, observation, expected) => {
-    expect(summary(conditionsOf(observed(observation)))).toBe(expected);
+    expect(summary(conditionsIn(observation))).toBe(expected);
   });
 
   it("all speak of the generation that was looked at", () => {
-    for (const condition of conditionsOf(observed({ generation: 7 }))) expect(condition.observedGeneration).toBe(7);
+    for (const condition of conditionsIn({ generation: 7 })) expect(condition.observedGeneration).toBe(7);
   });
 });
 
 describe("the deletion of an object", () => {
   it("that can't be published says so, and does not say that it is out of service", () => {
     const progress: Progress = { state: "not_published", reason: "PublishFailed", why: "Redis is away" };
-    const { message } = found(conditionsOf(observed({ deleting: true, progress })), "Ready");
+    const { message } = found(conditionsIn({ deleting: true, progress }), "Ready");
     expect(message).toContain("withdrawn once that can be published. Redis is away");
     expect(message).not.toContain("no longer served");
   });
 });
 
 describe("Programmed", () => {
-  const before = conditionsOf(observed({}));
+  const before = conditionsIn({});
 
   it.each<Progress>([{ state: "waiting" }, { state: "no_replicas" }, unpublished])(
     "stays true at its generation, whatever replicas come and go: $state",
     (progress) => {
-      expect(conditionsOf(observed({ progress, previous: before }))).toEqual(before);
+      expect(conditionsIn({ progress, former: before })).toEqual(before);
     },
   );
 
   it("begins anew with the next generation", () => {
-    const after = conditionsOf(observed({ generation: 2, progress: { state: "waiting" }, previous: before }));
+    const after = conditionsIn({ generation: 2, progress: { state: "waiting" }, former: before });
     expect(found(after, "Programmed")).toMatchObject({ status: "False", reason: "WaitingForReplicas" });
   });
 
   it("stays true of an object that goes on being served although what it refers to has gone", () => {
-    const after = conditionsOf(observed({ verdict: refused("SecretNotFound", { live: true }), previous: before }));
+    const after = conditionsIn({ verdict: refused("SecretNotFound", { live: true }), former: before });
     expect(found(after, "Programmed").status).toBe("True");
     expect(found(after, "Ready")).toMatchObject({ status: "False", reason: "SecretNotFound" });
   });
 
   it("ends when the object is no longer served, and is earned anew", () => {
-    const gone = conditionsOf(observed({ verdict: refused("ProjectNotFound"), previous: before }));
+    const gone = conditionsIn({ verdict: refused("ProjectNotFound"), former: before });
     expect(found(gone, "Programmed").status).toBe("False");
-    const back = conditionsOf(observed({ progress: { state: "waiting" }, previous: gone }));
+    const back = conditionsIn({ progress: { state: "waiting" }, former: gone });
     expect(found(back, "Programmed")).toMatchObject({ status: "False", reason: "WaitingForReplicas" });
   });
 
   it("is false of a broken spec whose last good version is served", () => {
-    const after = conditionsOf(
-      observed({ generation: 2, verdict: refused("InvalidSchema", { live: true }), previous: before }),
-    );
+    const after = conditionsIn({ generation: 2, verdict: refused("InvalidSchema", { live: true }), former: before });
     expect(found(after, "Programmed")).toMatchObject({ status: "False", reason: "InvalidSchema" });
   });
 });
 
 describe("Available of a Project", () => {
-  const of = (more: Partial<Observation>) =>
-    found(conditionsOf(observed({ availability: "served", ...more })), "Available");
-  const reported = (more: Partial<Observation>) => {
+  const of = (more: ConditionCase) => found(conditionsIn({ availability: "served", ...more }), "Available");
+  const reported = (more: ConditionCase) => {
     const { status, reason } = of(more);
     return `${status} ${reason}`;
   };
-  const before = conditionsOf(observed({ availability: "served" }));
+  const before = conditionsIn({ availability: "served" });
 
-  it.each<readonly [string, Partial<Observation>, string]>([
+  it.each<readonly [string, ConditionCase, string]>([
     ["a live replica serves it", {}, "True Available"],
     ["no replica is live", { availability: "no_replicas" }, "False NoReplicas"],
     ["none serves it yet", { availability: "behind" }, "False WaitingForReplicas"],
     [
       "none serves the newest, and they served an earlier one",
-      { availability: "behind", previous: before },
+      { availability: "behind", former: before },
       "True Available",
     ],
-    ["all refuse the newest", { availability: "refused", previous: before }, "Unknown RefusedByReplica"],
-    ["nobody knows", { availability: "unknown", previous: before }, "Unknown ReplicasUnknown"],
+    ["all refuse the newest", { availability: "refused", former: before }, "Unknown RefusedByReplica"],
+    ["nobody knows", { availability: "unknown", former: before }, "Unknown ReplicasUnknown"],
     ["nothing of it is served", { verdict: refused("InvalidSpec") }, "False InvalidSpec"],
     ["its last good version is served", { verdict: refused("InvalidSpec", { live: true }) }, "True Available"],
     ["it is being deleted", { deleting: true }, "False Deleting"],
@@ -198,13 +176,13 @@ describe("Available of a Project", () => {
   });
 
   it("is not said of other kinds", () => {
-    expect(conditionsOf(observed({})).map(({ type }) => type)).not.toContain("Available");
+    expect(conditionsIn({}).map(({ type }) => type)).not.toContain("Available");
   });
 
   it.each(["no_replicas", "unknown", "behind", "refused"] as const)(
     "leaves Ready, and what health checks read, as they were: %s",
     (availability) => {
-      const after = conditionsOf(observed({ availability, previous: before }));
+      const after = conditionsIn({ availability, former: before });
       expect(after.filter(({ type }) => type !== "Available")).toEqual(
         before.filter(({ type }) => type !== "Available"),
       );
@@ -214,7 +192,7 @@ describe("Available of a Project", () => {
   );
 
   it("is the only condition that claims a live replica", () => {
-    const without = conditionsOf(observed({ availability: "no_replicas", previous: before }));
+    const without = conditionsIn({ availability: "no_replicas", former: before });
     for (const { message } of without.filter(({ status }) => status === "True")) {
       expect(message).not.toMatch(/reached every|live data-plane replica serves/);
     }
@@ -232,7 +210,7 @@ describe("Available of a Project", () => {
       lastTransitionTime: "2026-11-21T12:01:00Z",
     });
     for (const verdict of [refused("InvalidSpec"), refused("InvalidSchema")]) {
-      const unserved = conditionsOf(observed({ verdict, availability: "served" }));
+      const unserved = conditionsIn({ verdict, availability: "served" });
       expect(withAvailability(unserved, later)).toEqual(unserved);
     }
   });
@@ -242,7 +220,7 @@ describe("a loss of stored data", () => {
   const loss = { availability: "served", dataLoss: "4f3a" } as const;
 
   it("needs a person, whose choices the message names, and leaves what was taken up", () => {
-    const conditions = conditionsOf(observed(loss));
+    const conditions = conditionsIn(loss);
     expect(summary(conditions)).toBe(
       "Accepted+Accepted Programmed+Programmed Ready-DataLost Available-DataLost Stalled+DataLost",
     );
@@ -252,40 +230,38 @@ describe("a loss of stored data", () => {
   });
 
   it("comes before what heals by itself, and after what the object itself lacks", () => {
-    const waiting = conditionsOf(observed({ ...loss, progress: { state: "waiting" } }));
+    const waiting = conditionsIn({ ...loss, progress: { state: "waiting" } });
     expect(found(waiting, "Ready").reason).toBe("DataLost");
-    const broken = conditionsOf(observed({ ...loss, verdict: refused("InvalidSpec", { live: true }) }));
+    const broken = conditionsIn({ ...loss, verdict: refused("InvalidSpec", { live: true }) });
     expect([found(broken, "Ready").reason, found(broken, "Available").reason]).toEqual(["InvalidSpec", "DataLost"]);
   });
 
   it("is over without a trace", () => {
-    const before = conditionsOf(observed({ availability: "served" }));
-    const after = conditionsOf(observed({ availability: "served", previous: conditionsOf(observed(loss)) }));
+    const before = conditionsIn({ availability: "served" });
+    const after = conditionsIn({ availability: "served", former: conditionsIn(loss) });
     expect(summary(after)).toBe(summary(before));
   });
 });
 
 describe("times", () => {
-  const before = conditionsOf(observed({}));
+  const before = conditionsIn({});
   const later = noon + 90_500;
 
   it("stay while the status of a condition stays, though reason and generation change", () => {
     const progress: Progress = { state: "waiting" };
-    const waiting = conditionsOf(observed({ progress }));
-    const none = conditionsOf(
-      observed({ generation: 2, progress: { state: "no_replicas" }, previous: waiting, now: later }),
-    );
+    const waiting = conditionsIn({ progress });
+    const none = conditionsIn({ generation: 2, progress: { state: "no_replicas" }, former: waiting, now: later });
     expect(none.map((one) => one.lastTransitionTime)).toEqual(waiting.map((one) => one.lastTransitionTime));
   });
 
   it("move with the status, in whole seconds", () => {
-    const after = conditionsOf(observed({ verdict: refused("InvalidSpec"), previous: before, now: later }));
+    const after = conditionsIn({ verdict: refused("InvalidSpec"), former: before, now: later });
     expect(found(after, "Accepted").lastTransitionTime).toBe("2026-11-21T12:01:30Z");
   });
 });
 
 describe("messages", () => {
-  const messageOf = (verdict: Verdict): string => found(conditionsOf(observed({ verdict })), "Accepted").message;
+  const messageOf = (verdict: Verdict): string => found(conditionsIn({ verdict }), "Accepted").message;
 
   it("name the place, say what to write, and that the last good version is served", () => {
     const faults: [Fault] = [{ pointer: "/spec/schema/type", message: 'Write "object"' }];
@@ -311,8 +287,8 @@ describe("messages", () => {
   });
 
   it("of a deletion say what it waits for", () => {
-    const message = (dataWait: Observation["dataWait"]) =>
-      found(conditionsOf(observed({ deleting: true, ...(dataWait && { dataWait }) })), "Ready").message;
+    const message = (dataWait: ObjectOutcome["dataWait"]) =>
+      found(conditionsIn({ deleting: true, ...(dataWait && { dataWait }) }), "Ready").message;
     expect(message(undefined)).toBe("It is being deleted and is no longer served");
     expect(message("no_replicas")).toContain("none is running");
     expect(message("replicas")).toContain("have stopped serving it");
@@ -356,10 +332,10 @@ describe("kstatus", () => {
   it("takes what heals for in progress, what needs a person for failed, and Ready for current, and nothing else", () => {
     fc.assert(
       fc.property(fc.array(observations, { minLength: 1, maxLength: 4 }), (seen) => {
-        let previous: readonly FormerCondition[] = [];
+        let former: readonly FormerCondition[] = [];
         for (const what of seen) {
-          const conditions = conditionsOf(observed({ ...what, previous }));
-          previous = conditions;
+          const conditions = conditionsIn({ ...what, former });
+          former = conditions;
           const { generation, deleting } = what;
           const metadata = { generation, ...(deleting && { deletionTimestamp: "2026-11-21T12:00:00Z" }) };
           const ready = found(conditions, "Ready");
@@ -383,8 +359,8 @@ describe("kstatus", () => {
   it("is given the same conditions again for the same state", () => {
     fc.assert(
       fc.property(observations, (what) => {
-        const first = conditionsOf(observed(what));
-        expect(conditionsOf(observed({ ...what, previous: first, now: noon + 3_600_000 }))).toEqual(first);
+        const first = conditionsIn(what);
+        expect(conditionsIn({ ...what, former: first, now: noon + 3_600_000 })).toEqual(first);
       }),
     );
   });

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import type { Reason } from "../../../../operator/model/reasons.ts";
 import type { Verdict } from "../../../../operator/model/verdict.ts";
-import { conditionsOf, type Observation } from "../../../../operator/status/conditions.ts";
 import { eventsOf } from "../../../../operator/status/events-of.ts";
+import { type ConditionCase, conditionsIn } from "../../../support/kubernetes/conditions-in.ts";
 
 const subject = { kind: "ApiKey", namespace: "default", name: "ci", uid: "u-1" } as const;
 const accepted: Verdict = { ...subject, accepted: true, notices: [] };
@@ -18,16 +18,7 @@ const refused = (reason: Reason, message = "Write another"): Verdict => ({
   faults: [{ message }],
   live: false,
 });
-const state = (more: Partial<Observation>) =>
-  conditionsOf({
-    generation: 1,
-    deleting: false,
-    verdict: accepted,
-    progress: { state: "programmed" },
-    previous: [],
-    now: 0,
-    ...more,
-  });
+const state = (more: ConditionCase) => conditionsIn({ verdict: accepted, ...more });
 const words = (events: ReturnType<typeof eventsOf>) => events.map(({ type, reason }) => `${type} ${reason}`);
 
 describe("events", () => {
@@ -54,7 +45,7 @@ describe("events", () => {
 
   it("are none when only the words, the generation or the time are others", () => {
     const before = state({ verdict: refused("InvalidSpec", "One thing") });
-    const after = state({ verdict: refused("InvalidSpec", "Another"), generation: 2, now: 60_000, previous: before });
+    const after = state({ verdict: refused("InvalidSpec", "Another"), generation: 2, now: 60_000, former: before });
     expect(eventsOf(before, after)).toEqual([]);
   });
 

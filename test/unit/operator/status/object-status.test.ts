@@ -2,7 +2,8 @@ import { describe, expect, it } from "vitest";
 import type { ProjectParts } from "../../../../core/config/types.ts";
 import type { CustomResource } from "../../../../operator/model/objects.ts";
 import type { Verdict } from "../../../../operator/model/verdict.ts";
-import { refusalsByUid, type Status, type StatusInput, statusOf } from "../../../../operator/status/object-status.ts";
+import { refusalsByUid, type Status, statusOf } from "../../../../operator/status/object-status.ts";
+import type { ObjectOutcome } from "../../../../operator/status/outcomes.ts";
 import { changed, project, withConfig, withResource, withRootKey, withUser } from "../../../support/http/projects.ts";
 import { projectObjects, stored, terminating } from "../../../support/kubernetes/stored-crs.ts";
 
@@ -18,7 +19,7 @@ function refusedOf(object: CustomResource, live: boolean): Verdict {
   return { ...verdictOf(object), accepted: false, reason: "InvalidSpec", faults: [{ message: "Bad" }], live };
 }
 
-function found(object: CustomResource, more: Partial<StatusInput> = {}): Status {
+function found(object: CustomResource, more: Partial<ObjectOutcome> = {}): Status {
   return statusOf(object, {
     verdict: verdictOf(object),
     progress: { state: "programmed" },

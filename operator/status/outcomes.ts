@@ -1,0 +1,96 @@
+// What a reconcile found: of one Project, as its steps hand it on, and of one of its objects, out of which that one's status is made.
+
+import type { QuotaUses } from "../../core/config/quota-uses.ts";
+import type { ProjectParts } from "../../core/config/types.ts";
+import type { DeletionProgress } from "../finalize/advance-deletions.ts";
+import type { EndWait } from "../finalize/advance-purges.ts";
+import type { DataEvaluation } from "../finalize/data-plan.ts";
+import type { DeletionRequest } from "../finalize/deletion-requests.ts";
+import type { Installation } from "../model/installation.ts";
+import type { ProjectObjects } from "../model/project-objects.ts";
+import type { UnpublishedReason } from "../model/reasons.ts";
+import type { Verdict } from "../model/verdict.ts";
+import type { ReplicaRefusal, RolloutState } from "../publish/acknowledgements.ts";
+import type { Availability } from "../publish/availability.ts";
+import type { Published } from "../publish/publisher.ts";
+import type { KeyStatus } from "../resolve/resolve-key.ts";
+import type { ProjectResolution } from "../resolve/resolve-project.ts";
+import type { UserStatus } from "../resolve/resolve-user.ts";
+
+export interface ProjectOutcome {
+  readonly objects: ProjectObjects;
+  readonly resolved: ResolvedProject;
+  readonly compiled: CompiledProject;
+  readonly published: Published;
+  readonly rollout: Rollout;
+  readonly reports: ReplicaReports;
+  readonly progress: DeletionProgress;
+  /** Name of the loss of stored data that nobody has accepted for all Projects. */
+  readonly dataLoss: string | undefined;
+  /** The address that clients use for the Project. */
+  readonly baseUrl: string;
+}
+
+export interface ResolvedProject extends ProjectResolution {
+  /** False when the API server refused a Secret: another attempt may find it in a better mood. */
+  readonly isComplete: boolean;
+  /** The other installation that looks after the Project, and says of all objects what became of them; undefined = this one does. */
+  readonly rival: Installation | undefined;
+}
+
+export interface CompiledProject {
+  /** Undefined = nothing is served. */
+  readonly parts: ProjectParts | undefined;
+  readonly verdicts: readonly Verdict[];
+  readonly data: DataEvaluation;
+  /** What people ask to be deleted of the Project's kept data. */
+  readonly requests: readonly DeletionRequest[];
+}
+
+/** How far replicas have come with what was published. */
+export interface Rollout {
+  readonly state: RolloutState;
+  /** Whether a live replica serves the Project now. */
+  readonly availability: Availability;
+}
+
+/** What replicas report of a Project. */
+export interface ReplicaReports {
+  readonly refusals: readonly ReplicaRefusal[];
+  /** Names of indexes that are being built, by resource. */
+  readonly building: ReadonlyMap<string, readonly string[]>;
+  /** Of the Project's quotas; undefined when nothing is known anew. */
+  readonly uses: QuotaUses | undefined;
+}
+
+/** How far the newest configuration of an object has come. */
+export type Progress =
+  /** It could not be written; `why` is a sentence without times and counters. */
+  | { readonly state: "not_published"; readonly reason: UnpublishedReason; readonly why: string }
+  /** `refusal` = what a replica says that can't use it. */
+  | { readonly state: RolloutState; readonly refusal?: string };
+
+export interface ObjectOutcome {
+  readonly verdict: Verdict;
+  readonly progress: Progress;
+  /** Whether a live replica serves the Project now. */
+  readonly availability: Availability;
+  /** Name of the loss of stored data that nobody has accepted for the Project. */
+  readonly dataLoss?: string;
+  /** While the object is being deleted: what it waits for; absent = nothing. */
+  readonly dataWait?: EndWait;
+  /** What the resolve stage says anew of this object. */
+  readonly facts?: KeyStatus | UserStatus;
+  /** What is published now; absent when nothing of the Project is. */
+  readonly parts?: ProjectParts;
+  /** Names of indexes that replicas are building, by resource; absent when that is not known. */
+  readonly building?: ReadonlyMap<string, readonly string[]>;
+  /** How much of its quotas the Project uses; absent when nothing is known anew. */
+  readonly uses?: QuotaUses;
+  /** All objects of the Project, for the counts of its status. */
+  readonly objects: ProjectObjects;
+  /** The address that clients use for the Project. */
+  readonly baseUrl: string;
+  /** Unix milliseconds. */
+  readonly now: number;
+}
