@@ -62,7 +62,7 @@ export async function compileFolder(known: DevState, before: Published, tools: C
     moments.push(resolved.nextAt, resolved.ringWaits ? tools.now + ringAgainMs : undefined);
     const { signing, credentials } = resolved;
     const context = { signing, credentials, hosts: grantOf(bundle, grants), checkSchema: tools.checkSchema };
-    const compiled = compileProject({ ...bundle, ...context, ...(previous !== undefined && { previous }) });
+    const compiled = compileProject({ ...bundle, ...context, ...(previous !== undefined && { published: previous }) });
     if (compiled.parts !== undefined) published.set(key, compiled.parts);
     verdicts.push(...compiled.verdicts);
   }

@@ -13,7 +13,7 @@ export interface ProjectSurroundings {
   readonly foreignData?: boolean;
   readonly hosts: HostGrant;
   readonly signing: Result<SigningRing>;
-  readonly previous?: ProjectParts;
+  readonly published?: ProjectParts;
 }
 
 export type LiveProject = Pick<ProjectParts, "project" | "signing">;
@@ -43,20 +43,20 @@ export function checkProject(project: Project, surroundings: ProjectSurroundings
  */
 export function lastGoodProject(
   project: Project,
-  { previous, hosts }: Pick<ProjectSurroundings, "previous" | "hosts">,
+  { published, hosts }: Pick<ProjectSurroundings, "published" | "hosts">,
 ): ProjectConfig | undefined {
-  if (previous?.project.uid !== project.metadata.uid) return undefined;
-  const { acceptedDataLoss: _, ...config } = previous.project;
+  if (published?.project.uid !== project.metadata.uid) return undefined;
+  const { acceptedDataLoss: _, ...config } = published.project;
   const held = config.hosts.filter((host) => hosts.granted.includes(host));
   return { ...config, hosts: held, ...acceptedLossMember(project) };
 }
 
 function fallBack(project: Project, surroundings: ProjectSurroundings, refusal: Refusal): CheckedProject {
-  const { previous, signing } = surroundings;
+  const { published, signing } = surroundings;
   const config = lastGoodProject(project, surroundings);
   const verdict = refused(subjectOf(project), refusal, config !== undefined);
-  if (config === undefined || previous === undefined) return { verdict };
-  return { live: { project: config, signing: signing.ok ? signing.value : previous.signing }, verdict };
+  if (config === undefined || published === undefined) return { verdict };
+  return { live: { project: config, signing: signing.ok ? signing.value : published.signing }, verdict };
 }
 
 /** The annotation by which a person says that data of an earlier namespace may be served. */

@@ -17,12 +17,12 @@ export interface ChildKind<O extends Child, C extends Published> {
   readonly nameField: string;
   /** True while data that an earlier object of the name left are being deleted; absent for kinds without data. */
   readonly isBeingPurged?: (name: string) => boolean;
-  /** `former` = what is published of this very object, by UID. */
-  readonly compile: (object: O, former: readonly C[]) => Outcome<readonly C[]>;
+  /** `lastGood` = what is published of this very object, by UID. */
+  readonly compile: (object: O, lastGood: readonly C[]) => Outcome<readonly C[]>;
   /** Key in the map of the project's parts. */
   readonly keyOf: (config: C) => string;
   /** The same map, as it was published last. */
-  readonly previous: ReadonlyMap<string, C>;
+  readonly published: ReadonlyMap<string, C>;
 }
 
 export interface CompiledChildren<C> {
@@ -37,12 +37,12 @@ export function compileChildren<O extends Child, C extends Published>(
   const entries = new Map<string, C>();
   const verdicts: Verdict[] = [];
   const standing = objects.filter((object) => object.metadata.deletionTimestamp === undefined);
-  const holders = awardNames(standing, kind.nameOf, (name) => kind.previous.get(name)?.uid);
-  const lastGood = byUid(kind.previous.values());
+  const holders = awardNames(standing, kind.nameOf, (name) => kind.published.get(name)?.uid);
+  const lastGoodByUid = byUid(kind.published.values());
   for (const object of [...objects].sort(byName)) {
-    const former = lastGood.get(object.metadata.uid) ?? [];
-    const outcome = evaluate(object, { kind, holders, former });
-    const configs = servedConfigs(object, outcome, former);
+    const lastGood = lastGoodByUid.get(object.metadata.uid) ?? [];
+    const outcome = evaluate(object, { kind, holders, lastGood });
+    const configs = servedConfigs(object, outcome, lastGood);
     for (const config of configs) entries.set(kind.keyOf(config), config);
     const subject = subjectOf(object);
     if (outcome.ok) verdicts.push({ ...subject, accepted: true, notices: outcome.notices ?? [] });
@@ -67,12 +67,12 @@ interface Surroundings<O extends Child, C extends Published> {
   readonly kind: ChildKind<O, C>;
   /** Who holds each name. */
   readonly holders: ReadonlyMap<string, O>;
-  readonly former: readonly C[];
+  readonly lastGood: readonly C[];
 }
 
 function evaluate<O extends Child, C extends Published>(
   object: O,
-  { kind, holders, former }: Surroundings<O, C>,
+  { kind, holders, lastGood }: Surroundings<O, C>,
 ): Outcome<readonly C[]> {
   if (object.metadata.deletionTimestamp !== undefined) {
     return refuse("Deleting", "The object is being deleted and is no longer served");
@@ -84,7 +84,7 @@ function evaluate<O extends Child, C extends Published>(
     return refuse("NameConflict", message, `/spec/${kind.nameField}`);
   }
   if (kind.isBeingPurged?.(name) === true) return { ...purgePending(name), instead: [] };
-  return kind.compile(object, former);
+  return kind.compile(object, lastGood);
 }
 
 /** Whatever was written now would be deleted with the rest. */
@@ -96,10 +96,10 @@ function purgePending(name: string): ReturnType<typeof refuse> {
 }
 
 /** Of a refused object the last good version goes on being served; of one that is being deleted, nothing. */
-export function servedConfigs<C>(object: Child, outcome: Outcome<readonly C[]>, former: readonly C[]): readonly C[] {
+export function servedConfigs<C>(object: Child, outcome: Outcome<readonly C[]>, lastGood: readonly C[]): readonly C[] {
   if (outcome.ok) return outcome.value;
   if (object.metadata.deletionTimestamp !== undefined) return [];
-  return "instead" in outcome ? outcome.instead : former;
+  return "instead" in outcome ? outcome.instead : lastGood;
 }
 
 function byUid<C extends Published>(configs: Iterable<C>): ReadonlyMap<string, readonly C[]> {

@@ -7,11 +7,11 @@ import type { LiveKeys, Resolved } from "../model/credentials.ts";
 import type { ApiKey } from "../model/objects.ts";
 import { type Outcome, refuse } from "../model/verdict.ts";
 
-/** `former` = what is published of this ApiKey. */
+/** `lastGood` = what is published of this ApiKey. */
 export function compileKey(
   key: ApiKey,
   credential: Resolved<LiveKeys>,
-  former: readonly KeyConfig[],
+  lastGood: readonly KeyConfig[],
 ): Outcome<readonly KeyConfig[]> {
   const expiry = expirySeconds(key.spec.expiresAt);
   if (expiry === "invalid")
@@ -21,7 +21,7 @@ export function compileKey(
     const value = credential.value.map(({ sha256, retiresAt }) => live(sha256, retiresAt));
     return { ok: true, value, notices: credential.notices ?? [] };
   }
-  return { ...credential, instead: former.map(({ sha256, expiresAt }) => live(sha256, expiresAt)) };
+  return { ...credential, instead: lastGood.map(({ sha256, expiresAt }) => live(sha256, expiresAt)) };
 }
 
 function configOf(key: ApiKey, sha256: string, expiresAt: number | undefined): KeyConfig {

@@ -17,13 +17,13 @@ import { keepSuspended, servedUids } from "./keep-suspended.ts";
 import type { CheckSchema } from "./schema-check.ts";
 
 /**
- * `signing` and `credentials` come from the resolve stage, `hosts` from grantFor. `previous` is what is
+ * `signing` and `credentials` come from the resolve stage, `hosts` from grantFor. `published` is what is
  * published now: incumbents and last good versions come from it.
  */
 export interface CompileInput extends ProjectObjects, ProjectSurroundings {
   readonly credentials: Credentials;
   readonly checkSchema: CheckSchema;
-  /** `resource:<name>` and `rootkey:<name>` whose former data are still to be deleted: nothing may write there. */
+  /** `resource:<name>` and `rootkey:<name>` whose lastGood data are still to be deleted: nothing may write there. */
   readonly openPurges?: ReadonlySet<string>;
 }
 
@@ -56,14 +56,14 @@ interface CompiledProjectChildren {
 }
 
 function compileAllChildren(input: CompileInput, config: ProjectConfig): CompiledProjectChildren {
-  const { previous, credentials, checkSchema, openPurges = noUids } = input;
+  const { published, credentials, checkSchema, openPurges = noUids } = input;
   const resources = compileChildren(input.resources, {
     nameOf: resourceNameOf,
     nameField: "resourceName",
     isBeingPurged: (name) => openPurges.has(`resource:${name}`),
     compile: (resource) => single(compileResource(resource, checkSchema)),
     keyOf: (resource) => resource.name,
-    previous: previous?.resources ?? new Map(),
+    published: published?.resources ?? new Map(),
   });
   const rootKeys = compileChildren(input.rootKeys, {
     nameOf: rootKeyOf,
@@ -71,22 +71,23 @@ function compileAllChildren(input: CompileInput, config: ProjectConfig): Compile
     isBeingPurged: (name) => openPurges.has(`rootkey:${name}`),
     compile: (rootKey) => single(compileRootKey(rootKey, config.limits)),
     keyOf: (rootKey) => rootKey.key,
-    previous: previous?.rootKeys ?? new Map(),
+    published: published?.rootKeys ?? new Map(),
   });
   const users = compileChildren(input.users, {
     nameOf: usernameOf,
     nameField: "username",
-    compile: (user, former) =>
-      compileUser(user, credentials.users.get(user.metadata.name) ?? unresolved(user.kind), former),
+    compile: (user, lastGood) =>
+      compileUser(user, credentials.users.get(user.metadata.name) ?? unresolved(user.kind), lastGood),
     keyOf: (user) => user.username,
-    previous: previous?.users ?? new Map(),
+    published: published?.users ?? new Map(),
   });
   const keys = compileChildren(input.keys, {
     nameOf: (key) => key.metadata.name,
     nameField: "name",
-    compile: (key, former) => compileKey(key, credentials.keys.get(key.metadata.name) ?? unresolved(key.kind), former),
+    compile: (key, lastGood) =>
+      compileKey(key, credentials.keys.get(key.metadata.name) ?? unresolved(key.kind), lastGood),
     keyOf: (key) => key.sha256,
-    previous: previous?.keys ?? new Map(),
+    published: published?.keys ?? new Map(),
   });
   return {
     parts: { resources: resources.entries, rootKeys: rootKeys.entries, users: users.entries, keys: keys.entries },
@@ -130,9 +131,9 @@ function suspendedProject(input: CompileInput, project: Project): CompileResult 
   const { refusal } = refuse("Suspended", "The Project is suspended: changes wait until spec.suspend is false");
   const config = lastGoodProject(project, input);
   const subject = subjectOf(project);
-  if (input.previous === undefined || config === undefined) {
+  if (input.published === undefined || config === undefined) {
     return { verdicts: [refused(subject, refusal, false), ...refuseChildren(input, refusal, noUids)] };
   }
-  const parts = keepSuspended(input, input.previous, config);
+  const parts = keepSuspended(input, input.published, config);
   return { parts, verdicts: [refused(subject, refusal, true), ...refuseChildren(input, refusal, servedUids(parts))] };
 }

@@ -7,13 +7,13 @@ import type { PasswordCredential, Resolved } from "../model/credentials.ts";
 import type { ProjectUser } from "../model/objects.ts";
 import type { Outcome } from "../model/verdict.ts";
 
-/** `former` = what is published of this user. */
+/** `lastGood` = what is published of this user. */
 export function compileUser(
   user: ProjectUser,
   credential: Resolved<PasswordCredential>,
-  former: readonly UserConfig[],
+  lastGood: readonly UserConfig[],
 ): Outcome<readonly UserConfig[]> {
-  if (!credential.ok) return { ...credential, instead: former.map((config) => configOf(user, config)) };
+  if (!credential.ok) return { ...credential, instead: lastGood.map((config) => configOf(user, config)) };
   return { ok: true, value: [configOf(user, credential.value)], notices: credential.notices ?? [] };
 }
 

@@ -9,16 +9,16 @@ interface Published {
 }
 
 /** `config` is the last good configuration of the Project itself. */
-export function keepSuspended(objects: ProjectObjects, previous: ProjectParts, config: ProjectConfig): ProjectParts {
+export function keepSuspended(objects: ProjectObjects, published: ProjectParts, config: ProjectConfig): ProjectParts {
   const standing = childrenOf(objects).filter((child) => child.metadata.deletionTimestamp === undefined);
   const uids = new Set(standing.map((child) => child.metadata.uid));
   return {
     project: config,
-    signing: previous.signing,
-    resources: keepUids(previous.resources, uids),
-    rootKeys: keepUids(previous.rootKeys, uids),
-    users: keepUids(previous.users, uids),
-    keys: keepUids(previous.keys, uids),
+    signing: published.signing,
+    resources: keepUids(published.resources, uids),
+    rootKeys: keepUids(published.rootKeys, uids),
+    users: keepUids(published.users, uids),
+    keys: keepUids(published.keys, uids),
   };
 }
 

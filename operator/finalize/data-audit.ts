@@ -33,12 +33,12 @@ export function recordEntries({ ref, before, after }: RecordChange): readonly Au
 
 /** By the step that published it: from now on the Project is served without the data that Redis has lost. */
 export function acceptedLossEntries(
-  before: ProjectParts | undefined,
+  published: ProjectParts | undefined,
   served: ProjectParts | undefined,
   loss: string | undefined,
 ): readonly AuditEntry[] {
   if (served === undefined || loss === undefined || served.project.acceptedDataLoss !== loss) return [];
-  if (before?.project.acceptedDataLoss === loss) return [];
+  if (published?.project.acceptedDataLoss === loss) return [];
   const { namespace, name, uid } = served.project;
   return [{ action: "data_loss_accepted", facts: { kind: "Project", namespace, name, uid, loss } }];
 }

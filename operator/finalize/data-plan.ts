@@ -19,9 +19,9 @@ export interface DataInput {
   readonly deleted?: readonly CustomResource[];
   /** Kinds whose objects went with a former CustomResourceDefinition; absent = none. */
   readonly isReplaced?: (kind: Kind) => boolean;
-  readonly previous?: DataRecord;
+  readonly publishedRecord?: DataRecord;
   /** What is published; data of it that no record names are taken for this namespace's. */
-  readonly previousParts?: ProjectParts;
+  readonly publishedParts?: ProjectParts;
   /** UID of the namespace; absent when there is none any more. */
   readonly namespaceUid?: string;
   /** The disaster-recovery switch: adopt whatever is found. */
@@ -43,11 +43,11 @@ export interface DataEvaluation {
 /** Before compile. */
 export function evaluateData(input: DataInput): DataEvaluation {
   const { objects, deleted = [], isReplaced } = input;
-  const published = knownRecord(input);
-  const known = published && isReplaced ? withSuccessors(published, { objects, deleted, isReplaced }) : published;
-  if (known === undefined) return { foreignData: false, openPurges: new Set(), adopted: false };
-  const adopted = mayAdopt(input) && known.entries.some((entry) => isForeign(entry, input));
-  const own = adopted ? adopt(known, input) : known;
+  const complete = completeRecord(input);
+  const standing = complete && isReplaced ? withSuccessors(complete, { objects, deleted, isReplaced }) : complete;
+  if (standing === undefined) return { foreignData: false, openPurges: new Set(), adopted: false };
+  const adopted = mayAdopt(input) && standing.entries.some((entry) => isForeign(entry, input));
+  const own = adopted ? adopt(standing, input) : standing;
   const foreignData = own.entries.some((entry) => isForeign(entry, input));
   const record = withEnded(foreignData ? own : decidePurges(own, input), input);
   return { record, foreignData, openPurges: openPurges(record), adopted };
@@ -120,7 +120,7 @@ function decidePurges(record: DataRecord, input: DataInput): DataRecord {
   const context: PurgeContext = {
     project: same,
     projectPolicy: (same ?? endedProject(record, input))?.spec.deletionPolicy ?? record.policy,
-    recordedPolicy: input.previous === undefined ? undefined : record.policy,
+    recordedPolicy: input.publishedRecord === undefined ? undefined : record.policy,
     projectUid: record.projectUid,
     objectOf: objectsByUid(objects),
     goneOf: byUid(deleted.filter((object) => object.kind === "ApiResource" || object.kind === "RootKey")),
@@ -133,14 +133,14 @@ function decidePurges(record: DataRecord, input: DataInput): DataRecord {
 }
 
 function withEnded({ ended = [], ...record }: DataRecord, input: DataInput): DataRecord {
-  const { objects, previousParts, ordered } = input;
-  const now = endedProjects({ ended, project: objects.project, previousParts, ordered });
+  const { objects, publishedParts, ordered } = input;
+  const now = endedProjects({ ended, project: objects.project, publishedParts, ordered });
   return now.length === 0 ? record : { ...record, ended: now };
 }
 
 /** The Project whose end is to be acted on now, as it was seen last: withdrawn already, it has been acted on. */
-function endedProject({ projectUid }: DataRecord, { deleted = [], previousParts }: DataInput): Project | undefined {
-  if (previousParts?.project.uid !== projectUid) return undefined;
+function endedProject({ projectUid }: DataRecord, { deleted = [], publishedParts }: DataInput): Project | undefined {
+  if (publishedParts?.project.uid !== projectUid) return undefined;
   return deleted.filter((object) => object.kind === "Project").find(({ metadata }) => metadata.uid === projectUid);
 }
 
@@ -178,14 +178,19 @@ function adopt(record: DataRecord, input: DataInput): DataRecord {
 // ----------------------------------------------------------------------------------------------------------- what is served
 
 /** The record, with entries for what is published and in no record: of a version that kept none. */
-function knownRecord({ previous, previousParts, namespaceUid }: DataInput): DataRecord | undefined {
-  if (previousParts === undefined || namespaceUid === undefined) return previous;
-  const recorded = new Set(previous?.entries.map(entryKeyOf));
-  const missing = dataParts(previousParts)
+function completeRecord({ publishedRecord, publishedParts, namespaceUid }: DataInput): DataRecord | undefined {
+  if (publishedParts === undefined || namespaceUid === undefined) return publishedRecord;
+  const recorded = new Set(publishedRecord?.entries.map(entryKeyOf));
+  const missing = dataParts(publishedParts)
     .filter((part) => !recorded.has(entryKeyOf(part)))
     .map((part): DataEntry => ({ ...part, namespaceUid }));
-  const projectUid = previousParts.project.uid;
-  return { policy: "Retain", projectUid, ...previous, entries: [...(previous?.entries ?? []), ...missing] };
+  const projectUid = publishedParts.project.uid;
+  return {
+    policy: "Retain",
+    projectUid,
+    ...publishedRecord,
+    entries: [...(publishedRecord?.entries ?? []), ...missing],
+  };
 }
 
 function servedEntries(
@@ -221,16 +226,16 @@ interface EndInput {
   readonly ended: readonly EndedProject[];
   readonly project: Project | undefined;
   /** What is published now. */
-  readonly previousParts?: ProjectParts | undefined;
+  readonly publishedParts?: ProjectParts | undefined;
   /** Ids of purges that have been ordered. */
   readonly ordered: ReadonlySet<string>;
 }
 
-export function endedProjects({ ended, project, previousParts, ordered }: EndInput): readonly EndedProject[] {
+export function endedProjects({ ended, project, publishedParts, ordered }: EndInput): readonly EndedProject[] {
   const live = project?.metadata.deletionTimestamp === undefined ? project?.metadata.uid : undefined;
   // One that comes back as itself, out of a backup or from another class, keeps its sessions if it comes in time.
   const kept = ended.filter((each) => each.uid !== live || ordered.has(purgeId(each)));
-  const served = previousParts?.project.uid;
+  const served = publishedParts?.project.uid;
   if (served === undefined || served === live || kept.some(({ uid }) => uid === served)) return kept;
   return [...kept, { uid: served, purgeFromRevision: 0 }].slice(-maxEndedProjects);
 }

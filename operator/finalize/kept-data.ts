@@ -12,7 +12,7 @@ import { type DeletionRequest, isMeant, requestSources, siftRequests } from "./d
 export interface KeptInput {
   readonly objects: ProjectObjects;
   /** As it stood before. */
-  readonly previous?: DataRecord | undefined;
+  readonly publishedRecord?: DataRecord | undefined;
   /** What is published from now on; absent = nothing. */
   readonly parts?: ProjectParts | undefined;
   /** Absent when there is no namespace any more. */
@@ -35,7 +35,7 @@ export function withKept({ refused: before, ...record }: DataRecord, input: Kept
   const hasProject = input.objects.project !== undefined;
   const { valid, refused } = siftRequests({ ...(before && { refused: before }) }, input.requests, { hasProject });
   const served = entryKeysOf(input.parts);
-  const undated = undatedKeys(input.previous);
+  const undated = undatedKeys(input.publishedRecord);
   const claimed = claimedKeys(input.objects);
   // What is asked by now was asked before these data were kept, whatever the clocks of people and of earlier leaders say.
   const since = Math.max(input.now, ...valid.map(({ until }) => until + 1));
@@ -75,7 +75,7 @@ function dated({ guarded, ...entry }: DataEntry, { isGuarded, isUndated, since }
 /** The record of a project that is served here no more, whatever Project has its name now. */
 export function keptFrom(record: DataRecord, now: number): DataRecord {
   const objects = { ref: { namespace: "", name: "" }, resources: [], rootKeys: [], users: [], keys: [] };
-  return withKept(record, { objects, previous: record, requests: [], sizes: new Map(), now });
+  return withKept(record, { objects, publishedRecord: record, requests: [], sizes: new Map(), now });
 }
 
 /** Places that objects name, served or not: data of this namespace wait there for their object to be mended, or for its Project. */
@@ -87,8 +87,10 @@ export function claimedKeys({ resources, rootKeys }: ProjectObjects): ReadonlySe
 }
 
 /** What an operator of an earlier version kept: nobody knows since when. Whatever is found to be kept now has a time. */
-function undatedKeys(previous: DataRecord | undefined): ReadonlySet<string> {
-  const undated = (previous?.entries ?? []).filter(({ retained, retainedAt }) => retained && retainedAt === undefined);
+function undatedKeys(publishedRecord: DataRecord | undefined): ReadonlySet<string> {
+  const undated = (publishedRecord?.entries ?? []).filter(
+    ({ retained, retainedAt }) => retained && retainedAt === undefined,
+  );
   return new Set(undated.map(entryKeyOf));
 }
 

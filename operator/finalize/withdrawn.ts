@@ -13,16 +13,16 @@ export interface Withdrawing {
   /** Objects whose DELETED event came. */
   readonly deleted: readonly CustomResource[];
   /** What was served until now. */
-  readonly before: ProjectParts | undefined;
+  readonly published: ProjectParts | undefined;
   readonly served: ProjectParts | undefined;
   readonly verdicts: readonly Verdict[];
   readonly isNamespaceGone: boolean;
 }
 
 export function withdrawnBy(withdrawing: Withdrawing): readonly AuditEntry[] {
-  const { before } = withdrawing;
-  if (before === undefined) return [];
-  return [...projectWithdrawn(before, withdrawing), ...childrenWithdrawn(before, withdrawing)];
+  const { published } = withdrawing;
+  if (published === undefined) return [];
+  return [...projectWithdrawn(published, withdrawing), ...childrenWithdrawn(published, withdrawing)];
 }
 
 function projectWithdrawn({ project, ...children }: ProjectParts, withdrawing: Withdrawing): readonly AuditEntry[] {
@@ -45,16 +45,16 @@ interface ServedChild {
   readonly uid: string;
 }
 
-function childrenWithdrawn(before: ProjectParts, withdrawing: Withdrawing): readonly AuditEntry[] {
+function childrenWithdrawn(published: ProjectParts, withdrawing: Withdrawing): readonly AuditEntry[] {
   const { objects, deleted, served } = withdrawing;
   const now = served === undefined ? [] : servedChildren(served);
   const stillServed = new Set(now.map(({ servedAs, uid }) => `${servedAs} ${uid}`));
   const uids = new Set(now.map(({ uid }) => uid));
   const known = new Map([...childrenOf(objects), ...deleted].map((object) => [object.metadata.uid, object.metadata]));
   const present = new Set(childrenOf(objects).map(({ metadata }) => metadata.uid));
-  const { namespace, name: project } = before.project;
+  const { namespace, name: project } = published.project;
   return (
-    servedChildren(before)
+    servedChildren(published)
       .filter(({ servedAs, uid }) => !stillServed.has(`${servedAs} ${uid}`))
       // Of those that only went with their Project the line of the Project counts how many.
       .filter(({ uid }) => served !== undefined || !present.has(uid))

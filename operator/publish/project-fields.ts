@@ -26,15 +26,15 @@ import type {
 import type { RedisClient } from "../../core/redis/redis-client.ts";
 import { fieldsOf, optionalText } from "../../core/redis/reply.ts";
 
-export interface KnownField {
+export interface PublishedField {
   /** Empty when the field can't be read or opened: it equals nothing. */
   readonly contentHash: string;
   /** Id of the ring key that sealed it; empty when that can't be found out. */
   readonly kid: string;
 }
 
-export interface KnownProject {
-  readonly fields: Map<string, KnownField>;
+export interface PublishedContent {
+  readonly fields: Map<string, PublishedField>;
   /** Of the newest step, removals included; 0 when the index of projects does not name it. */
   revision: number;
   parts: ProjectParts | undefined;
@@ -53,7 +53,11 @@ export interface Change {
   readonly last: boolean;
 }
 
-export async function readProject(redisClient: RedisClient, keyring: Keyring, ref: ProjectRef): Promise<KnownProject> {
+export async function readProject(
+  redisClient: RedisClient,
+  keyring: Keyring,
+  ref: ProjectRef,
+): Promise<PublishedContent> {
   const { projects } = configKeys;
   const [fields, credentials, entry] = await Promise.all([
     redisClient.read(projectConfigKey(ref), "HGETALL", projectConfigKey(ref)),
@@ -63,7 +67,7 @@ export async function readProject(redisClient: RedisClient, keyring: Keyring, re
   const texts = [...fieldsOf(fields), ...fieldsOf(credentials)];
   const read = await Promise.all(texts.map(([field, text]) => readField(keyring, { ref, field }, text)));
   return {
-    fields: new Map(read.map(({ field, known }) => [field, known])),
+    fields: new Map(read.map(({ field, published }) => [field, published])),
     revision: readEntry(optionalText(entry) ?? "")?.revision ?? 0,
     parts: partsOf(read),
   };
@@ -88,20 +92,20 @@ interface FieldLocation {
 
 interface ReadField {
   readonly field: string;
-  readonly known: KnownField;
+  readonly published: PublishedField;
   /** Undefined when it can't be opened. */
   readonly content: string | undefined;
 }
 
 async function readField(keyring: Keyring, { ref, field }: FieldLocation, text: string): Promise<ReadField> {
   const value = readPublished(text);
-  if (value === undefined) return { field, known: { contentHash: "", kid: "" }, content: undefined };
+  if (value === undefined) return { field, published: { contentHash: "", kid: "" }, content: undefined };
   const { revision, sealed } = value;
   const kid = kidOf(sealed);
   const content = await opened(open(keyring, { namespace: ref.namespace, name: ref.name, field, revision }, sealed));
   // The hash is not sealed: alone it says nothing of what stands beside it.
   const contentHash = content === undefined ? "" : value.contentHash;
-  return { field, known: { contentHash, kid }, content };
+  return { field, published: { contentHash, kid }, content };
 }
 
 async function opened(opening: ReturnType<typeof open>): Promise<string | undefined> {
@@ -169,27 +173,27 @@ function putProjectField(found: FoundParts, read: ProjectField | undefined): voi
 /** Fields that one script writes at most: some 200 KiB, a few milliseconds of Redis. */
 const fieldsPerStep = 200;
 
-type KnownFields = ReadonlyMap<string, KnownField>;
+type PublishedFields = ReadonlyMap<string, PublishedField>;
 
 /** In steps of a few milliseconds of Redis each. Removals come first: they are revocations. */
-export function changesOf(parts: ProjectParts, keyring: Keyring, known: KnownProject): readonly Change[] {
+export function changesOf(parts: ProjectParts, keyring: Keyring, published: PublishedContent): readonly Change[] {
   const texts = hashedTexts(parts, keyring);
   const present = new Set(texts.map(({ field }) => field));
-  const removed = [...known.fields.keys()].filter((field) => !present.has(field));
+  const removed = [...published.fields.keys()].filter((field) => !present.has(field));
   const steps = inSteps(
-    texts.filter(({ field, contentHash }) => known.fields.get(field)?.contentHash !== contentHash),
+    texts.filter(({ field, contentHash }) => published.fields.get(field)?.contentHash !== contentHash),
     removed,
   );
   // All of it is there, and the index of projects does not name it.
-  return steps.length === 0 && known.revision === 0 ? [{ changed: [], removed: [], last: true }] : steps;
+  return steps.length === 0 && published.revision === 0 ? [{ changed: [], removed: [], last: true }] : steps;
 }
 
 /** Fields that another key than the ring's first has sealed, whatever their content. */
-export function resealsOf(parts: ProjectParts, keyring: Keyring, known: KnownFields): readonly Change[] {
+export function resealsOf(parts: ProjectParts, keyring: Keyring, published: PublishedFields): readonly Change[] {
   const [sealing] = keyring.keys;
   const texts = hashedTexts(parts, keyring);
   return inSteps(
-    texts.filter(({ field }) => known.get(field)?.kid !== sealing.kid),
+    texts.filter(({ field }) => published.get(field)?.kid !== sealing.kid),
     [],
   );
 }

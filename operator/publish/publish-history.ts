@@ -4,7 +4,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { isCredentialField, keyOfProject } from "../../core/config/config-keys.ts";
 import type { ProjectParts } from "../../core/config/types.ts";
-import type { Change, KnownProject } from "./project-fields.ts";
+import type { Change, PublishedContent } from "./project-fields.ts";
 import type { PublishedEntry } from "./publisher.ts";
 
 /** The revisions that a project had reached. */
@@ -72,7 +72,7 @@ export class PublishHistory {
   // ------------------------------------------------------------------------------------------------------------- what happened
 
   /** What Redis holds was just read: it counts where it is not older than what was published. */
-  wasRead(key: string, { revision, parts }: KnownProject): void {
+  wasRead(key: string, { revision, parts }: PublishedContent): void {
     if (this.isAhead(key, revision) || this.#restoring.has(key)) return;
     if (parts !== undefined) this.#parts.set(key, parts);
     if (revision === 0) return;
@@ -82,8 +82,12 @@ export class PublishHistory {
   }
 
   /** A step of the project was written. */
-  stepWritten(key: string, revision: number, step: { readonly change: Change; readonly known: KnownProject }): void {
-    const revoked = revokes(step.change, step.known) ? revision : (this.#progress.get(key)?.revoked ?? 0);
+  stepWritten(
+    key: string,
+    revision: number,
+    step: { readonly change: Change; readonly published: PublishedContent },
+  ): void {
+    const revoked = revokes(step.change, step.published) ? revision : (this.#progress.get(key)?.revoked ?? 0);
     this.#progress.set(key, { newest: revision, revoked });
     this.#withdrawn.delete(key);
   }
@@ -125,7 +129,7 @@ export class PublishHistory {
 }
 
 /** Whether it takes a credential or a signing key away, or makes another one of it. */
-function revokes({ changed, removed }: Change, { fields }: KnownProject): boolean {
+function revokes({ changed, removed }: Change, { fields }: PublishedContent): boolean {
   const other = changed.filter(
     ({ field, contentHash }) => (fields.get(field)?.contentHash ?? contentHash) !== contentHash,
   );

@@ -31,7 +31,7 @@ import {
 import { expectedStore, type StoreIdentity } from "./store-identity.ts";
 import { WriterSession } from "./writer-session.ts";
 
-export interface Published {
+export interface PublishResult {
   /** Fields written or removed; 0 when Redis had all of it already. */
   readonly changed: number;
   /** Replicas that have it serve nothing older of the project. */
@@ -72,9 +72,9 @@ export interface Publisher {
   /** What is published of a project; from memory while this publisher is the writer. */
   load(ref: ProjectRef): Promise<PublishedProject>;
   /** `data` = what to record of stored data, in the same step; undefined = nothing. */
-  publish(parts: ProjectParts, data?: DataRecord): Promise<Published>;
+  publish(parts: ProjectParts, data?: DataRecord): Promise<PublishResult>;
   /** Withdraws a project's configuration and leaves `data` on record. Stored data stay. */
-  withdraw(ref: ProjectRef, data?: DataRecord): Promise<Published>;
+  withdraw(ref: ProjectRef, data?: DataRecord): Promise<PublishResult>;
   /** Records what is known of stored data, alone. */
   writeData(ref: ProjectRef, data: DataRecord | undefined): Promise<void>;
   /** Projects of which there may be stored data, published or not. */
@@ -219,11 +219,11 @@ class RedisPublisher implements Publisher {
     return this.#inSession((session) => session.load(ref));
   }
 
-  publish(parts: ProjectParts, data?: DataRecord): Promise<Published> {
+  publish(parts: ProjectParts, data?: DataRecord): Promise<PublishResult> {
     return this.#inSession((session) => session.publish(parts, data));
   }
 
-  withdraw(ref: ProjectRef, data?: DataRecord): Promise<Published> {
+  withdraw(ref: ProjectRef, data?: DataRecord): Promise<PublishResult> {
     return this.#inSession((session) => session.withdraw(ref, data));
   }
 

@@ -13,7 +13,7 @@ import type { RedisClient } from "../../core/redis/redis-client.ts";
 import type { DataRecord } from "../model/data-record.ts";
 import type { PublishedProject } from "../model/published-project.ts";
 import { readDataRecord, recordText, settledRecord } from "./data-records.ts";
-import { type Change, changesOf, type KnownProject, readProject, resealsOf } from "./project-fields.ts";
+import { type Change, changesOf, type PublishedContent, readProject, resealsOf } from "./project-fields.ts";
 import { type PublishHistory, withLastCredentials, withUnrevokedCredentials } from "./publish-history.ts";
 import {
   noRecord,
@@ -23,7 +23,7 @@ import {
   type RecordText,
   unchangedRecord,
 } from "./publish-scripts.ts";
-import type { Published } from "./publisher.ts";
+import type { PublishResult } from "./publisher.ts";
 import { NotTheWriter } from "./refusals.ts";
 
 export interface WriterSessionDeps {
@@ -43,7 +43,7 @@ export interface WriterSessionDeps {
 type RecordAt = (revision: number) => DataRecord | undefined;
 
 interface Writing {
-  readonly known: KnownProject;
+  readonly published: PublishedContent;
   readonly parts: ProjectParts;
   readonly recordAt: RecordAt;
 }
@@ -56,9 +56,9 @@ export class WriterSession {
   readonly #scripts: PublishScripts;
   readonly #keyring: () => Keyring;
   readonly #history: PublishHistory;
-  readonly #known = new Map<string, KnownProject>();
+  readonly #published = new Map<string, PublishedContent>();
   /** Readings under way: a caller that asks meanwhile gets the same object, for only one may be remembered. */
-  readonly #reading = new Map<string, Promise<KnownProject>>();
+  readonly #reading = new Map<string, Promise<PublishedContent>>();
   readonly #clock: Clock;
   /** What meta says after the newest step that was published. */
   #lastRevision: string;
@@ -97,34 +97,34 @@ export class WriterSession {
   }
 
   async load(ref: ProjectRef): Promise<PublishedProject> {
-    const { parts, revision } = await this.#knownOf(ref);
+    const { parts, revision } = await this.#publishedOf(ref);
     const data = this.#recordOf(ref);
     return { revision, ...(parts !== undefined && { parts }), ...(data !== undefined && { data }) };
   }
 
-  async publish(parts: ProjectParts, data: DataRecord | undefined): Promise<Published> {
+  async publish(parts: ProjectParts, data: DataRecord | undefined): Promise<PublishResult> {
     const ref = parts.project;
-    const known = await this.#knownOf(ref);
-    const steps = changesOf(parts, this.#keyring(), known);
+    const published = await this.#publishedOf(ref);
+    const steps = changesOf(parts, this.#keyring(), published);
     this.#history.endRestore(keyOfProject(ref));
     if (steps.length > 1) this.#history.setUncertain(keyOfProject(ref));
-    await this.#writeAll(steps, { known, parts, data });
+    await this.#writeAll(steps, { published, parts, data });
     this.#history.published(keyOfProject(ref), parts);
     if (steps.length === 0) await this.writeData(ref, settledRecord(data, this.newest()));
-    return this.#published(ref, { changed: sizeOf(steps), revision: known.revision });
+    return this.#resultOf(ref, { changed: sizeOf(steps), revision: published.revision });
   }
 
-  async withdraw(ref: ProjectRef, data: DataRecord | undefined): Promise<Published> {
-    const known = await this.#knownOf(ref);
-    if (known.fields.size === 0 && known.revision === 0) {
+  async withdraw(ref: ProjectRef, data: DataRecord | undefined): Promise<PublishResult> {
+    const published = await this.#publishedOf(ref);
+    if (published.fields.size === 0 && published.revision === 0) {
       await this.writeData(ref, settledRecord(data, this.newest()));
-      return this.#published(ref, { changed: 0, revision: this.newest() });
+      return this.#resultOf(ref, { changed: 0, revision: this.newest() });
     }
     const recordAt: RecordAt = (revision) => settledRecord(data, revision);
     const revision = await this.#step(ref, recordAt, (step) => this.#scripts.withdraw(step));
-    this.#known.delete(keyOfProject(ref));
+    this.#published.delete(keyOfProject(ref));
     this.#history.withdrawn(keyOfProject(ref), revision);
-    return this.#published(ref, { changed: known.fields.size, revision });
+    return this.#resultOf(ref, { changed: published.fields.size, revision });
   }
 
   /**
@@ -135,8 +135,8 @@ export class WriterSession {
    */
   async restore(ref: ProjectRef): Promise<void> {
     const key = keyOfProject(ref);
-    const known = await this.#knownOf(ref);
-    const { fields, parts, revision } = known;
+    const published = await this.#publishedOf(ref);
+    const { fields, parts, revision } = published;
     if (parts === undefined) return;
     const isUncertain = this.#history.isUncertain(key);
     if (fields.size === 0) {
@@ -144,10 +144,10 @@ export class WriterSession {
     } else if (this.#history.isAhead(key, revision) || this.#history.isRestoring(key)) {
       const last = this.#history.partsOf(key);
       const again = isUncertain ? withUnrevokedCredentials(parts, last) : withLastCredentials(parts, last);
-      const steps = changesOf(again, this.#keyring(), known);
+      const steps = changesOf(again, this.#keyring(), published);
       // It may take several steps, and end after any of them: then it is taken up again.
       this.#history.beginRestore(key);
-      await this.#writeAll(steps, { known, parts: again, data: this.#recordOf(ref) });
+      await this.#writeAll(steps, { published, parts: again, data: this.#recordOf(ref) });
       this.#history.endRestore(key);
     }
   }
@@ -160,17 +160,17 @@ export class WriterSession {
   }
 
   async reseal(ref: ProjectRef): Promise<number> {
-    const known = await this.#knownOf(ref);
-    const { parts } = known;
+    const published = await this.#publishedOf(ref);
+    const { parts } = published;
     if (parts === undefined) return 0;
-    const steps = resealsOf(parts, this.#keyring(), known.fields);
+    const steps = resealsOf(parts, this.#keyring(), published.fields);
     const recordAt: RecordAt = () => this.#recordOf(ref);
-    for (const step of steps) await this.#write(step, { known, parts, recordAt });
+    for (const step of steps) await this.#write(step, { published, parts, recordAt });
     return sizeOf(steps);
   }
 
   async sealedWith(ref: ProjectRef): Promise<ReadonlySet<string>> {
-    return new Set([...(await this.#knownOf(ref)).fields.values()].map(({ kid }) => kid));
+    return new Set([...(await this.#publishedOf(ref)).fields.values()].map(({ kid }) => kid));
   }
 
   async fenced(write: (epoch: string) => Promise<PublishReply>): Promise<void> {
@@ -179,9 +179,9 @@ export class WriterSession {
 
   // ---------------------------------------------------------------------------------------------------------------- inside
 
-  #knownOf(ref: ProjectRef): Promise<KnownProject> {
+  #publishedOf(ref: ProjectRef): Promise<PublishedContent> {
     const key = keyOfProject(ref);
-    const cached = this.#known.get(key);
+    const cached = this.#published.get(key);
     if (cached !== undefined) return Promise.resolve(cached);
     const underWay = this.#reading.get(key);
     if (underWay !== undefined) return underWay;
@@ -190,7 +190,7 @@ export class WriterSession {
     return reading;
   }
 
-  async #read(ref: ProjectRef): Promise<KnownProject> {
+  async #read(ref: ProjectRef): Promise<PublishedContent> {
     const [read, record] = await Promise.all([
       readProject(this.#redisClient, this.#keyring(), ref),
       readDataRecord(this.#redisClient, ref),
@@ -199,23 +199,23 @@ export class WriterSession {
     // An object that is broken now has its last good version nowhere else.
     if (read.fields.size === 0) read.parts ??= this.#history.partsOf(keyOfProject(ref));
     else this.#history.wasRead(keyOfProject(ref), read);
-    this.#known.set(keyOfProject(ref), read);
+    this.#published.set(keyOfProject(ref), read);
     return read;
   }
 
   async #writeAll(
     steps: readonly Change[],
-    { known, parts, data }: Omit<Writing, "recordAt"> & { readonly data: DataRecord | undefined },
+    { published, parts, data }: Omit<Writing, "recordAt"> & { readonly data: DataRecord | undefined },
   ): Promise<void> {
     for (const step of steps) {
       // What comes is on record before it is served; a purge starts from the revision with which the last of it is out of service.
       const recordAt: RecordAt = (revision) => (step.last ? settledRecord(data, revision) : data);
-      await this.#write(step, { known, parts, recordAt });
+      await this.#write(step, { published, parts, recordAt });
     }
-    known.parts = parts;
+    published.parts = parts;
   }
 
-  async #write(change: Change, { known, parts, recordAt }: Writing): Promise<void> {
+  async #write(change: Change, { published, parts, recordAt }: Writing): Promise<void> {
     const { changed, removed } = change;
     const { project } = parts;
     const { namespace, name, uid, hosts } = project;
@@ -231,10 +231,10 @@ export class WriterSession {
       return this.#scripts.publish({ ...step, entry: writeEntry({ revision, hosts }), values, removed });
     });
     const { kid } = ring.keys[0];
-    this.#history.stepWritten(keyOfProject(project), revision, { change, known });
-    for (const { field, contentHash } of changed) known.fields.set(field, { contentHash, kid });
-    for (const field of removed) known.fields.delete(field);
-    known.revision = revision;
+    this.#history.stepWritten(keyOfProject(project), revision, { change, published });
+    for (const { field, contentHash } of changed) published.fields.set(field, { contentHash, kid });
+    for (const field of removed) published.fields.delete(field);
+    published.revision = revision;
   }
 
   /** One step with the next revision, and what is on record from it on. */
@@ -269,7 +269,7 @@ export class WriterSession {
     try {
       return await write();
     } catch (error) {
-      this.#known.delete(keyOfProject(ref));
+      this.#published.delete(keyOfProject(ref));
       const isUnwritten = error instanceof NotTheWriter || error instanceof StoreUnavailable;
       if (!isUnwritten) this.#history.setUncertain(keyOfProject(ref));
       throw error;
@@ -291,7 +291,7 @@ export class WriterSession {
     else this.records.set(keyOfProject(ref), data);
   }
 
-  #published(ref: ProjectRef, done: Omit<Published, "data">): Published {
+  #resultOf(ref: ProjectRef, done: Omit<PublishResult, "data">): PublishResult {
     const data = this.#recordOf(ref);
     return data === undefined ? done : { ...done, data };
   }

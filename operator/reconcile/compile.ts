@@ -9,7 +9,7 @@ import type { CompiledProject, ResolvedProject } from "../status/outcomes.ts";
 import type { Pass } from "./pass.ts";
 
 export function compile(pass: Pass, evaluation: DataEvaluation, resolved: ResolvedProject): CompiledProject {
-  const { objects, before, namespaceUid, deps } = pass;
+  const { objects, published, namespaceUid, deps } = pass;
   const requests = deps.deletions.of(objects, { isLeft: resolved.rival !== undefined });
   const { parts, verdicts } = compileProject({
     ...objects,
@@ -19,11 +19,11 @@ export function compile(pass: Pass, evaluation: DataEvaluation, resolved: Resolv
     foreignData: evaluation.foreignData,
     openPurges: evaluation.openPurges,
     checkSchema: deps.checkSchema,
-    ...(before.parts !== undefined && { previous: before.parts }),
+    ...(published.parts !== undefined && { published: published.parts }),
   });
   const data = settleKept(evaluation, {
     objects,
-    previous: before.data,
+    publishedRecord: published.data,
     parts: namespaceUid === undefined ? undefined : parts,
     namespaceUid,
     requests,

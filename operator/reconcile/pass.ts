@@ -50,7 +50,7 @@ export type PublishObservation =
 /** A pass that has begun: Redis is open, and what is published is known. */
 export interface BegunPass extends Seen {
   /** What was published before. */
-  readonly before: PublishedProject;
+  readonly published: PublishedProject;
   readonly config: OpenConfig;
   readonly deps: ReconcileDeps;
 }

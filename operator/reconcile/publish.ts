@@ -10,19 +10,19 @@ import type { DataRecord } from "../model/data-record.ts";
 import type { Seen } from "../model/project-objects.ts";
 import type { PublishedProject } from "../model/published-project.ts";
 import type { AuditEntry, AuditLog } from "../observe/audit-log.ts";
-import type { Published, Publisher } from "../publish/publisher.ts";
+import type { Publisher, PublishResult } from "../publish/publisher.ts";
 import type { CompiledProject } from "../status/outcomes.ts";
 import type { Pass } from "./pass.ts";
 
-export async function publish(pass: Pass, compiled: CompiledProject): Promise<Published> {
+export async function publish(pass: Pass, compiled: CompiledProject): Promise<PublishResult> {
   const { objects, deps } = pass;
-  const published = await write(pass, compiled);
+  const result = await write(pass, compiled);
   deps.deletions.took(compiled.requests);
   deps.onPublished(objects.ref, compiled.parts);
-  return published;
+  return result;
 }
 
-async function write(pass: Pass, compiled: CompiledProject): Promise<Published> {
+async function write(pass: Pass, compiled: CompiledProject): Promise<PublishResult> {
   const { objects, namespaceUid, config, deps } = pass;
   const { clock, observePublish, audit } = deps;
   const { publisher } = config;
@@ -37,12 +37,12 @@ async function write(pass: Pass, compiled: CompiledProject): Promise<Published> 
   const since = clock.now();
   const loss = publisher.dataLoss();
   try {
-    const published =
+    const result =
       served === undefined ? await publisher.withdraw(objects.ref, record) : await publisher.publish(served, record);
-    const { changed } = published;
+    const { changed } = result;
     if (changed > 0) observePublish({ kind: "published", seconds: (clock.now() - since) / 1000, fields: changed });
-    for (const entry of auditEntriesOf(pass, compiled, { served, record: published.data, loss })) audit.record(entry);
-    return published;
+    for (const entry of auditEntriesOf(pass, compiled, { served, record: result.data, loss })) audit.record(entry);
+    return result;
   } catch (error) {
     // It may have taken place: then the next attempt finds no difference to record.
     if (error instanceof OutcomeUnknown) {
@@ -67,30 +67,30 @@ function auditEntriesOf(
   { verdicts }: CompiledProject,
   { served, record, loss }: PublishedAs,
 ): readonly AuditEntry[] {
-  const { objects, deleted, before, namespaceUid } = pass;
+  const { objects, deleted, published, namespaceUid } = pass;
   const isNamespaceGone = namespaceUid === undefined;
-  const withdrawn = withdrawnBy({ objects, deleted, before: before.parts, served, verdicts, isNamespaceGone });
+  const withdrawn = withdrawnBy({ objects, deleted, published: published.parts, served, verdicts, isNamespaceGone });
   return [
     ...withdrawn,
-    ...recordEntries({ ref: objects.ref, before: before.data, after: record }),
-    ...acceptedLossEntries(before.parts, served, loss),
+    ...recordEntries({ ref: objects.ref, before: published.data, after: record }),
+    ...acceptedLossEntries(published.parts, served, loss),
   ];
 }
 
 /** What is missing may be unseen; of what somebody deleted that is known, and a key or a login waits for nothing else. */
 export async function revokeDeleted(
   { objects, deleted }: Seen,
-  { parts: before, data }: PublishedProject,
+  { parts: published, data }: PublishedProject,
   publisher: Publisher,
   audit: AuditLog,
 ): Promise<void> {
-  if (before === undefined) return;
+  if (published === undefined) return;
   const gone = new Set(deleted.map(({ metadata }) => metadata.uid));
-  const users = new Map([...before.users].filter(([, { uid }]) => !gone.has(uid)));
-  const keys = new Map([...before.keys].filter(([, { uid }]) => !gone.has(uid)));
-  if (users.size === before.users.size && keys.size === before.keys.size) return;
-  const served = { ...before, users, keys };
+  const users = new Map([...published.users].filter(([, { uid }]) => !gone.has(uid)));
+  const keys = new Map([...published.keys].filter(([, { uid }]) => !gone.has(uid)));
+  if (users.size === published.users.size && keys.size === published.keys.size) return;
+  const served = { ...published, users, keys };
   await publisher.publish(served, data);
-  const withdrawn = withdrawnBy({ objects, deleted, before, served, verdicts: [], isNamespaceGone: false });
+  const withdrawn = withdrawnBy({ objects, deleted, published, served, verdicts: [], isNamespaceGone: false });
   for (const entry of withdrawn) audit.record(entry);
 }

@@ -6,7 +6,7 @@ import { forgetUnrecorded, orderedPurges } from "../finalize/advance-purges.ts";
 import { type DataEvaluation, evaluateData } from "../finalize/data-plan.ts";
 import { isForbidden } from "../kube/api.ts";
 import type { Seen } from "../model/project-objects.ts";
-import type { Published } from "../publish/publisher.ts";
+import type { PublishResult } from "../publish/publisher.ts";
 import { dataEventsOf } from "../status/data-events.ts";
 import type { ProjectOutcome, ResolvedProject, Rollout } from "../status/outcomes.ts";
 import { compile } from "./compile.ts";
@@ -26,10 +26,10 @@ export async function reconcile(seen: Seen, deps: ReconcileDeps, signal: AbortSi
   const stored = await evaluateStoredData(pass);
   const resolved = await resolve(pass);
   const compiled = compile(pass, stored, resolved);
-  const published = await publish(pass, compiled);
-  const rollout = await awaitReplicas(pass, published, signal);
-  const progress = await advance(pass, published, resolved);
-  const outcome = outcomeOf(pass, { resolved, compiled, published, rollout, progress });
+  const publishResult = await publish(pass, compiled);
+  const rollout = await awaitReplicas(pass, publishResult, signal);
+  const progress = await advance(pass, publishResult, resolved);
+  const outcome = outcomeOf(pass, { resolved, compiled, publishResult, rollout, progress });
   recordDataEvents(pass, outcome);
   const rewriteAfterMs = await deps.statuses.write(outcome);
   return requeue(outcome, rewriteAfterMs, deps.clock.now());
@@ -37,24 +37,24 @@ export async function reconcile(seen: Seen, deps: ReconcileDeps, signal: AbortSi
 
 async function begin(seen: Seen, deps: ReconcileDeps): Promise<BegunPass> {
   const config = await deps.writer.begun();
-  return { ...seen, deps, config, before: await config.publisher.load(seen.objects.ref) };
+  return { ...seen, deps, config, published: await config.publisher.load(seen.objects.ref) };
 }
 
 /** False while something is missing that may only be unseen: nothing may be published or withdrawn then. */
-async function areDeletionsConfirmed({ objects, deleted, before, deps }: BegunPass): Promise<boolean> {
+async function areDeletionsConfirmed({ objects, deleted, published, deps }: BegunPass): Promise<boolean> {
   const uids = new Set(deleted.map(({ metadata }) => metadata.uid));
-  return await deps.confirmedDeletions.areConfirmed(objects, before, uids);
+  return await deps.confirmedDeletions.areConfirmed(objects, published, uids);
 }
 
-async function onlyRevoke({ objects, deleted, before, config, deps }: BegunPass): Promise<Reconciled> {
-  await revokeDeleted({ objects, deleted }, before, config.publisher, deps.audit);
+async function onlyRevoke({ objects, deleted, published, config, deps }: BegunPass): Promise<Reconciled> {
+  await revokeDeleted({ objects, deleted }, published, config.publisher, deps.audit);
   return { requeueAfterMs: unconfirmedRequeueMs, unconfirmed: true };
 }
 
 /** A namespace that goes may take the right to ask for it along: what is left to withdraw needs no answer. */
-async function namespaceUidOf({ objects, before, deps }: BegunPass): Promise<string | undefined> {
+async function namespaceUidOf({ objects, published, deps }: BegunPass): Promise<string | undefined> {
   try {
-    return await deps.namespaces.of(objects, before);
+    return await deps.namespaces.of(objects, published);
   } catch (error) {
     if (objects.project === undefined && isForbidden(error)) return undefined;
     throw error;
@@ -63,16 +63,16 @@ async function namespaceUidOf({ objects, before, deps }: BegunPass): Promise<str
 
 /** Which stored data are to be deleted, and whose may not be served. */
 async function evaluateStoredData(pass: Pass): Promise<DataEvaluation> {
-  const { objects, deleted, before, namespaceUid, config, deps } = pass;
-  await forgetUnrecorded(objects.ref, before.data, config.purges);
+  const { objects, deleted, published, namespaceUid, config, deps } = pass;
+  await forgetUnrecorded(objects.ref, published.data, config.purges);
   return evaluateData({
     objects,
     deleted,
     adopt: deps.adopt,
     isReplaced: deps.isReplaced,
-    ordered: await orderedPurges(before.data, config.purges),
-    ...(before.data !== undefined && { previous: before.data }),
-    ...(before.parts !== undefined && { previousParts: before.parts }),
+    ordered: await orderedPurges(published.data, config.purges),
+    ...(published.data !== undefined && { publishedRecord: published.data }),
+    ...(published.parts !== undefined && { publishedParts: published.parts }),
     ...(namespaceUid !== undefined && { namespaceUid }),
   });
 }
@@ -80,7 +80,7 @@ async function evaluateStoredData(pass: Pass): Promise<DataEvaluation> {
 /** Waits a moment for replicas to acknowledge what was published. */
 async function awaitReplicas(
   { objects, config: { acknowledgements } }: Pass,
-  { revision }: Published,
+  { revision }: PublishResult,
   signal: AbortSignal,
 ): Promise<Rollout> {
   const state = await acknowledgements.awaitRollout(revision, acknowledgedWithinMs, signal);
@@ -89,13 +89,13 @@ async function awaitReplicas(
   return { state, availability };
 }
 
-async function advance(pass: Pass, { data }: Published, { rival }: ResolvedProject): Promise<DeletionProgress> {
+async function advance(pass: Pass, { data }: PublishResult, { rival }: ResolvedProject): Promise<DeletionProgress> {
   const { objects, deleted, namespaceUid, config, deps } = pass;
   const isNamespaceGone = namespaceUid === undefined;
   return await advanceDeletions({ objects, isNamespaceGone, deleted, rival, record: data }, config, deps);
 }
 
-type Steps = Pick<ProjectOutcome, "resolved" | "compiled" | "published" | "rollout" | "progress">;
+type Steps = Pick<ProjectOutcome, "resolved" | "compiled" | "publishResult" | "rollout" | "progress">;
 
 /** What the steps found, with what replicas report by now. */
 function outcomeOf({ objects, config: { acknowledgements, publisher }, deps }: Pass, steps: Steps): ProjectOutcome {
@@ -108,8 +108,11 @@ function outcomeOf({ objects, config: { acknowledgements, publisher }, deps }: P
   return { objects, ...steps, reports, dataLoss: publisher.dataLoss(), baseUrl: deps.baseUrlOf(ref) };
 }
 
-function recordDataEvents({ objects, deleted, deps }: Pass, { compiled, published, progress }: ProjectOutcome): void {
+function recordDataEvents(
+  { objects, deleted, deps }: Pass,
+  { compiled, publishResult, progress }: ProjectOutcome,
+): void {
   const { adopted } = compiled.data;
-  const events = dataEventsOf({ objects, deleted, record: published.data, purged: progress.purged, adopted });
+  const events = dataEventsOf({ objects, deleted, record: publishResult.data, purged: progress.purged, adopted });
   for (const { subject, note } of events) deps.recorder.record(subject, note);
 }

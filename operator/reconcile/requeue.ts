@@ -26,7 +26,7 @@ const rivalRequeueMs = 60_000;
 
 /** `rewriteAfterMs`: until a status may be written again that something else keeps changing; 0 = all are written. */
 export function requeue(outcome: ProjectOutcome, rewriteAfterMs: number, now: number): Reconciled {
-  const { resolved, compiled, published, rollout, progress } = outcome;
+  const { resolved, compiled, publishResult, rollout, progress } = outcome;
   // Of somebody whose clock is ahead of this one.
   const coming = compiled.requests.filter(({ isEarly }) => isEarly !== true);
   const moments = coming.map(({ until }) => until - now).filter((milliseconds) => milliseconds > 0);
@@ -40,7 +40,7 @@ export function requeue(outcome: ProjectOutcome, rewriteAfterMs: number, now: nu
   // The ring's next step can be taken, or has to wait for replicas that nobody else waits for.
   if (resolved.ringWaits) moments.push(ringRequeueMs);
   if (progress.waitingFor === "purge" || progress.purgesSessions) moments.push(purgeRequeueMs);
-  const awaited = { revision: published.revision, isServed: rollout.availability === "served" };
+  const awaited = { revision: publishResult.revision, isServed: rollout.availability === "served" };
   return {
     ...(moments.length > 0 && { requeueAfterMs: Math.min(...moments) }),
     ...(rollout.state !== "programmed" && { awaited }),

@@ -8,7 +8,12 @@ import { writeSecrets } from "../resolve/write-secrets.ts";
 import type { ResolvedProject } from "../status/outcomes.ts";
 import type { Pass } from "./pass.ts";
 
-export async function resolve({ objects, before: { parts, revision }, config, deps }: Pass): Promise<ResolvedProject> {
+export async function resolve({
+  objects,
+  published: { parts, revision },
+  config,
+  deps,
+}: Pass): Promise<ResolvedProject> {
   const { find, rival } = await deps.secrets.prepare(objects);
   const resolved = await resolveProject(objects, parts, {
     findSecret: find,

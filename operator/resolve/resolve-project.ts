@@ -33,27 +33,27 @@ export interface ProjectResolution {
 }
 
 export interface ProjectTools extends Omit<ResolveTools, "projectKey"> {
-  /** Every live replica has acknowledged the revision that published `previous.signing`: a new key may sign. */
+  /** Every live replica has acknowledged the revision that published `published.signing`: a new key may sign. */
   readonly ringAcknowledged: boolean;
   /** The other installation that looks after the Project; absent = this one does. */
   readonly rival?: Installation;
 }
 
-/** Answers without any credential while there is no Project to make them for. `previous` = what is published now. */
+/** Answers without any credential while there is no Project to make them for. `published` = what is published now. */
 export async function resolveProject(
   objects: ProjectObjects,
-  previous: ProjectParts | undefined,
+  published: ProjectParts | undefined,
   tools: ProjectTools,
 ): Promise<ProjectResolution> {
   const { project } = objects;
   if (project === undefined || project.metadata.deletionTimestamp !== undefined) return nothing(objects.ref.name);
   // Left as it is, and its children too: what is served is what was published, and nothing is made or rotated.
   if (project.spec.suspend) return nothing(objects.ref.name);
-  const sameProject = previous?.project.uid === project.metadata.uid;
-  const signing = resolveSigning(project, sameProject ? previous?.signing : undefined, tools);
+  const sameProject = published?.project.uid === project.metadata.uid;
+  const signing = resolveSigning(project, sameProject ? published?.signing : undefined, tools);
   if (!signing.keys.ok) return { ...nothing(objects.ref.name), signing: signing.keys };
   const { ring, projectKey } = signing.keys.value;
-  const children = await resolveChildren(objects, previous, { ...tools, projectKey: createSecretKey(projectKey) });
+  const children = await resolveChildren(objects, published, { ...tools, projectKey: createSecretKey(projectKey) });
   const nextAt = earliest([signing.nextAt, ...children.moments], tools.now);
   return {
     signing: { ok: true, value: ring },
@@ -78,12 +78,12 @@ interface ResolvedObject<O, T> {
 
 async function resolveChildren(
   objects: ProjectObjects,
-  previous: ProjectParts | undefined,
+  published: ProjectParts | undefined,
   tools: ResolveTools,
 ): Promise<Children> {
-  const users = await resolveUsers(objects.users.filter(stands), previous?.users ?? new Map(), tools);
+  const users = await resolveUsers(objects.users.filter(stands), published?.users ?? new Map(), tools);
   const written = users.flatMap(({ resolution }) => resolution.writes);
-  const keys = resolveKeys(objects.keys.filter(stands), previous?.keys ?? new Map(), { tools, written });
+  const keys = resolveKeys(objects.keys.filter(stands), published?.keys ?? new Map(), { tools, written });
   const all = [...users, ...keys];
   const statuses = new Map<string, KeyStatus | UserStatus>();
   for (const { object, resolution } of all) {

@@ -12,7 +12,7 @@ import type { UnpublishedReason } from "../model/reasons.ts";
 import type { Verdict } from "../model/verdict.ts";
 import type { ReplicaRefusal, RolloutState } from "../publish/acknowledgements.ts";
 import type { Availability } from "../publish/availability.ts";
-import type { Published } from "../publish/publisher.ts";
+import type { PublishResult } from "../publish/publisher.ts";
 import type { KeyStatus } from "../resolve/resolve-key.ts";
 import type { ProjectResolution } from "../resolve/resolve-project.ts";
 import type { UserStatus } from "../resolve/resolve-user.ts";
@@ -21,7 +21,7 @@ export interface ProjectOutcome {
   readonly objects: ProjectObjects;
   readonly resolved: ResolvedProject;
   readonly compiled: CompiledProject;
-  readonly published: Published;
+  readonly publishResult: PublishResult;
   readonly rollout: Rollout;
   readonly reports: ReplicaReports;
   readonly progress: DeletionProgress;

@@ -23,8 +23,8 @@ export const operatorMutations: readonly Mutation[] = [
     name: "removed-credentials-stay-published",
     harm: "A deleted API key goes on working",
     file: "operator/publish/project-fields.ts",
-    find: "const removed = [...known.fields.keys()].filter((field) => !present.has(field));",
-    replace: "const removed = [...known.fields.keys()].filter(() => present.size === 0);",
+    find: "const removed = [...published.fields.keys()].filter((field) => !present.has(field));",
+    replace: "const removed = [...published.fields.keys()].filter(() => present.size === 0);",
     caughtBy: ["test/unit/operator/publish/project-fields.test.ts", "test/store/published-config.test.ts"],
   },
   {

@@ -111,7 +111,7 @@ export class CredentialWorld {
     const { parts, verdicts } = compileProject({
       ...objects,
       ...around,
-      ...(this.published !== undefined && { previous: this.published }),
+      ...(this.published !== undefined && { published: this.published }),
     });
     this.published = parts;
     if (crashAfter !== Number.POSITIVE_INFINITY) throw new Crash();

@@ -76,7 +76,7 @@ function compileAll(given: CompileCase, published: ReadonlyMap<string, ProjectPa
       checkSchema: createSchemaCheck(),
       openPurges: new Set(given.openPurges),
       foreignData: given.foreignData ?? false,
-      ...(previous === undefined ? {} : { previous }),
+      ...(previous === undefined ? {} : { published: previous }),
     });
     compiled.set(key, result);
   }

@@ -13,7 +13,7 @@ const shop = project("shop");
 
 function keptOf(object: Project, before: ProjectParts) {
   const previous = withConfig({ uid: object.metadata.uid })(before);
-  return lastGoodProject(object, { previous, hosts: noHosts });
+  return lastGoodProject(object, { published: previous, hosts: noHosts });
 }
 
 it("that a loss of data is accepted counts at once", () => {

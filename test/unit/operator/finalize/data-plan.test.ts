@@ -50,7 +50,7 @@ function evaluated(
     adopt: false,
     ordered: new Set<string>(),
   };
-  return evaluateData({ ...common, ...(previous && { previous }), ...more });
+  return evaluateData({ ...common, ...(previous && { publishedRecord: previous }), ...more });
 }
 
 /** Parts that serve `books` for its ApiResource of this UID. */
@@ -112,7 +112,7 @@ describe("when an ApiResource ends, its data", () => {
   });
 
   it("stay when its Project said Retain last and went, too", () => {
-    const ended = { deleted: shop("there", "Retain"), previousParts: serving("Project shop", "ApiResource books") };
+    const ended = { deleted: shop("there", "Retain"), publishedParts: serving("Project shop", "ApiResource books") };
     const after = evaluated(books("there", undefined), record("Delete", entry()), ended);
     expect(after.record?.entries).toEqual([entry()]);
     // Told of once more after that was acted on, it decides nothing.
@@ -130,7 +130,7 @@ describe("when an ApiResource ends, its data", () => {
   );
 
   it("go when it has gone, its Project says Delete, and no record says what it said before", () => {
-    const more = { previousParts: serving("Project shop", "ApiResource books") };
+    const more = { publishedParts: serving("Project shop", "ApiResource books") };
     expect(evaluated(shop("there", "Delete"), undefined, more).openPurges).toEqual(new Set(["resource:books"]));
   });
 
@@ -291,7 +291,7 @@ describe("data of an earlier namespace", () => {
   it("are purged by their policy when the namespace has gone and none is there", () => {
     const after = evaluateData({
       objects: projectObjects("shop"),
-      previous: record("Delete", foreign),
+      publishedRecord: record("Delete", foreign),
       adopt: false,
       ordered: new Set(),
     });
@@ -341,7 +341,7 @@ describe("the record", () => {
 
   it("takes what is published and on no record for kept until somebody says otherwise", () => {
     const after = evaluated(shop("there", "Retain"), undefined, {
-      previousParts: serving("Project shop", "ApiResource books"),
+      publishedParts: serving("Project shop", "ApiResource books"),
     });
     expect(after.record?.entries).toEqual([entry({ retained: true })]);
   });

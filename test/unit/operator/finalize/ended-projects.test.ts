@@ -31,57 +31,58 @@ describe("the sessions of a Project that is published", () => {
     ["has gone", undefined],
     ["has gone, and another one has its name", anew],
   ])("are to be purged when it %s, whatever its policy and its data", (_, object) => {
-    const { record: found } = evaluated(object, { previous: record(), previousParts: published });
+    const { record: found } = evaluated(object, { publishedRecord: record(), publishedParts: published });
     expect(found?.ended).toEqual([{ uid: "Project shop", purgeFromRevision: 0 }]);
   });
 
   it("stay while it is there", () => {
-    const { record: found } = evaluated(there, { previous: record(), previousParts: published });
+    const { record: found } = evaluated(there, { publishedRecord: record(), publishedParts: published });
     expect(found).not.toHaveProperty("ended");
   });
 
   it("are to be purged also where data of an earlier namespace are in the way", () => {
     const entry = { what: "resource", name: "books", uid: "b", namespaceUid: "namespace 0" } as const;
     const previous = record({ entries: [entry] });
-    const { record: found, foreignData } = evaluated(anew, { previous, previousParts: published });
+    const { record: found, foreignData } = evaluated(anew, { publishedRecord: previous, publishedParts: published });
     expect([foreignData, found?.ended]).toEqual([true, [{ uid: "Project shop", purgeFromRevision: 0 }]]);
-    const adopted = evaluated(anew, { previous, previousParts: published, adopt: true });
+    const adopted = evaluated(anew, { publishedRecord: previous, publishedParts: published, adopt: true });
     expect([adopted.adopted, adopted.record?.ended]).toEqual([true, found?.ended]);
   });
 });
 
 describe("the sessions of a Project that has ended", () => {
   it("are remembered without any data, beside what is served, until they are purged", () => {
-    const evaluation = evaluated(undefined, { previous: record({ ended: [ended] }) });
+    const evaluation = evaluated(undefined, { publishedRecord: record({ ended: [ended] }) });
     expect(planData(evaluation, { objects: projectObjects("shop"), namespaceUid })?.ended).toEqual([ended]);
-    const next = evaluated(anew, { previous: record({ ended: [ended] }) });
+    const next = evaluated(anew, { publishedRecord: record({ ended: [ended] }) });
     const parts = project("shop", withConfig({ uid: "Project shop, anew" }));
     const plan = planData(next, { objects: projectObjects("shop", anew), namespaceUid, parts });
     expect(plan).toMatchObject({ projectUid: "Project shop, anew", ended: [ended] });
-    const withdrawn = evaluated(undefined, { previous: record() });
+    const withdrawn = evaluated(undefined, { publishedRecord: record() });
     expect(planData(withdrawn, { objects: projectObjects("shop"), namespaceUid })).toBeUndefined();
   });
 
   it("are purged once, and again after another end", () => {
     expect(
-      evaluated(undefined, { previous: record({ ended: [ended] }), previousParts: published }).record?.ended,
+      evaluated(undefined, { publishedRecord: record({ ended: [ended] }), publishedParts: published }).record?.ended,
     ).toEqual([ended]);
     const again = project("shop", withConfig({ uid: "Project shop, anew" }));
-    expect(evaluated(undefined, { previous: record({ ended: [ended] }), previousParts: again }).record?.ended).toEqual([
-      ended,
-      { uid: "Project shop, anew", purgeFromRevision: 0 },
-    ]);
+    expect(
+      evaluated(undefined, { publishedRecord: record({ ended: [ended] }), publishedParts: again }).record?.ended,
+    ).toEqual([ended, { uid: "Project shop, anew", purgeFromRevision: 0 }]);
   });
 
   it("are given back to the same Project, unless their purge was ordered", () => {
     const previous = record({ ended: [ended] });
-    expect(evaluated(there, { previous }).record).not.toHaveProperty("ended");
-    expect(evaluated(there, { previous, ordered: new Set([purgeId(ended)]) }).record?.ended).toEqual([ended]);
+    expect(evaluated(there, { publishedRecord: previous }).record).not.toHaveProperty("ended");
+    expect(evaluated(there, { publishedRecord: previous, ordered: new Set([purgeId(ended)]) }).record?.ended).toEqual([
+      ended,
+    ]);
   });
 
   it("are remembered of a hundred Projects", () => {
     const many = Array.from({ length: 100 }, (_, n) => ({ uid: `u${n}`, purgeFromRevision: n + 1 }));
-    const { record: found } = evaluated(anew, { previous: record({ ended: many }), previousParts: published });
+    const { record: found } = evaluated(anew, { publishedRecord: record({ ended: many }), publishedParts: published });
     expect(found?.ended).toHaveLength(100);
     expect(found?.ended?.at(-1)).toEqual({ uid: "Project shop", purgeFromRevision: 0 });
   });

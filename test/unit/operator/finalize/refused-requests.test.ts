@@ -16,7 +16,7 @@ const recordOf = (...entries: readonly DataEntry[]): DataRecord => ({ policy: "R
 /** What the record says after a look with this annotation. */
 function look(record: DataRecord, annotation: string, at: number, more: object = {}): DataRecord {
   const { requests } = readProjectRequests(annotation, ref, at);
-  return withKept(record, { ...usual, previous: record, requests, now: at, ...more });
+  return withKept(record, { ...usual, publishedRecord: record, requests, now: at, ...more });
 }
 
 const inTwoHours = "all@2026-11-23T14:00:00Z";

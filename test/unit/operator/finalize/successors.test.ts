@@ -19,7 +19,7 @@ function record(policy: DeletionPolicy): DataRecord {
 
 function evaluated(objects: readonly CustomResource[], previous: DataRecord, more: Partial<DataInput> = {}) {
   const common = { namespaceUid, adopt: false, ordered: new Set<string>() };
-  return evaluateData({ ...common, objects: projectObjects("shop", ...objects), previous, ...more });
+  return evaluateData({ ...common, objects: projectObjects("shop", ...objects), publishedRecord: previous, ...more });
 }
 
 describe("data of objects that went with their definition", () => {

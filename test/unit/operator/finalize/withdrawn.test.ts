@@ -24,7 +24,7 @@ const shop = stored("Project", "shop");
 const all = Object.values(kinds).map((kind, at) => stored(kind, Object.values(children)[at]?.[0] ?? ""));
 
 function withdrawn(objects: readonly CustomResource[], more: Partial<Withdrawing> = {}) {
-  const given = { objects: projectObjects("shop", ...objects), deleted: [], before: parts(), verdicts: [] };
+  const given = { objects: projectObjects("shop", ...objects), deleted: [], published: parts(), verdicts: [] };
   return withdrawnBy({ ...given, served: parts(), isNamespaceGone: false, ...more });
 }
 
@@ -36,7 +36,7 @@ const refused = (uid: string): Refused => ({
 describe("what is no longer served", () => {
   it("is nothing where the same is", () => {
     expect(withdrawn([shop, ...all])).toEqual([]);
-    expect(withdrawn([shop, ...all], { before: undefined })).toEqual([]);
+    expect(withdrawn([shop, ...all], { published: undefined })).toEqual([]);
   });
 
   it.each([

@@ -6,8 +6,8 @@ import type { ProjectParts } from "../../../../core/config/types.ts";
 import {
   type Change,
   changesOf,
-  type KnownField,
-  type KnownProject,
+  type PublishedContent,
+  type PublishedField,
   resealsOf,
 } from "../../../../operator/publish/project-fields.ts";
 import { manyUsers } from "../../../support/fleet/publishing.ts";
@@ -15,12 +15,12 @@ import { changed, project, withConfig, withoutUser, withResource, withUser } fro
 
 const keyring = parseKeyring(newKeyringText());
 const shop = project("shop", withUser("ann"), withResource("books"));
-const nothing: KnownProject = { fields: new Map(), revision: 0, parts: undefined };
+const nothing: PublishedContent = { fields: new Map(), revision: 0, parts: undefined };
 
 /** As Redis holds it after all of `parts` was written. */
-function written(parts: ProjectParts): KnownProject {
+function written(parts: ProjectParts): PublishedContent {
   const kid = keyring.keys[0].kid;
-  const fields = new Map<string, KnownField>();
+  const fields = new Map<string, PublishedField>();
   for (const { changed: texts } of changesOf(parts, keyring, nothing)) {
     for (const { field, contentHash } of texts) fields.set(field, { contentHash, kid });
   }
