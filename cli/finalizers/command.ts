@@ -1,11 +1,7 @@
 // `jsonplane finalizers clear`: the way out when objects wait for an operator that is not there any more.
 
-import { allNamespaces, dryRun, force, kind, kubeconfig, namespace } from "../../core/env/settings.ts";
-import { type CommandSettings, defineCommand } from "../command.ts";
-
-const settings = { namespace, allNamespaces, kind, kubeconfig, dryRun, force };
-
-export type ClearSettings = CommandSettings<typeof settings, never>;
+import { defineCommand } from "../command.ts";
+import { settings } from "./settings.ts";
 
 export const clearFinalizersCommand = defineCommand({
   name: "finalizers clear",

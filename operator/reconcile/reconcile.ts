@@ -6,7 +6,7 @@ import { forgetUnrecorded, orderedPurges } from "../finalize/advance-purges.ts";
 import { type DataEvaluation, evaluateData } from "../finalize/data-plan.ts";
 import { isForbidden } from "../kube/api.ts";
 import type { Seen } from "../model/project-objects.ts";
-import type { PublishResult } from "../publish/publisher.ts";
+import type { PublishResult } from "../publish/writer-session.ts";
 import { dataEventsOf } from "../status/data-events.ts";
 import type { ProjectOutcome, ResolvedProject, Rollout } from "../status/outcomes.ts";
 import { compile } from "./compile.ts";
