@@ -101,7 +101,8 @@ async function decide(deps: PipelineDeps, exchange: Exchange): Promise<Plan> {
   const target = route(resolved.segments);
   exchange.target = target;
   if (split.fault) throw split.fault;
-  if (project.config.serving === "Off") throw new Problem("project_off", "The project's owner switched it off");
+  if (project.config.serving === "Off")
+    throw new Problem("project_off", "The owner of the project has switched it off");
   const subject = subjectOf(project, target);
 
   const { method, headers } = request;
@@ -148,7 +149,7 @@ function chargeRates(deps: PipelineDeps, plan: Plan, exchange: Exchange): Promis
 function requireAllowed(deps: PipelineDeps, plan: Plan): AllowedPlan {
   if (plan.kind === "options") return plan;
   if (plan.isWrite && plan.project.config.serving === "ReadOnly") {
-    throw new Problem("project_read_only", "The project's owner made it read-only for now; reads go on");
+    throw new Problem("project_read_only", "The owner of the project has made it read-only; reads still work");
   }
   if (plan.usesStoredData) requireDataNotLost(deps.directory, plan.project);
   if (plan.kind === "refused") throw plan.problem;
@@ -177,7 +178,7 @@ function methodNotAllowed(method: string, target: Target): Problem {
   const rootPost = target.kind === "document" && target.path.length === 0 && method === "POST";
   const detail = rootPost
     ? "POST adds inside the root key's value: name a key to add, or end the path with /- to append to an array"
-    : `${method} is not offered here; allowed are ${allowed}`;
+    : `${method} is not allowed at this path; allowed are ${allowed}`;
   return new Problem("method_not_allowed", detail, { headers: { Allow: allowed } });
 }
 

@@ -31,7 +31,11 @@ export function splitTarget(target: string): SplitTarget {
   raw.shift();
   if (raw.at(-1) === "") raw.pop();
   if (path.length > maxPathBytes) {
-    return { segments: raw, query, fault: new Problem("path_too_long", `A path has at most ${maxPathBytes} bytes`) };
+    return {
+      segments: raw,
+      query,
+      fault: new Problem("path_too_long", `A path may have at most ${maxPathBytes} bytes`),
+    };
   }
   return { ...decodeSegments(raw, path.includes("%")), query };
 }
@@ -41,7 +45,7 @@ function originForm(target: string): string {
   if (!match)
     throw new Problem(
       "invalid_request",
-      "The request target must start with a slash, or name a host and then start with one",
+      "The request target must be a path that starts with a slash, or an absolute URL",
     );
   return match[1] ?? "/";
 }
@@ -66,7 +70,7 @@ function faultOf(decoded: string | undefined): Problem | undefined {
   }
   if (decoded.includes("\0")) return new Problem("invalid_path", "A path segment can't contain NUL");
   if (decoded.length > maxSegmentBytes / 4 && Buffer.byteLength(decoded) > maxSegmentBytes) {
-    return new Problem("path_too_long", `A path segment has at most ${maxSegmentBytes} bytes`);
+    return new Problem("path_too_long", `A path segment may have at most ${maxSegmentBytes} bytes`);
   }
   return undefined;
 }
@@ -196,12 +200,12 @@ export function subjectOf(project: LiveProject, target: Target): Subject {
     case "collection":
     case "object": {
       const resource = project.resources.get(target.resource);
-      if (!resource) throw new Problem("unknown_resource", "The project has no ApiResource of this name");
+      if (!resource) throw new Problem("unknown_resource", "The project has no ApiResource with this name");
       return { kind: "objects", target, resource };
     }
     case "document": {
       const rootKey = project.rootKeys.get(target.rootKey);
-      if (!rootKey) throw new Problem("unknown_root_key", "The project has no RootKey of this name");
+      if (!rootKey) throw new Problem("unknown_root_key", "The project has no RootKey with this name");
       return { kind: "document", target, rootKey };
     }
     case "openapi":
