@@ -1,5 +1,5 @@
 // The configuration as the pipeline sees it: live projects, looked up for each request. Dev mode fills one from a folder
-// (memory-directory.ts), a replica in a cluster from Redis (follow.ts). A request keeps the LiveProject it started with.
+// (memory-directory.ts), a replica in a cluster from Redis (redis-directory.ts). A request keeps the LiveProject it started with.
 
 import type {
   KeyConfig,

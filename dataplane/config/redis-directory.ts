@@ -119,7 +119,8 @@ export function createRedisDirectory(deps: RedisDirectoryDeps): RedisDirectory {
       project: (ref) => look(keyOfProject(ref)),
       host(host) {
         const name = index.ofHost(host);
-        return name === undefined ? unknown : look(name);
+        if (name !== undefined) return look(name);
+        return index.whole() ? unknown : unavailable;
       },
       user: (project, username) => credentials.user(project, username),
       key: (project, sha256) => credentials.key(project, sha256),

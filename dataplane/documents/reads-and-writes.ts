@@ -90,7 +90,7 @@ export async function patchDocument(deps: DocumentDeps, context: DocumentContext
     if (text === undefined && patch.format === "json-patch") return { outcome: "not_found" };
     // `never`: the store is only asked how it would refuse, and writes nothing, so any value will do.
     const value = expected === "never" ? "null" : patched(patch, text ?? "null");
-    if (value === text) return { outcome: "replaced", text };
+    if (expected !== "never" && value === text) return { outcome: "replaced", text };
     return deps.store.putAt(context.document, context.path, value, { ...limits, ...(expected && { expected }) });
   });
   return answerOfWrite(result, context);

@@ -64,6 +64,8 @@ function byHostOrPath(
   segments: readonly string[],
 ): ResolvedProject | Promise<ResolvedProject> {
   if (claimed.outcome === "found") return { project: claimed.value, base: "", segments };
+  // Whether a project claims the host, and which one, is not known: a path must not lead to another project meanwhile.
+  if (claimed.outcome === "unavailable") throw unavailable();
   const below = address.path.length === 0 ? segments : belowPublicPath(address, segments);
   const [namespace, name] = below;
   if (namespace === undefined || name === undefined) {
@@ -81,7 +83,11 @@ function found(lookup: Lookup<LiveProject>): LiveProject {
   if (lookup.outcome === "unknown") {
     throw new Problem("unknown_project", "No project with this namespace and name exists");
   }
-  throw new Problem("project_unavailable", "This server does not know all projects yet; try again", {
+  throw unavailable();
+}
+
+function unavailable(): Problem {
+  return new Problem("project_unavailable", "This server does not know the project's configuration yet; try again", {
     headers: { "Retry-After": "1" },
   });
 }
