@@ -5,7 +5,7 @@ import { settings } from "./settings.ts";
 
 export const clearFinalizersCommand = defineCommand({
   name: "finalizers clear",
-  summary: "Let objects go that wait for an uninstalled operator; their data stay in Redis",
+  summary: "Release objects that wait for an uninstalled operator; their data stay in Redis",
   settings,
   run: async (given) => {
     const { runClear } = await import("./run-clear.ts");

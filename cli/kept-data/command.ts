@@ -5,7 +5,7 @@ import { settings } from "./settings.ts";
 
 export const dataOrphansCommand = defineCommand({
   name: "data orphans",
-  summary: "List stored data that are kept although nobody serves them; with --delete have them deleted",
+  summary: "List stored data that are kept without being served; --delete deletes them",
   argument: { name: "NAMESPACE/PROJECT[/KIND/NAME]", help: "Only these; what --delete deletes", isList: true },
   settings,
   needs: ["redis"],

@@ -13,7 +13,7 @@ export const settings = {
   yes,
   timeout,
   redis,
-  redisSecret: { ...redisSecret, help: "Secret of the operator's namespace with the users of the Redis at --redis" },
+  redisSecret: { ...redisSecret, help: "Secret in the operator's namespace with the users of the Redis at --redis" },
   kubeconfig,
   operatorNamespace,
   className: { ...className, help: "Class of the operator; default: none" },

@@ -19,12 +19,14 @@ import {
   watchNamespaces,
   workers,
 } from "../../core/env/settings.ts";
+import { logLevels } from "../../core/log/logger.ts";
 import type { CommandSettings } from "../command.ts";
 
+/** Some flags of both programs have another help here: the operator serves no requests and no /usage. */
 export const settings = {
   redis,
   redisSecret,
-  publicUrl,
+  publicUrl: { ...publicUrl, help: "URL at which clients reach the API; status.baseURL and tokens begin with it" },
   kubeconfig,
   operatorNamespace,
   watchNamespaces,
@@ -36,9 +38,12 @@ export const settings = {
   adoptData,
   onDataLoss,
   host: { ...host, fallback: "0.0.0.0" },
-  adminPort,
-  adminTokenFile,
-  logLevel,
+  adminPort: { ...adminPort, help: "Port of probes and /metrics; 0 takes a free one" },
+  adminTokenFile: {
+    ...adminTokenFile,
+    help: "File with the Bearer token that /metrics requires; read again when it changes; default: none is required",
+  },
+  logLevel: { ...logLevel, help: `How much is logged to standard error: ${logLevels.join(", ")}` },
 };
 
 export type OperatorSettings = CommandSettings<typeof settings, "redis" | "publicUrl">;
