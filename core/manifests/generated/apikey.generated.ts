@@ -135,7 +135,7 @@ export const apiKeySchema: SchemaNode = {
       "rule": "self.spec.projectRef.name == oldSelf.spec.projectRef.name",
       "fieldPath": ".spec.projectRef.name",
       "reason": "FieldValueForbidden",
-      "message": "projectRef is immutable: write the former name again, or delete this ApiKey and create it anew for the other project"
+      "message": "projectRef is immutable: write the former name again, or delete this ApiKey and create it again for the other project"
     },
     {
       "rule": "(has(self.spec.secretName) ? self.spec.secretName : self.metadata.name + '-api-key') == (has(oldSelf.spec.secretName) ? oldSelf.spec.secretName : oldSelf.metadata.name + '-api-key')",

@@ -158,7 +158,7 @@ export const apiResourceSchema: SchemaNode = {
       "rule": "self.spec.projectRef.name == oldSelf.spec.projectRef.name",
       "fieldPath": ".spec.projectRef.name",
       "reason": "FieldValueForbidden",
-      "message": "projectRef is immutable: write the former name again, or delete this ApiResource and create it anew for the other project"
+      "message": "projectRef is immutable: write the former name again, or delete this ApiResource and create it again for the other project"
     },
     {
       "rule": "(has(self.spec.resourceName) ? self.spec.resourceName : self.metadata.name) == (has(oldSelf.spec.resourceName) ? oldSelf.spec.resourceName : oldSelf.metadata.name)",

@@ -259,7 +259,7 @@ export const projectSchema: SchemaNode = {
       "rule": "(has(self.spec.className) ? self.spec.className : '') == (has(oldSelf.spec.className) ? oldSelf.spec.className : '')",
       "fieldPath": ".spec.className",
       "reason": "FieldValueForbidden",
-      "message": "className is immutable: write the former value again, or delete this Project and create it anew (its data stay under deletionPolicy Retain)"
+      "message": "className is immutable: write the former value again, or delete this Project and create it again (its data stay under deletionPolicy Retain)"
     }
   ],
   "properties": {

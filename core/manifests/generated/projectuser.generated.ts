@@ -132,7 +132,7 @@ export const projectUserSchema: SchemaNode = {
       "rule": "self.spec.projectRef.name == oldSelf.spec.projectRef.name",
       "fieldPath": ".spec.projectRef.name",
       "reason": "FieldValueForbidden",
-      "message": "projectRef is immutable: write the former name again, or delete this ProjectUser and create it anew for the other project"
+      "message": "projectRef is immutable: write the former name again, or delete this ProjectUser and create it again for the other project"
     },
     {
       "rule": "(has(self.spec.username) ? self.spec.username : self.metadata.name) == (has(oldSelf.spec.username) ? oldSelf.spec.username : oldSelf.metadata.name)",

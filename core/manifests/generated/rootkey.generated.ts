@@ -120,7 +120,7 @@ export const rootKeySchema: SchemaNode = {
       "rule": "self.spec.projectRef.name == oldSelf.spec.projectRef.name",
       "fieldPath": ".spec.projectRef.name",
       "reason": "FieldValueForbidden",
-      "message": "projectRef is immutable: write the former name again, or delete this RootKey and create it anew for the other project"
+      "message": "projectRef is immutable: write the former name again, or delete this RootKey and create it again for the other project"
     },
     {
       "rule": "(has(self.spec.key) ? self.spec.key : self.metadata.name) == (has(oldSelf.spec.key) ? oldSelf.spec.key : oldSelf.metadata.name)",
