@@ -254,11 +254,10 @@ export class LeaderSession {
   }
 
   #createMaintenance(): Maintenance {
-    const { caches, timers, monotonic, random, logger, metrics } = this.#context;
+    const { caches, timers, random, logger, metrics } = this.#context;
     return createMaintenance({
       queue: this.#queue,
       timers,
-      monotonic,
       random,
       logger,
       signal: this.#leadership.ended,
@@ -340,7 +339,7 @@ export class LeaderSession {
       writer: this.#writer,
       deletions: this.#keptData.deletions,
       keptSizes: this.#keptData.sizes,
-      confirmedDeletions: createConfirmedDeletions(api, this.#heldObjects, this.#context.monotonic),
+      confirmedDeletions: createConfirmedDeletions(api, this.#heldObjects),
       isReplaced: this.#heldObjects.isReplaced,
       namespaces: createNamespaceUids({
         api,

@@ -257,11 +257,9 @@ describe("restoring a project behind which Redis went back", () => {
 });
 
 function beginMaintenance(queue: ReturnType<typeof createWorkQueue>, keys: readonly string[]) {
-  const { timers, monotonic } = manualTime();
   return createMaintenance({
     queue,
-    timers,
-    monotonic,
+    timers: manualTime().timers,
     random: () => 0.5,
     logger: { info: () => undefined, warn: () => undefined } as never,
     signal: new AbortController().signal,
