@@ -4,7 +4,7 @@
 import type { Child } from "../model/objects.ts";
 import { byName } from "../model/project-objects.ts";
 import { type Outcome, type Refusal, refuse, type Subject, type Verdict } from "../model/verdict.ts";
-import { awardNames } from "./claims.ts";
+import { awardNames } from "./award-names.ts";
 
 interface Published {
   readonly uid: string;

@@ -3,8 +3,8 @@
 
 import type { Project } from "../model/objects.ts";
 import type { Fault } from "../model/verdict.ts";
+import { awardNames } from "./award-names.ts";
 import { hostsOf, isDeleting } from "./claimed-hosts.ts";
-import { awardNames } from "./claims.ts";
 import { type Holders, type HostClaims, unseenHolder } from "./host-claims.ts";
 import type { HostPolicy } from "./host-policy.ts";
 

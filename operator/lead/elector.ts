@@ -5,11 +5,11 @@
 import type { Clock } from "../../core/clock.ts";
 import { type Monotonic, pause, type Timers } from "../../core/timers.ts";
 import type { KubeApi } from "../kube/api.ts";
-import { type Claims, createClaims } from "./claims.ts";
 import { keepLease } from "./keep-lease.ts";
 import type { LeadObservation } from "./lead-observation.ts";
 import type { Leadership } from "./leadership.ts";
 import type { HolderAccount } from "./lease.ts";
+import { type Claims, createClaims } from "./lease-client.ts";
 import { type LeaseTimes, leaseTimes } from "./lease-times.ts";
 
 export interface ElectorOptions {

@@ -2,9 +2,9 @@
 // somebody else has the Lease, or when this process slept.
 
 import { type Timers, waited } from "../../core/timers.ts";
-import type { Claims, Moment } from "./claims.ts";
 import type { EndReason, LeadObservation } from "./lead-observation.ts";
 import { type Leadership, NotTheLeader } from "./leadership.ts";
+import type { Claims, Moment } from "./lease-client.ts";
 import type { LeaseTimes } from "./lease-times.ts";
 
 export interface KeepOptions {

@@ -28,8 +28,8 @@ import {
 import type { FindSecret, FoundSecret } from "../resolve/resolution.ts";
 import type { SecretWrite } from "../resolve/secret-write.ts";
 import type { Watched } from "../watch/watched.ts";
-import { createSecretClaims, type SecretClaimsDeps } from "./secret-claims.ts";
 import { changed, changedSecret, newSecret, secretOf, unreadSecret, weightOf } from "./secret-object.ts";
+import { createSecretClaims, type SecretClaimsDeps } from "./secret-ownership.ts";
 import { givenSecretNames, secretNamesOf } from "./secret-users.ts";
 
 export interface PreparedSecrets {

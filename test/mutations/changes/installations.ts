@@ -22,7 +22,7 @@ export const installationMutations: readonly Mutation[] = [
   {
     name: "rival-that-is-gone-obeyed",
     harm: "After the namespace of the former installation was deleted, a new one serves nothing",
-    file: "operator/secrets/secret-claims.ts",
+    file: "operator/secrets/secret-ownership.ts",
     find: "return (await exists(maker)) ? maker : undefined;",
     replace: 'return (await exists(maker)) || maker.id !== "" ? maker : undefined;',
     caughtBy: ["test/unit/operator/secrets/secret-store.test.ts"],
@@ -76,7 +76,7 @@ export const installationMutations: readonly Mutation[] = [
   {
     name: "rival-unknown-while-redis-was-never-open",
     harm: "An operator that starts while its own Redis is away says PublishFailed of what another installation serves",
-    file: "operator/secrets/secret-claims.ts",
+    file: "operator/secrets/secret-ownership.ts",
     find: "if (maker === undefined || !areRivals(deps.ring, maker))",
     replace: "if (maker === undefined || deps.installation() === undefined || !areRivals(deps.ring, maker))",
     caughtBy: ["test/unit/operator/secrets/secret-store.test.ts"],
@@ -124,7 +124,7 @@ export const installationMutations: readonly Mutation[] = [
   {
     name: "rival-remembered-for-ever",
     harm: "A Project whose Secrets another installation made and that has none any more is served only after a restart",
-    file: "operator/secrets/secret-claims.ts",
+    file: "operator/secrets/secret-ownership.ts",
     find: "monotonic() - known.seenAt >= forgottenMs",
     replace: "monotonic() - known.seenAt < 0",
     caughtBy: ["test/unit/operator/secrets/secret-store.test.ts"],
@@ -132,7 +132,7 @@ export const installationMutations: readonly Mutation[] = [
   {
     name: "rival-forgotten-during-a-deletion",
     harm: "A Project goes before the installation that serves it has deleted its data, where its Secrets are gone already",
-    file: "operator/secrets/secret-claims.ts",
+    file: "operator/secrets/secret-ownership.ts",
     find: "if (metadata.deletionTimestamp !== undefined) return settersOf(metadata);",
     replace: "",
     caughtBy: ["test/unit/operator/secrets/secret-store.test.ts"],
