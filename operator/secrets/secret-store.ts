@@ -29,7 +29,7 @@ import type { FindSecret, FoundSecret } from "../resolve/resolution.ts";
 import type { SecretWrite } from "../resolve/secret-write.ts";
 import type { Watched } from "../watch/watched.ts";
 import { changed, changedSecret, newSecret, secretOf, unreadSecret, weightOf } from "./secret-object.ts";
-import { createSecretClaims, type SecretClaimsDeps } from "./secret-ownership.ts";
+import { createSecretOwnership, type SecretOwnershipDeps } from "./secret-ownership.ts";
 import { givenSecretNames, secretNamesOf } from "./secret-users.ts";
 
 export interface PreparedSecrets {
@@ -58,7 +58,7 @@ export interface SecretStore {
   rivalNamed(name: string): Promise<Installation | undefined>;
 }
 
-export interface SecretStoreDeps extends Omit<SecretClaimsDeps, "gone" | "repairs"> {
+export interface SecretStoreDeps extends Omit<SecretOwnershipDeps, "forgetSecret" | "repairs"> {
   /** Secrets with the label app.kubernetes.io/managed-by=jsonplane. */
   readonly own: Watched;
   /** Metadata of all other Secrets. */
@@ -85,10 +85,7 @@ export function createSecretStore(deps: SecretStoreDeps): SecretStore {
     const known = cache.get(key);
     if (known?.metadata.resourceVersion === resourceVersion) return known;
     const object = await api.get(secretType, { namespace, name });
-    if (object === undefined) {
-      cache.delete(key);
-      return undefined;
-    }
+    if (object === undefined) return void cache.delete(key);
     const secret = secretOf(object);
     cache.set(key, secret);
     return secret;
@@ -103,7 +100,7 @@ export function createSecretStore(deps: SecretStoreDeps): SecretStore {
     return given || isLabelled(metadata) ? await readForeign(metadata) : unreadSecret(metadata);
   };
 
-  const gone = ({ namespace, name }: ObjectName): void => {
+  const forgetSecret = ({ namespace, name }: ObjectName): void => {
     cache.delete(`${namespace}/${name}`);
     for (const watched of [own, foreign]) {
       const known = watched.get(namespace, name);
@@ -111,31 +108,31 @@ export function createSecretStore(deps: SecretStoreDeps): SecretStore {
     }
   };
 
-  const claims = createSecretClaims({ ...deps, gone, repairs });
+  const ownership = createSecretOwnership({ ...deps, forgetSecret, repairs });
 
   const readSigning = async ({ ref, project }: ProjectObjects): Promise<Secret | undefined> =>
     project === undefined ? undefined : await read(ref.namespace, signingSecretName(project), false);
 
   const rivalOf = async (objects: ProjectObjects, signing: Secret | undefined): Promise<Installation | undefined> =>
-    objects.project && (await claims.rivalOf(objects.project, projectSecrets(own, objects, signing)));
+    objects.project && (await ownership.rivalOf(objects.project, projectSecrets(own, objects, signing)));
 
   const found = async (secret: Secret | undefined): Promise<FoundSecret | undefined> => {
     if (secret?.metadata.annotations?.[installationAnnotation] === undefined) return secret;
-    const heldBy = await claims.holderOf(secret);
+    const heldBy = await ownership.holderOf(secret);
     return heldBy === undefined ? secret : { ...secret, heldBy };
   };
 
   return {
-    installation: () => claims.signature()[installationAnnotation],
-    rivalNamed: claims.holderNamed,
+    installation: () => ownership.signature()[installationAnnotation],
+    rivalNamed: ownership.holderNamed,
     holderOf: async (objects) =>
-      await claims.holderOfProject(objects.project, projectSecrets(own, objects, await readSigning(objects))),
+      await ownership.holderOfProject(objects.project, projectSecrets(own, objects, await readSigning(objects))),
     async prepare(objects) {
       const { namespace } = objects.ref;
       const given = givenSecretNames(objects);
       const signing = await readSigning(objects);
       const rival = await rivalOf(objects, signing);
-      const holdsProject = signing !== undefined && claims.isOurs(signing);
+      const holdsProject = signing !== undefined && ownership.isOurs(signing);
       const owners = rival === undefined ? ownersIn(objects) : nobodys;
       const names = [...new Set([...secretNamesOf(objects), ...given])];
       const secrets = new Map<string, FoundSecret | undefined>();
@@ -144,7 +141,8 @@ export function createSecretStore(deps: SecretStoreDeps): SecretStore {
         const batch = await Promise.all(
           some.map(async (name) => {
             let secret = await read(namespace, name, given.has(name));
-            for (const owner of owners.get(name) ?? []) secret = await claims.settled(secret, owner, holdsProject);
+            for (const owner of owners.get(name) ?? [])
+              secret = await ownership.claimedSecret(secret, owner, holdsProject);
             return holdsProject ? secret : await found(secret);
           }),
         );
@@ -162,7 +160,7 @@ export function createSecretStore(deps: SecretStoreDeps): SecretStore {
       const { target, text } = repairOf(write);
       if (repairs.waitMs(target, text) > 0) throw contested(write.name);
       try {
-        const annotations = { ...write.annotations, ...claims.signature() };
+        const annotations = { ...write.annotations, ...ownership.signature() };
         const whole = { ...write, annotations };
         own.note(write.mode === "create" ? await api.create(secretType, newSecret(whole)) : await replace(api, whole));
         repairs.wrote(target, text);
@@ -173,12 +171,12 @@ export function createSecretStore(deps: SecretStoreDeps): SecretStore {
     async claim(objects) {
       const holdsProject = (): boolean => {
         const signing = objects.project && own.get(objects.ref.namespace, signingSecretName(objects.project));
-        return signing !== undefined && claims.isOurs(secretOf(signing));
+        return signing !== undefined && ownership.isOurs(secretOf(signing));
       };
       const isSuspended = objects.project?.spec.suspend === true;
       for (const [secret, owner] of ownedSecrets(own, objects)) {
-        if (isSuspended && !(await claims.isToBeAdopted(secret, owner))) continue;
-        await claims.claim(secret, owner, holdsProject());
+        if (isSuspended && !(await ownership.isToBeAdopted(secret, owner))) continue;
+        await ownership.claim(secret, owner, holdsProject());
       }
     },
   };
