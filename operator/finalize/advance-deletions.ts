@@ -72,13 +72,13 @@ export async function advanceDeletions(
   const outcome = await purge({ objects, record, audit: deps.audit }, config);
   if (outcome !== undefined && outcome.purged.length > 0) deps.onPurged(outcome.purged.length);
   const records = { before: record, now: outcome?.record };
-  const settled = rival === undefined ? await settleFinalizers(objects, records, deps) : nothingSettled;
+  const finalizers = rival === undefined ? await reconcileFinalizers(objects, records, deps) : nothingReconciled;
   const subjects = isNamespaceGone ? [] : deleted;
   for (const object of subjects) deps.onSwept((await deps.sweep.sweepSubject(object)).length);
   return {
     purged: outcome?.purged ?? [],
     waiting: new Map<string, EndWait>([...heldBack(objects, deps), ...(outcome?.waiting ?? [])]),
-    ...settled,
+    ...finalizers,
     ...(outcome?.waitingFor !== undefined && { waitingFor: outcome.waitingFor }),
     purgesSessions: outcome?.purgesSessions ?? false,
   };
@@ -124,26 +124,26 @@ interface Records {
   readonly now: DataRecord | undefined;
 }
 
-type Settled = Pick<DeletionProgress, "gone" | "held" | "unsetMs">;
-const nothingSettled: Settled = { gone: new Set(), held: new Map(), unsetMs: 0 };
+type FinalizerResults = Pick<DeletionProgress, "gone" | "held" | "unsetMs">;
+const nothingReconciled: FinalizerResults = { gone: new Set(), held: new Map(), unsetMs: 0 };
 
-async function settleFinalizers(
+async function reconcileFinalizers(
   objects: ProjectObjects,
   records: Records,
   deps: AdvanceDeletionsDeps,
-): Promise<Settled> {
+): Promise<FinalizerResults> {
   // There the operator has no right to touch the objects themselves, only their status.
-  if (deps.mode === "namespaced") return nothingSettled;
+  if (deps.mode === "namespaced") return nothingReconciled;
   const gone = new Set<string>();
   const held = new Map<string, Installation>();
   let unsetMs = 0;
   const rivalNamed = askedOnce(deps.secrets.rivalNamed);
   for (const object of allOf(objects)) {
     const { uid, deletionTimestamp } = object.metadata;
-    const outcome = await settleFinalizer(object, { objects, records, rivalNamed }, deps);
-    if (outcome === "gone") gone.add(uid);
-    else if (typeof outcome === "number") unsetMs = Math.max(unsetMs, outcome);
-    else if (outcome !== "settled" && deletionTimestamp !== undefined) held.set(uid, outcome);
+    const result = await reconcileFinalizer(object, { objects, records, rivalNamed }, deps);
+    if (result.outcome === "gone") gone.add(uid);
+    if (result.outcome === "retry") unsetMs = Math.max(unsetMs, result.afterMs);
+    if (result.outcome === "left" && deletionTimestamp !== undefined) held.set(uid, result.to);
   }
   return { gone, held, unsetMs };
 }
@@ -158,39 +158,45 @@ function askedOnce(rivalNamed: SecretStore["rivalNamed"]): SecretStore["rivalNam
   };
 }
 
-interface Settling {
+interface FinalizerContext {
   readonly objects: ProjectObjects;
   readonly records: Records;
   readonly rivalNamed: SecretStore["rivalNamed"];
 }
 
-/** Answers with milliseconds to wait where something takes it away each time, and with another installation that the object is left to. */
-async function settleFinalizer(
+type FinalizerResult =
+  | { readonly outcome: "done" | "gone" }
+  /** Something else removes the finalizer each time. */
+  | { readonly outcome: "retry"; readonly afterMs: number }
+  /** Another installation decides about the object. */
+  | { readonly outcome: "left"; readonly to: Installation };
+
+async function reconcileFinalizer(
   object: CustomResource,
-  { objects, records, rivalNamed }: Settling,
+  { objects, records, rivalNamed }: FinalizerContext,
   { api, mode, className, secrets, adopt, repairs, isHeld, note }: AdvanceDeletionsDeps,
-): Promise<"settled" | "gone" | number | Installation> {
+): Promise<FinalizerResult> {
   const hasProject = objects.project !== undefined;
   const installation = secrets.installation();
   const own = ownFinalizers({ object, className, installation, hasProject, record: records.before });
   const effectivePolicy = policyOf(object, objects);
   const wanted = wantsFinalizer({ object, effectivePolicy, mode, record: records.now, own, isHeld: isHeld(object) });
-  if (isAsWanted(object, wanted, own)) return "settled";
-  // Whose Project it was nobody can say any more; whose finalizer it is, the annotation beside it does.
+  if (isAsWanted(object, wanted, own)) return { outcome: "done" };
+  // Without its Project, only the annotation beside the finalizer says which installation set it.
   const setter = setterOf(object, finalizerOf(className)) ?? "";
   const rival = hasProject ? undefined : await rivalNamed(setter);
   const target = `${object.metadata.uid} finalizer`;
   const text = `${own.mine} ${installation}`;
-  // Of two that adopt, each takes it once, and not back from the other one.
+  // Two installations that adopt take the finalizer once each, and not back from one another.
   const isAdopted = adopt && !(wanted && repairs.wasWritten(target, text));
-  if (rival !== undefined && !isAdopted) return rival;
+  if (rival !== undefined && !isAdopted) return { outcome: "left", to: rival };
   const waitMs = wanted ? repairs.waitMs(target, text) : 0;
-  if (waitMs > 0) return waitMs;
+  if (waitMs > 0) return { outcome: "retry", afterMs: waitMs };
   const result = await applyFinalizer(api, object, { wanted, own });
-  // What was taken away here is set anew, not repaired, once its deletionPolicy says so again.
+  // A finalizer that was removed here is set anew, not repaired, once its deletionPolicy asks for it again.
   repairs.wrote(target, wanted ? text : "taken away");
   if (result.outcome === "changed") note(object, result.object);
-  return result.outcome === "gone" ? "gone" : "settled";
+  return { outcome: result.outcome === "gone" ? "gone" : "done" };
 }
 
 function allOf(objects: ProjectObjects): readonly CustomResource[] {

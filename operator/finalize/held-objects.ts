@@ -87,7 +87,7 @@ export function createHeldObjects(deps: HeldObjectsDeps): HeldObjects {
     }
   };
 
-  const settle = async (name: string, hold: HeldKind, names: ReadonlySet<string>): Promise<void> => {
+  const confirmOrReport = async (name: string, hold: HeldKind, names: ReadonlySet<string>): Promise<void> => {
     if (!names.has(name)) {
       report(name, hold);
       return;
@@ -110,7 +110,7 @@ export function createHeldObjects(deps: HeldObjectsDeps): HeldObjects {
       for (const name of reported.keys()) if (!holds.has(name)) reported.delete(name);
       if (holds.size === 0) return;
       const names = new Set(wordsIn(await noted(confirmAnnotation)));
-      for (const [name, hold] of holds) await settle(name, hold, names);
+      for (const [name, hold] of holds) await confirmOrReport(name, hold, names);
     },
   };
 }

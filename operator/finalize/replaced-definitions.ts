@@ -89,8 +89,8 @@ export function createReplacedDefinitions(deps: ReplacedDefinitionsDeps): Replac
       const sought = replaced();
       const found = sought.length === 0 ? [] : await publishedProjects();
       held = sought.flatMap((kind) => heldOf(kind, known.get(kind) ?? "", found));
-      const unsettled = new Set(sought.filter((kind) => found.some((each) => isUnsettled(kind, each))));
-      await learn(kinds.filter((kind) => !(isHolding(kind) || unsettled.has(kind))));
+      const orphaned = new Set(sought.filter((kind) => found.some((each) => hasOrphans(kind, each))));
+      await learn(kinds.filter((kind) => !(isHolding(kind) || orphaned.has(kind))));
     },
   };
 }
@@ -107,7 +107,7 @@ function heldOf(kind: Kind, definition: string, found: readonly Found[]): readon
 }
 
 /** Something that is published is not of an object that there is now. */
-function isUnsettled(kind: Kind, { objects, parts }: Found): boolean {
+function hasOrphans(kind: Kind, { objects, parts }: Found): boolean {
   if (parts === undefined) return false;
   const [published, present] = {
     Project: [[parts.project], [objects.project]] as const,

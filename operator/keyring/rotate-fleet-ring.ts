@@ -25,7 +25,7 @@ export interface SealedConfig {
   /** Seals anew what another key than the ring's first has sealed. Much at once: it may take several calls. */
   reseal(): Promise<unknown>;
   /** A revision by which nothing was left to be sealed anew. */
-  settledAt(): number;
+  resealedAtRevision(): number;
 }
 
 /** A live replica, as it acknowledged. */
@@ -119,7 +119,7 @@ async function factsOf({ clock, config, replicas }: RotationDeps, state: RingSta
   return {
     commonKids: first && others.reduce((common, kids) => common.intersection(kids), first),
     sealedWith,
-    programmed: live.every(({ revision }) => revision >= config.settledAt()),
+    programmed: live.every(({ revision }) => revision >= config.resealedAtRevision()),
     now: clock.now(),
   };
 }

@@ -37,7 +37,7 @@ interface KeyContext {
 }
 
 /** A record, and what has to be written so that it holds. */
-interface Settled {
+interface ResolvedKey {
   readonly record: KeyRecord;
   readonly writes: readonly SecretWrite[];
   readonly events: readonly CredentialEvent[];
@@ -57,7 +57,7 @@ export function resolveKey(
     if (conflict !== undefined) return { credential: refuse("SecretConflict", conflict), writes: [], events: [] };
   }
   const sealing: Sealing = { key: tools.projectKey, owner: key };
-  const settled = settle({
+  const resolved = resolvedKey({
     key,
     secret,
     hashSecret,
@@ -66,10 +66,10 @@ export function resolveKey(
     tools,
     sealing,
   });
-  return settled === undefined ? lost() : answer(key, settled, tools.now);
+  return resolved === undefined ? lost() : resolution(key, resolved, tools.now);
 }
 
-function settle(context: KeyContext): Settled | undefined {
+function resolvedKey(context: KeyContext): ResolvedKey | undefined {
   const { key, hashSecret, shown, published, tools, sealing } = context;
   const known = readKeyRecord(hashSecret, sealing);
   if (known !== undefined) return rotationWanted(key, known.rotationId) ? rotate(context, known) : keep(context, known);
@@ -94,7 +94,7 @@ function rotationWanted(key: ApiKey, known: string | undefined): boolean {
 }
 
 /** Goes on with the new key of a rotation that was interrupted, else makes one. */
-function rotate(context: KeyContext, known: KeyRecord): Settled {
+function rotate(context: KeyContext, known: KeyRecord): ResolvedKey {
   const { key, shown, tools } = context;
   const made = isMarkedFor(shown?.mark(), key.spec.rotation?.id, keyIdOf(known.current));
   if (shown === undefined || !made) return mint(context, known);
@@ -107,7 +107,7 @@ function rotate(context: KeyContext, known: KeyRecord): Settled {
   };
 }
 
-function mint(context: KeyContext, known: KeyRecord | undefined): Settled {
+function mint(context: KeyContext, known: KeyRecord | undefined): ResolvedKey {
   const { key, secret, tools, sealing } = context;
   const apiKey = mintApiKey(tools.random);
   const record = recordAfter(known, { key, current: sha256Hex(apiKey), now: tools.now });
@@ -125,7 +125,7 @@ function mint(context: KeyContext, known: KeyRecord | undefined): Settled {
   };
 }
 
-function keep(context: KeyContext, record: KeyRecord): Settled {
+function keep(context: KeyContext, record: KeyRecord): ResolvedKey {
   const { key, shown } = context;
   if (shown === undefined || shown.sha256 !== record.current) {
     return { record, writes: [], events: [], notices: [notRetrievable(key)] };
@@ -177,8 +177,8 @@ function recordAfter(known: KeyRecord | undefined, { key, current, now }: NewKey
   };
 }
 
-function answer(key: ApiKey, settled: Settled, now: number): Resolution<LiveKeys, KeyStatus> {
-  const { record, writes, events, notices } = settled;
+function resolution(key: ApiKey, resolved: ResolvedKey, now: number): Resolution<LiveKeys, KeyStatus> {
+  const { record, writes, events, notices } = resolved;
   const retires = record.former === undefined ? undefined : record.former.retiresAt * 1000;
   const former = record.former !== undefined && record.former.retiresAt * 1000 > now ? [record.former] : [];
   const expires = Math.floor(Date.parse(key.spec.expiresAt ?? "") / 1000) * 1000;

@@ -132,10 +132,10 @@ function resolveKeys(
   const shelf = new Map(written.map((write) => [write.name, writtenSecret(write)]));
   const findSecret: FindSecret = (name) => shelf.get(name) ?? tools.findSecret(name);
   return keys.map((key) => {
-    const resolution = resolveKey(key, byUid.get(key.metadata.uid) ?? [], { ...tools, findSecret });
-    const settled = unlessImmutable(resolution, tools.findSecret);
-    for (const write of settled.writes) shelf.set(write.name, writtenSecret(write));
-    return { object: key, resolution: settled };
+    const resolved = resolveKey(key, byUid.get(key.metadata.uid) ?? [], { ...tools, findSecret });
+    const resolution = unlessImmutable(resolved, tools.findSecret);
+    for (const write of resolution.writes) shelf.set(write.name, writtenSecret(write));
+    return { object: key, resolution };
   });
 }
 

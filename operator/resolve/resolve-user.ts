@@ -197,7 +197,7 @@ async function hash(password: string, secretName: string, tools: ResolveTools): 
   }
 }
 
-interface Settled {
+interface ResolvedPassword {
   readonly record: UserRecord;
   readonly secretName: string;
   readonly notices?: readonly Notice[];
@@ -205,8 +205,8 @@ interface Settled {
   readonly events?: readonly CredentialEvent[];
 }
 
-function answer({ user }: UserContext, settled: Settled): UserResolution {
-  const { record, secretName, notices = [], writes = [], events = [] } = settled;
+function answer({ user }: UserContext, resolved: ResolvedPassword): UserResolution {
+  const { record, secretName, notices = [], writes = [], events = [] } = resolved;
   const value = { passwordHash: record.hash, credentialRevision: record.revision };
   const status = {
     username: usernameOf(user),
@@ -218,7 +218,7 @@ function answer({ user }: UserContext, settled: Settled): UserResolution {
 }
 
 /** What the Secret no longer shows goes on working. */
-function goingOn({ user }: UserContext, record: UserRecord): Settled {
+function goingOn({ user }: UserContext, record: UserRecord): ResolvedPassword {
   const secretName = passwordSecretName(user);
   const message = `Secret "${secretName}" no longer holds the password; the login goes on working; change spec.rotation.id for a new one`;
   return { record, secretName, notices: [{ reason: "KeyNotRetrievable", message }] };

@@ -144,10 +144,10 @@ export function createStatusWriter(deps: StatusWriterDeps): StatusWriter {
       const now = deps.clock.now();
       const statuses = [...objectsByUid(objects).values()].flatMap((object): readonly StatusWrite[] => {
         const isLeft = rival !== undefined && isLeftTo(object, now);
-        if (isLeft) return isSettled(object) ? [] : contested(object, rival, now);
+        if (isLeft) return isObserved(object) ? [] : contested(object, rival, now);
         const verdict = unpublished(object, why);
-        const status = isSettled(object)
-          ? settledStatus(object, { availability, now })
+        const status = isObserved(object)
+          ? observedStatus(object, { availability, now })
           : unpublishedStatus(object, { verdict, availability }, objects);
         return [{ object, status, yields: rival !== undefined }];
       });
@@ -226,7 +226,7 @@ function unpublished(object: CustomResource, { reason, message }: WhyUnpublished
 }
 
 /** As it is, but for whether a replica serves it. */
-function settledStatus(object: CustomResource, found: Parameters<typeof withAvailability>[1]): Status {
+function observedStatus(object: CustomResource, found: Parameters<typeof withAvailability>[1]): Status {
   return {
     ...(object.status as Status),
     conditions: withAvailability(formerConditions(object), found) as Status["conditions"],
@@ -234,7 +234,7 @@ function settledStatus(object: CustomResource, found: Parameters<typeof withAvai
 }
 
 /** Its newest spec was evaluated already; nothing of that is taken back because Redis is away. */
-function isSettled(object: CustomResource): boolean {
+function isObserved(object: CustomResource): boolean {
   const { generation, deletionTimestamp } = object.metadata;
   const ready = formerConditions(object).find(({ type }) => type === "Ready");
   // Why it isn't written may be another reason by now.
@@ -245,7 +245,7 @@ function isSettled(object: CustomResource): boolean {
 /** Its status says that there is no Project: every installation says the same, whichever has the Redis. */
 function isKnownMissing(object: CustomResource): boolean {
   const ready = formerConditions(object).find(({ type }) => type === "Ready");
-  return ready?.reason === "ProjectNotFound" && isSettled(object);
+  return ready?.reason === "ProjectNotFound" && isObserved(object);
 }
 
 /** The other installation has written what became of it, or will, if it exists. */

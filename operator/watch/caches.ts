@@ -113,7 +113,7 @@ export function createCaches(options: CachesOptions): Caches {
     if ((await guard?.isDefinitionGone(signal)) === true) return;
     await reflectors.get(name)?.confirm(signal);
     // What is known to be deleted now must not be published by callers that wait for this.
-    await guard?.settled(signal);
+    await guard?.waitUntilDecided(signal);
   };
   return {
     index,

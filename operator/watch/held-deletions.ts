@@ -81,10 +81,10 @@ export class HeldDeletions implements WatchSink {
   }
 
   /**
-   * Resolves once every deletion that arrived before this call was passed on, or is held; or nobody can say, because the right to read definitions was
-   * taken away. Rejects when the signal is aborted.
+   * Resolves once every deletion that arrived before this call was passed on or is held, or can't be decided because the right to read
+   * definitions was removed. Rejects when the signal is aborted.
    */
-  async settled(signal: AbortSignal): Promise<void> {
+  async waitUntilDecided(signal: AbortSignal): Promise<void> {
     const asked = this.#definition.asked();
     const isWaiting = (): boolean =>
       [...this.#deletions.values()].some((deletion) => !deletion.isHeld && deletion.asked <= asked);

@@ -31,8 +31,8 @@ export const installationMutations: readonly Mutation[] = [
     name: "finalizers-of-a-rival-taken-away",
     harm: "A Project goes before the installation that serves it has deleted its data",
     file: "operator/finalize/advance-deletions.ts",
-    find: "const settled = rival === undefined ? await",
-    replace: 'const settled = rival?.id !== "" ? await',
+    find: "const finalizers = rival === undefined ? await",
+    replace: 'const finalizers = rival?.id !== "" ? await',
     caughtBy: ["test/unit/operator/runtime/two-installations.test.ts"],
   },
   {
@@ -101,8 +101,8 @@ export const installationMutations: readonly Mutation[] = [
     name: "held-back-without-a-word",
     harm: "An object hangs in Terminating for another installation, and nothing in its status says so",
     file: "operator/finalize/advance-deletions.ts",
-    find: "if (rival !== undefined && !isAdopted) return rival;",
-    replace: 'if (rival !== undefined && !isAdopted) return "settled";',
+    find: 'return { outcome: "left", to: rival };',
+    replace: 'return { outcome: "done" };',
     caughtBy: ["test/unit/operator/finalize/advance-deletions.test.ts", "test/operator/two-installations.test.ts"],
   },
   {

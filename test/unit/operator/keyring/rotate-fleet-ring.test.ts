@@ -65,7 +65,7 @@ function rotate(): Promise<Rotation> {
       async reseal() {
         sealedWith = new Set([ring.keys[0].kid]);
       },
-      settledAt: () => 1,
+      resealedAtRevision: () => 1,
     },
     replicas: async () => {
       if (unknownReplicas) throw new Error("Redis is away");
