@@ -48,10 +48,10 @@ export interface DeletionProgress {
   readonly purgesSessions: boolean;
   /** UIDs of objects that are no more. */
   readonly gone: ReadonlySet<string>;
-  /** Other installations that hold objects on their way out back, by UID: nobody else may say that their data are deleted. */
-  readonly held: ReadonlyMap<string, Installation>;
-  /** Milliseconds until a finalizer may be set again that something else takes away each time; 0 = all are as they should be. */
-  readonly unsetMs: number;
+  /** For objects that are being deleted, by UID: the other installation whose finalizer they wait for. Only that one may delete their data. */
+  readonly blockedBy: ReadonlyMap<string, Installation>;
+  /** Milliseconds until a finalizer that something else keeps removing may be set again; 0 = none waits for that. */
+  readonly finalizerRetryMs: number;
 }
 
 interface Deletions {
@@ -77,7 +77,7 @@ export async function advanceDeletions(
   for (const object of subjects) deps.onSwept((await deps.sweep.sweepSubject(object)).length);
   return {
     purged: outcome?.purged ?? [],
-    waiting: new Map<string, EndWait>([...heldBack(objects, deps), ...(outcome?.waiting ?? [])]),
+    waiting: new Map<string, EndWait>([...waitingForRights(objects, deps), ...(outcome?.waiting ?? [])]),
     ...finalizers,
     ...(outcome?.waitingFor !== undefined && { waitingFor: outcome.waitingFor }),
     purgesSessions: outcome?.purgesSessions ?? false,
@@ -109,13 +109,13 @@ async function purge(
   return outcome;
 }
 
-/** By an operator of the whole cluster, which set the finalizer, and gave way to this one. */
-function heldBack(objects: ProjectObjects, { mode }: AdvanceDeletionsDeps): readonly [string, EndWait][] {
+/** Objects whose finalizer an operator of the whole cluster has set, before this one replaced it: it has no right to remove them. */
+function waitingForRights(objects: ProjectObjects, { mode }: AdvanceDeletionsDeps): readonly [string, EndWait][] {
   if (mode === "cluster") return [];
-  const held = allOf(objects).filter(
+  const blocked = allOf(objects).filter(
     (object) => object.metadata.deletionTimestamp !== undefined && purgeFinalizersOf(object).length > 0,
   );
-  return held.map(({ metadata }) => [metadata.uid, "rights"]);
+  return blocked.map(({ metadata }) => [metadata.uid, "rights"]);
 }
 
 interface Records {
@@ -124,8 +124,8 @@ interface Records {
   readonly now: DataRecord | undefined;
 }
 
-type FinalizerResults = Pick<DeletionProgress, "gone" | "held" | "unsetMs">;
-const nothingReconciled: FinalizerResults = { gone: new Set(), held: new Map(), unsetMs: 0 };
+type FinalizerResults = Pick<DeletionProgress, "gone" | "blockedBy" | "finalizerRetryMs">;
+const nothingReconciled: FinalizerResults = { gone: new Set(), blockedBy: new Map(), finalizerRetryMs: 0 };
 
 async function reconcileFinalizers(
   objects: ProjectObjects,
@@ -135,17 +135,17 @@ async function reconcileFinalizers(
   // There the operator has no right to touch the objects themselves, only their status.
   if (deps.mode === "namespaced") return nothingReconciled;
   const gone = new Set<string>();
-  const held = new Map<string, Installation>();
-  let unsetMs = 0;
+  const blockedBy = new Map<string, Installation>();
+  let finalizerRetryMs = 0;
   const rivalNamed = askedOnce(deps.secrets.rivalNamed);
   for (const object of allOf(objects)) {
     const { uid, deletionTimestamp } = object.metadata;
     const result = await reconcileFinalizer(object, { objects, records, rivalNamed }, deps);
     if (result.outcome === "gone") gone.add(uid);
-    if (result.outcome === "retry") unsetMs = Math.max(unsetMs, result.afterMs);
-    if (result.outcome === "left" && deletionTimestamp !== undefined) held.set(uid, result.to);
+    if (result.outcome === "retry") finalizerRetryMs = Math.max(finalizerRetryMs, result.afterMs);
+    if (result.outcome === "left" && deletionTimestamp !== undefined) blockedBy.set(uid, result.to);
   }
-  return { gone, held, unsetMs };
+  return { gone, blockedBy, finalizerRetryMs };
 }
 
 /** Thousands of objects may name one installation. */

@@ -12,7 +12,7 @@ import { needsSealedWith, nextRingStep, type RingFacts, type RingStep } from "./
 import { type RingState, readRingSecret, restingRing, unusableRing, withRingState } from "./ring-secret.ts";
 
 /** The ring that the publisher seals and opens with. */
-export interface HeldRing {
+export interface CurrentKeyring {
   current(): Keyring;
   /** From now on this one. */
   adopt(ring: Keyring): void;
@@ -45,7 +45,7 @@ export interface RotationDeps {
   readonly className?: string | undefined;
   readonly random: Random;
   readonly clock: Clock;
-  readonly ring: HeldRing;
+  readonly ring: CurrentKeyring;
   /** Other annotations that the Secret must have: written again where it was made anew, or overwritten by a tool that keeps it elsewhere. */
   readonly annotations?: () => Readonly<Record<string, string>>;
   readonly config: SealedConfig;

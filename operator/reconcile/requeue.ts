@@ -34,9 +34,9 @@ export function requeue(outcome: ProjectOutcome, rewriteAfterMs: number, now: nu
   // What was purged may be declared anew, and what waits for a replica's purge is asked for.
   if (progress.purged.length > 0) moments.push(0);
   if (rewriteAfterMs > 0) moments.push(rewriteAfterMs);
-  if (progress.unsetMs > 0) moments.push(progress.unsetMs);
+  if (progress.finalizerRetryMs > 0) moments.push(progress.finalizerRetryMs);
   if (!resolved.isComplete) moments.push(refusedRequeueMs);
-  if (resolved.rival !== undefined || progress.held.size > 0) moments.push(rivalRequeueMs);
+  if (resolved.rival !== undefined || progress.blockedBy.size > 0) moments.push(rivalRequeueMs);
   // The ring's next step can be taken, or has to wait for replicas that nobody else waits for.
   if (resolved.ringWaits) moments.push(ringRequeueMs);
   if (progress.waitingFor === "purge" || progress.purgesSessions) moments.push(purgeRequeueMs);

@@ -8,11 +8,11 @@ import type { Availability } from "../publish/availability.ts";
 import {
   acceptedMessage,
   availabilityMessages,
+  blockedMessage,
   clipped,
   contestedMessage,
   dataLostMessage,
   deletingMessage,
-  heldMessage,
   maxCharacters,
   programmedMessages,
   readyMessage,
@@ -109,14 +109,14 @@ export function withAvailability(
   });
 }
 
-/** Of a Project that the installation in `namespace` looks after. */
+/** For a Project that the installation in `namespace` manages. */
 export function contestedCondition(namespace: string, generation: number, now: number): Condition {
   return contested({ reason: "SecretConflict", message: contestedMessage(namespace) }, generation, now);
 }
 
-/** Of an object that is being deleted and that the installation in `namespace` holds back. */
-export function heldCondition(namespace: string, generation: number, now: number): Condition {
-  return contested({ reason: "Deleting", message: heldMessage(namespace) }, generation, now);
+/** For an object whose deletion waits for the installation in `namespace`. */
+export function blockedCondition(namespace: string, generation: number, now: number): Condition {
+  return contested({ reason: "Deleting", message: blockedMessage(namespace) }, generation, now);
 }
 
 interface ContestedContent {

@@ -14,7 +14,7 @@ export function contestedMessage(namespace: string): string {
 }
 
 /** `namespace`: of the installation whose finalizer an object without a Project has. */
-export function heldMessage(namespace: string): string {
+export function blockedMessage(namespace: string): string {
   return `${holderSubject(namespace)} set its finalizer, and deletes its data before it lets it go; start that installation again, or let the object go and keep its data: with jsonplane finalizers clear, or with another installation that has --adopt-data`;
 }
 

@@ -15,10 +15,10 @@ import type { Availability } from "../publish/availability.ts";
 import type { EventRecorder } from "../record/event-recorder.ts";
 import { applyStatus, differs } from "./apply-status.ts";
 import {
+  blockedCondition,
   type Condition,
   contestedCondition,
   formerConditions,
-  heldCondition,
   isProgrammed,
   withAvailability,
 } from "./conditions.ts";
@@ -134,8 +134,8 @@ export function createStatusWriter(deps: StatusWriterDeps): StatusWriter {
         if (object === undefined || progress.gone.has(verdict.uid)) return [];
         if (rival !== undefined && isLeftTo(object, now)) return contested(object, rival, now);
         const status = statusOf(object, objectOutcome(verdict, outcome, { now, refusal: refusals.get(verdict.uid) }));
-        const holder = progress.held.get(verdict.uid);
-        if (holder !== undefined) return heldBack(object, { status, holder, now });
+        const holder = progress.blockedBy.get(verdict.uid);
+        if (holder !== undefined) return blockedStatus(object, { status, holder, now });
         return [{ object, status, yields: rival !== undefined }];
       });
       return await writeAll(statuses);
@@ -265,17 +265,17 @@ function contested(object: CustomResource, holder: Installation, now: number): r
   return besides(object, { present, condition, holder });
 }
 
-interface HeldBack {
+interface BlockedDeletion {
   readonly status: Status;
   readonly holder: Installation;
   readonly now: number;
 }
 
-/** Likewise of one that waits for the other installation; that it is being deleted both say. */
-function heldBack(object: CustomResource, { status, holder, now }: HeldBack): readonly StatusWrite[] {
+/** The status of an object whose deletion waits for the other installation. Both installations report that it is being deleted. */
+function blockedStatus(object: CustomResource, { status, holder, now }: BlockedDeletion): readonly StatusWrite[] {
   const saysDeleting = formerConditions(object).some(({ type, reason }) => type === "Ready" && reason === "Deleting");
   const present = saysDeleting ? (object.status as Status) : status;
-  const condition = heldCondition(holder.namespace, object.metadata.generation ?? 0, now);
+  const condition = blockedCondition(holder.namespace, object.metadata.generation ?? 0, now);
   return besides(object, { present, condition, holder });
 }
 
