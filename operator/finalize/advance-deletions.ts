@@ -30,8 +30,8 @@ export interface AdvanceDeletionsDeps {
   readonly isHeld: (object: CustomResource) => boolean;
   /** Of finalizers that something takes away. */
   readonly repairs: Repairs;
-  /** Takes over what an own write was answered with. */
-  readonly note: (object: CustomResource, answer: KubeObject) => void;
+  /** Applies the object that an own write returned to the cache. */
+  readonly applyOwnWrite: (object: CustomResource, answer: KubeObject) => void;
   readonly onPurged: (entries: number) => void;
   readonly onSwept: (secrets: number) => void;
   readonly audit: AuditLog;
@@ -174,7 +174,7 @@ type FinalizerResult =
 async function reconcileFinalizer(
   object: CustomResource,
   { objects, records, rivalNamed }: FinalizerContext,
-  { api, mode, className, secrets, adopt, repairs, isHeld, note }: AdvanceDeletionsDeps,
+  { api, mode, className, secrets, adopt, repairs, isHeld, applyOwnWrite }: AdvanceDeletionsDeps,
 ): Promise<FinalizerResult> {
   const hasProject = objects.project !== undefined;
   const installation = secrets.installation();
@@ -195,7 +195,7 @@ async function reconcileFinalizer(
   const result = await applyFinalizer(api, object, { wanted, own });
   // A finalizer that was removed here is set anew, not repaired, once its deletionPolicy asks for it again.
   repairs.wrote(target, wanted ? text : "taken away");
-  if (result.outcome === "changed") note(object, result.object);
+  if (result.outcome === "changed") applyOwnWrite(object, result.object);
   return { outcome: result.outcome === "gone" ? "gone" : "done" };
 }
 

@@ -29,8 +29,8 @@ export interface HeldObjects extends Pick<ReplacedDefinitions, "begin" | "isRepl
 export interface HeldObjectsDeps {
   readonly caches: Pick<Caches, "held" | "isKept" | "releaseHeld" | "definitionOf" | "index">;
   /** Annotations of the ring's Secret. */
-  readonly noted: (name: string) => Promise<string | undefined>;
-  readonly note: (name: string, value: string) => Promise<void>;
+  readonly getAnnotation: (name: string) => Promise<string | undefined>;
+  readonly setAnnotation: (name: string, value: string) => Promise<void>;
   readonly publisher: () => Promise<Publisher>;
   /** Called when something of any Project is no longer held. */
   readonly onReleased: () => void;
@@ -42,15 +42,15 @@ export interface HeldObjectsDeps {
 }
 
 export function createHeldObjects(deps: HeldObjectsDeps): HeldObjects {
-  const { caches, noted, note, publisher, ringSecret, recorder, logger } = deps;
+  const { caches, getAnnotation, setAnnotation, publisher, ringSecret, recorder, logger } = deps;
   const replaced = createReplacedDefinitions({
     currentDefinition: caches.definitionOf,
     isHolding: (kind) => caches.held().some((each) => each.kind === kind),
     adopt: deps.adopt,
-    remembered: () => noted(definitionsAnnotation),
+    remembered: () => getAnnotation(definitionsAnnotation),
     remember: async (text) => {
       try {
-        await note(definitionsAnnotation, text);
+        await setAnnotation(definitionsAnnotation, text);
         return true;
       } catch (error) {
         if (isConflict(error)) return false;
@@ -109,7 +109,7 @@ export function createHeldObjects(deps: HeldObjectsDeps): HeldObjects {
       const holds = new Map(held().map((hold) => [holdNameOf(hold), hold]));
       for (const name of reported.keys()) if (!holds.has(name)) reported.delete(name);
       if (holds.size === 0) return;
-      const names = new Set(wordsIn(await noted(confirmAnnotation)));
+      const names = new Set(wordsIn(await getAnnotation(confirmAnnotation)));
       for (const [name, hold] of holds) await confirmOrReport(name, hold, names);
     },
   };

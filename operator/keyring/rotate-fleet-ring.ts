@@ -86,8 +86,8 @@ export async function rotateFleetRing(deps: RotationDeps): Promise<Rotation> {
 
 /** What stands there, whatever it says, stays. */
 async function annotated({ api, annotations }: RotationDeps, secret: KubeObject): Promise<KubeObject> {
-  const notes = Object.entries(annotations?.() ?? {});
-  const missing = notes.filter(([name]) => annotationsOf(secret)[name] === undefined);
+  const wanted = Object.entries(annotations?.() ?? {});
+  const missing = wanted.filter(([name]) => annotationsOf(secret)[name] === undefined);
   if (missing.length === 0) return secret;
   return await api.replace(secretType, withAnnotations(secret, Object.fromEntries(missing)));
 }

@@ -139,9 +139,9 @@ function newRing(
 }
 
 /** Notes about keys can wait where the Secret is immutable; keys can't. */
-function changeOf(found: FoundKeys, before: RotatingRing, after: RotatingRing): "keys" | "notes" | "nothing" {
+function changeOf(found: FoundKeys, before: RotatingRing, after: RotatingRing): "keys" | "state" | "nothing" {
   if (found.source !== "secret" || found.projectKey === undefined || after.ring !== before.ring) return "keys";
-  return after.state === before.state ? "nothing" : "notes";
+  return after.state === before.state ? "nothing" : "state";
 }
 
 function entriesOf({ ring, projectKey }: ProjectKeys, state: RingState): Readonly<Record<string, string>> {

@@ -115,8 +115,8 @@ export class LeaderSession {
     this.#maintenance = this.#createMaintenance();
     this.#heldObjects = createHeldObjects({
       caches,
-      noted: async (name) => await this.#opened?.store.noted(name),
-      note: async (name, value) => await this.#opened?.store.note(name, value),
+      getAnnotation: async (name) => await this.#opened?.store.getAnnotation(name),
+      setAnnotation: async (name, value) => await this.#opened?.store.setAnnotation(name, value),
       publisher: async () => (await this.#writer.begun()).publisher,
       onReleased: () => this.#lookAtAll(),
       adopt: settings.adopt,
@@ -311,10 +311,11 @@ export class LeaderSession {
   #handleDeps(): ProcessKeyDeps {
     const { caches, clock, metrics, settings } = this.#context;
     const api = this.#api;
-    const note: ProcessKeyDeps["note"] = (object, answer) => caches.objects[object.kind].note(answer);
+    const applyOwnWrite: ProcessKeyDeps["applyOwnWrite"] = (object, answer) =>
+      caches.objects[object.kind].applyOwnWrite(answer);
     return {
       api,
-      note,
+      applyOwnWrite,
       clock,
       className: settings.className,
       knows: caches.knows,
@@ -347,7 +348,7 @@ export class LeaderSession {
       }),
       secrets: createSecretStore({
         api,
-        own: this.#handlers.quiet(caches.ownSecrets),
+        own: this.#handlers.ignoringOwnWrites(caches.ownSecrets),
         foreign: caches.foreignSecrets,
         ring: { namespace: settings.namespace, ringSecretName: ringSecretNameOf(settings.className) },
         installation: () => this.#opened?.installation,
@@ -360,7 +361,7 @@ export class LeaderSession {
         for (const key of this.#hosts.published(ref, parts)) this.#queue.add(key);
       },
       observePublish: (observation) => metrics.observeConfig(observation),
-      statuses: this.#createStatusWriter(note),
+      statuses: this.#createStatusWriter(applyOwnWrite),
       recorder: this.#recorder,
       checkSchema: createSchemaCheck(),
       hashPassword,
@@ -375,7 +376,7 @@ export class LeaderSession {
     };
   }
 
-  #createStatusWriter(note: ProcessKeyDeps["note"]): ProcessKeyDeps["statuses"] {
+  #createStatusWriter(applyOwnWrite: ProcessKeyDeps["applyOwnWrite"]): ProcessKeyDeps["statuses"] {
     const { clock, monotonic, settings, metrics, logger } = this.#context;
     return createStatusWriter({
       api: this.#api,
@@ -383,7 +384,7 @@ export class LeaderSession {
       clock,
       monotonic,
       recorder: this.#recorder,
-      note,
+      applyOwnWrite,
       baseUrlOf: settings.baseUrlOf,
       userField: (username) => (this.#opened === undefined ? "" : userField(this.#opened.ring.current(), username)),
       onProgrammed: ({ metadata }) => {

@@ -151,7 +151,7 @@ export function createSecretOwnership(deps: SecretOwnershipDeps): SecretOwnershi
       const secretName = { namespace: owner.metadata.namespace, name: secret.metadata.name };
       const live = await api.get(secretType, secretName);
       if (live === undefined) return void forgetSecret(secretName);
-      if (own.get(secretName.namespace, secretName.name) !== undefined) own.note(live);
+      if (own.get(secretName.namespace, secretName.name) !== undefined) own.applyOwnWrite(live);
       const found = secretOf(live);
       if (await isClaimed(found, owner, holdsProject)) return found;
       if (isOfProject(found, owner)) return marked(found, marksOf(owner));
@@ -169,7 +169,7 @@ export function createSecretOwnership(deps: SecretOwnershipDeps): SecretOwnershi
       const written = await unlessRefused(api.replace(secretType, claimed), { ...secret.metadata, kind: owner.kind });
       if (written === undefined) return;
       repairs.wrote(target, text);
-      own.note(written);
+      own.applyOwnWrite(written);
       const { namespace, name } = owner.metadata;
       const holder = owner.kind === "Project" ? await holderOf(found) : undefined;
       if (holder !== undefined) takenOver.add(keyOfProject({ namespace, name }));

@@ -104,7 +104,7 @@ export function createSecretStore(deps: SecretStoreDeps): SecretStore {
     cache.delete(`${namespace}/${name}`);
     for (const watched of [own, foreign]) {
       const known = watched.get(namespace, name);
-      if (known !== undefined) watched.noteRemoved(known);
+      if (known !== undefined) watched.applyOwnDelete(known);
     }
   };
 
@@ -162,7 +162,7 @@ export function createSecretStore(deps: SecretStoreDeps): SecretStore {
       try {
         const annotations = { ...write.annotations, ...ownership.signature() };
         const whole = { ...write, annotations };
-        own.note(write.mode === "create" ? await api.create(secretType, newSecret(whole)) : await replace(api, whole));
+        own.applyOwnWrite(await send(api, whole));
         repairs.wrote(target, text);
       } catch (error) {
         throw translated(error, write);
@@ -223,7 +223,8 @@ function projectSecrets(
 
 const nobodys: ReadonlyMap<string, readonly CustomResource[]> = new Map();
 
-async function replace(api: KubeApi, write: SecretWrite): Promise<KubeObject> {
+async function send(api: KubeApi, write: SecretWrite): Promise<KubeObject> {
+  if (write.mode === "create") return await api.create(secretType, newSecret(write));
   const { namespace, name, resourceVersion } = write;
   const live = await api.get(secretType, { namespace, name });
   if (live === undefined || live.metadata.resourceVersion !== resourceVersion) throw changed(write);

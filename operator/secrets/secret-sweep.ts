@@ -127,7 +127,7 @@ async function remove(
   const { namespace, name, uid, resourceVersion } = secret.metadata;
   try {
     const removed = await api.remove(secretType, { namespace, name }, { uid, resourceVersion });
-    own.noteRemoved(secret);
+    own.applyOwnDelete(secret);
     if (removed) audit.record({ action: "secret_deleted", facts: { ...factsOf(secret), why } });
     return removed;
   } catch (error) {

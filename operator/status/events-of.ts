@@ -50,13 +50,13 @@ const maxCharacters = 1000;
 
 /** In the order Accepted, Programmed, Ready, Available; what one repeats of another condition is recorded once. */
 export function eventsOf(before: readonly FormerCondition[], after: readonly Condition[]): readonly EventNote[] {
-  const notes: EventNote[] = [];
+  const events: EventNote[] = [];
   for (const condition of after) {
     if (!watched.has(condition.type) || !hasChanged(before, condition)) continue;
     const note = noteOf(condition);
-    if (note !== undefined && !notes.some(({ reason }) => reason === note.reason)) notes.push(note);
+    if (note !== undefined && !events.some(({ reason }) => reason === note.reason)) events.push(note);
   }
-  return notes;
+  return events;
 }
 
 const watched: ReadonlySet<string> = new Set(["Accepted", "Programmed", "Ready", "Available"]);

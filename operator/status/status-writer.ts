@@ -54,8 +54,8 @@ export interface StatusWriterDeps {
   readonly recorder: EventRecorder;
   /** Field of a user in Redis, as replicas name it when they refuse one. */
   readonly userField: (username: string) => string;
-  /** Takes over what an own write was answered with. */
-  readonly note: (object: CustomResource, answer: KubeObject) => void;
+  /** Applies the object that an own write returned to the cache. */
+  readonly applyOwnWrite: (object: CustomResource, answer: KubeObject) => void;
   /** Called with every object that every replica serves now, and did not before. */
   readonly onProgrammed: (object: CustomResource) => void;
   /** Called with every status that was written, with the reason of its Ready. */
@@ -70,7 +70,7 @@ export function createStatusWriter(deps: StatusWriterDeps): StatusWriter {
   const repairs = createRepairs(deps.monotonic);
 
   const afterWrite = (object: CustomResource, status: Status, answer: KubeObject): void => {
-    deps.note(object, answer);
+    deps.applyOwnWrite(object, answer);
     deps.onWritten(object, reasonOf(status));
     const former = formerConditions(object);
     const { kind } = object;

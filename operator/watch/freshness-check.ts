@@ -5,7 +5,7 @@ import { group } from "../../core/manifests/object.ts";
 import { pause } from "../../core/timers.ts";
 import { isForbidden, isNotFound, type KubeObject } from "../kube/api.ts";
 import { readPages } from "./list-pages.ts";
-import { isSame, keyOf, type ObjectCache, versionOf } from "./object-cache.ts";
+import { isSameVersion, keyOf, type ObjectCache, versionOf } from "./object-cache.ts";
 import type { ReflectorOptions } from "./reflector-options.ts";
 import { createBackoff, retryAfterMs, type WatchTimes } from "./watch-times.ts";
 import type { Watched } from "./watched.ts";
@@ -157,7 +157,7 @@ function createComparison(kept: Pick<Watched, "get" | "all">): Comparison {
   const isBehind = (item: KubeObject): boolean => {
     const present = kept.get(item.metadata.namespace ?? "", item.metadata.name);
     if (present === undefined) return !ended.has(item.metadata.uid);
-    return !isSame(present, item) && !(versionOf(present) > versionOf(item));
+    return !isSameVersion(present, item) && !(versionOf(present) > versionOf(item));
   };
   const isGone = (object: KubeObject, listVersion: string): boolean =>
     !listed.has(keyOf(object)) && !(versionOf(object) > Number(listVersion));

@@ -187,18 +187,18 @@ class Reflection {
 
   async #list(signal: AbortSignal): Promise<CompleteList> {
     const { reader, type, scope } = this.#options;
-    let mark = 0;
+    let writeSequence = 0;
     const whole = await listPages(reader, {
       type,
       scope,
       limit: this.#times.pageSize,
       signal,
       onBegin: () => {
-        mark = this.cache.mark();
+        writeSequence = this.cache.writeSequence();
       },
       onPage: () => this.noteActivity(),
     });
-    return { ...whole, mark };
+    return { ...whole, writeSequence };
   }
 
   /** Until the watch ends; resolves when the next may begin. */

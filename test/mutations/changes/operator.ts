@@ -111,8 +111,8 @@ export const operatorMutations: readonly Mutation[] = [
     name: "older-event-replaces-newer-object",
     harm: "The operator publishes what an object was, not what it is",
     file: "operator/watch/object-cache.ts",
-    find: "!this.#isBeforeOwnRemoval(object) && !isOlder && !isSame(present, object)",
-    replace: "!this.#isBeforeOwnRemoval(object) && !isSame(present, object)",
+    find: "!this.#isBeforeOwnRemoval(object) && !isOlder && !isSameVersion(present, object)",
+    replace: "!this.#isBeforeOwnRemoval(object) && !isSameVersion(present, object)",
     caughtBy: ["test/unit/operator/watch/object-cache.test.ts"],
   },
   {

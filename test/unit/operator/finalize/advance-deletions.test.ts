@@ -23,7 +23,7 @@ const deps: Omit<AdvanceDeletionsDeps, "repairs"> = {
   adopt: false,
   sweep: { sweepSubject: async () => [] } as unknown as AdvanceDeletionsDeps["sweep"],
   secrets: { installation: () => undefined, rivalNamed: async () => undefined },
-  note: () => undefined,
+  applyOwnWrite: () => undefined,
   onPurged: () => undefined,
   onSwept: () => undefined,
   audit: { record: () => undefined },

@@ -30,16 +30,16 @@ function secret(name: string, labels: Readonly<Record<string, string>> = {}): Ku
 }
 
 /** A cache that tells of what is noted in it, as the real one does. */
-function telling(handlers: Pick<EventHandlers, "secretChanged">, noted: string[]): Watched {
+function notifying(handlers: Pick<EventHandlers, "secretChanged">, applied: string[]): Watched {
   return {
     get: () => undefined,
     all: () => [],
     synced: () => true,
-    note(object) {
-      noted.push(object.metadata.name);
+    applyOwnWrite(object) {
+      applied.push(object.metadata.name);
       handlers.secretChanged(object);
     },
-    noteRemoved: (object) => void noted.push(`-${object.metadata.name}`),
+    applyOwnDelete: (object) => void applied.push(`-${object.metadata.name}`),
   };
 }
 
@@ -150,10 +150,10 @@ describe("a change of a Secret", () => {
     const { handlers, enqueued } = leader();
     handlers.found(stored("ApiKey", "ci"));
     handlers.found(stored("ApiKey", "other", { spec: { secretName: "ci-api-key" } }));
-    const quiet = handlers.quiet(telling(handlers, []));
-    quiet.note(secret("ci-api-key"));
+    const quiet = handlers.ignoringOwnWrites(notifying(handlers, []));
+    quiet.applyOwnWrite(secret("ci-api-key"));
     expect(enqueued()).toEqual(["default/shop live"]);
-    quiet.note(secret("ci-key-hash"));
+    quiet.applyOwnWrite(secret("ci-key-hash"));
     expect(enqueued()).toEqual([]);
   });
 
@@ -161,9 +161,9 @@ describe("a change of a Secret", () => {
     const { handlers, enqueued } = leader();
     handlers.found(stored("ProjectUser", "ada"));
     const noted: string[] = [];
-    const quiet = handlers.quiet(telling(handlers, noted));
-    quiet.note(secret("ada-password"));
-    quiet.noteRemoved(secret("ada-user-hash"));
+    const quiet = handlers.ignoringOwnWrites(notifying(handlers, noted));
+    quiet.applyOwnWrite(secret("ada-password"));
+    quiet.applyOwnDelete(secret("ada-user-hash"));
     expect(enqueued()).toEqual([]);
     expect(noted).toEqual(["ada-password", "-ada-user-hash"]);
     handlers.secretChanged(secret("ada-password"));
