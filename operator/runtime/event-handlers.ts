@@ -20,7 +20,7 @@ import { createSeenDeletions } from "./seen-deletions.ts";
 
 export interface EventHandlers extends CacheListener {
   /** Takes over an object that existed before the handlers were attached. */
-  found(object: CustomResource): void;
+  addExisting(object: CustomResource): void;
   /**
    * The same objects, but an own write that is applied there enqueues nothing: the reconcile that wrote knows of it. The exception is a
    * Secret that two objects want, because the Project of the other object has to find that the Secret is taken.
@@ -74,7 +74,7 @@ export function createEventHandlers({ add, hosts, keys, monotonic }: EventHandle
   };
 
   return {
-    found: put,
+    addExisting: put,
     objectChanged(object, before, listed) {
       const others = put(object);
       if (!listed && before?.metadata.generation !== object.metadata.generation) {

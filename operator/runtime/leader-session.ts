@@ -98,7 +98,7 @@ export class LeaderSession {
       open: () => this.#health.withRing(() => this.#open()),
       confirm: () => leadership.confirm(),
       takeOver: settings.adopt,
-      onBegun: (config) => this.#begun(config),
+      onSessionBegun: (config) => this.#onSessionBegun(config),
       onTakenOver: ({ writer }) => context.audit.record({ action: "redis_taken_over", facts: { writer } }),
       onRefused: (refusal) => {
         metrics.observeConfig({ kind: "contested" });
@@ -117,7 +117,7 @@ export class LeaderSession {
       caches,
       getAnnotation: async (name) => await this.#opened?.store.getAnnotation(name),
       setAnnotation: async (name, value) => await this.#opened?.store.setAnnotation(name, value),
-      publisher: async () => (await this.#writer.begun()).publisher,
+      publisher: async () => (await this.#writer.session()).publisher,
       onReleased: () => this.#lookAtAll(),
       adopt: settings.adopt,
       ringSecret: { namespace: settings.namespace, name: ringSecretNameOf(settings.className) },
@@ -164,7 +164,7 @@ export class LeaderSession {
   /** The caches are complete. */
   start(): void {
     const { caches, timers, monotonic, metrics, settings, logger } = this.#context;
-    for (const object of caches.all()) this.#handlers.found(object);
+    for (const object of caches.all()) this.#handlers.addExisting(object);
     const deps = this.#handleDeps();
     const workers = runWorkers({
       queue: this.#queue,
@@ -199,7 +199,7 @@ export class LeaderSession {
   // ---------------------------------------------------------------------------------------------------------------- inside
 
   async #handle(key: string, deps: ProcessKeyDeps, signal: AbortSignal): Promise<WorkResult> {
-    if (this.#resealing.delete(key)) await (await this.#writer.begun()).publisher.reseal(projectOfKey(key));
+    if (this.#resealing.delete(key)) await (await this.#writer.session()).publisher.reseal(projectOfKey(key));
     return await processKey(key, deps, signal);
   }
 
@@ -224,27 +224,27 @@ export class LeaderSession {
   }
 
   /** Incumbents first: a Project that is published with a host keeps it, in whatever order Projects are looked at. */
-  async #begun({ publisher }: OpenConfig): Promise<void> {
+  async #onSessionBegun({ publisher }: OpenConfig): Promise<void> {
     const { caches, logger } = this.#context;
     await this.#heldObjects.begin();
     const published = await publisher.published();
     for (const { hosts, namespace, name } of published) {
       const uid = caches.index.projectOf({ namespace, name })?.metadata.uid;
       // Of a namespace that is known it is withdrawn, and holds nothing.
-      if (uid !== undefined || !caches.knows(namespace)) this.#hosts.found({ namespace, name }, uid, hosts);
+      if (uid !== undefined || !caches.knows(namespace)) this.#hosts.addPublished({ namespace, name }, uid, hosts);
     }
     const lost = publisher.lostFrom(published);
     logger.info("Writing configuration");
     reportDataLoss(publisher, this.#context);
     if (lost.length > 0) logger.warn("Redis lost published Projects; publishing them first", { projects: lost.length });
-    this.#maintenance.begun(lost);
+    this.#maintenance.onSessionBegun(lost);
   }
 
   /** Nothing but this look notices the Secret. */
   async #verify(): Promise<void> {
     await this.#writer.verify();
     await this.#heldObjects.look();
-    const { publisher } = await this.#writer.begun();
+    const { publisher } = await this.#writer.session();
     const { store } = this.#opened ?? {};
     if (store !== undefined && (await acceptAnnotatedLoss(publisher, store, this.#context))) this.#lookAtAll();
   }
@@ -263,7 +263,7 @@ export class LeaderSession {
       signal: this.#leadership.ended,
       keys: () => caches.index.keys(),
       knows: caches.knows,
-      publisher: async () => (await this.#writer.begun()).publisher,
+      publisher: async () => (await this.#writer.session()).publisher,
       verify: () => this.#verify(),
       rotateRing: () => this.#health.withRing(() => this.#rotateRing()),
       lookAtRedis: async () => {
@@ -277,7 +277,7 @@ export class LeaderSession {
   }
 
   async #rotateRing(): Promise<void> {
-    await this.#writer.begun();
+    await this.#writer.session();
     const opened = this.#opened;
     if (opened === undefined) return;
     const { settings, clock, audit } = this.#context;
@@ -327,7 +327,7 @@ export class LeaderSession {
       objectsOf: caches.index.objectsOf,
       takeDeleted: this.#handlers.takeDeleted,
       giveBack: this.#handlers.giveBack,
-      beginning: this.#maintenance.beginning,
+      sessionCount: this.#maintenance.sessionCount,
       onProcessed: (key, { done, published, unwritten }) => {
         this.#handlers.awaits(key, done?.awaited);
         // It may have come while the status was written, and comes only once.

@@ -26,24 +26,24 @@ export interface MaintenanceDeps {
   readonly publisher: () => Promise<Publisher>;
   readonly verify: () => Promise<void>;
   readonly rotateRing: () => Promise<unknown>;
-  /** How much memory Redis uses, and when its certificate ends: as soon as a publisher has begun, and regularly from then on. */
+  /** How much memory Redis uses, and when its certificate ends: as soon as a writer session has begun, and regularly from then on. */
   readonly lookAtRedis: () => Promise<void>;
   readonly sweepOrphans: () => Promise<unknown>;
 }
 
 export interface Maintenance {
   /**
-   * A publisher has begun: everything is to be looked at, and it is complete once that was done. `lost` = keys that come before all others,
-   * in this order: Redis has lost what was published of them, and what they revoked is accepted until it is published again.
+   * A writer session has begun: every Project is reconciled once, and everything is complete after that. `lost` = keys that come before
+   * all others, in this order: Redis has lost what was published of them, and accepts what they revoked until they are published again.
    */
-  begun(lost: readonly string[]): void;
+  onSessionBegun(lost: readonly string[]): void;
   /**
    * The Redis is another installation's. Everything is looked at once, where that is news, for the statuses to say so; an installation that takes
-   * it from a running one may withdraw what that one served. It is over when a publisher has begun.
+   * it from a running one may withdraw what that one served. It is over when a writer session has begun.
    */
   refused(refusal: RedisRefused): void;
-  /** How often one has. */
-  beginning(): number;
+  /** How many writer sessions have begun. */
+  sessionCount(): number;
   /** A key was worked through. Everything is published once each was, with nothing missing in Redis that is served of it. */
   processed(key: string, published: boolean): void;
   /** Runs until the signal aborts. */
@@ -59,9 +59,9 @@ const suspicionMs = 15_000;
 
 export function createMaintenance(deps: MaintenanceDeps): Maintenance {
   const { queue, logger } = deps;
-  /** Keys that have not been published since the last beginning; undefined once all were. */
+  /** Keys that have not been published since the session began; undefined once all were. */
   let pending: Set<string> | undefined = new Set();
-  let beginnings = 0;
+  let sessions = 0;
   let suspected: ReadonlySet<string> = new Set();
   /** Why the Redis is left to another installation. */
   let refusedFor: string | undefined;
@@ -131,9 +131,9 @@ export function createMaintenance(deps: MaintenanceDeps): Maintenance {
   };
 
   return {
-    beginning: () => beginnings,
-    begun(lost) {
-      beginnings += 1;
+    sessionCount: () => sessions,
+    onSessionBegun(lost) {
+      sessions += 1;
       if (refusedFor !== undefined) logger.info("Redis belongs to this installation again");
       refusedFor = undefined;
       void attempt("Redis' servers", deps.lookAtRedis);

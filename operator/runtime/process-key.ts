@@ -28,8 +28,8 @@ export interface ProcessKeyDeps extends ReconcileDeps {
   readonly giveBack: (key: string, objects: readonly CustomResource[]) => void;
   /** Whether a replica serves the Project, where its newest revision is not known. */
   readonly availabilityOf: (ref: ProjectRef) => Availability;
-  /** Counts how often a publisher has begun. */
-  readonly beginning: () => number;
+  /** How many writer sessions have begun. */
+  readonly sessionCount: () => number;
   /**
    * Called when a key was worked through. `published` = nothing that replicas serve of it is missing in Redis: it was published or
    * withdrawn, by this attempt or before, or nobody can say what there is to publish. `unwritten` = this attempt could not write to Redis.
@@ -50,13 +50,13 @@ export async function processKey(key: string, deps: ProcessKeyDeps, signal: Abor
   if (!isOurs(objects.project, deps)) return await leftToOthers(ref, deps);
   const deleted = deps.takeDeleted(key);
   try {
-    const { publisher } = await begun(deps);
-    const beginning = deps.beginning();
+    const { publisher } = await ensureSession(deps);
+    const session = deps.sessionCount();
     await publisher.restore(ref);
     const done = await reconcile({ objects, deleted }, deps, signal);
     if (done.unconfirmed === true) deps.giveBack(key, deleted);
     // What was published before Redis was emptied is gone by now.
-    const isPublished = done.unconfirmed !== true && deps.beginning() === beginning;
+    const isPublished = done.unconfirmed !== true && deps.sessionCount() === session;
     deps.onProcessed(key, { done, published: isPublished || !(await isLacking(ref, deps)) });
     return done.requeueAfterMs === undefined ? undefined : { requeueAfterMs: done.requeueAfterMs };
   } catch (error) {
@@ -65,9 +65,9 @@ export async function processKey(key: string, deps: ProcessKeyDeps, signal: Abor
   }
 }
 
-async function begun({ writer, observePublish }: ProcessKeyDeps): Promise<OpenConfig> {
+async function ensureSession({ writer, observePublish }: ProcessKeyDeps): Promise<OpenConfig> {
   try {
-    return await writer.begun();
+    return await writer.session();
   } catch (error) {
     if (whyUnpublished(error) !== undefined) observePublish({ kind: "publish_failed" });
     throw error;
@@ -86,7 +86,7 @@ async function leftAlone(key: string, deps: ProcessKeyDeps): Promise<WorkResult>
 
 async function restored(ref: ProjectRef, { writer }: ProcessKeyDeps): Promise<boolean> {
   try {
-    await (await writer.begun()).publisher.restore(ref);
+    await (await writer.session()).publisher.restore(ref);
     return true;
   } catch {
     // It is looked at again in a moment; what is wrong with Redis the log of maintenance says.
@@ -97,7 +97,7 @@ async function restored(ref: ProjectRef, { writer }: ProcessKeyDeps): Promise<bo
 /** True when that can't be found out. */
 async function isLacking(ref: ProjectRef, { writer }: ProcessKeyDeps): Promise<boolean> {
   try {
-    return await (await writer.begun()).publisher.lacks(ref);
+    return await (await writer.session()).publisher.lacks(ref);
   } catch {
     // What is wrong with Redis the failure at hand says, or the next attempt.
     return true;
@@ -109,7 +109,7 @@ async function isLacking(ref: ProjectRef, { writer }: ProcessKeyDeps): Promise<b
  * deleted with its data waited for that.
  */
 async function leftToOthers(ref: ProjectRef, deps: ProcessKeyDeps): Promise<WorkResult> {
-  const { publisher } = await begun(deps);
+  const { publisher } = await ensureSession(deps);
   const { parts, data } = await publisher.load(ref);
   if (parts !== undefined) {
     await publisher.withdraw(ref, data && keptFrom(data, deps.clock.now()));
