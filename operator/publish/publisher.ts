@@ -271,8 +271,6 @@ class RedisPublisher implements Publisher {
     return this.#inSession((session) => session.fenced(write));
   }
 
-  // ---------------------------------------------------------------------------------------------------------------- inside
-
   async #readState(): Promise<RedisState> {
     const { meta } = configKeys;
     const found = listOf(await this.#deps.redisClient.read(meta, "HMGET", meta, "epoch", "owner"));

@@ -185,8 +185,6 @@ export class WriterSession {
     requireWritten(await write(this.epoch));
   }
 
-  // ---------------------------------------------------------------------------------------------------------------- inside
-
   #publishedOf(ref: ProjectRef): Promise<PublishedContent> {
     const key = keyOfProject(ref);
     const cached = this.#published.get(key);

@@ -8,7 +8,7 @@ import { planKeptData } from "../finalize/kept-data.ts";
 import type { CompiledProject, ResolvedProject } from "../status/outcomes.ts";
 import type { Pass } from "./pass.ts";
 
-export function compile(pass: Pass, evaluation: DataEvaluation, resolved: ResolvedProject): CompiledProject {
+export function compileStep(pass: Pass, evaluation: DataEvaluation, resolved: ResolvedProject): CompiledProject {
   const { objects, published, namespaceUid, deps } = pass;
   const requests = deps.deletions.of(objects, { isLeft: resolved.rival !== undefined });
   const { parts, verdicts } = compileProject({

@@ -15,7 +15,7 @@ import type { PublishResult } from "../publish/writer-session.ts";
 import type { CompiledProject } from "../status/outcomes.ts";
 import type { Pass } from "./pass.ts";
 
-export async function publish(pass: Pass, compiled: CompiledProject): Promise<PublishResult> {
+export async function publishStep(pass: Pass, compiled: CompiledProject): Promise<PublishResult> {
   const { objects, deps } = pass;
   const result = await write(pass, compiled);
   deps.deletions.took(compiled.requests);

@@ -9,11 +9,11 @@ import type { Seen } from "../model/project-objects.ts";
 import type { PublishResult } from "../publish/writer-session.ts";
 import { dataEventsOf } from "../status/data-events.ts";
 import type { ProjectOutcome, ResolvedProject, Rollout } from "../status/outcomes.ts";
-import { compile } from "./compile.ts";
+import { compileStep } from "./compile.ts";
 import type { Pass, ReconcileDeps, StartedPass } from "./pass.ts";
-import { publish, revokeDeleted } from "./publish.ts";
+import { publishStep, revokeDeleted } from "./publish.ts";
 import { type Reconciled, requeue } from "./requeue.ts";
-import { resolve } from "./resolve.ts";
+import { resolveStep } from "./resolve.ts";
 
 /** Most changes are live within this time: then the status is written once, and says so. */
 const acknowledgedWithinMs = 400;
@@ -24,9 +24,9 @@ export async function reconcile(seen: Seen, deps: ReconcileDeps, signal: AbortSi
   if (!(await areDeletionsConfirmed(started))) return await onlyRevoke(started);
   const pass: Pass = { ...started, namespaceUid: await namespaceUidOf(started) };
   const stored = await evaluateStoredData(pass);
-  const resolved = await resolve(pass);
-  const compiled = compile(pass, stored, resolved);
-  const publishResult = await publish(pass, compiled);
+  const resolved = await resolveStep(pass);
+  const compiled = compileStep(pass, stored, resolved);
+  const publishResult = await publishStep(pass, compiled);
   const rollout = await awaitReplicas(pass, publishResult, signal);
   const progress = await advance(pass, publishResult, resolved);
   const outcome = outcomeOf(pass, { resolved, compiled, publishResult, rollout, progress });

@@ -8,7 +8,7 @@ import { writeSecrets } from "../resolve/write-secrets.ts";
 import type { ResolvedProject } from "../status/outcomes.ts";
 import type { Pass } from "./pass.ts";
 
-export async function resolve({
+export async function resolveStep({
   objects,
   published: { parts, revision },
   config,

@@ -116,7 +116,7 @@ function resolveUsers(
   );
 }
 
-interface KeySurroundings {
+interface KeysContext {
   readonly tools: ResolveTools;
   /** What was decided for other objects of this Project already. */
   readonly written: readonly SecretWrite[];
@@ -126,15 +126,15 @@ interface KeySurroundings {
 function resolveKeys(
   keys: readonly ApiKey[],
   published: ReadonlyMap<string, KeyConfig>,
-  { tools, written }: KeySurroundings,
+  { tools, written }: KeysContext,
 ): readonly ResolvedObject<ApiKey, LiveKeys>[] {
   const byUid = Map.groupBy(published.values(), (config) => config.uid);
-  const shelf = new Map(written.map((write) => [write.name, writtenSecret(write)]));
-  const findSecret: FindSecret = (name) => shelf.get(name) ?? tools.findSecret(name);
+  const writtenByName = new Map(written.map((write) => [write.name, writtenSecret(write)]));
+  const findSecret: FindSecret = (name) => writtenByName.get(name) ?? tools.findSecret(name);
   return keys.map((key) => {
     const resolved = resolveKey(key, byUid.get(key.metadata.uid) ?? [], { ...tools, findSecret });
     const resolution = unlessImmutable(resolved, tools.findSecret);
-    for (const write of resolution.writes) shelf.set(write.name, writtenSecret(write));
+    for (const write of resolution.writes) writtenByName.set(write.name, writtenSecret(write));
     return { object: key, resolution };
   });
 }

@@ -196,8 +196,6 @@ export class LeaderSession {
     await this.#running;
   }
 
-  // ---------------------------------------------------------------------------------------------------------------- inside
-
   async #handle(key: string, deps: ProcessKeyDeps, signal: AbortSignal): Promise<WorkResult> {
     if (this.#resealing.delete(key)) await (await this.#writer.session()).publisher.reseal(projectOfKey(key));
     return await processKey(key, deps, signal);

@@ -18,7 +18,7 @@ export interface CheckedReflection {
   readonly notFound: unknown;
   known(): boolean;
   interrupt(): void;
-  relist(): void;
+  requireRelist(): void;
   refused(): void;
   trusted(): void;
   noteActivity(): void;
@@ -88,7 +88,7 @@ export class FreshnessCheck {
     if (behind !== undefined) observe({ what: "compared", behind });
     if (behind === 0) return true;
     // Also when a list was due already: this one begins now.
-    reflection.relist();
+    reflection.requireRelist();
     while (!reflection.known()) {
       if (reflection.forbidden) return false;
       if (reflection.notFound !== undefined) throw reflection.notFound;

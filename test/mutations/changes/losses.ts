@@ -129,7 +129,7 @@ export const lossMutations: readonly Mutation[] = [
     file: "operator/watch/held-deletions.ts",
     find: "else this.#deletions.set(keyOf(object), withLater(",
     replace:
-      "else if (this.#passOn(deletion) === undefined) this.#take(change); else this.#deletions.set(keyOf(object), withLater(",
+      "else if (this.#passOn(deletion) === undefined) this.#apply(change); else this.#deletions.set(keyOf(object), withLater(",
     caughtBy: ["test/unit/operator/watch/held-deletions.test.ts"],
   },
   {
