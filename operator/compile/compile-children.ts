@@ -1,7 +1,7 @@
 // Turns all objects of one kind into the entries of the project: names are awarded, each object is evaluated by itself, and
 // the last good version of a refused one stays. A refusal never reaches a neighbour.
 
-import type { Child } from "../model/objects.ts";
+import { type Child, isDeleting } from "../model/objects.ts";
 import { byName } from "../model/project-objects.ts";
 import { type Outcome, type Refusal, refuse, type Subject, type Verdict } from "../model/verdict.ts";
 import { awardNames } from "./award-names.ts";
@@ -36,7 +36,7 @@ export function compileChildren<O extends Child, C extends Published>(
 ): CompiledChildren<C> {
   const entries = new Map<string, C>();
   const verdicts: Verdict[] = [];
-  const standing = objects.filter((object) => object.metadata.deletionTimestamp === undefined);
+  const standing = objects.filter((object) => !isDeleting(object));
   const holders = awardNames(standing, kind.nameOf, (name) => kind.published.get(name)?.uid);
   const lastGoodByUid = byUid(kind.published.values());
   for (const object of [...objects].sort(byName)) {
@@ -74,7 +74,7 @@ function evaluate<O extends Child, C extends Published>(
   object: O,
   { kind, holders, lastGood }: Surroundings<O, C>,
 ): Outcome<readonly C[]> {
-  if (object.metadata.deletionTimestamp !== undefined) {
+  if (isDeleting(object)) {
     return refuse("Deleting", "The object is being deleted and is no longer served");
   }
   const name = kind.nameOf(object);
@@ -98,7 +98,7 @@ function purgePending(name: string): ReturnType<typeof refuse> {
 /** Of a refused object the last good version goes on being served; of one that is being deleted, nothing. */
 export function servedConfigs<C>(object: Child, outcome: Outcome<readonly C[]>, lastGood: readonly C[]): readonly C[] {
   if (outcome.ok) return outcome.value;
-  if (object.metadata.deletionTimestamp !== undefined) return [];
+  if (isDeleting(object)) return [];
   return "instead" in outcome ? outcome.instead : lastGood;
 }
 

@@ -4,7 +4,7 @@
 import type { ProjectConfig, ProjectParts, ProjectRef } from "../../core/config/types.ts";
 import { resourceNameOf, rootKeyOf, usernameOf } from "../model/claimed-name.ts";
 import { type Credentials, unresolved } from "../model/credentials.ts";
-import type { Project } from "../model/objects.ts";
+import { isDeleting, type Project } from "../model/objects.ts";
 import { childrenOf, type ProjectObjects } from "../model/project-objects.ts";
 import { type Refusal, type Result, refuse, type Verdict } from "../model/verdict.ts";
 import { checkProject, foreignDataRefusal, lastGoodProject, type ProjectSurroundings } from "./check-project.ts";
@@ -37,7 +37,7 @@ export interface CompileResult {
 export function compileProject(input: CompileInput): CompileResult {
   const { project } = input;
   if (project === undefined) return withoutProject(input, missingProject(input.ref));
-  if (project.metadata.deletionTimestamp !== undefined) return deletingProject(input, project);
+  if (isDeleting(project)) return deletingProject(input, project);
   if (input.foreignData === true) return foreignData(input, project);
   if (project.spec.suspend) return suspendedProject(input, project);
 

@@ -4,9 +4,9 @@
 
 import { keyOfProject } from "../../core/config/config-keys.ts";
 import type { ProjectRef } from "../../core/config/types.ts";
-import type { Project } from "../model/objects.ts";
+import { isDeleting, type Project } from "../model/objects.ts";
 import type { Claimant } from "./award-names.ts";
-import { hostsOf, isDeleting } from "./claimed-hosts.ts";
+import { hostsOf } from "./claimed-hosts.ts";
 
 /** In place of the UID of a Project that is published and not seen: nobody who is seen may have its hosts. */
 export const unseenHolder = "";

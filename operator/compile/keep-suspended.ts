@@ -2,6 +2,7 @@
 // because a deleted login must end whether or not somebody paused reconciling.
 
 import type { ProjectConfig, ProjectParts } from "../../core/config/types.ts";
+import { isDeleting } from "../model/objects.ts";
 import { childrenOf, type ProjectObjects } from "../model/project-objects.ts";
 
 interface Published {
@@ -10,7 +11,7 @@ interface Published {
 
 /** `config` is the last good configuration of the Project itself. */
 export function keepSuspended(objects: ProjectObjects, published: ProjectParts, config: ProjectConfig): ProjectParts {
-  const standing = childrenOf(objects).filter((child) => child.metadata.deletionTimestamp === undefined);
+  const standing = childrenOf(objects).filter((child) => !isDeleting(child));
   const uids = new Set(standing.map((child) => child.metadata.uid));
   return {
     project: config,

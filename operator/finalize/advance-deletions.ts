@@ -7,8 +7,8 @@ import type { Repairs } from "../kube/repairs.ts";
 import type { DataEntry, DataRecord } from "../model/data-record.ts";
 import { finalizerOf, purgeFinalizersOf, setterOf } from "../model/finalizer.ts";
 import type { Installation } from "../model/installation.ts";
-import type { CustomResource, DeletionPolicy } from "../model/objects.ts";
-import { childrenOf, type ProjectObjects } from "../model/project-objects.ts";
+import { type CustomResource, type DeletionPolicy, isDeleting } from "../model/objects.ts";
+import { allObjects, type ProjectObjects } from "../model/project-objects.ts";
 import type { AuditLog } from "../observe/audit-log.ts";
 import type { OpenConfig } from "../publish/config-writer.ts";
 import type { SecretStore } from "../secrets/secret-store.ts";
@@ -112,9 +112,7 @@ async function purge(
 /** Objects whose finalizer an operator of the whole cluster has set, before this one replaced it: it has no right to remove them. */
 function waitingForRights(objects: ProjectObjects, { mode }: AdvanceDeletionsDeps): readonly [string, EndWait][] {
   if (mode === "cluster") return [];
-  const blocked = allOf(objects).filter(
-    (object) => object.metadata.deletionTimestamp !== undefined && purgeFinalizersOf(object).length > 0,
-  );
+  const blocked = allObjects(objects).filter((object) => isDeleting(object) && purgeFinalizersOf(object).length > 0);
   return blocked.map(({ metadata }) => [metadata.uid, "rights"]);
 }
 
@@ -138,12 +136,12 @@ async function reconcileFinalizers(
   const blockedBy = new Map<string, Installation>();
   let finalizerRetryMs = 0;
   const rivalNamed = askedOnce(deps.secrets.rivalNamed);
-  for (const object of allOf(objects)) {
-    const { uid, deletionTimestamp } = object.metadata;
+  for (const object of allObjects(objects)) {
+    const { uid } = object.metadata;
     const result = await reconcileFinalizer(object, { objects, records, rivalNamed }, deps);
     if (result.outcome === "gone") gone.add(uid);
     if (result.outcome === "retry") finalizerRetryMs = Math.max(finalizerRetryMs, result.afterMs);
-    if (result.outcome === "left" && deletionTimestamp !== undefined) blockedBy.set(uid, result.to);
+    if (result.outcome === "left" && isDeleting(object)) blockedBy.set(uid, result.to);
   }
   return { gone, blockedBy, finalizerRetryMs };
 }
@@ -197,10 +195,6 @@ async function reconcileFinalizer(
   repairs.wrote(target, wanted ? text : "taken away");
   if (result.outcome === "changed") applyOwnWrite(object, result.object);
   return { outcome: result.outcome === "gone" ? "gone" : "done" };
-}
-
-function allOf(objects: ProjectObjects): readonly CustomResource[] {
-  return [...(objects.project === undefined ? [] : [objects.project]), ...childrenOf(objects)];
 }
 
 function policyOf(object: CustomResource, { project }: ProjectObjects): DeletionPolicy {

@@ -2,7 +2,7 @@
 // final once its purge was ordered, or once the object that brought it has gone; until then its live spec can release it.
 
 import type { DataEntry } from "../model/data-record.ts";
-import type { ApiResource, DeletionPolicy, Project, RootKey } from "../model/objects.ts";
+import { type ApiResource, type DeletionPolicy, isDeleting, type Project, type RootKey } from "../model/objects.ts";
 
 /** What is known when the entries of one project are evaluated. */
 export interface PurgeContext {
@@ -42,9 +42,9 @@ interface Holder {
 /** UID of the object whose deletion purges the entry's data; undefined when nothing does. */
 function purgeCauseOf(entry: DataEntry, { object, policy }: Holder, context: PurgeContext): string | undefined {
   const { project, projectPolicy, recordedPolicy, projectUid } = context;
-  if (isGoing(project) && projectPolicy === "Delete" && policy !== "Retain") return projectUid;
+  if (isEnding(project) && projectPolicy === "Delete" && policy !== "Retain") return projectUid;
   // Kept at its end: what its Project says later of the living does not concern it.
-  const ends = object === undefined ? entry.retained !== true : isGoing(object);
+  const ends = object === undefined ? entry.retained !== true : isEnding(object);
   // One that has gone may have gone before its Project said Delete: an operator can learn of both at once. What was recorded
   // before tells, and of two that differ Retain counts.
   const inherited = object === undefined && recordedPolicy === "Retain" ? "Retain" : projectPolicy;
@@ -58,6 +58,6 @@ function isReleasable(entry: DataEntry, context: PurgeContext): boolean {
   return by !== undefined;
 }
 
-function isGoing(object: Project | ApiResource | RootKey | undefined): boolean {
-  return object === undefined || object.metadata.deletionTimestamp !== undefined;
+function isEnding(object: Project | ApiResource | RootKey | undefined): boolean {
+  return object === undefined || isDeleting(object);
 }

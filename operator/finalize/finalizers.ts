@@ -7,7 +7,7 @@ import { isNotFound, type KubeApi, type KubeObject } from "../kube/api.ts";
 import { customTypes } from "../kube/resource-types.ts";
 import type { DataRecord } from "../model/data-record.ts";
 import { finalizer, finalizerOf, purgeFinalizersOf, setterAnnotationOf, setterOf } from "../model/finalizer.ts";
-import type { CustomResource, DeletionPolicy } from "../model/objects.ts";
+import { type CustomResource, type DeletionPolicy, isDeleting } from "../model/objects.ts";
 
 /** Which finalizers are this operator's, on one object. */
 export interface OwnFinalizers {
@@ -53,7 +53,7 @@ export interface FinalizerInput {
 export function wantsFinalizer({ object, effectivePolicy, mode, record, own, isHeld }: FinalizerInput): boolean {
   if (isHeld === true || mode === "namespaced" || object.kind === "ProjectUser" || object.kind === "ApiKey")
     return false;
-  if (object.metadata.deletionTimestamp === undefined) return effectivePolicy === "Delete";
+  if (!isDeleting(object)) return effectivePolicy === "Delete";
   // The API server lets none be added now.
   if (!holdsOneOf(object, own)) return false;
   const { uid } = object.metadata;
@@ -97,7 +97,7 @@ export async function applyFinalizer(
 export function isAsWanted(object: CustomResource, wanted: boolean, own: OwnFinalizers): boolean {
   if (!wanted) return !holdsOneOf(object, own);
   // On its way out it keeps what it has: none can be added then.
-  if (object.metadata.deletionTimestamp !== undefined) return true;
+  if (isDeleting(object)) return true;
   const { mine, installation } = own;
   const isNamed = installation === undefined || setterOf(object, mine) === installation;
   return isNamed && purgeFinalizersOf(object).includes(mine);
@@ -131,7 +131,7 @@ async function replaceWithout(
   { kind, applied, own }: Replaced,
 ): Promise<FinalizerOutcome> {
   // A replaced object loses the annotation that kubectl keeps and the cache does not; one that is going needs it no more.
-  if (applied.metadata.deletionTimestamp === undefined) return { outcome: "unchanged" };
+  if (!isDeleting(applied)) return { outcome: "unchanged" };
   const finalizers = (applied.metadata.finalizers ?? []).filter((name) => !own.droppable.has(name));
   const replacement = { ...applied, apiVersion, kind, metadata: { ...applied.metadata, finalizers } };
   return outcomeOf(await api.replace(customTypes[kind], replacement as unknown as JsonObject));

@@ -3,6 +3,7 @@
 // stored data go to the objects that have the names now.
 
 import type { ProjectParts, ProjectRef } from "../../core/config/types.ts";
+import { parseOrUndefined } from "../../core/json/parse-or-undefined.ts";
 import { isKind, type Kind, kinds } from "../../core/manifests/object.ts";
 import { resourceNameOf, rootKeyOf, usernameOf } from "../model/claimed-name.ts";
 import { type DataEntry, type DataRecord, kindOf } from "../model/data-record.ts";
@@ -151,14 +152,10 @@ function without<P extends { readonly uid: string }>(
   return [...served.values()].filter((part) => !names.has(nameOf(part))).map(({ uid }) => uid);
 }
 
-/** What somebody wrote over it is as if nothing were remembered. */
+/** An annotation that was overwritten with something else counts as none. */
 function definitionsIn(text: string | undefined): ReadonlyMap<Kind, string> {
-  try {
-    const entries = Object.entries((JSON.parse(text ?? "{}") ?? {}) as Readonly<Record<string, unknown>>);
-    return new Map(entries.flatMap(([kind, uid]) => (isKind(kind) && typeof uid === "string" ? [[kind, uid]] : [])));
-  } catch {
-    return new Map();
-  }
+  const entries = Object.entries((parseOrUndefined(text ?? "{}") ?? {}) as Readonly<Record<string, unknown>>);
+  return new Map(entries.flatMap(([kind, uid]) => (isKind(kind) && typeof uid === "string" ? [[kind, uid]] : [])));
 }
 
 interface Succession {

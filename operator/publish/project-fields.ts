@@ -23,6 +23,7 @@ import type {
   SigningRing,
   UserConfig,
 } from "../../core/config/types.ts";
+import { parseOrUndefined } from "../../core/json/parse-or-undefined.ts";
 import type { RedisClient } from "../../core/redis/redis-client.ts";
 import { fieldsOf, optionalText } from "../../core/redis/reply.ts";
 
@@ -76,13 +77,9 @@ export async function readProject(
 /** Of a compact JWE: its protected header is plain to read. */
 export function kidOf(sealed: string): string {
   const [header = ""] = sealed.split(".", 1);
-  try {
-    const { kid } = JSON.parse(Buffer.from(header, "base64url").toString()) as { kid?: unknown };
-    return typeof kid === "string" ? kid : "";
-  } catch {
-    // Whatever stands there is written anew.
-    return "";
-  }
+  const parsed = parseOrUndefined(Buffer.from(header, "base64url").toString()) as { kid?: unknown } | null | undefined;
+  // A field without a key id is sealed anew.
+  return typeof parsed?.kid === "string" ? parsed.kid : "";
 }
 
 interface FieldLocation {

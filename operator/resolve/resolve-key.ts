@@ -4,6 +4,7 @@
 import { durationSeconds } from "../../core/config/duration.ts";
 import type { KeyConfig } from "../../core/config/types.ts";
 import type { Secret } from "../../core/manifests/object.ts";
+import { rfc3339 } from "../../core/rfc3339.ts";
 import type { LiveKeys } from "../model/credentials.ts";
 import type { ApiKey } from "../model/objects.ts";
 import { keyHashSecretName, keySecretName } from "../model/secret-names.ts";
@@ -12,7 +13,7 @@ import { type CredentialEvent, credentialEvent } from "./credential-event.ts";
 import { rebuildKeyRecord, type ShownKey } from "./key-rebuild.ts";
 import { type KeyRecord, readKeyRecord } from "./key-record.ts";
 import { keyIdOf, mintApiKey, sha256Hex } from "./mint.ts";
-import { earliest, type Resolution, type ResolveTools, rfc3339 } from "./resolution.ts";
+import { earliest, type Resolution, type ResolveTools } from "./resolution.ts";
 import { isMarkedFor, markOf, readMark } from "./rotation-mark.ts";
 import { claimedRotation, type Sealing, sealRecord } from "./sealed-record.ts";
 import { secretConflict } from "./secret-conflict.ts";

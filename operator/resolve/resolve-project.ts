@@ -5,7 +5,7 @@ import { createSecretKey } from "node:crypto";
 import type { KeyConfig, ProjectParts, SigningRing, UserConfig } from "../../core/config/types.ts";
 import type { Credentials, LiveKeys, PasswordCredential, Resolved } from "../model/credentials.ts";
 import type { Installation } from "../model/installation.ts";
-import type { ApiKey, ProjectUser } from "../model/objects.ts";
+import { type ApiKey, isDeleting, type ProjectUser } from "../model/objects.ts";
 import type { ProjectObjects } from "../model/project-objects.ts";
 import { type Result, refuse } from "../model/verdict.ts";
 import type { CredentialEvent } from "./credential-event.ts";
@@ -46,7 +46,7 @@ export async function resolveProject(
   tools: ProjectTools,
 ): Promise<ProjectResolution> {
   const { project } = objects;
-  if (project === undefined || project.metadata.deletionTimestamp !== undefined) return nothing(objects.ref.name);
+  if (project === undefined || isDeleting(project)) return nothing(objects.ref.name);
   // Left as it is, and its children too: what is served is what was published, and nothing is made or rotated.
   if (project.spec.suspend) return nothing(objects.ref.name);
   const sameProject = published?.project.uid === project.metadata.uid;
@@ -81,9 +81,17 @@ async function resolveChildren(
   published: ProjectParts | undefined,
   tools: ResolveTools,
 ): Promise<Children> {
-  const users = await resolveUsers(objects.users.filter(stands), published?.users ?? new Map(), tools);
+  const users = await resolveUsers(
+    objects.users.filter((user) => !isDeleting(user)),
+    published?.users ?? new Map(),
+    tools,
+  );
   const written = users.flatMap(({ resolution }) => resolution.writes);
-  const keys = resolveKeys(objects.keys.filter(stands), published?.keys ?? new Map(), { tools, written });
+  const keys = resolveKeys(
+    objects.keys.filter((key) => !isDeleting(key)),
+    published?.keys ?? new Map(),
+    { tools, written },
+  );
   const all = [...users, ...keys];
   const statuses = new Map<string, KeyStatus | UserStatus>();
   for (const { object, resolution } of all) {
@@ -96,10 +104,6 @@ async function resolveChildren(
     statuses,
     moments: all.map(({ resolution }) => resolution.nextAt),
   };
-}
-
-function stands({ metadata }: ProjectUser | ApiKey): boolean {
-  return metadata.deletionTimestamp === undefined;
 }
 
 function resolveUsers(

@@ -3,6 +3,7 @@
 
 import { durationSeconds } from "../../core/config/duration.ts";
 import type { Json, SigningRing } from "../../core/config/types.ts";
+import { parseOrUndefined } from "../../core/json/parse-or-undefined.ts";
 import type { Secret } from "../../core/manifests/object.ts";
 import type { Installation } from "../model/installation.ts";
 import type { Project } from "../model/objects.ts";
@@ -186,14 +187,9 @@ function readKey(text: string | undefined): Uint8Array | undefined {
 
 function readRing(text: string | undefined): SigningRing | undefined {
   if (text === undefined) return undefined;
-  try {
-    const ring = JSON.parse(text) as unknown;
-    return isRing(ring) ? ring : undefined;
-  } catch (error) {
-    // Somebody edited the Secret: the ring counts as lost.
-    if (error instanceof SyntaxError) return undefined;
-    throw error;
-  }
+  // After an edit of the Secret that leaves no ring, the ring counts as lost.
+  const ring = parseOrUndefined(text);
+  return isRing(ring) ? ring : undefined;
 }
 
 function isRing(value: unknown): value is SigningRing {

@@ -4,6 +4,7 @@
 import type { UserConfig } from "../../core/config/types.ts";
 import type { Secret } from "../../core/manifests/object.ts";
 import { PasswordRefused } from "../../core/password/hash-password.ts";
+import { rfc3339 } from "../../core/rfc3339.ts";
 import { usernameOf } from "../model/claimed-name.ts";
 import type { PasswordCredential, Resolved } from "../model/credentials.ts";
 import type { ProjectUser } from "../model/objects.ts";
@@ -11,7 +12,7 @@ import { passwordSecretName, userHashSecretName } from "../model/secret-names.ts
 import { type Notice, refuse } from "../model/verdict.ts";
 import { type CredentialEvent, type CredentialEventReason, credentialEvent } from "./credential-event.ts";
 import { mintPassword } from "./mint.ts";
-import { type Resolution, type ResolveTools, rfc3339 } from "./resolution.ts";
+import type { Resolution, ResolveTools } from "./resolution.ts";
 import { isMarkedFor, markOf, readMark } from "./rotation-mark.ts";
 import { claimedRotation, type Sealing, sealRecord } from "./sealed-record.ts";
 import { secretConflict } from "./secret-conflict.ts";

@@ -6,6 +6,7 @@ import { isKind } from "../../core/manifests/object.ts";
 import type { Monotonic } from "../../core/timers.ts";
 import type { KubeObject } from "../kube/api.ts";
 import type { CustomResource } from "../model/objects.ts";
+import { projectRefOf } from "../model/project-objects.ts";
 import { kindLabel, nameLabel } from "../model/secret-names.ts";
 import type { Acknowledgements } from "../publish/acknowledgements.ts";
 import type { Liveness } from "../publish/availability.ts";
@@ -13,7 +14,7 @@ import type { Lane } from "../queue/lanes.ts";
 import type { UnacknowledgedRevision } from "../reconcile/requeue.ts";
 import { createSecretUsers } from "../secrets/secret-users.ts";
 import type { CacheListener } from "../watch/caches.ts";
-import { projectRefOf } from "../watch/project-index.ts";
+
 import type { Watched } from "../watch/watched.ts";
 import { type HostRegistry, isProject } from "./host-registry.ts";
 import { createSeenDeletions } from "./seen-deletions.ts";

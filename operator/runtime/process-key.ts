@@ -7,7 +7,7 @@ import { keptFrom } from "../finalize/kept-data.ts";
 import { isConflict, isNotFound } from "../kube/api.ts";
 import { NotTheLeader } from "../lead/leadership.ts";
 import type { CustomResource, Project } from "../model/objects.ts";
-import { childrenOf, type ProjectObjects } from "../model/project-objects.ts";
+import { allObjects, type ProjectObjects } from "../model/project-objects.ts";
 import type { Availability } from "../publish/availability.ts";
 import type { OpenConfig } from "../publish/config-writer.ts";
 import type { WorkResult } from "../queue/workers.ts";
@@ -79,8 +79,7 @@ async function leftAlone(key: string, deps: ProcessKeyDeps): Promise<WorkResult>
   const ref = projectOfKey(key);
   const isRestored = await restored(ref, deps);
   deps.onProcessed(key, { published: isRestored });
-  const { project, ...children } = deps.objectsOf(ref);
-  const isEmpty = project === undefined && childrenOf(children).length === 0;
+  const isEmpty = allObjects(deps.objectsOf(ref)).length === 0;
   return deps.knows(ref.namespace) || (isEmpty && isRestored) ? undefined : { requeueAfterMs: unknownMs };
 }
 

@@ -15,7 +15,7 @@ import {
 import { createRepairs, SecretContested } from "../kube/repairs.ts";
 import { secretType } from "../kube/resource-types.ts";
 import type { Installation } from "../model/installation.ts";
-import type { CustomResource } from "../model/objects.ts";
+import { type CustomResource, isDeleting } from "../model/objects.ts";
 import type { ProjectObjects } from "../model/project-objects.ts";
 import {
   installationAnnotation,
@@ -30,7 +30,7 @@ import type { SecretWrite } from "../resolve/secret-write.ts";
 import type { Watched } from "../watch/watched.ts";
 import { changed, changedSecret, newSecret, secretOf, unreadSecret, weightOf } from "./secret-object.ts";
 import { createSecretOwnership, type SecretOwnershipDeps } from "./secret-ownership.ts";
-import { givenSecretNames, secretNamesOf } from "./secret-users.ts";
+import { referencedSecretNames, secretNamesOf } from "./secret-users.ts";
 
 export interface PreparedSecrets {
   /** Knows the Secrets that may matter to the Project, and throws at other names. */
@@ -92,12 +92,12 @@ export function createSecretStore(deps: SecretStoreDeps): SecretStore {
   };
 
   /** Of a foreign Secret on a name of ours nothing matters but that it is there. */
-  const read = async (namespace: string, name: string, given: boolean): Promise<Secret | undefined> => {
+  const read = async (namespace: string, name: string, referenced: boolean): Promise<Secret | undefined> => {
     const ours = own.get(namespace, name);
     if (ours !== undefined) return secretOf(ours);
     const metadata = foreign.get(namespace, name);
     if (metadata === undefined) return undefined;
-    return given || isLabelled(metadata) ? await readForeign(metadata) : unreadSecret(metadata);
+    return referenced || isLabelled(metadata) ? await readForeign(metadata) : unreadSecret(metadata);
   };
 
   const forgetSecret = ({ namespace, name }: ObjectName): void => {
@@ -129,18 +129,18 @@ export function createSecretStore(deps: SecretStoreDeps): SecretStore {
       await ownership.holderOfProject(objects.project, projectSecrets(own, objects, await readSigning(objects))),
     async prepare(objects) {
       const { namespace } = objects.ref;
-      const given = givenSecretNames(objects);
+      const referenced = referencedSecretNames(objects);
       const signing = await readSigning(objects);
       const rival = await rivalOf(objects, signing);
       const holdsProject = signing !== undefined && ownership.isOurs(signing);
       const owners = rival === undefined ? ownersIn(objects) : nobodys;
-      const names = [...new Set([...secretNamesOf(objects), ...given])];
+      const names = [...new Set([...secretNamesOf(objects), ...referenced])];
       const secrets = new Map<string, FoundSecret | undefined>();
       for (let at = 0; at < names.length; at += readsAtATime) {
         const some = names.slice(at, at + readsAtATime);
         const batch = await Promise.all(
           some.map(async (name) => {
-            let secret = await read(namespace, name, given.has(name));
+            let secret = await read(namespace, name, referenced.has(name));
             for (const owner of owners.get(name) ?? [])
               secret = await ownership.claimedSecret(secret, owner, holdsProject);
             return holdsProject ? secret : await found(secret);
@@ -189,7 +189,7 @@ function ownersIn(objects: ProjectObjects): ReadonlyMap<string, readonly CustomR
 
 function ownersOf({ project, users, keys }: ProjectObjects): ReadonlyMap<string, readonly CustomResource[]> {
   const owners = new Map<string, CustomResource[]>();
-  if (project === undefined || project.metadata.deletionTimestamp !== undefined) return owners;
+  if (project === undefined || isDeleting(project)) return owners;
   for (const owner of [project, ...users, ...keys]) {
     for (const name of ownSecretNames(owner)) owners.set(name, [...(owners.get(name) ?? []), owner]);
   }

@@ -1,7 +1,9 @@
 // Turns what is known of one object into its conditions: Accepted, Programmed, Ready, a Project's Available, and Reconciling or Stalled
 // while they are true. Equal knowledge gives equal conditions, so that nothing is written when nothing has changed.
 
+import { rfc3339 } from "../../core/rfc3339.ts";
 import type { EndWait } from "../finalize/advance-purges.ts";
+import { isDeleting } from "../model/objects.ts";
 import { healsByItself, type NoticeReason, type Reason } from "../model/reasons.ts";
 import type { Verdict } from "../model/verdict.ts";
 import type { Availability } from "../publish/availability.ts";
@@ -13,7 +15,7 @@ import {
   contestedMessage,
   dataLostMessage,
   deletingMessage,
-  maxCharacters,
+  maxConditionCharacters,
   programmedMessages,
   readyMessage,
   refusedMessage,
@@ -125,12 +127,8 @@ interface ContestedContent {
 }
 
 function contested({ reason, message }: ContestedContent, generation: number, now: number): Condition {
-  const common = { status: "True", observedGeneration: generation, lastTransitionTime: timeOf(now) } as const;
-  return { type: "Contested", ...common, reason, message: clipped(message, maxCharacters) };
-}
-
-function timeOf(now: number): string {
-  return new Date(now).toISOString().replace(/\.[0-9]{3}Z$/, "Z");
+  const common = { status: "True", observedGeneration: generation, lastTransitionTime: rfc3339(now) } as const;
+  return { type: "Contested", ...common, reason, message: clipped(message, maxConditionCharacters) };
 }
 
 function acceptedOf(object: PresentObject, { verdict, dataWait, progress }: ObjectOutcome): ConditionContent {
@@ -228,10 +226,6 @@ function unknown(reason: AvailabilityReason): ConditionNow {
   return { status: "Unknown", reason, message: availabilityMessages[reason] };
 }
 
-function isDeleting({ metadata }: PresentObject): boolean {
-  return metadata.deletionTimestamp !== undefined;
-}
-
 function isLive(verdict: Verdict): boolean {
   return verdict.accepted || verdict.live;
 }
@@ -249,13 +243,13 @@ function dated(
   { generation, former, now }: Dating,
 ): Condition {
   const before = former.find((condition) => condition.type === type);
-  const lastTransitionTime = before?.status === status ? before.lastTransitionTime : timeOf(now);
+  const lastTransitionTime = before?.status === status ? before.lastTransitionTime : rfc3339(now);
   return {
     type,
     status,
     observedGeneration: generation,
     lastTransitionTime,
     reason,
-    message: clipped(message, maxCharacters),
+    message: clipped(message, maxConditionCharacters),
   };
 }

@@ -77,11 +77,11 @@ export function acceptedMessage(notices: readonly Notice[]): string {
 export function refusedMessage({ faults, live, partly }: Refused): string {
   if (!live) return joined(faults);
   const served = partly === true ? "The rest of it is served" : "Its last good version is still served";
-  return `${clipped(joined(faults), maxCharacters - served.length - 2)}. ${served}`;
+  return `${clipped(joined(faults), maxConditionCharacters - served.length - 2)}. ${served}`;
 }
 
 /** As the CRDs bound it. */
-export const maxCharacters = 4096;
+export const maxConditionCharacters = 4096;
 
 /** At most `most` UTF-16 units, which are never fewer than the characters that the API server counts. */
 export function clipped(text: string, most: number): string {

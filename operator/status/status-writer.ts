@@ -8,7 +8,7 @@ import type { KubeApi, KubeObject } from "../kube/api.ts";
 import { createRepairs } from "../kube/repairs.ts";
 import type { Installation } from "../model/installation.ts";
 import type { CustomResource } from "../model/objects.ts";
-import { childrenOf, type ProjectObjects } from "../model/project-objects.ts";
+import { allObjects, type ProjectObjects } from "../model/project-objects.ts";
 import { isUnpublishedReason, type UnpublishedReason } from "../model/reasons.ts";
 import type { Refused, Verdict } from "../model/verdict.ts";
 import type { Availability } from "../publish/availability.ts";
@@ -301,7 +301,5 @@ function isOutdated(object: CustomResource, namespace: string): boolean {
 }
 
 function objectsByUid(objects: ProjectObjects): ReadonlyMap<string, CustomResource> {
-  const { project } = objects;
-  const all: readonly CustomResource[] = [...(project === undefined ? [] : [project]), ...childrenOf(objects)];
-  return new Map(all.map((object) => [object.metadata.uid, object]));
+  return new Map(allObjects(objects).map((object) => [object.metadata.uid, object]));
 }

@@ -1,6 +1,7 @@
 // The deletion of one object while it is not passed on, and whether the object went with the CustomResourceDefinition of its kind.
 
 import type { KubeObject } from "../kube/api.ts";
+import { isDeleting } from "../model/objects.ts";
 import type { DefinitionAnswer } from "./definitions.ts";
 
 /** What the watch delivered. */
@@ -63,7 +64,7 @@ export function withLater(deletion: Deletion, change: ObjectChange & Numbered): 
     change.what === "upserted" &&
     last?.what === "upserted" &&
     isSameObject(last.object, change.object) &&
-    isTerminating(last.object) === isTerminating(change.object);
+    isDeleting(last.object) === isDeleting(change.object);
   return {
     ...deletion,
     later: isSameStep ? [...later.slice(0, -1), { ...last, object: change.object }] : [...later, change],
@@ -72,10 +73,6 @@ export function withLater(deletion: Deletion, change: ObjectChange & Numbered): 
 
 function isSameObject(one: KubeObject, other: KubeObject): boolean {
   return one.metadata.uid === other.metadata.uid;
-}
-
-export function isTerminating({ metadata }: KubeObject): boolean {
-  return metadata.deletionTimestamp !== undefined;
 }
 
 /** The reported object as if it were not being deleted; its writable metadata are those of `actual`, if there is one. */

@@ -6,18 +6,19 @@ import type { ProjectRef } from "../../core/config/types.ts";
 import type { Kind } from "../../core/manifests/object.ts";
 import type { Timers } from "../../core/timers.ts";
 import type { KubeObject } from "../kube/api.ts";
+import { isDeleting } from "../model/objects.ts";
+import { projectRefOf } from "../model/project-objects.ts";
 import { type DefinitionAnswer, DefinitionReader, type ReadDefinition } from "./definitions.ts";
 import {
   type Deletion,
   isChangeOf,
-  isTerminating,
   type ObjectChange,
   wentWithDefinition,
   withLater,
   withoutDeletion,
 } from "./deletion.ts";
 import { keyOf } from "./object-cache.ts";
-import { customResource, projectRefOf } from "./project-index.ts";
+import { customResource } from "./project-index.ts";
 import type { WatchSink } from "./watched.ts";
 
 /** What is held of one kind. */
@@ -149,12 +150,12 @@ export class HeldDeletions implements WatchSink {
     };
     if (what === "removed") {
       // The deletion of a terminating object was passed on when it began.
-      if (isTerminating(object)) sink.removed(object, listed);
+      if (isDeleting(object)) sink.removed(object, listed);
       else defer(object, undefined);
       return;
     }
     const { before } = change;
-    if (!isTerminating(object) || (before !== undefined && isTerminating(before))) {
+    if (!isDeleting(object) || (before !== undefined && isDeleting(before))) {
       sink.upserted(object, before, listed);
       return;
     }
