@@ -36,8 +36,8 @@ export function compileChildren<O extends Child, C extends Published>(
 ): CompiledChildren<C> {
   const entries = new Map<string, C>();
   const verdicts: Verdict[] = [];
-  const standing = objects.filter((object) => !isDeleting(object));
-  const holders = awardNames(standing, kind.nameOf, (name) => kind.published.get(name)?.uid);
+  const present = objects.filter((object) => !isDeleting(object));
+  const holders = awardNames(present, kind.nameOf, (name) => kind.published.get(name)?.uid);
   const lastGoodByUid = byUid(kind.published.values());
   for (const object of [...objects].sort(byName)) {
     const lastGood = lastGoodByUid.get(object.metadata.uid) ?? [];
@@ -63,7 +63,7 @@ export function subjectOf(object: {
   return { kind: object.kind, namespace, name, uid };
 }
 
-interface Surroundings<O extends Child, C extends Published> {
+interface ChildContext<O extends Child, C extends Published> {
   readonly kind: ChildKind<O, C>;
   /** Who holds each name. */
   readonly holders: ReadonlyMap<string, O>;
@@ -72,7 +72,7 @@ interface Surroundings<O extends Child, C extends Published> {
 
 function evaluate<O extends Child, C extends Published>(
   object: O,
-  { kind, holders, lastGood }: Surroundings<O, C>,
+  { kind, holders, lastGood }: ChildContext<O, C>,
 ): Outcome<readonly C[]> {
   if (isDeleting(object)) {
     return refuse("Deleting", "The object is being deleted and is no longer served");

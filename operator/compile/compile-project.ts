@@ -7,7 +7,7 @@ import { type Credentials, unresolved } from "../model/credentials.ts";
 import { isDeleting, type Project } from "../model/objects.ts";
 import { childrenOf, type ProjectObjects } from "../model/project-objects.ts";
 import { type Refusal, type Result, refuse, type Verdict } from "../model/verdict.ts";
-import { checkProject, foreignDataRefusal, lastGoodProject, type ProjectSurroundings } from "./check-project.ts";
+import { checkProject, foreignDataRefusal, lastGoodProject, type ProjectContext } from "./check-project.ts";
 import { compileChildren, refused, subjectOf } from "./compile-children.ts";
 import { compileKey } from "./compile-key.ts";
 import { compileResource } from "./compile-resource.ts";
@@ -20,7 +20,7 @@ import type { CheckSchema } from "./schema-check.ts";
  * `signing` and `credentials` come from the resolve stage, `hosts` from grantFor. `published` is what is
  * published now: incumbents and last good versions come from it.
  */
-export interface CompileInput extends ProjectObjects, ProjectSurroundings {
+export interface CompileInput extends ProjectObjects, ProjectContext {
   readonly credentials: Credentials;
   readonly checkSchema: CheckSchema;
   /** `resource:<name>` and `rootkey:<name>` whose lastGood data are still to be deleted: nothing may write there. */

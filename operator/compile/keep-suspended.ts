@@ -11,8 +11,8 @@ interface Published {
 
 /** `config` is the last good configuration of the Project itself. */
 export function keepSuspended(objects: ProjectObjects, published: ProjectParts, config: ProjectConfig): ProjectParts {
-  const standing = childrenOf(objects).filter((child) => !isDeleting(child));
-  const uids = new Set(standing.map((child) => child.metadata.uid));
+  const present = childrenOf(objects).filter((child) => !isDeleting(child));
+  const uids = new Set(present.map((child) => child.metadata.uid));
   return {
     project: config,
     signing: published.signing,

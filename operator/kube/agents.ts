@@ -14,7 +14,7 @@ export interface PoolLimits {
   readonly bodyMs: number;
 }
 
-export const usualPoolLimits: PoolLimits = {
+export const defaultPoolLimits: PoolLimits = {
   connections: 16,
   connectMs: 5_000,
   headersMs: 15_000,

@@ -1,5 +1,5 @@
-// What the API server's answers say: objects, trimmed of what only other tools need, and failures. A failure about Secrets
-// never carries the server's own text: its validation quotes the values that were sent.
+// Reads the API server's responses: objects, without what only other tools need, and failures. A failure about Secrets never carries
+// the server's own text: its validation quotes the values that were sent.
 
 import { parseOrUndefined } from "../../core/json/parse-or-undefined.ts";
 import { ApiFailure, ApiUnreachable, type KubeObject, type ResourceType } from "./api.ts";
@@ -14,8 +14,8 @@ export function parsed(text: string, what: string): unknown {
   return value;
 }
 
-/** Takes managedFields and kubectl's last-applied annotation out of a freshly parsed object: half of its size, and unused. */
-export function arrived(object: KubeObject): KubeObject {
+/** Removes managedFields and kubectl's last-applied annotation from a freshly parsed object: half of its size, and unused. */
+export function stripMetadata(object: KubeObject): KubeObject {
   const metadata = object.metadata as { managedFields?: unknown; annotations?: { [name: string]: string } };
   delete metadata.managedFields;
   if (metadata.annotations?.[lastApplied] !== undefined) {

@@ -3,11 +3,11 @@
 
 import type { KubeApi } from "./api.ts";
 import type { CredentialSource } from "./credentials.ts";
+import type { CallObserved } from "./http-transport.ts";
 import { hasServiceAccount, inCluster, serviceAccountFolder } from "./in-cluster.ts";
 import { fromKubeconfig } from "./kubeconfig.ts";
 import { createRestApi } from "./rest-api.ts";
 import { type ServiceAccount, serviceAccountOf } from "./service-account.ts";
-import type { CallObserved } from "./wire.ts";
 
 export interface ConnectOptions {
   /** Path of a kubeconfig. */

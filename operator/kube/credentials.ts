@@ -25,7 +25,7 @@ export interface CredentialSource {
   readonly namespace: string;
   /** Tokens and certificates are short-lived files: they are read again every few seconds. */
   current(): Promise<Credentials>;
-  /** After the server refused them: forgets what is remembered, also the answer of an exec plugin. */
+  /** After the server refused them: drops what is cached, the output of an exec plugin included. */
   forget(): void;
 }
 
@@ -34,14 +34,14 @@ export class NoCluster extends Error {
   override readonly name = "NoCluster";
 }
 
-const rememberedMs = 10_000;
+const cachedMs = 10_000;
 
-/** Calls `load` at most every ten seconds, and once for all who ask meanwhile. */
-export function remembering(load: () => Promise<Credentials>, monotonic: () => number): () => Promise<Credentials> {
+/** Calls `load` at most every ten seconds, and once for all calls meanwhile. */
+export function cached(load: () => Promise<Credentials>, monotonic: () => number): () => Promise<Credentials> {
   let loading: Promise<Credentials> | undefined;
   let loadedAt = 0;
   return () => {
-    if (loading !== undefined && monotonic() - loadedAt < rememberedMs) return loading;
+    if (loading !== undefined && monotonic() - loadedAt < cachedMs) return loading;
     loadedAt = monotonic();
     const attempt = load();
     loading = attempt;

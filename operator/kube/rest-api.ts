@@ -2,7 +2,7 @@
 
 import type { JsonObject } from "../../core/config/types.ts";
 import { collectionPath, nameOf, objectPath, queryText, selectorsOf } from "./address.ts";
-import { arrived, parsed } from "./answers.ts";
+import { parsed, stripMetadata } from "./answers.ts";
 import {
   type CallOptions,
   isNotFound,
@@ -12,20 +12,25 @@ import {
   type ListRequest,
   type ResourceType,
 } from "./api.ts";
+import {
+  type ApiRequest,
+  createHttpTransport,
+  type HttpTransport,
+  type HttpTransportOptions,
+} from "./http-transport.ts";
 import { fieldManager } from "./resource-types.ts";
 import { eventsOf, linesOf } from "./watch-lines.ts";
-import { type Asked, createWire, type Wire, type WireOptions } from "./wire.ts";
 
 const json = "application/json";
 const partial = (kind: string): string => `${json};as=${kind};g=meta.k8s.io;v=v1`;
 
-export function createRestApi(options: WireOptions): KubeApi {
-  const wire = createWire(options);
+export function createRestApi(options: HttpTransportOptions): KubeApi {
+  const wire = createHttpTransport(options);
   return {
     list: (type, request, call) => list(wire, type, request, call),
     watch: (type, { resourceVersion, timeoutSeconds, ...scope }, call) => {
       const query = { watch: 1, allowWatchBookmarks: "true", resourceVersion, timeoutSeconds, ...selectorsOf(scope) };
-      const asked: Asked = {
+      const asked: ApiRequest = {
         verb: "watch",
         method: "GET",
         type,
@@ -35,7 +40,7 @@ export function createRestApi(options: WireOptions): KubeApi {
       return eventsOf(linesOf(counted(wire.stream(asked, call), call.onBytes)), type);
     },
     async get(type, name, call) {
-      const asked: Asked = { verb: "get", method: "GET", type, path: objectPath(type, name), accept: json };
+      const asked: ApiRequest = { verb: "get", method: "GET", type, path: objectPath(type, name), accept: json };
       return orNone(object(wire, asked, call));
     },
     create: (type, given, call) => {
@@ -48,7 +53,7 @@ export function createRestApi(options: WireOptions): KubeApi {
     },
     apply: (type, given, { subresource, ...call } = {}) => {
       const query = queryText({ fieldManager, force: "true" });
-      const asked: Asked = {
+      const asked: ApiRequest = {
         verb: "patch",
         method: "PATCH",
         type,
@@ -60,7 +65,7 @@ export function createRestApi(options: WireOptions): KubeApi {
     },
     async remove(type, name, preconditions, call) {
       const body = { kind: "DeleteOptions", apiVersion: "v1", preconditions: { ...preconditions } };
-      const asked: Asked = { verb: "delete", method: "DELETE", type, path: objectPath(type, name), ...sent(body) };
+      const asked: ApiRequest = { verb: "delete", method: "DELETE", type, path: objectPath(type, name), ...sent(body) };
       return (await orNone(wire.call(asked, call))) !== undefined;
     },
     close: () => wire.close(),
@@ -68,12 +73,12 @@ export function createRestApi(options: WireOptions): KubeApi {
 }
 
 async function list(
-  wire: Wire,
+  wire: HttpTransport,
   type: ResourceType,
   { limit, continue: token, ...scope }: ListRequest,
   call: CallOptions | undefined,
 ): Promise<ListPage> {
-  const asked: Asked = {
+  const asked: ApiRequest = {
     verb: "list",
     method: "GET",
     type,
@@ -86,17 +91,17 @@ async function list(
   };
   const further = page.metadata.continue;
   return {
-    items: (page.items ?? []).map(arrived),
+    items: (page.items ?? []).map(stripMetadata),
     resourceVersion: page.metadata.resourceVersion,
     ...(further !== undefined && further !== "" && { continue: further }),
   };
 }
 
-async function object(wire: Wire, asked: Asked, call: CallOptions | undefined): Promise<KubeObject> {
-  return arrived(parsed(await wire.call(asked, call), `${asked.verb} ${asked.type.plural}`) as KubeObject);
+async function object(wire: HttpTransport, asked: ApiRequest, call: CallOptions | undefined): Promise<KubeObject> {
+  return stripMetadata(parsed(await wire.call(asked, call), `${asked.verb} ${asked.type.plural}`) as KubeObject);
 }
 
-function sent(body: JsonObject, contentType = json): Pick<Asked, "accept" | "body"> {
+function sent(body: JsonObject, contentType = json): Pick<ApiRequest, "accept" | "body"> {
   return { accept: json, body: { contentType, text: JSON.stringify(body) } };
 }
 

@@ -1,5 +1,5 @@
 // Leadership from the moment that the Lease was taken: renewed again and again, over at once when that fails for too long, when
-// somebody else has the Lease, or when this process slept.
+// another process has the Lease, or when this process slept.
 
 import { type Timers, waited } from "../../core/timers.ts";
 import type { EndReason, LeadObservation } from "./lead-observation.ts";
@@ -77,13 +77,13 @@ export function keepLease({ client, times, timers, observe }: KeepOptions, since
     }
   };
 
-  const giveBack = async (): Promise<void> => {
+  const release = async (): Promise<void> => {
     endBy("released");
     await running;
     try {
-      await client.giveBack();
+      await client.release();
     } catch (error) {
-      observe?.({ kind: "not_given_back", error });
+      observe?.({ kind: "release_failed", error });
     }
   };
 
@@ -99,7 +99,7 @@ export function keepLease({ client, times, timers, observe }: KeepOptions, since
       return mine && held();
     },
     release() {
-      if (!ended.aborted) released = giveBack();
+      if (!ended.aborted) released = release();
       return released ?? Promise.resolve();
     },
   };

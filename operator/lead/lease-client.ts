@@ -53,7 +53,7 @@ export interface LeaseClient {
   /** Whether it is this process's at the API server. */
   isMine(): Promise<boolean>;
   /** Leaves it without a holder, if it is this process's. */
-  giveBack(): Promise<void>;
+  release(): Promise<void>;
   now(): Moment;
 }
 
@@ -146,7 +146,7 @@ export function createLeaseClient(options: LeaseClientOptions): LeaseClient {
       const object = await read(signal);
       return object !== undefined && leaseRecordOf(object).holder === identity ? put(object, signal) : { held: false };
     },
-    async giveBack() {
+    async release() {
       // Read first: what is known may be old, since the last renewal may have been cut off. It may even arrive in between.
       for (let attempt = 1; (await isMine()) && known !== undefined; attempt += 1) {
         try {

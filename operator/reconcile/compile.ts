@@ -10,7 +10,7 @@ import type { Pass } from "./pass.ts";
 
 export function compileStep(pass: Pass, evaluation: DataEvaluation, resolved: ResolvedProject): CompiledProject {
   const { objects, published, namespaceUid, deps } = pass;
-  const requests = deps.deletions.of(objects, { isLeft: resolved.rival !== undefined });
+  const requests = deps.deletions.requestsOf(objects, { isLeft: resolved.rival !== undefined });
   const { parts, verdicts } = compileProject({
     ...objects,
     signing: resolved.signing,

@@ -153,7 +153,7 @@ function entriesOf({ ring, projectKey }: ProjectKeys, state: RingState): Readonl
   };
 }
 
-interface Happening {
+interface RingChange {
   readonly steps: readonly RingStep[];
   readonly replaced: boolean;
   readonly restored: boolean;
@@ -165,7 +165,7 @@ const stepEvents: Readonly<Record<RingStep, readonly [CredentialEventReason, str
   retired: ["SigningKeyRetired", "A former signing key was taken away: no token of it is left"],
 };
 
-function eventsOf(project: Project, { steps, replaced, restored }: Happening): readonly CredentialEvent[] {
+function eventsOf(project: Project, { steps, replaced, restored }: RingChange): readonly CredentialEvent[] {
   const name = signingSecretName(project);
   const lost = `The signing keys in Secret "${name}" were lost and made anew: all sessions have ended`;
   const repaired = `Secret "${name}" was made again: the signing keys are what they were`;

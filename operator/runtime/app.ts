@@ -9,7 +9,7 @@ import type { Kind } from "../../core/manifests/object.ts";
 import { type Monotonic, systemMonotonic, systemTimers } from "../../core/timers.ts";
 import { isNotFound } from "../kube/api.ts";
 import type { ConnectedApi } from "../kube/connect.ts";
-import type { CallObserved } from "../kube/wire.ts";
+import type { CallObserved } from "../kube/http-transport.ts";
 import { createElector } from "../lead/elector.ts";
 import type { LeadObservation } from "../lead/lead-observation.ts";
 import { leaseTimesOf } from "../lead/lease-times.ts";

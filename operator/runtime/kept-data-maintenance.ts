@@ -64,7 +64,7 @@ export function createKeptDataMaintenance({
     sizes,
     figures: () => (config() === undefined ? nothingKept : keptFigures(records(), hasProject)),
     async look(secret) {
-      if (secret !== undefined) await deletions.look(secret);
+      if (secret !== undefined) await deletions.sync(secret);
       const opened = config();
       if (opened === undefined) return;
       const { purges, publisher, acknowledgements } = opened;

@@ -33,7 +33,7 @@ export async function runLeaderLoop({ elector, context, stopping, onSession }: L
       continue;
     }
     const leadership = await acquired(elector, stopping);
-    if (leadership !== undefined) await serve(leadership, { context, stopping, onSession });
+    if (leadership !== undefined) await lead(leadership, { context, stopping, onSession });
   }
 }
 
@@ -46,7 +46,7 @@ async function acquired(elector: Elector, stopping: AbortSignal): Promise<Leader
   }
 }
 
-async function serve(
+async function lead(
   leadership: Leadership,
   { context, stopping, onSession }: Omit<LeaderLoopOptions, "elector">,
 ): Promise<void> {

@@ -66,7 +66,7 @@ export function createMaintenance(deps: MaintenanceDeps): Maintenance {
   /** Why the Redis is left to another installation. */
   let refusedFor: string | undefined;
 
-  const attempt = async (what: string, run: () => Promise<unknown>): Promise<void> => {
+  const runTask = async (what: string, run: () => Promise<unknown>): Promise<void> => {
     try {
       await run();
     } catch (error) {
@@ -76,17 +76,17 @@ export function createMaintenance(deps: MaintenanceDeps): Maintenance {
     }
   };
 
-  let isAway = false;
+  let redisUnavailable = false;
   /** What somebody changed while Redis was away waits for its backoff, a minute at most, and may be a revocation. */
   const verify = async (): Promise<void> => {
     try {
       await deps.verify();
     } catch (error) {
-      isAway = true;
+      redisUnavailable = true;
       throw error;
     }
-    if (isAway) queue.hurry();
-    isAway = false;
+    if (redisUnavailable) queue.retryNow();
+    redisUnavailable = false;
   };
 
   /**
@@ -106,7 +106,7 @@ export function createMaintenance(deps: MaintenanceDeps): Maintenance {
     logger.warn("Most published projects have no Project any more; checking again before they are withdrawn", {
       projects: suspected.size,
     });
-    void attempt("orphans", lookAgain);
+    void runTask("orphans", lookAgain);
   };
 
   const lookAgain = async (): Promise<void> => {
@@ -126,7 +126,7 @@ export function createMaintenance(deps: MaintenanceDeps): Maintenance {
     while (!deps.signal.aborted) {
       const jittered = milliseconds * (0.9 + 0.2 * deps.random());
       await pause(deps.timers, jittered, deps.signal).catch(() => undefined);
-      if (!deps.signal.aborted) await attempt(what, run);
+      if (!deps.signal.aborted) await runTask(what, run);
     }
   };
 
@@ -136,11 +136,11 @@ export function createMaintenance(deps: MaintenanceDeps): Maintenance {
       sessions += 1;
       if (refusedFor !== undefined) logger.info("Redis belongs to this installation again");
       refusedFor = undefined;
-      void attempt("Redis' servers", deps.lookAtRedis);
+      void runTask("Redis' servers", deps.lookAtRedis);
       pending = new Set(deps.keys());
       for (const key of lost) queue.add(key, "live");
       for (const key of pending) queue.add(key, "bulk");
-      if (pending.size === 0) void attempt("complete", complete);
+      if (pending.size === 0) void runTask("complete", complete);
     },
     refused({ message, writer }) {
       if (message === refusedFor) return;
@@ -150,10 +150,10 @@ export function createMaintenance(deps: MaintenanceDeps): Maintenance {
     },
     processed(key, published) {
       if (pending === undefined || !published) return;
-      if (pending.delete(key) && pending.size === 0) void attempt("complete", complete);
+      if (pending.delete(key) && pending.size === 0) void runTask("complete", complete);
     },
     async run() {
-      await attempt("verify", verify);
+      await runTask("verify", verify);
       await Promise.all([
         every(verifyMs, "verify", async () => {
           await verify();

@@ -131,7 +131,7 @@ async function failed(key: string, error: unknown, deps: ProcessKeyDeps): Promis
   if (error instanceof NamespaceTerminating) {
     // Nothing can be made there any more; what could be published is. It may take as long as somebody's finalizer.
     deps.onProcessed(key, { published: true });
-    return "later";
+    return { requeue: "backoff" };
   }
   const ref = projectOfKey(key);
   const why = whyUnpublished(error);

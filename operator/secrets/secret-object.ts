@@ -6,12 +6,12 @@ import type { Secret } from "../../core/manifests/object.ts";
 import type { KubeObject, ObjectName } from "../kube/api.ts";
 import type { SecretWrite } from "../resolve/secret-write.ts";
 
-/** The Secret was made, changed or deleted since it was read: look again, and decide anew. */
+/** The Secret was made, changed or deleted since it was read: read it again, and decide anew. */
 export class SecretChanged extends Error {
   override readonly name = "SecretChanged";
 }
 
-export function changed({ namespace, name }: ObjectName, cause?: unknown): SecretChanged {
+export function secretChanged({ namespace, name }: ObjectName, cause?: unknown): SecretChanged {
   return new SecretChanged(`Secret "${namespace}/${name}" has changed since it was read`, { cause });
 }
 

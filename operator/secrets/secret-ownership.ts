@@ -26,7 +26,7 @@ import {
 import type { CustomResource, Project } from "../model/objects.ts";
 import { installationAnnotation, isOwn, ownerMarks, projectAnnotation } from "../model/secret-names.ts";
 import type { Watched } from "../watch/watched.ts";
-import { changed, changedSecret, secretOf } from "./secret-object.ts";
+import { changedSecret, secretChanged, secretOf } from "./secret-object.ts";
 
 export interface SecretOwnershipDeps {
   readonly api: KubeApi;
@@ -209,7 +209,7 @@ async function removeLive(api: KubeApi, { metadata }: KubeObject): Promise<void>
   try {
     await api.remove(secretType, { namespace, name }, { uid, resourceVersion });
   } catch (error) {
-    throw isConflict(error) ? changed({ namespace, name }, error) : error;
+    throw isConflict(error) ? secretChanged({ namespace, name }, error) : error;
   }
 }
 
@@ -222,7 +222,7 @@ async function unlessRefused(
     return await writing;
   } catch (error) {
     // Two installations want the Project: one gets it with all that it has.
-    if (kind === "Project" && isConflict(error)) throw changed(name, error);
+    if (kind === "Project" && isConflict(error)) throw secretChanged(name, error);
     if (error instanceof ApiFailure && [400, 403, 404, 409, 413, 422].includes(error.status)) return undefined;
     throw error;
   }

@@ -28,7 +28,7 @@ import {
 import type { FindSecret, FoundSecret } from "../resolve/resolution.ts";
 import type { SecretWrite } from "../resolve/secret-write.ts";
 import type { Watched } from "../watch/watched.ts";
-import { changed, changedSecret, newSecret, secretOf, unreadSecret, weightOf } from "./secret-object.ts";
+import { changedSecret, newSecret, secretChanged, secretOf, unreadSecret, weightOf } from "./secret-object.ts";
 import { createSecretOwnership, type SecretOwnershipDeps } from "./secret-ownership.ts";
 import { referencedSecretNames, secretNamesOf } from "./secret-users.ts";
 
@@ -133,7 +133,7 @@ export function createSecretStore(deps: SecretStoreDeps): SecretStore {
       const signing = await readSigning(objects);
       const rival = await rivalOf(objects, signing);
       const holdsProject = signing !== undefined && ownership.isOurs(signing);
-      const owners = rival === undefined ? ownersIn(objects) : nobodys;
+      const owners = rival === undefined ? ownersIn(objects) : noOwners;
       const names = [...new Set([...secretNamesOf(objects), ...referenced])];
       const secrets = new Map<string, FoundSecret | undefined>();
       for (let at = 0; at < names.length; at += readsAtATime) {
@@ -158,14 +158,14 @@ export function createSecretStore(deps: SecretStoreDeps): SecretStore {
     },
     async write(write) {
       const { target, text } = repairOf(write);
-      if (repairs.waitMs(target, text) > 0) throw contested(write.name);
+      if (repairs.waitMs(target, text) > 0) throw contestedError(write.name);
       try {
         const annotations = { ...write.annotations, ...ownership.signature() };
         const whole = { ...write, annotations };
         own.applyOwnWrite(await send(api, whole));
         repairs.wrote(target, text);
       } catch (error) {
-        throw translated(error, write);
+        throw toWriteError(error, write);
       }
     },
     async claim(objects) {
@@ -184,7 +184,7 @@ export function createSecretStore(deps: SecretStoreDeps): SecretStore {
 
 /** Own Secrets of a Project that is looked after, by name, with the objects that they would be of. */
 function ownersIn(objects: ProjectObjects): ReadonlyMap<string, readonly CustomResource[]> {
-  return objects.project?.spec.suspend === true ? nobodys : ownersOf(objects);
+  return objects.project?.spec.suspend === true ? noOwners : ownersOf(objects);
 }
 
 function ownersOf({ project, users, keys }: ProjectObjects): ReadonlyMap<string, readonly CustomResource[]> {
@@ -221,13 +221,13 @@ function projectSecrets(
   );
 }
 
-const nobodys: ReadonlyMap<string, readonly CustomResource[]> = new Map();
+const noOwners: ReadonlyMap<string, readonly CustomResource[]> = new Map();
 
 async function send(api: KubeApi, write: SecretWrite): Promise<KubeObject> {
   if (write.mode === "create") return await api.create(secretType, newSecret(write));
   const { namespace, name, resourceVersion } = write;
   const live = await api.get(secretType, { namespace, name });
-  if (live === undefined || live.metadata.resourceVersion !== resourceVersion) throw changed(write);
+  if (live === undefined || live.metadata.resourceVersion !== resourceVersion) throw secretChanged(write);
   return await api.replace(secretType, changedSecret(live, write));
 }
 
@@ -242,7 +242,7 @@ function repairOf({ mode, namespace, name, ...write }: SecretWrite): {
   return { target, text: JSON.stringify(occasion === undefined ? [annotations, entries] : occasion) };
 }
 
-function contested(name: string): SecretContested {
+function contestedError(name: string): SecretContested {
   return new SecretContested(
     `Secret "${name}" keeps being changed by something else, and is repaired less and less often; look for another installation of jsonplane, or a tool that copies or restores Secrets`,
   );
@@ -252,8 +252,8 @@ function isLabelled({ metadata }: KubeObject): boolean {
   return metadata.labels?.[kindLabel] !== undefined;
 }
 
-function translated(error: unknown, write: SecretWrite): unknown {
-  if (isConflict(error) || isNotFound(error)) return changed(write, error);
+function toWriteError(error: unknown, write: SecretWrite): unknown {
+  if (isConflict(error) || isNotFound(error)) return secretChanged(write, error);
   if (!isNamespaceTerminating(error)) return error;
   return new NamespaceTerminating(`Namespace "${write.namespace}" is being deleted`, { cause: error });
 }

@@ -1,5 +1,5 @@
-// Says which objects use which Secret, so that an event of a Secret leads to the Projects it matters to: those that keep a
-// Secret of that name, whether it exists or not, and those that take a password from it.
+// Knows which objects use which Secret, so that an event of a Secret leads to the Projects it concerns: those that keep a Secret of
+// that name, whether it exists or not, and those that reference it for a password.
 
 import { keyOfProject } from "../../core/config/config-keys.ts";
 import type { CustomResource, ProjectUser } from "../model/objects.ts";
@@ -22,7 +22,7 @@ export interface SecretUsers {
   remove(object: CustomResource): void;
   /** Keys of the Projects, `<namespace>/<name>`, that a Secret matters to. */
   projectsOf(namespace: string, secretName: string): readonly string[];
-  /** Whether more than one object uses it: then one's write is news to another. */
+  /** Whether more than one object uses it: then the write of one concerns another. */
   isShared(namespace: string, secretName: string): boolean;
 }
 

@@ -7,7 +7,7 @@ import { isForbidden, isNotFound, type KubeObject } from "../kube/api.ts";
 import { readPages } from "./list-pages.ts";
 import { isSameVersion, keyOf, type ObjectCache, versionOf } from "./object-cache.ts";
 import type { ReflectorOptions } from "./reflector-options.ts";
-import { createBackoff, retryAfterMs, type WatchTimes } from "./watch-times.ts";
+import { createBackoff, retryAfterOf, type WatchTimes } from "./watch-times.ts";
 import type { Watched } from "./watched.ts";
 
 /** What is checked. */
@@ -77,7 +77,7 @@ export class FreshnessCheck {
         this.#reflection.trusted();
         return true;
       }
-      return notFound > 0 ? this.#times.confirmMs : backoff.next(retryAfterMs(error));
+      return notFound > 0 ? this.#times.confirmMs : backoff.next(retryAfterOf(error));
     };
   }
 

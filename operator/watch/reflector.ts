@@ -9,7 +9,7 @@ import { isGone, listPages } from "./list-pages.ts";
 import { type CompleteList, isMassDeletion, ObjectCache } from "./object-cache.ts";
 import type { ReflectorOptions } from "./reflector-options.ts";
 import { WatchSilent, watchOnce } from "./watch-once.ts";
-import { type Backoff, createBackoff, retryAfterMs, usualWatchTimes, type WatchTimes } from "./watch-times.ts";
+import { type Backoff, createBackoff, defaultWatchTimes, retryAfterOf, type WatchTimes } from "./watch-times.ts";
 import type { Watched } from "./watched.ts";
 
 export interface Reflector {
@@ -68,7 +68,7 @@ class Reflection {
 
   constructor(options: ReflectorOptions) {
     this.#options = options;
-    this.#times = { ...usualWatchTimes, ...options.times };
+    this.#times = { ...defaultWatchTimes, ...options.times };
     this.#backoff = createBackoff(this.#times, options.random);
     this.cache = new ObjectCache({
       sink: {
@@ -255,7 +255,7 @@ class Reflection {
         this.#notFound = error;
       }
       if (isUnusable(error)) this.#position = undefined;
-      const pauseMs = this.#backoff.next(retryAfterMs(error));
+      const pauseMs = this.#backoff.next(retryAfterOf(error));
       observe({ what: "failed", error, pauseMs });
       await this.#pause(pauseMs, signal).catch(() => undefined); // Only stopping, or something else that is due, ends it early.
     }

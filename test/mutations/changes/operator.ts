@@ -39,7 +39,7 @@ export const operatorMutations: readonly Mutation[] = [
     name: "children-taken-without-their-project",
     harm: "Of two installations that find a Project at once, each keeps some of its Secrets, and none can rotate them",
     file: "operator/secrets/secret-ownership.ts",
-    find: `if (kind === "Project" && isConflict(error)) throw changed(name, error);`,
+    find: `if (kind === "Project" && isConflict(error)) throw secretChanged(name, error);`,
     replace: "",
     caughtBy: ["test/unit/operator/secrets/secret-store.test.ts"],
   },

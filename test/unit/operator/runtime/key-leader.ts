@@ -112,7 +112,7 @@ export function leader(world: World = {}) {
       },
     },
     namespaces: { of: async () => undefined },
-    deletions: { of: () => [], took: () => undefined, look: async () => undefined },
+    deletions: { requestsOf: () => [], markRecorded: () => undefined, sync: async () => undefined },
     keptSizes: { of: () => new Map(), look: async () => undefined },
     secrets: {
       prepare: async () => ({ find: () => undefined }),

@@ -42,7 +42,7 @@ function leader({ keys = [] as readonly string[], unknown = "", random = 0.5 } =
   const maintenance = createMaintenance({
     queue: {
       add: (key: string, lane: string) => void added.push(`${key} ${lane}`),
-      hurry: () => void added.push("hurry"),
+      retryNow: () => void added.push("retryNow"),
     } as never,
     timers: time.timers,
     random: () => random,
@@ -326,7 +326,7 @@ describe("while it leads, maintenance", () => {
     expect(taken()).toEqual([]);
     failing.clear();
     await time.advance(10_000);
-    expect(taken()).toEqual(["hurry"]);
+    expect(taken()).toEqual(["retryNow"]);
     end.abort();
   });
 

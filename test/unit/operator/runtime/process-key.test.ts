@@ -227,7 +227,7 @@ describe("a reconcile that failed otherwise", () => {
 
   it("because its namespace goes, is looked at again ever more slowly and is no failure", async () => {
     const { handle, processed, left } = leader({ lateFailure: new NamespaceTerminating("no") });
-    expect(await handle()).toBe("later");
+    expect(await handle()).toEqual({ requeue: "backoff" });
     expect(processed).toEqual([[key, { published: true }]]);
     expect(left()).toEqual(gone);
   });
