@@ -3,7 +3,7 @@
 import { commands } from "../cli/commands.ts";
 import { commandHelp, programHelp } from "../cli/help.ts";
 import { variableOf } from "../core/env/read-settings.ts";
-import { healsByItself, noticeCatalogue, type Reason, reasonCatalogue } from "../operator/model/reasons.ts";
+import { isTransient, noticeCatalogue, type Reason, reasonCatalogue } from "../operator/model/reasons.ts";
 import { credentialEventCatalogue } from "../operator/resolve/credential-event.ts";
 import { statusEventCatalogue } from "../operator/status/events-of.ts";
 import { availabilityMessages } from "../operator/status/messages.ts";
@@ -36,7 +36,7 @@ function conditionsPage(): string {
   const reasons = Object.entries(reasonCatalogue) as [Reason, (typeof reasonCatalogue)[Reason]][];
   const rows = (wanted: boolean): string =>
     reasons
-      .filter(([reason]) => healsByItself(reason) === wanted)
+      .filter(([reason]) => isTransient(reason) === wanted)
       .map(([reason, { meaning }]) => `| \`${reason}\` | ${meaning} |\n`)
       .join("");
   const notices = Object.entries(noticeCatalogue).map(([reason, meaning]) => `| \`${reason}\` | ${meaning} |\n`);

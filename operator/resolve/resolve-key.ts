@@ -67,7 +67,7 @@ export function resolveKey(
     tools,
     sealing,
   });
-  return resolved === undefined ? lost() : resolution(key, resolved, tools.now);
+  return resolved === undefined ? lost() : resolutionOf(key, resolved, tools.now);
 }
 
 function resolvedKey(context: KeyContext): ResolvedKey | undefined {
@@ -178,7 +178,7 @@ function recordAfter(known: KeyRecord | undefined, { key, current, now }: NewKey
   };
 }
 
-function resolution(key: ApiKey, resolved: ResolvedKey, now: number): Resolution<LiveKeys, KeyStatus> {
+function resolutionOf(key: ApiKey, resolved: ResolvedKey, now: number): Resolution<LiveKeys, KeyStatus> {
   const { record, writes, events, notices } = resolved;
   const retires = record.former === undefined ? undefined : record.former.retiresAt * 1000;
   const former = record.former !== undefined && record.former.retiresAt * 1000 > now ? [record.former] : [];

@@ -98,7 +98,7 @@ export function createSecretSweep(deps: SecretSweepDeps): SecretSweep {
   };
 }
 
-/** Notes in `alone` since when each orphan was seen as one; answers with those that have been for long enough. */
+/** Records in `orphanedSince` when each orphan was first seen; returns those that have been orphans for long enough. */
 function orphanedLongEnough(
   orphanedSince: Map<string, number>,
   orphans: readonly KubeObject[],

@@ -4,7 +4,7 @@
 import { rfc3339 } from "../../core/rfc3339.ts";
 import type { EndWait } from "../finalize/advance-purges.ts";
 import { isDeleting } from "../model/objects.ts";
-import { healsByItself, type NoticeReason, type Reason } from "../model/reasons.ts";
+import { isTransient, type NoticeReason, type Reason } from "../model/reasons.ts";
 import type { Verdict } from "../model/verdict.ts";
 import type { Availability } from "../publish/availability.ts";
 import {
@@ -77,7 +77,7 @@ export function conditionsOf(object: PresentObject, outcome: ObjectOutcome): rea
   ];
   if (object.kind === "Project") contents.push(["Available", availableOf(object, outcome, accepted)]);
   if (ready.status === "False") {
-    const type = healsByItself(ready.reason) ? "Reconciling" : "Stalled";
+    const type = isTransient(ready.reason) ? "Reconciling" : "Stalled";
     contents.push([type, { status: "True", reason: ready.reason, message: ready.message }]);
   }
   const { generation = 0 } = object.metadata;

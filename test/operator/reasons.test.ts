@@ -2,7 +2,7 @@
 
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { acknowledgementKey, configKeys } from "../../core/config/config-keys.ts";
-import { healsByItself, noticeCatalogue, type Reason, reasonCatalogue } from "../../operator/model/reasons.ts";
+import { isTransient, noticeCatalogue, type Reason, reasonCatalogue } from "../../operator/model/reasons.ts";
 import { type OwnFleet, startFleet } from "../support/fleet/fleet.ts";
 import {
   type Conditions,
@@ -35,7 +35,7 @@ function isReason(reason: string): reason is Reason {
 
 function expectedOf(reason: string) {
   if (!isReason(reason)) return { status: "True", kstatus: "Current", condition: undefined };
-  return healsByItself(reason)
+  return isTransient(reason)
     ? { status: "False", kstatus: "InProgress", condition: "Reconciling" }
     : { status: "False", kstatus: "Failed", condition: "Stalled" };
 }
