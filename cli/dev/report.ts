@@ -87,7 +87,7 @@ function objectNews(before: Snapshot | undefined, now: Snapshot): readonly strin
 const sentences: Readonly<Record<ObjectState, string | undefined>> = {
   live: "is live",
   lastGood: "goes on being served as it was",
-  refused: "is not served until this is mended",
+  refused: "is not served until this is fixed",
   waiting: "waits: its Project is suspended",
   // The file has one line for all of its objects.
   unreadable: undefined,

@@ -100,7 +100,7 @@ function single<C>(result: Result<C>): Result<readonly C[]> {
 }
 
 function missingProject(ref: ProjectRef): Refusal {
-  const message = `Namespace "${ref.namespace}" has no Project "${ref.name}"; create it, or create this object anew with another projectRef`;
+  const message = `Namespace "${ref.namespace}" has no Project "${ref.name}"; create it, or recreate this object with another projectRef`;
   return refuse("ProjectNotFound", message, "/spec/projectRef/name").refusal;
 }
 

@@ -157,7 +157,7 @@ function faultOf(request: DeletionRequest | string): string | undefined {
   if (typeof request === "string") return request;
   const quoted = JSON.stringify(request.text.slice(0, maxQuoted));
   if (request.isEarly !== true) return undefined;
-  return `${quoted} is of the future, and stays refused: name a time until which data were kept already`;
+  return `${quoted} is in the future, and stays refused: name a time until which data were kept already`;
 }
 
 /** Of one annotation; one with as many is refused as a whole until some are gone from it. */

@@ -70,7 +70,7 @@ export function createHeldObjects(deps: HeldObjectsDeps): HeldObjects {
     logger.error("CustomResourceDefinition deleted; its objects are served as they were last", {
       definition: definitionNameOf(kind),
       objects: length,
-      advice: `Apply it and its objects again, or confirm the deletion: ${adviceOf(name, ringSecret)}`,
+      advice: `Apply it and its objects again, or ${adviceOf(name, ringSecret)}`,
     });
     return projects;
   };
@@ -122,10 +122,10 @@ function holdNameOf({ kind, definition }: HeldKind): string {
 
 function noteOf(kind: Kind, advice: string): EventNote {
   const what = kind === "Project" ? "the Project" : `${kind}s of the Project`;
-  const note = `The CustomResourceDefinition ${definitionNameOf(kind)} was deleted, and ${what} with it: served as before, keys and data are kept. Apply what was deleted again, or confirm the deletion: ${advice}`;
+  const note = `The CustomResourceDefinition ${definitionNameOf(kind)} was deleted, and ${what} with it: served as before, keys and data are kept. Apply what was deleted again, or ${advice}`;
   return { type: "Warning", reason: "DeletionHeld", action: "Reconcile", note };
 }
 
 function adviceOf(name: string, { namespace, name: secret }: ObjectName): string {
-  return `${confirmAnnotation}: "${name}" on Secret ${namespace}/${secret}`;
+  return `confirm the deletion by annotating Secret ${namespace}/${secret} with ${confirmAnnotation}: "${name}"`;
 }

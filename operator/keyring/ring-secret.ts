@@ -48,7 +48,7 @@ export function readRingSecret(secret: KubeObject): RingState {
   if (encoded === undefined) throw unusable(namespace, `has no entry "${ringEntry}"`);
   return {
     keyring: parsed(Buffer.from(encoded, "base64").toString("utf8"), (why) =>
-      unusable(namespace, `is no key ring: ${why}`),
+      unusable(namespace, `is not a key ring: ${why}`),
     ),
     rotate: annotations[ringAnnotations.rotate],
     rotated: annotations[ringAnnotations.rotated],

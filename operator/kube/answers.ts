@@ -10,7 +10,7 @@ const lastApplied = "kubectl.kubernetes.io/last-applied-configuration";
 /** Parses without ever quoting the text: a parser's message would. */
 export function parsed(text: string, what: string): unknown {
   const value = parseOrUndefined(text);
-  if (value === undefined) throw new ApiUnreachable(`${what}: what came back is no JSON`);
+  if (value === undefined) throw new ApiUnreachable(`${what}: the response is not JSON`);
   return value;
 }
 

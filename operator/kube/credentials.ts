@@ -55,7 +55,7 @@ export function cached(load: () => Promise<Credentials>, monotonic: () => number
 const thisMachine: ReadonlySet<string> = new Set(["127.0.0.1", "localhost", "[::1]"]);
 
 export function serverUrl(text: string): URL {
-  if (!URL.canParse(text)) throw new NoCluster(`the API server's address is no URL: ${JSON.stringify(text)}`);
+  if (!URL.canParse(text)) throw new NoCluster(`the API server's address is not a URL: ${JSON.stringify(text)}`);
   const url = new URL(text);
   if (url.protocol === "https:" || (url.protocol === "http:" && thisMachine.has(url.hostname))) return url;
   throw new NoCluster(

@@ -13,7 +13,7 @@ export function createInterruptionLog(logger: Logger, monotonic: Monotonic): Int
   const reminders = createReminders(monotonic);
   const failed = (kind: string, error: unknown): void => {
     const log = reminders.isDue(kind) ? logger.warn : logger.debug;
-    log("Watch interrupted", { kind, error: describeError(error), ...adviceOn(error) });
+    log("List or watch failed", { kind, error: describeError(error), ...adviceOn(error) });
   };
   return (kind, observation) => {
     if (observation.what === "listed" || observation.what === "watching") reminders.over(kind);

@@ -79,7 +79,7 @@ function resolvedKey(context: KeyContext): ResolvedKey | undefined {
   if (rebuilt !== undefined && rotationWanted(key, rebuilt.rotationId)) return rotate(context, rebuilt);
   if (rebuilt !== undefined) {
     const kept = keep(context, rebuilt);
-    const event = credentialEvent(key, "SecretRepaired", `Secret "${keyHashSecretName(key)}" was made again`);
+    const event = credentialEvent(key, "SecretRepaired", `Secret "${keyHashSecretName(key)}" was recreated`);
     return { ...kept, writes: [...kept.writes, hashWrite(context, rebuilt)], events: [...kept.events, event] };
   }
   // A hash Secret that can't be read any more shows that there was a key once, as the status does.
@@ -117,7 +117,7 @@ function mint(context: KeyContext, known: KeyRecord | undefined): ResolvedKey {
   const mark = markOf({ ...(id !== undefined && { id }), ...after }, apiKey, sealing);
   const occasion = JSON.stringify([id, after]);
   const shown = writeOf(key, secret, { name: keySecretName(key), entries: keyEntries(apiKey, tools), mark, occasion });
-  const first = credentialEvent(key, "CredentialMinted", `A key was made; Secret "${keySecretName(key)}" holds it`);
+  const first = credentialEvent(key, "CredentialMinted", `Created an API key in Secret "${keySecretName(key)}"`);
   return {
     record,
     writes: [shown, hashWrite(context, record)],
@@ -215,11 +215,11 @@ function lost(): Resolution<LiveKeys, KeyStatus> {
 
 function rotated(key: ApiKey): CredentialEvent {
   const { id, gracePeriod } = key.spec.rotation ?? {};
-  const note = `Rotation "${id}": Secret "${keySecretName(key)}" holds a new key; the former one goes on working for ${gracePeriod}`;
+  const note = `Rotation "${id}": Secret "${keySecretName(key)}" holds a new key; the former one keeps working for ${gracePeriod}`;
   return credentialEvent(key, "CredentialRotated", note);
 }
 
 function notRetrievable(key: ApiKey): Notice {
-  const message = `Secret "${keySecretName(key)}" no longer holds the key, which goes on working; change spec.rotation.id for a new one`;
+  const message = `Secret "${keySecretName(key)}" no longer holds the key, which keeps working; change spec.rotation.id for a new one`;
   return { reason: "KeyNotRetrievable", message };
 }

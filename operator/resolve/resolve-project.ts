@@ -153,7 +153,7 @@ function credentialsOf<O extends ProjectUser | ApiKey, T>(
 function unlessImmutable<T, S>(resolution: Resolution<T, S>, findSecret: FindSecret): Resolution<T, S> {
   const stuck = resolution.writes.find(({ name }) => findSecret(name)?.immutable === true);
   if (stuck === undefined) return resolution;
-  const message = `Secret "${stuck.name}" is immutable and has to change; delete it, and it is made again`;
+  const message = `Secret "${stuck.name}" is immutable and has to change; delete it, and it is recreated`;
   return { credential: refuse("SecretConflict", message), writes: [], events: [] };
 }
 

@@ -160,15 +160,15 @@ interface RingChange {
 }
 
 const stepEvents: Readonly<Record<RingStep, readonly [CredentialEventReason, string]>> = {
-  added: ["SigningKeyAdded", "A new signing key was made; it signs as soon as every replica knows it"],
+  added: ["SigningKeyAdded", "Created a signing key; it signs as soon as every replica knows it"],
   rotated: ["SigningKeyRotated", "The new signing key signs; the former one verifies until its last token has expired"],
-  retired: ["SigningKeyRetired", "A former signing key was taken away: no token of it is left"],
+  retired: ["SigningKeyRetired", "A former signing key was removed: no token of it is left"],
 };
 
 function eventsOf(project: Project, { steps, replaced, restored }: RingChange): readonly CredentialEvent[] {
   const name = signingSecretName(project);
-  const lost = `The signing keys in Secret "${name}" were lost and made anew: all sessions have ended`;
-  const repaired = `Secret "${name}" was made again: the signing keys are what they were`;
+  const lost = `The signing keys in Secret "${name}" were lost and recreated: all sessions have ended`;
+  const repaired = `Secret "${name}" was recreated with the same signing keys`;
   return [
     ...(replaced ? [credentialEvent(project, "SigningRingReplaced", lost)] : []),
     ...(restored ? [credentialEvent(project, "SecretRepaired", repaired)] : []),

@@ -232,7 +232,7 @@ function resolutionOf({ user }: UserContext, resolved: ResolvedPassword): UserRe
 /** The recorded password stays in use although the Secret no longer holds it. */
 function keepRecord({ user }: UserContext, record: UserRecord): ResolvedPassword {
   const secretName = passwordSecretName(user);
-  const message = `Secret "${secretName}" no longer holds the password; the login goes on working; change spec.rotation.id for a new one`;
+  const message = `Secret "${secretName}" no longer holds the password; the login keeps working; change spec.rotation.id for a new one`;
   return { record, secretName, notices: [{ reason: "KeyNotRetrievable", message }] };
 }
 
@@ -293,19 +293,23 @@ function repairedPassword(user: ProjectUser): CredentialEvent {
 }
 
 function repairedHash(user: ProjectUser): CredentialEvent {
-  return credentialEvent(user, "SecretRepaired", `Secret "${userHashSecretName(user)}" was made again`);
+  return credentialEvent(user, "SecretRepaired", `Secret "${userHashSecretName(user)}" was recreated`);
 }
 
 function eventOf(user: ProjectUser, event: CredentialEventReason | undefined, secretName: string): CredentialEvent {
   switch (event) {
     case "CredentialMinted":
-      return credentialEvent(user, event, `A password was made; Secret "${secretName}" holds it`);
+      return credentialEvent(user, event, `Created a password in Secret "${secretName}"`);
     case "CredentialRotated":
       return credentialEvent(user, event, `Secret "${secretName}" holds a new password; former sessions have ended`);
     case "SecretRepaired":
       return repairedHash(user);
     default:
-      return credentialEvent(user, "PasswordAdopted", `The password in Secret "${secretName}" is in force`);
+      return credentialEvent(
+        user,
+        "PasswordAdopted",
+        `The password in Secret "${secretName}" is now used; earlier sessions ended`,
+      );
   }
 }
 

@@ -21,7 +21,7 @@ import { createOperatorMetrics } from "../observe/metrics.ts";
 import { objectCounts, unavailableProjects } from "../observe/object-counts.ts";
 import { createReminders } from "../observe/reminders.ts";
 import { type CacheListener, type Caches, createCaches } from "../watch/caches.ts";
-import { runLeaderLoop } from "./leader-loop.ts";
+import { runLeaderLoop, SessionStuck } from "./leader-loop.ts";
 import type { LeaderSession } from "./leader-session.ts";
 import type { OperatorContext, OperatorSettings } from "./operator-context.ts";
 
@@ -130,7 +130,7 @@ export async function startOperator(options: OperatorOptions): Promise<RunningOp
   });
   const leading = loop.catch((error: unknown) => {
     if (stopping.signal.aborted) return;
-    logger.error("Leader failed", { error: describeError(error) });
+    logLoopFailure(error, logger);
     failed.resolve();
   });
 
@@ -175,9 +175,16 @@ function isHealthy(caches: Caches): boolean {
 }
 
 function logLead(observation: LeadObservation, { logger, settings }: OperatorOptions): void {
-  if (observation.kind === "acquired") logger.info("Leading");
+  if (observation.kind === "acquired") logger.info("Acquired Lease");
   if (observation.kind === "failed") logger.warn("Failed to acquire Lease", leaseFailure(observation.error, settings));
   if (observation.kind === "ended") logger.info("No longer leading", { why: observation.why });
+}
+
+function logLoopFailure(error: unknown, logger: Logger): void {
+  const isStuck = error instanceof SessionStuck;
+  logger.error(isStuck ? "Leader session did not stop; exiting" : "Leader loop failed; exiting", {
+    error: describeError(error),
+  });
 }
 
 function leaseFailure(error: unknown, { namespace }: OperatorSettings): Readonly<Record<string, string>> {

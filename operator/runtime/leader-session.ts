@@ -232,7 +232,7 @@ export class LeaderSession {
       if (uid !== undefined || !caches.knows(namespace)) this.#hosts.addPublished({ namespace, name }, uid, hosts);
     }
     const lost = publisher.lostFrom(published);
-    logger.info("Writing configuration");
+    logger.info("Writer session begun");
     reportDataLoss(publisher, this.#context);
     if (lost.length > 0) logger.warn("Redis lost published Projects; publishing them first", { projects: lost.length });
     this.#maintenance.onSessionBegun(lost);

@@ -66,13 +66,13 @@ export function createMaintenance(deps: MaintenanceDeps): Maintenance {
   /** Why the Redis is left to another installation. */
   let refusedFor: string | undefined;
 
-  const runTask = async (what: string, run: () => Promise<unknown>): Promise<void> => {
+  const runTask = async (name: string, run: () => Promise<unknown>): Promise<void> => {
     try {
       await run();
     } catch (error) {
       // A refusal was logged when it began.
       if (deps.signal.aborted || error instanceof RedisRefused) return;
-      logger.warn("Maintenance failed", { what, error: describeError(error) });
+      logger.warn("Maintenance failed", { task: name, error: describeError(error) });
     }
   };
 
@@ -103,7 +103,7 @@ export function createMaintenance(deps: MaintenanceDeps): Maintenance {
     const isThere = (key: string) => present.has(key) || published.has(key) || !deps.knows(projectOfKey(key).namespace);
     for (const key of [...missing.gone, ...leftBehind(publisher.dataRecords(), isThere)]) queue.add(key, "bulk");
     if (suspected.size === 0) return;
-    logger.warn("Most published projects have no Project any more; checking again before they are withdrawn", {
+    logger.warn("Mass deletion suspected; checking again before withdrawing", {
       projects: suspected.size,
     });
     void runTask("orphans", lookAgain);
@@ -122,11 +122,11 @@ export function createMaintenance(deps: MaintenanceDeps): Maintenance {
     await orphans();
   };
 
-  const every = async (milliseconds: number, what: string, run: () => Promise<unknown>): Promise<void> => {
+  const every = async (milliseconds: number, name: string, run: () => Promise<unknown>): Promise<void> => {
     while (!deps.signal.aborted) {
       const jittered = milliseconds * (0.9 + 0.2 * deps.random());
       await pause(deps.timers, jittered, deps.signal).catch(() => undefined);
-      if (!deps.signal.aborted) await runTask(what, run);
+      if (!deps.signal.aborted) await runTask(name, run);
     }
   };
 
@@ -136,7 +136,7 @@ export function createMaintenance(deps: MaintenanceDeps): Maintenance {
       sessions += 1;
       if (refusedFor !== undefined) logger.info("Redis belongs to this installation again");
       refusedFor = undefined;
-      void runTask("Redis' servers", deps.lookAtRedis);
+      void runTask("redis-info", deps.lookAtRedis);
       pending = new Set(deps.keys());
       for (const key of lost) queue.add(key, "live");
       for (const key of pending) queue.add(key, "bulk");
@@ -159,11 +159,12 @@ export function createMaintenance(deps: MaintenanceDeps): Maintenance {
           await verify();
           await complete();
         }),
-        every(ringMs, "ring", deps.rotateRing),
-        every(redisLookMs, "Redis' servers", deps.lookAtRedis),
+        every(ringMs, "rotate-ring", deps.rotateRing),
+        every(redisLookMs, "redis-info", deps.lookAtRedis),
         every(orphansMs, "orphans", async () => {
           if (pending === undefined) await orphans();
-          else logger.info("Some Projects are not published yet", { projects: pending.size, one: [...pending].at(0) });
+          else
+            logger.info("Some Projects are not published yet", { projects: pending.size, example: [...pending].at(0) });
           await deps.sweepOrphans();
         }),
         every(resyncMs, "resync", async () => {

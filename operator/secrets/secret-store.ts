@@ -244,7 +244,7 @@ function repairOf({ mode, namespace, name, ...write }: SecretWrite): {
 
 function contestedError(name: string): SecretContested {
   return new SecretContested(
-    `Secret "${name}" keeps being changed by something else, and is repaired less and less often; look for another installation of jsonplane, or a tool that copies or restores Secrets`,
+    `Secret "${name}" keeps being changed by something else, and is repaired with increasing delays; look for another installation of jsonplane, or a tool that copies or restores Secrets`,
   );
 }
 

@@ -15,7 +15,7 @@ export function contestedMessage(namespace: string): string {
 
 /** `namespace`: of the installation whose finalizer an object without a Project has. */
 export function blockedMessage(namespace: string): string {
-  return `${holderSubject(namespace)} set its finalizer, and deletes its data before it lets it go; start that installation again, or let the object go and keep its data: with jsonplane finalizers clear, or with another installation that has --adopt-data`;
+  return `${holderSubject(namespace)} set its finalizer, and deletes its data before it removes the finalizer; start that installation again, or remove the finalizer and keep the data: with jsonplane finalizers clear, or with another installation that has --adopt-data`;
 }
 
 /** Whether a condition Contested, perhaps of another version, names the installation in `namespace`. */
@@ -48,16 +48,16 @@ export const availabilityMessages = {
   RefusedByReplica:
     "Every live data-plane replica refuses its newest configuration; those that had an earlier version serve that one",
   ReplicasUnknown:
-    "Which data-plane replicas are live is not known: the operator doesn't reach Redis, or has lost the fleet's key ring; its log says which",
+    "Which data-plane replicas are live is not known: the operator cannot reach Redis, or has lost the fleet's key ring; its log says which",
 } as const;
 
 const dataMessages: Readonly<Record<EndWait, string>> = {
   no_replicas:
-    "Its data are deleted once a data-plane replica is there: none is running. Set spec.deletionPolicy to Retain to keep them and let it go",
+    "Its data are deleted by a data-plane replica: none is running. Set spec.deletionPolicy to Retain to keep them and remove the finalizer",
   replicas: "Its data are deleted once all data-plane replicas have stopped serving it",
   purge: "Its data are being deleted",
   rights:
-    "An operator of the whole cluster set its finalizer, and this one may not take it away: jsonplane finalizers clear --namespace with the name of this namespace lets it go",
+    "An operator of the whole cluster set its finalizer, and this one may not remove it: jsonplane finalizers clear --namespace with the name of this namespace removes its finalizer",
 };
 
 export function deletingMessage(wait: EndWait | undefined): string {

@@ -238,7 +238,7 @@ describe("while Redis is away", () => {
     await fleet.redis.kill();
     await tenant.create(declared("RootKey", "settings"));
     const { Ready } = await expectTold(tenant, "RootKey", "settings", "PublishFailed");
-    expect(Ready?.message).toContain("it is tried again until it can");
+    expect(Ready?.message).toContain("the operator retries");
     await tenant.reports("Project", "shop", "Ready", { withinMs: 0 });
     await fleet.redis.restart();
     await tenant.reports("RootKey", "settings", "Ready", { withinMs: 120_000 });

@@ -135,7 +135,7 @@ describe("what the Secret asks for", () => {
     write(`shop/store@${new Date(clock.now() + 3_600_000).toISOString()}`);
     await look();
     expect([annotations(), enqueued, asks()]).toEqual([{ other: "stays" }, [], []]);
-    expect(warnings).toEqual([expect.stringContaining("is of the future")]);
+    expect(warnings).toEqual([expect.stringContaining("is in the future")]);
   });
 
   it("stays where it can't be read, and is told of once", async () => {

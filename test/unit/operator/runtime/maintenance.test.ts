@@ -98,7 +98,7 @@ describe("after a publisher has begun", () => {
     maintenance.processed("shop/b", false);
     await time.advance(60_000);
     expect(count("complete")).toBe(0);
-    expect(logged).toEqual([["info", "Some Projects are not published yet", { projects: 1, one: "shop/b" }]]);
+    expect(logged).toEqual([["info", "Some Projects are not published yet", { projects: 1, example: "shop/b" }]]);
     maintenance.processed("shop/b", true);
     await time.advance(0);
     expect(count("complete")).toBe(1);
@@ -145,7 +145,7 @@ describe("after a publisher has begun", () => {
     expect(logged).toContainEqual([
       "warn",
       "Maintenance failed",
-      { what: "complete", error: expect.stringContaining("Redis is away") },
+      { task: "complete", error: expect.stringContaining("Redis is away") },
     ]);
     failing.clear();
     void maintenance.run();
@@ -181,11 +181,7 @@ describe("what is published and has no object", () => {
   it("is looked for again after 15 s when it is most of all, and withdrawn when it is still missing", async () => {
     const { taken, time, logged } = await completeWithout(projects(11), ["shop/a"]);
     expect(taken()).toEqual([]);
-    expect(logged.at(-1)).toEqual([
-      "warn",
-      expect.stringMatching(/^Most published projects have no Project/),
-      { projects: 11 },
-    ]);
+    expect(logged.at(-1)).toEqual(["warn", expect.stringMatching(/^Mass deletion suspected/), { projects: 11 }]);
     await time.advance(14_999);
     expect(taken()).toEqual([]);
     await time.advance(1);

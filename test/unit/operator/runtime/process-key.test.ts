@@ -165,7 +165,7 @@ describe("a key that Redis lacks after it was emptied", () => {
   });
 });
 
-const usual = "The configuration can't be written to Redis at the moment; it is tried again until it can";
+const usual = "The configuration can't be written to Redis at the moment; the operator retries";
 
 describe("a reconcile that could not write to Redis", () => {
   it.each<readonly [string, Error, UnpublishedReason, string]>([
