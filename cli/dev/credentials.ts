@@ -31,7 +31,7 @@ interface LocatedSecret {
   readonly file: string;
 }
 
-/** Of objects that are served, in the order in which they were read. */
+/** The credentials of served objects, in the order in which they were read. */
 export async function usableCredentials(view: ClusterView, files: SecretFiles): Promise<readonly UsableCredential[]> {
   const locate = (namespace: string, name: string): LocatedSecret | undefined => {
     const inFolder = view.folderSecrets.get(`${namespace}/${name}`);

@@ -24,7 +24,7 @@ export interface OrderDeps {
   readonly timeoutMs: number;
 }
 
-/** Of the annotation, so that others' requests have room beside them. */
+/** The most bytes of the annotation, so that other requests have room. */
 const maxBatchBytes = maxAnnotationBytes / 2;
 const lookMs = 500;
 const maxConflicts = 10;

@@ -9,7 +9,7 @@ import { acceptedLossMember, compileProjectConfig } from "./compile-project-conf
 import type { HostGrant } from "./hosts.ts";
 
 export interface ProjectContext {
-  /** True when data of an earlier namespace are stored under the Project's name: they are served to nobody. */
+  /** True when data of an earlier namespace are stored under the Project's name: they are not served. */
   readonly foreignData?: boolean;
   readonly hosts: HostGrant;
   readonly signing: Result<SigningRing>;

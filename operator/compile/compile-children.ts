@@ -95,7 +95,7 @@ function purgePending(name: string): ReturnType<typeof refuse> {
   );
 }
 
-/** Of a refused object the last good version goes on being served; of one that is being deleted, nothing. */
+/** A refused object keeps its last good version served; an object that is being deleted is not served. */
 export function servedConfigs<C>(object: Child, outcome: Outcome<readonly C[]>, lastGood: readonly C[]): readonly C[] {
   if (outcome.ok) return outcome.value;
   if (isDeleting(object)) return [];

@@ -8,7 +8,7 @@ import { isDeleting, type Project } from "../model/objects.ts";
 import type { Claimant } from "./award-names.ts";
 import { hostsOf } from "./claimed-hosts.ts";
 
-/** In place of the UID of a Project that is published and not seen: nobody who is seen may have its hosts. */
+/** In place of the UID of a Project that is published and not seen: no Project that is seen may have its hosts. */
 export const unseenHolder = "";
 
 /** The UID that holds a host in what is published. */

@@ -1,5 +1,5 @@
-// Turns a suspended Project into what was published before, whatever was applied since. Only what was taken away goes,
-// because a deleted login must end whether or not somebody paused reconciling.
+// Turns a suspended Project into what was published before, whatever was applied since. Only deleted objects are withdrawn, because a
+// deleted login must end even while reconciling is paused.
 
 import type { ProjectConfig, ProjectParts } from "../../core/config/types.ts";
 import { isDeleting } from "../model/objects.ts";

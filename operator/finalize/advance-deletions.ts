@@ -1,5 +1,5 @@
-// Advances the deletions of one project by a step: purges are ordered and followed, finalizers set and let go, and the
-// Secrets of objects that are gone swept.
+// Advances the deletions of one project by a step: orders and follows purges, sets and removes finalizers, and sweeps the Secrets of
+// deleted objects.
 
 import { effectiveDeletionPolicy } from "../compile/deletion-policy.ts";
 import type { KubeApi, KubeObject } from "../kube/api.ts";
@@ -26,9 +26,9 @@ export interface AdvanceDeletionsDeps {
   readonly secrets: Pick<SecretStore, "installation" | "rivalNamed">;
   /** Take over what another installation made: disaster recovery, or a move to another namespace. */
   readonly adopt: boolean;
-  /** It goes with the CustomResourceDefinition of its kind, which no finalizer is to hold up: its data stay all the same. */
+  /** True for an object that goes with the CustomResourceDefinition of its kind. No finalizer is to delay that; its data stay anyway. */
   readonly isHeld: (object: CustomResource) => boolean;
-  /** Of finalizers that something takes away. */
+  /** Limits how often finalizers are set again that something else removes. */
   readonly repairs: Repairs;
   /** Applies the object that an own write returned to the cache. */
   readonly applyOwnWrite: (object: CustomResource, answer: KubeObject) => void;
@@ -56,7 +56,7 @@ export interface DeletionProgress {
 
 interface Deletions {
   readonly objects: ProjectObjects;
-  /** Of a namespace that has gone, its Secrets too, or that refuses to be asked: what is left there the sweep of orphans finds. */
+  /** The namespace was deleted with its Secrets, or can't be read. The sweep of orphans finds what is left there. */
   readonly isNamespaceGone: boolean;
   readonly deleted: readonly CustomResource[];
   readonly record: DataRecord | undefined;

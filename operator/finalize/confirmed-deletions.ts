@@ -56,8 +56,8 @@ export function createConfirmedDeletions(
 }
 
 /**
- * Its Project's absence would decide over data: their own policy decides over the others. Once it has, the record says Retain, and nobody
- * need be asked again, who may refuse the answer for ever.
+ * True while the missing Project decides whether data are purged. Once that is decided, the record says Retain, and the API server,
+ * which may refuse the answer for ever, is not asked again.
  */
 function hasOpenEntries({ policy, entries }: DataRecord): boolean {
   return policy === "Delete" && entries.some((entry) => entry.purgeFromRevision === undefined);

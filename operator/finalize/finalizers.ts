@@ -23,7 +23,7 @@ export interface Ownership {
   readonly className: string | undefined;
   /** This one; undefined = not known yet. */
   readonly installation?: string | undefined;
-  /** Its Project is there, and of this operator's class: nobody else looks after the object. */
+  /** Its Project exists and has this operator's class: no other operator manages the object. */
   readonly hasProject: boolean;
   /** As it was before anything was purged. */
   readonly record: DataRecord | undefined;
@@ -39,7 +39,7 @@ export function ownFinalizers({ object, className, installation, hasProject, rec
 
 export interface FinalizerInput {
   readonly object: CustomResource;
-  /** Of effectiveDeletionPolicy. */
+  /** As effectiveDeletionPolicy returns it. */
   readonly effectivePolicy: DeletionPolicy;
   /** `namespaced`: the operator's rights go with the namespace, perhaps before its objects, so nothing may wait for it. */
   readonly mode: "cluster" | "namespaced";
@@ -96,14 +96,14 @@ export async function applyFinalizer(
 /** Nothing is to be written for it. */
 export function isAsWanted(object: CustomResource, wanted: boolean, own: OwnFinalizers): boolean {
   if (!wanted) return !holdsOneOf(object, own);
-  // On its way out it keeps what it has: none can be added then.
+  // No finalizer can be added to an object that is being deleted.
   if (isDeleting(object)) return true;
   const { mine, installation } = own;
   const isNamed = installation === undefined || setterOf(object, mine) === installation;
   return isNamed && purgeFinalizersOf(object).includes(mine);
 }
 
-/** Who has set each of these. As with the finalizers, what is left out is taken away. */
+/** The installations that set these finalizers. As with finalizers, an annotation that is left out is removed. */
 function settersOf(
   object: CustomResource,
   finalizers: readonly string[],

@@ -1,5 +1,5 @@
-// Says of objects that went with the CustomResourceDefinition of their kind that they are held, and takes them for deleted once a
-// person confirms that, by the hold's name on the Secret of the fleet's key ring.
+// Reports objects that were deleted with the CustomResourceDefinition of their kind as held, and treats them as deleted once a person
+// confirms that, with the name of the hold on the Secret of the fleet's key ring.
 
 import { keyOfProject } from "../../core/config/config-keys.ts";
 import type { Logger } from "../../core/log/logger.ts";
@@ -115,7 +115,7 @@ export function createHeldObjects(deps: HeldObjectsDeps): HeldObjects {
   };
 }
 
-/** Of one definition, so that a confirmation that stays in Git confirms no later deletion. */
+/** Names one definition, so that a confirmation that stays in Git confirms no later deletion. */
 function holdNameOf({ kind, definition }: HeldKind): string {
   return `${customTypes[kind].plural}-${definition.slice(0, 8)}`;
 }

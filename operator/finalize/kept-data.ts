@@ -57,7 +57,7 @@ export function withKept({ refused: before, ...record }: DataRecord, input: Kept
 interface Dating {
   readonly isGuarded: boolean;
   readonly isUndated: boolean;
-  /** Of what is kept from now on. */
+  /** The time of data that are kept from now on. */
   readonly since: number;
 }
 
@@ -86,7 +86,7 @@ export function claimedKeys({ resources, rootKeys }: ProjectObjects): ReadonlySe
   ]);
 }
 
-/** What an operator of an earlier version kept: nobody knows since when. Whatever is found to be kept now has a time. */
+/** Data that an operator of an earlier version kept have no time. Data that are found to be kept now have one. */
 function undatedKeys(publishedRecord: DataRecord | undefined): ReadonlySet<string> {
   const undated = (publishedRecord?.entries ?? []).filter(
     ({ retained, retainedAt }) => retained && retainedAt === undefined,

@@ -37,7 +37,7 @@ export interface ReplacedDefinitionsDeps {
   /** Take over what another installation, or an earlier cluster, left. */
   readonly adopt: boolean;
   readonly remembered: () => Promise<string | undefined>;
-  /** False when somebody else was writing: then the next look tries again. */
+  /** False when the Secret was written meanwhile: the next check tries again. */
   readonly remember: (text: string) => Promise<boolean>;
   readonly publisher: () => Promise<Pick<Publisher, "published" | "load">>;
   readonly objectsOf: (ref: ProjectRef) => ProjectObjects;
@@ -160,9 +160,9 @@ function definitionsIn(text: string | undefined): ReadonlyMap<Kind, string> {
 
 interface Succession {
   readonly objects: ProjectObjects;
-  /** As they were seen last, of those that somebody deleted. */
+  /** Objects whose DELETED event came, as they were last seen. */
   readonly deleted: readonly CustomResource[];
-  /** Objects of this kind that are gone went with a former definition, unless somebody deleted them. */
+  /** Missing objects of this kind were deleted with a former definition, unless they are among `deleted`. */
   readonly isReplaced: (kind: Kind) => boolean;
 }
 

@@ -56,7 +56,7 @@ function childrenWithdrawn(published: ProjectParts, withdrawing: Withdrawing): r
   return (
     servedChildren(published)
       .filter(({ servedAs, uid }) => !stillServed.has(`${servedAs} ${uid}`))
-      // Of those that only went with their Project the line of the Project counts how many.
+      // Children that were withdrawn with their Project are counted in the Project's entry.
       .filter(({ uid }) => served !== undefined || !present.has(uid))
       .map(({ kind, action, called, uid }) => {
         const { name = called } = known.get(uid) ?? {};

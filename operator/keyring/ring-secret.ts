@@ -6,7 +6,7 @@ import type { JsonObject } from "../../core/config/types.ts";
 import { annotationsOf, withAnnotations } from "../kube/annotations.ts";
 import type { KubeObject, ObjectName } from "../kube/api.ts";
 
-/** Of the operators without a class. */
+/** The Secret of operators without a class. */
 export const classlessRingSecret = "jsonplane-keyring";
 export const ringEntry = "keyring.json";
 

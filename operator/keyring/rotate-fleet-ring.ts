@@ -1,5 +1,5 @@
 // Carries a rotation of the fleet's ring one step further: the leader calls it every few seconds and when the Secret changes.
-// Refuses with FleetRingUnusable a Secret that somebody broke, and goes on with the ring that it holds.
+// Refuses a damaged Secret with FleetRingUnusable, and continues with the ring in use.
 
 import type { Clock } from "../../core/clock.ts";
 import { type Keyring, keyringText, newRingKey, type RingKey } from "../../core/config/keyring.ts";
@@ -55,7 +55,7 @@ export interface RotationDeps {
   readonly replicas: () => Promise<readonly RingReplica[]>;
   /** Called with every step that was done. */
   readonly onStep?: (step: RingStep["step"]) => void;
-  /** Called with a ring that somebody put into the Secret, and that is in use from now on: its key ids. */
+  /** Called with the key ids of a ring that was put into the Secret by others, and is used from now on. */
   readonly onAdopted?: (kids: readonly string[]) => void;
   /** Called each time with the Secret as it was found. */
   readonly onSecret?: (secret: KubeObject) => void;
@@ -67,7 +67,7 @@ export interface RotationDeps {
 export type Rotation = "idle" | "waiting" | "advanced";
 
 export async function rotateFleetRing(deps: RotationDeps): Promise<Rotation> {
-  // Somebody deleted it: what is in use comes back, not a new one.
+  // A deleted Secret is recreated with the ring in use, not with a new one.
   const secret = await annotated(deps, await ensureRingSecret(deps, async () => restingRing(deps.ring.current())));
   deps.onSecret?.(secret);
   const state = readRingSecret(secret);
@@ -84,7 +84,7 @@ export async function rotateFleetRing(deps: RotationDeps): Promise<Rotation> {
   return "advanced";
 }
 
-/** What stands there, whatever it says, stays. */
+/** Adds the missing annotations; existing ones stay, whatever their value. */
 async function annotated({ api, annotations }: RotationDeps, secret: KubeObject): Promise<KubeObject> {
   const wanted = Object.entries(annotations?.() ?? {});
   const missing = wanted.filter(([name]) => annotationsOf(secret)[name] === undefined);

@@ -22,7 +22,7 @@ export interface ConnectOptions {
 
 export interface ConnectedApi {
   readonly api: KubeApi;
-  /** Of the kubeconfig's context, or the pod's own. */
+  /** The namespace of the kubeconfig's context, or of the pod. */
   readonly namespace: string;
   /** Which ServiceAccount the credentials are of now; undefined for others. */
   account(): Promise<ServiceAccount | undefined>;

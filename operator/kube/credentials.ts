@@ -21,7 +21,7 @@ export interface TlsSettings {
 }
 
 export interface CredentialSource {
-  /** Of the context or of the service account. */
+  /** The namespace of the context or of the service account. */
   readonly namespace: string;
   /** Tokens and certificates are short-lived files: they are read again every few seconds. */
   current(): Promise<Credentials>;

@@ -42,7 +42,7 @@ export interface LeaseClientOptions {
 }
 
 const releaseAttempts = 3;
-/** Retry periods for which a holder that can't be let in any more is left alone: one that is, renews once in each. */
+/** Retry periods for which a holder with a deleted account is left alone: a holder that still works renews once in each. */
 const formerAccountPeriods = 1.5;
 
 export interface LeaseClient {
@@ -142,7 +142,7 @@ export function createLeaseClient(options: LeaseClientOptions): LeaseClient {
     async renew(signal) {
       const attempt = await renewKnown(signal);
       if (attempt !== undefined) return attempt;
-      // Changed since: by an own request whose answer was lost, by somebody's label, or because it is another's now.
+      // Changed since: by an own request whose response was lost, by an edit, or because another process has it now.
       const object = await read(signal);
       return object !== undefined && leaseRecordOf(object).holder === identity ? put(object, signal) : { held: false };
     },
@@ -161,8 +161,8 @@ export function createLeaseClient(options: LeaseClientOptions): LeaseClient {
 }
 
 /**
- * Whether the holder's ServiceAccount was deleted since, as by `helm uninstall`, before the holder could give the Lease back: there is
- * one of its name now, this process's, and a token of the former one is accepted nowhere.
+ * Whether the holder's ServiceAccount was deleted, as by `helm uninstall`, before the holder could release the Lease: this process has a
+ * recreated account of the same name, and tokens of the former account are refused.
  */
 function isRecreatedAccount(theirs: HolderAccount | undefined, mine: HolderAccount | undefined): boolean {
   if (theirs === undefined || mine === undefined) return false;

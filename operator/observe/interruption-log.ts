@@ -1,5 +1,5 @@
-// Logs watches that are interrupted: each kind's first failure and then one a minute, for they are tried again every few seconds.
-// And of those that had failed without a word, as a comparison shows.
+// Logs failures of lists and watches: each kind's first one and then one a minute, because they are retried every few seconds. Also
+// logs watches that missed changes, as a comparison with a list shows.
 
 import { describeError } from "../../core/log/describe-error.ts";
 import type { Logger } from "../../core/log/logger.ts";

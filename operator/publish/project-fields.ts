@@ -36,7 +36,7 @@ export interface PublishedField {
 
 export interface PublishedContent {
   readonly fields: Map<string, PublishedField>;
-  /** Of the newest step, removals included; 0 when the index of projects does not name it. */
+  /** The revision of the newest step, removals included; 0 when the index of projects does not name it. */
   revision: number;
   parts: ProjectParts | undefined;
 }
@@ -74,7 +74,7 @@ export async function readProject(
   };
 }
 
-/** Of a compact JWE: its protected header is plain to read. */
+/** The key id of a compact JWE, whose protected header is not encrypted. */
 export function kidOf(sealed: string): string {
   const [header = ""] = sealed.split(".", 1);
   const parsed = parseOrUndefined(Buffer.from(header, "base64url").toString()) as { kid?: unknown } | null | undefined;

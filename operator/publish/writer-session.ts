@@ -91,7 +91,7 @@ export class WriterSession {
     return this.#history;
   }
 
-  /** Of the newest step that was published. */
+  /** The revision of the newest step that was published. */
   newest(): number {
     return Number(this.#lastRevision);
   }

@@ -78,7 +78,7 @@ function auditEntriesOf(
   ];
 }
 
-/** What is missing may be unseen; of what somebody deleted that is known, and a key or a login waits for nothing else. */
+/** A missing object may only be unseen, but the deletion of these is certain: keys and logins are revoked without waiting for others. */
 export async function revokeDeleted(
   { objects, deleted }: Seen,
   { parts: published, data }: PublishedProject,

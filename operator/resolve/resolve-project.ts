@@ -126,7 +126,7 @@ interface KeysContext {
   readonly written: readonly SecretWrite[];
 }
 
-/** One after the other: where two objects want a Secret of one name, the first has it, and the second's status says so. */
+/** In order: where two objects want a Secret of one name, the first gets it, and the second's status says so. */
 function resolveKeys(
   keys: readonly ApiKey[],
   published: ReadonlyMap<string, KeyConfig>,
@@ -149,7 +149,7 @@ function credentialsOf<O extends ProjectUser | ApiKey, T>(
   return new Map(resolved.map(({ object, resolution }) => [object.metadata.name, resolution.credential]));
 }
 
-/** A Secret that the API server lets nobody change has to be deleted by the person who made it immutable. */
+/** The API server refuses changes of an immutable Secret: the person who made it immutable has to delete it. */
 function unlessImmutable<T, S>(resolution: Resolution<T, S>, findSecret: FindSecret): Resolution<T, S> {
   const stuck = resolution.writes.find(({ name }) => findSecret(name)?.immutable === true);
   if (stuck === undefined) return resolution;

@@ -47,7 +47,7 @@ export interface SigningResolution {
 export interface SigningTools extends Pick<ResolveTools, "findSecret" | "random" | "now"> {
   /** Every live replica has acknowledged the revision that published `published`, or a newer one. */
   readonly ringAcknowledged: boolean;
-  /** The other installation that looks after the Project: what somebody deleted, that one makes again. */
+  /** The other installation that manages the Project, which recreates deleted Secrets. */
   readonly rival?: Installation;
 }
 
@@ -130,7 +130,7 @@ function findKeys(secret: Secret | undefined, published: SigningRing | undefined
   return { rotating: undefined, projectKey, source: "nowhere" };
 }
 
-/** A key that is new has been rotated as far as anybody asks for it. */
+/** A new key counts as made for the rotation that is wanted now. */
 function newRing(
   random: Random,
   { wanted, tokenSeconds }: { readonly wanted: string | undefined; readonly tokenSeconds: number },

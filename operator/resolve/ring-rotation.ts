@@ -33,7 +33,7 @@ export interface RotatingRing {
 }
 
 export interface RotationContext {
-  /** Value of the annotation that asks for a new key; absent = nobody asks. */
+  /** Value of the annotation that asks for a new key; absent = no rotation is wanted. */
   readonly wanted: string | undefined;
   /** Every live replica serves the ring that is published. */
   readonly acknowledged: boolean;
@@ -105,7 +105,7 @@ function retire({ ring, state }: RotatingRing, { now, tokenSeconds }: RotationCo
   };
 }
 
-/** Keys of which nothing is remembered (somebody edited the Secret) verify until no token of theirs can be left. */
+/** Keys without a record, as after an edit of the Secret, verify until no token of theirs can be left. */
 function accountedFor(ring: SigningRing, state: RingState, { now, tokenSeconds }: RotationContext): RingState {
   const signer = ring.keys.find(({ signs }) => signs)?.kid;
   const kids = new Set(ring.keys.map(({ kid }) => kid));

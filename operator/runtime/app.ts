@@ -151,7 +151,7 @@ function leaseNameOf({ className }: OperatorSettings): string {
   return className === undefined ? "jsonplane-operator" : `jsonplane-operator-${className}`;
 }
 
-/** Nobody acts on what a standby sees: the next leader looks at everything. */
+/** A standby acts on no event: the next leader reconciles everything. */
 function delegate(listener: () => CacheListener | undefined): CacheListener {
   return {
     objectChanged: (object, before, listed) => listener()?.objectChanged(object, before, listed),

@@ -139,7 +139,7 @@ export class LeaderSession {
     return this.#heldObjects.held();
   }
 
-  /** Undefined where nobody knows, because Redis does not answer. */
+  /** Undefined while Redis does not answer. */
   replicas(): { readonly live: number; readonly refusals: number } | undefined {
     const acknowledgements = this.#opened?.acknowledgements;
     return acknowledgements?.liveness() === "unknown" ? undefined : acknowledgements?.figures();
@@ -221,14 +221,14 @@ export class LeaderSession {
     return opened;
   }
 
-  /** Incumbents first: a Project that is published with a host keeps it, in whatever order Projects are looked at. */
+  /** Incumbents first: a Project that is published with a host keeps it, in whatever order Projects are reconciled. */
   async #onSessionBegun({ publisher }: OpenConfig): Promise<void> {
     const { caches, logger } = this.#context;
     await this.#heldObjects.begin();
     const published = await publisher.published();
     for (const { hosts, namespace, name } of published) {
       const uid = caches.index.projectOf({ namespace, name })?.metadata.uid;
-      // Of a namespace that is known it is withdrawn, and holds nothing.
+      // A published project without an object in a known namespace is withdrawn, and holds no host.
       if (uid !== undefined || !caches.knows(namespace)) this.#hosts.addPublished({ namespace, name }, uid, hosts);
     }
     const lost = publisher.lostFrom(published);
@@ -238,7 +238,7 @@ export class LeaderSession {
     this.#maintenance.onSessionBegun(lost);
   }
 
-  /** Nothing but this look notices the Secret. */
+  /** Only this check notices a change of the key ring's Secret. */
   async #verify(): Promise<void> {
     await this.#writer.verify();
     await this.#heldObjects.look();
@@ -282,7 +282,7 @@ export class LeaderSession {
     const { publisher, ring, redisClient } = opened;
     let secret: KubeObject | undefined;
     const sealingKid = (): string => ring.current().keys[0].kid;
-    // By the project's own worker: nothing else publishes it meanwhile.
+    // Done by the project's own worker: nothing else publishes the project meanwhile.
     const resealProject = async (ref: { readonly namespace: string; readonly name: string }): Promise<void> => {
       this.#resealing.add(keyOfProject(ref));
       this.#queue.add(keyOfProject(ref), "bulk");
@@ -328,7 +328,7 @@ export class LeaderSession {
       sessionCount: this.#maintenance.sessionCount,
       onProcessed: (key, { done, published, unwritten }) => {
         this.#handlers.awaits(key, done?.awaited);
-        // It may have come while the status was written, and comes only once.
+        // The last acknowledgement may have come while the status was written, and comes only once.
         const { awaited } = done ?? {};
         if (awaited !== undefined && this.#opened?.acknowledgements.rolloutOf(awaited.revision) === "programmed")
           this.#queue.add(key);

@@ -77,7 +77,7 @@ export function createMaintenance(deps: MaintenanceDeps): Maintenance {
   };
 
   let redisUnavailable = false;
-  /** What somebody changed while Redis was away waits for its backoff, a minute at most, and may be a revocation. */
+  /** A change that came while Redis was unavailable waits for its backoff, a minute at most, and may be a revocation. */
   const verify = async (): Promise<void> => {
     try {
       await deps.verify();
@@ -175,7 +175,7 @@ export function createMaintenance(deps: MaintenanceDeps): Maintenance {
   };
 }
 
-/** Keys of which there are only data: to be purged, or of objects that nobody has seen go. */
+/** Keys of projects with data only: to be purged, or of objects whose deletion was not seen. */
 function leftBehind(records: ReadonlyMap<string, DataRecord>, isThere: (key: string) => boolean): readonly string[] {
   const left = [...records].filter(([key, record]) => awaitsPurge(record) || (hasGuarded(record) && !isThere(key)));
   return left.map(([key]) => key);

@@ -1,5 +1,5 @@
-// Works on one key of the queue: a reconcile, and what its failures mean. While Redis is away, the statuses that wait for it say so.
-// A failure is thrown again, and its key comes again after its backoff.
+// Works on one key of the queue: runs a reconcile and interprets its failures. While Redis is unavailable, statuses that wait for it
+// say so. A failure is thrown again, and its key is retried after its backoff.
 
 import { keyOfProject, projectOfKey } from "../../core/config/config-keys.ts";
 import type { ProjectRef } from "../../core/config/types.ts";
@@ -32,7 +32,7 @@ export interface ProcessKeyDeps extends ReconcileDeps {
   readonly sessionCount: () => number;
   /**
    * Called when a key was worked through. `published` = nothing that replicas serve of it is missing in Redis: it was published or
-   * withdrawn, by this attempt or before, or nobody can say what there is to publish. `unwritten` = this attempt could not write to Redis.
+   * withdrawn, by this attempt or before, or its objects are not known. `unwritten` = this attempt could not write to Redis.
    */
   readonly onProcessed: (
     key: string,
@@ -74,7 +74,7 @@ async function ensureSession({ writer, observePublish }: ProcessKeyDeps): Promis
   }
 }
 
-/** As it was published last. What nobody can say holds up no other Project. */
+/** Keeps the Project as it was last published. A Project whose objects are not known delays no other one. */
 async function leftAlone(key: string, deps: ProcessKeyDeps): Promise<WorkResult> {
   const ref = projectOfKey(key);
   const isRestored = await restored(ref, deps);
@@ -129,7 +129,7 @@ async function failed(key: string, error: unknown, deps: ProcessKeyDeps): Promis
   // The session ends; the next leader looks at everything.
   if (error instanceof NotTheLeader) return undefined;
   if (error instanceof NamespaceTerminating) {
-    // Nothing can be made there any more; what could be published is. It may take as long as somebody's finalizer.
+    // Nothing can be created there any more; what could be published is. A finalizer may delay the namespace for any time.
     deps.onProcessed(key, { published: true });
     return { requeue: "backoff" };
   }
@@ -149,12 +149,12 @@ async function writeUnpublishedStatuses(ref: ProjectRef, why: WhyUnpublished, de
   else await deps.statuses.writeUnpublished(objects, { ...why, availability: deps.availabilityOf(ref) }, rival);
 }
 
-/** Somebody was faster: the watch delivers it in a moment, and the next attempt starts from there. */
+/** The object was changed meanwhile: the watch delivers that in a moment, and the next attempt starts from there. */
 export function isOvertaken(error: unknown): boolean {
   return error instanceof SecretChanged || isConflict(error) || isNotFound(error);
 }
 
-/** Children follow their Project's class. That a Project is missing every operator sees, and says in the same words. */
+/** Children follow their Project's class. Every operator reports a missing Project, in the same words. */
 export function isOurs(project: Project | undefined, { className }: Pick<ProcessKeyDeps, "className">): boolean {
   return project === undefined || (project.spec.className ?? undefined) === className;
 }

@@ -26,7 +26,7 @@ export function secretOf(object: KubeObject): Secret {
   };
 }
 
-/** A Secret of which only the metadata are known: enough to see that it is somebody else's. */
+/** A Secret with metadata only: enough to see that it is foreign. */
 export function unreadSecret({ metadata }: KubeObject): Secret {
   return { kind: "Secret", metadata, type: "Opaque", data: new Map() };
 }

@@ -91,7 +91,7 @@ export function createSecretStore(deps: SecretStoreDeps): SecretStore {
     return secret;
   };
 
-  /** Of a foreign Secret on a name of ours nothing matters but that it is there. */
+  /** A foreign Secret that has the name of an own one is not read: only its existence matters. */
   const read = async (namespace: string, name: string, referenced: boolean): Promise<Secret | undefined> => {
     const ours = own.get(namespace, name);
     if (ours !== undefined) return secretOf(ours);
@@ -182,7 +182,7 @@ export function createSecretStore(deps: SecretStoreDeps): SecretStore {
   };
 }
 
-/** Own Secrets of a Project that is looked after, by name, with the objects that they would be of. */
+/** Own Secrets of a managed Project, by name, with the objects that they would belong to. */
 function ownersIn(objects: ProjectObjects): ReadonlyMap<string, readonly CustomResource[]> {
   return objects.project?.spec.suspend === true ? noOwners : ownersOf(objects);
 }
@@ -205,7 +205,7 @@ function ownedSecrets(own: Watched, objects: ProjectObjects): readonly (readonly
   });
 }
 
-/** Those that say who looks after a Project: its own, or where somebody deleted that, those that say of which child they are. */
+/** The Secrets that say which installation manages a Project: its own, or where that was deleted, those of its children. */
 function projectSecrets(
   own: Watched,
   { ref, users, keys }: ProjectObjects,
@@ -231,7 +231,7 @@ async function send(api: KubeApi, write: SecretWrite): Promise<KubeObject> {
   return await api.replace(secretType, changedSecret(live, write));
 }
 
-/** What is made anew for the same object is made once more, whatever is in it: something else deletes it. */
+/** A recreated Secret counts as a repetition for the same object, whatever is in it: something else deletes it. */
 function repairOf({ mode, namespace, name, ...write }: SecretWrite): {
   readonly target: string;
   readonly text: string;

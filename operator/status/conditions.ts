@@ -37,7 +37,7 @@ export interface Condition {
   readonly message: string;
 }
 
-/** A condition as the API server has it: perhaps somebody else's. */
+/** A condition as the API server has it, perhaps from another writer. */
 export interface FormerCondition {
   readonly type: string;
   readonly status: string;
@@ -97,7 +97,7 @@ export function isProgrammed(conditions: readonly FormerCondition[], generation:
 
 /**
  * The conditions of a Project of which nothing else is known anew, with what its Available says now. One of which nothing was served, and one
- * that nobody has looked at, stay as they are.
+ * that was not evaluated yet, stay as they are.
  */
 export function withAvailability(
   former: readonly FormerCondition[],

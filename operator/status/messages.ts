@@ -40,7 +40,7 @@ export function dataLostMessage(loss: string): string {
   return `Redis was emptied, or is another one: the stored data are gone. Requests for data are refused with 503 data_lost until Redis is restored from a backup. To go on without the data, annotate this Project with ${acceptLossAnnotation}: "${loss}", or the Secret of the operator's key ring for all Projects`;
 }
 
-/** Of the condition Available, by its reason; it speaks of now, unlike Programmed and Ready. */
+/** Messages of the condition Available, by its reason. It is about this moment, unlike Programmed and Ready. */
 export const availabilityMessages = {
   Available: "A live data-plane replica serves it",
   NoReplicas: "No heartbeat of a data-plane replica is in Redis: none is running, or none can write there",
@@ -91,7 +91,7 @@ export function clipped(text: string, most: number): string {
   return `${/[\uD800-\uDBFF]$/.test(cut) ? cut.slice(0, -1) : cut}…`;
 }
 
-/** Of a schema with many faults the first few are enough to begin with. */
+/** The first few faults of a schema are enough to begin with. */
 const maxFaults = 5;
 
 function joined(faults: readonly Fault[]): string {

@@ -1,5 +1,5 @@
-// Says of every object of a project what became of it: the status where it differs, several at once, and Events where
-// something turned. Objects that are gone are left alone.
+// Writes the statuses of all objects of a project, where they differ and several at once, and records Events where a condition
+// changed. Objects that are gone are left alone.
 
 import type { Clock } from "../../core/clock.ts";
 import type { Monotonic } from "../../core/timers.ts";
@@ -37,11 +37,11 @@ export interface StatusWriter {
   /** Milliseconds to wait before writing again, where something else keeps changing a status; 0 = all are written. */
   write(outcome: ProjectOutcome): Promise<number>;
   /**
-   * That nothing could be written to Redis; conditions of a spec that is served already stay, except whether any replica serves it. So do those that `rival` writes of objects that
-   * it looks after, as in `write`.
+   * Reports that nothing could be written to Redis. Conditions of a spec that was evaluated already stay, except Available. Statuses of
+   * objects that `rival` manages are left to it, as in `write`.
    */
   writeUnpublished(objects: ProjectObjects, unpublished: Unpublished, rival: Installation | undefined): Promise<void>;
-  /** That the Redis is another installation's, so that it is not known of any object whether it is still served. */
+  /** Reports that the Redis belongs to another installation: whether an object is still served is not known. */
   writeContested(objects: ProjectObjects, why: WhyUnpublished, rival: Installation | undefined): Promise<void>;
 }
 
@@ -174,18 +174,18 @@ interface StatusWrite {
   readonly yields?: boolean;
 }
 
-/** That it is contested matters more to this installation than what the other one says of it. */
+/** Contested comes first: it matters more to this installation than the other one's conditions. */
 function reasonOf({ conditions }: Status): string {
   const shown = conditions.find(({ type }) => type === "Contested") ?? conditions.find(({ type }) => type === "Ready");
   return shown?.reason ?? "";
 }
 
-/** Without times: two statuses of equal words are the same. */
+/** Without times: two statuses with equal texts are the same. */
 function textOf({ conditions, ...members }: Status): string {
   return JSON.stringify([members, conditions.map(({ lastTransitionTime: _, ...content }) => content)]);
 }
 
-/** Of one object, what the reconcile of its Project found. `refusal`: what a replica says of it that can't use it. */
+/** What the reconcile of a Project found for one object. `refusal`: why a replica can't use it. */
 function objectOutcome(
   verdict: Verdict,
   outcome: ProjectOutcome,
@@ -225,7 +225,7 @@ function unpublished(object: CustomResource, { reason, message }: WhyUnpublished
   return { ...subject, accepted: false, reason, faults: [{ message }], live: live !== undefined };
 }
 
-/** As it is, but for whether a replica serves it. */
+/** The present status, with a new Available condition. */
 function observedStatus(object: CustomResource, found: Parameters<typeof withAvailability>[1]): Status {
   return {
     ...(object.status as Status),
@@ -233,7 +233,7 @@ function observedStatus(object: CustomResource, found: Parameters<typeof withAva
   };
 }
 
-/** Its newest spec was evaluated already; nothing of that is taken back because Redis is away. */
+/** Its newest spec was evaluated already; an outage of Redis changes nothing of that. */
 function isObserved(object: CustomResource): boolean {
   const { generation, deletionTimestamp } = object.metadata;
   const ready = formerConditions(object).find(({ type }) => type === "Ready");
@@ -242,21 +242,21 @@ function isObserved(object: CustomResource): boolean {
   return ready?.observedGeneration === generation;
 }
 
-/** Its status says that there is no Project: every installation says the same, whichever has the Redis. */
+/** Its status says that there is no Project. Every installation reports that, whichever has the Redis. */
 function isKnownMissing(object: CustomResource): boolean {
   const ready = formerConditions(object).find(({ type }) => type === "Ready");
   return ready?.reason === "ProjectNotFound" && isObserved(object);
 }
 
-/** The other installation has written what became of it, or will, if it exists. */
+/** The other installation has written the status, or will, if it exists. */
 function isLeftTo(object: CustomResource, now: number): boolean {
   const isFresh = now - Date.parse(object.metadata.creationTimestamp ?? "") < freshMs;
   return isFresh || formerConditions(object).some(({ type }) => type === "Ready");
 }
 
 /**
- * What the other installation says stays, or the two would write for ever. One condition beside it names this one; it goes with
- * the next status that the other one writes, and comes back while this one is there.
+ * The other installation's status stays, or the two would write for ever. This one adds a Contested condition; it is removed by the
+ * next status that the other one writes, and added again while this one runs.
  */
 function contested(object: CustomResource, holder: Installation, now: number): readonly StatusWrite[] {
   const present = object.status as Status | undefined;
@@ -293,7 +293,7 @@ function besides(object: CustomResource, { present, condition, holder }: Beside)
   return [{ object, status: { ...present, conditions: [...others, condition] }, yields: true }];
 }
 
-/** A Project says of another installation that it looks after it, and this one does, which nobody else would take back. */
+/** The Project's Contested condition names another installation although this one manages it; only this one removes it. */
 function isOutdated(object: CustomResource, namespace: string): boolean {
   if (object.kind !== "Project") return false;
   const former = formerConditions(object).find(({ type }) => type === "Contested");

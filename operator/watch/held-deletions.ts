@@ -26,7 +26,7 @@ export interface HeldKind {
   readonly kind: Kind;
   /** UID of the definition that the objects went with; where none was ever seen, that of the object that was held first. */
   readonly definition: string;
-  /** Of each object, the Project that it belongs to, or is. */
+  /** For each object, the Project that it belongs to, or is. */
   readonly projects: readonly ProjectRef[];
 }
 
