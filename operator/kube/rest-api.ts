@@ -25,35 +25,35 @@ const json = "application/json";
 const partial = (kind: string): string => `${json};as=${kind};g=meta.k8s.io;v=v1`;
 
 export function createRestApi(options: HttpTransportOptions): KubeApi {
-  const wire = createHttpTransport(options);
+  const transport = createHttpTransport(options);
   return {
-    list: (type, request, call) => list(wire, type, request, call),
+    list: (type, request, call) => list(transport, type, request, call),
     watch: (type, { resourceVersion, timeoutSeconds, ...scope }, call) => {
       const query = { watch: 1, allowWatchBookmarks: "true", resourceVersion, timeoutSeconds, ...selectorsOf(scope) };
-      const asked: ApiRequest = {
+      const request: ApiRequest = {
         verb: "watch",
         method: "GET",
         type,
         path: `${collectionPath(type, scope.namespace)}${queryText(query)}`,
         accept: scope.metadataOnly === true ? partial("PartialObjectMetadata") : json,
       };
-      return eventsOf(linesOf(counted(wire.stream(asked, call), call.onBytes)), type);
+      return eventsOf(linesOf(counted(transport.stream(request, call), call.onBytes)), type);
     },
     async get(type, name, call) {
-      const asked: ApiRequest = { verb: "get", method: "GET", type, path: objectPath(type, name), accept: json };
-      return orNone(object(wire, asked, call));
+      const request: ApiRequest = { verb: "get", method: "GET", type, path: objectPath(type, name), accept: json };
+      return orNone(object(transport, request, call));
     },
     create: (type, given, call) => {
       const path = collectionPath(type, nameOf(given).namespace);
-      return object(wire, { verb: "create", method: "POST", type, path, ...sent(given) }, call);
+      return object(transport, { verb: "create", method: "POST", type, path, ...sent(given) }, call);
     },
     replace: (type, given, call) => {
       const path = objectPath(type, nameOf(given));
-      return object(wire, { verb: "update", method: "PUT", type, path, ...sent(given) }, call);
+      return object(transport, { verb: "update", method: "PUT", type, path, ...sent(given) }, call);
     },
     apply: (type, given, { subresource, ...call } = {}) => {
       const query = queryText({ fieldManager, force: "true" });
-      const asked: ApiRequest = {
+      const request: ApiRequest = {
         verb: "patch",
         method: "PATCH",
         type,
@@ -61,31 +61,37 @@ export function createRestApi(options: HttpTransportOptions): KubeApi {
         path: `${objectPath(type, nameOf(given), subresource)}${query}`,
         ...sent(given, "application/apply-patch+yaml"),
       };
-      return object(wire, asked, call);
+      return object(transport, request, call);
     },
     async remove(type, name, preconditions, call) {
       const body = { kind: "DeleteOptions", apiVersion: "v1", preconditions: { ...preconditions } };
-      const asked: ApiRequest = { verb: "delete", method: "DELETE", type, path: objectPath(type, name), ...sent(body) };
-      return (await orNone(wire.call(asked, call))) !== undefined;
+      const request: ApiRequest = {
+        verb: "delete",
+        method: "DELETE",
+        type,
+        path: objectPath(type, name),
+        ...sent(body),
+      };
+      return (await orNone(transport.call(request, call))) !== undefined;
     },
-    close: () => wire.close(),
+    close: () => transport.close(),
   };
 }
 
 async function list(
-  wire: HttpTransport,
+  transport: HttpTransport,
   type: ResourceType,
   { limit, continue: token, ...scope }: ListRequest,
   call: CallOptions | undefined,
 ): Promise<ListPage> {
-  const asked: ApiRequest = {
+  const request: ApiRequest = {
     verb: "list",
     method: "GET",
     type,
     path: `${collectionPath(type, scope.namespace)}${queryText({ limit, continue: token, ...selectorsOf(scope) })}`,
     accept: scope.metadataOnly === true ? partial("PartialObjectMetadataList") : json,
   };
-  const page = parsed(await wire.call(asked, call), `list ${type.plural}`) as {
+  const page = parsed(await transport.call(request, call), `list ${type.plural}`) as {
     readonly metadata: { readonly resourceVersion: string; readonly continue?: string };
     readonly items: readonly KubeObject[] | null;
   };
@@ -97,8 +103,14 @@ async function list(
   };
 }
 
-async function object(wire: HttpTransport, asked: ApiRequest, call: CallOptions | undefined): Promise<KubeObject> {
-  return stripMetadata(parsed(await wire.call(asked, call), `${asked.verb} ${asked.type.plural}`) as KubeObject);
+async function object(
+  transport: HttpTransport,
+  request: ApiRequest,
+  call: CallOptions | undefined,
+): Promise<KubeObject> {
+  return stripMetadata(
+    parsed(await transport.call(request, call), `${request.verb} ${request.type.plural}`) as KubeObject,
+  );
 }
 
 function sent(body: JsonObject, contentType = json): Pick<ApiRequest, "accept" | "body"> {
