@@ -6,7 +6,8 @@ import { applyFinalizer } from "../../operator/finalize/finalizers.ts";
 import { ApiFailure, isConflict, isNotFound, type KubeApi, type KubeObject } from "../../operator/kube/api.ts";
 import { customTypes } from "../../operator/kube/resource-types.ts";
 import { finalizer, purgeFinalizersOf } from "../../operator/model/finalizer.ts";
-import { type CustomResource, isDeleting } from "../../operator/model/objects.ts";
+import type { CustomResource } from "../../operator/model/objects.ts";
+import { isDeleting } from "../../operator/model/project-objects.ts";
 
 export interface ClearOptions {
   readonly api: Pick<KubeApi, "list" | "get" | "apply" | "replace">;

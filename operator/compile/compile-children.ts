@@ -1,8 +1,8 @@
 // Turns all objects of one kind into the entries of the project: names are awarded, each object is evaluated by itself, and
 // the last good version of a refused one stays. A refusal never reaches a neighbour.
 
-import { type Child, isDeleting } from "../model/objects.ts";
-import { byName } from "../model/project-objects.ts";
+import type { Child } from "../model/objects.ts";
+import { byName, isDeleting } from "../model/project-objects.ts";
 import { type Outcome, type Refusal, refuse, type Subject, type Verdict } from "../model/verdict.ts";
 import { awardNames } from "./award-names.ts";
 

@@ -4,8 +4,8 @@
 import type { ProjectConfig, ProjectParts, ProjectRef } from "../../core/config/types.ts";
 import { resourceNameOf, rootKeyOf, usernameOf } from "../model/claimed-name.ts";
 import { type Credentials, unresolved } from "../model/credentials.ts";
-import { isDeleting, type Project } from "../model/objects.ts";
-import { childrenOf, type ProjectObjects } from "../model/project-objects.ts";
+import type { Project } from "../model/objects.ts";
+import { childrenOf, isDeleting, type ProjectObjects } from "../model/project-objects.ts";
 import { type Refusal, type Result, refuse, type Verdict } from "../model/verdict.ts";
 import { checkProject, foreignDataRefusal, lastGoodProject, type ProjectContext } from "./check-project.ts";
 import { compileChildren, refused, subjectOf } from "./compile-children.ts";

@@ -4,7 +4,8 @@
 
 import { keyOfProject } from "../../core/config/config-keys.ts";
 import type { ProjectRef } from "../../core/config/types.ts";
-import { isDeleting, type Project } from "../model/objects.ts";
+import type { Project } from "../model/objects.ts";
+import { isDeleting } from "../model/project-objects.ts";
 import type { Claimant } from "./award-names.ts";
 import { hostsOf } from "./claimed-hosts.ts";
 

@@ -1,7 +1,8 @@
 // Decides which Project holds each host, over all Projects of the fleet: only hosts that the platform lets the namespace
 // claim, one holder each, by the same rule as names. What a Project does not get is refused with its place.
 
-import { isDeleting, type Project } from "../model/objects.ts";
+import type { Project } from "../model/objects.ts";
+import { isDeleting } from "../model/project-objects.ts";
 import type { Fault } from "../model/verdict.ts";
 import { awardNames } from "./award-names.ts";
 import { hostsOf } from "./claimed-hosts.ts";

@@ -2,8 +2,7 @@
 // deleted login must end even while reconciling is paused.
 
 import type { ProjectConfig, ProjectParts } from "../../core/config/types.ts";
-import { isDeleting } from "../model/objects.ts";
-import { childrenOf, type ProjectObjects } from "../model/project-objects.ts";
+import { childrenOf, isDeleting, type ProjectObjects } from "../model/project-objects.ts";
 
 interface Published {
   readonly uid: string;

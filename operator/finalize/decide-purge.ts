@@ -2,7 +2,8 @@
 // once the purge was ordered, or once the object that caused it is gone; until then an edit of that object's spec can revoke it.
 
 import type { DataEntry } from "../model/data-record.ts";
-import { type ApiResource, type DeletionPolicy, isDeleting, type Project, type RootKey } from "../model/objects.ts";
+import type { ApiResource, DeletionPolicy, Project, RootKey } from "../model/objects.ts";
+import { isDeleting } from "../model/project-objects.ts";
 
 /** What is known when the entries of one project are evaluated. */
 export interface PurgeContext {

@@ -7,7 +7,8 @@ import { isNotFound, type KubeApi, type KubeObject } from "../kube/api.ts";
 import { customTypes } from "../kube/resource-types.ts";
 import type { DataRecord } from "../model/data-record.ts";
 import { finalizer, finalizerOf, purgeFinalizersOf, setterAnnotationOf, setterOf } from "../model/finalizer.ts";
-import { type CustomResource, type DeletionPolicy, isDeleting } from "../model/objects.ts";
+import type { CustomResource, DeletionPolicy } from "../model/objects.ts";
+import { isDeleting } from "../model/project-objects.ts";
 
 /** Which finalizers are this operator's, on one object. */
 export interface OwnFinalizers {

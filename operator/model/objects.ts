@@ -29,8 +29,3 @@ export type RootKey = Stored<RootKeyManifest>;
 export type Child = ApiResource | ProjectUser | ApiKey | RootKey;
 export type CustomResource = Project | Child;
 export type DeletionPolicy = Project["spec"]["deletionPolicy"];
-
-/** True once the API server has accepted its DELETE: the object goes when its last finalizer is removed. */
-export function isDeleting({ metadata }: { readonly metadata: { readonly deletionTimestamp?: string } }): boolean {
-  return metadata.deletionTimestamp !== undefined;
-}

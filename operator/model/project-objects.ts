@@ -41,3 +41,8 @@ export function byName(a: Child, b: Child): number {
   if (a.metadata.name === b.metadata.name) return 0;
   return a.metadata.name < b.metadata.name ? -1 : 1;
 }
+
+/** True once the API server has accepted its DELETE: the object goes when its last finalizer is removed. */
+export function isDeleting({ metadata }: { readonly metadata: { readonly deletionTimestamp?: string } }): boolean {
+  return metadata.deletionTimestamp !== undefined;
+}

@@ -15,8 +15,8 @@ import {
 import { createRepairs, SecretContested } from "../kube/repairs.ts";
 import { secretType } from "../kube/resource-types.ts";
 import type { Installation } from "../model/installation.ts";
-import { type CustomResource, isDeleting } from "../model/objects.ts";
-import type { ProjectObjects } from "../model/project-objects.ts";
+import type { CustomResource } from "../model/objects.ts";
+import { isDeleting, type ProjectObjects } from "../model/project-objects.ts";
 import {
   installationAnnotation,
   isOwn,

@@ -3,7 +3,7 @@
 
 import { rfc3339 } from "../../core/rfc3339.ts";
 import type { EndWait } from "../finalize/advance-purges.ts";
-import { isDeleting } from "../model/objects.ts";
+import { isDeleting } from "../model/project-objects.ts";
 import { isTransient, type NoticeReason, type Reason } from "../model/reasons.ts";
 import type { Verdict } from "../model/verdict.ts";
 import type { Availability } from "../publish/availability.ts";

@@ -3,8 +3,8 @@
 
 import type { IndexField, ProjectParts } from "../../core/config/types.ts";
 import { resourceNameOf, rootKeyOf, usernameOf } from "../model/claimed-name.ts";
-import { type ApiKey, type ApiResource, type CustomResource, isDeleting, type ProjectUser } from "../model/objects.ts";
-import type { ProjectObjects } from "../model/project-objects.ts";
+import type { ApiKey, ApiResource, CustomResource, ProjectUser } from "../model/objects.ts";
+import { isDeleting, type ProjectObjects } from "../model/project-objects.ts";
 import type { Notice, Verdict } from "../model/verdict.ts";
 import type { KeyStatus } from "../resolve/resolve-key.ts";
 import type { UserStatus } from "../resolve/resolve-user.ts";

@@ -1,7 +1,7 @@
 // The deletion of one object while it is not passed on, and whether the object went with the CustomResourceDefinition of its kind.
 
 import type { KubeObject } from "../kube/api.ts";
-import { isDeleting } from "../model/objects.ts";
+import { isDeleting } from "../model/project-objects.ts";
 import type { DefinitionAnswer } from "./definitions.ts";
 
 /** What the watch delivered. */

@@ -6,8 +6,7 @@ import type { ProjectRef } from "../../core/config/types.ts";
 import type { Kind } from "../../core/manifests/object.ts";
 import type { Timers } from "../../core/timers.ts";
 import type { KubeObject } from "../kube/api.ts";
-import { isDeleting } from "../model/objects.ts";
-import { projectRefOf } from "../model/project-objects.ts";
+import { isDeleting, projectRefOf } from "../model/project-objects.ts";
 import { type DefinitionAnswer, DefinitionReader, type ReadDefinition } from "./definitions.ts";
 import {
   type Deletion,
