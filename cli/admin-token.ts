@@ -18,7 +18,7 @@ export async function openAdminToken(
     read: () => readFile(file, "utf8"),
     // Neither says anything of the content.
     onRefused: (error) =>
-      logger.error("Token of metrics refused, the former one stays", { file, reason: messageOf(error) }),
+      logger.error("Metrics token rejected; keeping the previous one", { file, reason: messageOf(error) }),
     onChanged: () => logger.info("Token of metrics changed", { audit: true, file }),
   }).catch((cause: unknown) => {
     throw new StartRefused(`--admin-token-file ${file} can't be used: ${messageOf(cause)}`, { cause });

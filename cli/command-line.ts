@@ -97,16 +97,17 @@ function argumentFaults({ argument }: Command, positionals: readonly string[]): 
   if (argument?.isList) return [];
   const [first, ...more] = argument === undefined ? [undefined, ...positionals] : positionals;
   if (argument !== undefined && first === undefined) return [`${argument.name} is missing: ${argument.help}`];
-  return more.map((word) => `${JSON.stringify(word)} is one word too many`);
+  return more.map((word) => `unexpected argument ${JSON.stringify(word)}`);
 }
 
 function unknownCommand(commands: readonly Command[], words: readonly string[]): string {
   const [word = ""] = words;
   const names = commands.map(({ name }) => name);
   const group = names.filter((name) => name.startsWith(`${word} `));
-  if (group.length > 0) return `${JSON.stringify(word)} is no command by itself; did you mean ${group.join(" or ")}?`;
+  if (group.length > 0)
+    return `${JSON.stringify(word)} is not a command by itself; did you mean ${group.join(" or ")}?`;
   const meant = nearest(word, names);
-  return `${JSON.stringify(word)} is no command${meant === undefined ? "" : `; did you mean ${meant}?`}`;
+  return `${JSON.stringify(word)} is not a command${meant === undefined ? "" : `; did you mean ${meant}?`}`;
 }
 
 function showHelp(commands: readonly Command[], name: string | undefined, terminal: Terminal): number {

@@ -19,7 +19,7 @@ export async function requireFolder(folder: string): Promise<void> {
 /** Where a program listens, for refusals that speak of it. */
 export interface Ports {
   readonly host: string;
-  /** Of --port; a program without an API has only --admin-port. */
+  /** The value of --port; a program without an API has only --admin-port. */
   readonly port?: number;
 }
 

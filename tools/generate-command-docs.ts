@@ -3,7 +3,7 @@
 import { commands } from "../cli/commands.ts";
 import { commandHelp, programHelp } from "../cli/help.ts";
 import { variableOf } from "../core/env/read-settings.ts";
-import { healsByItself, noticeCatalogue, type Reason, reasonCatalogue } from "../operator/model/reasons.ts";
+import { isTransient, noticeCatalogue, type Reason, reasonCatalogue } from "../operator/model/reasons.ts";
 import { credentialEventCatalogue } from "../operator/resolve/credential-event.ts";
 import { statusEventCatalogue } from "../operator/status/events-of.ts";
 import { availabilityMessages } from "../operator/status/messages.ts";
@@ -41,7 +41,7 @@ function conditionsPage(): string {
   const reasons = Object.entries(reasonCatalogue) as [Reason, (typeof reasonCatalogue)[Reason]][];
   const rows = (wanted: boolean): string =>
     reasons
-      .filter(([reason]) => healsByItself(reason) === wanted)
+      .filter(([reason]) => isTransient(reason) === wanted)
       .map(([reason, { meaning }]) => `| \`${reason}\` | ${meaning} |\n`)
       .join("");
   const notices = Object.entries(noticeCatalogue).map(([reason, meaning]) => `| \`${reason}\` | ${meaning} |\n`);
@@ -93,7 +93,7 @@ const conditionsText = `Every object has these conditions, each with the \`obser
 | \`Accepted\` | The spec is valid, and what it refers to exists |
 | \`Programmed\` | Every data-plane replica serves this generation and nothing older. Stays \`True\` when replicas restart, or are added or removed |
 | \`Ready\` | \`Accepted\` and \`Programmed\` are true and, of a Project, its stored data are not lost (\`DataLost\`). A Project's \`Ready\` does not include its children: wait for all with \`kubectl wait --for=condition=Ready jsonplane --all\` |
-| \`Available\` | Of a Project, for information: a live data-plane replica serves it now. \`False\`: none is live, or none serves it. \`Unknown\`: the operator doesn't reach Redis or has lost the fleet's key ring, or every live replica refuses the newest configuration. \`Ready\`, \`helm --wait\` and GitOps health checks don't depend on it, so that they don't flap |
+| \`Available\` | Of a Project, for information: a live data-plane replica serves it now. \`False\`: none is live, or none serves it. \`Unknown\`: the operator cannot reach Redis or has lost the fleet's key ring, or every live replica refuses the newest configuration. \`Ready\`, \`helm --wait\` and GitOps health checks don't depend on it, so that they don't flap |
 | \`Reconciling\` | \`Ready\` is false and will become true by itself. Absent otherwise |
 | \`Stalled\` | \`Ready\` is false until somebody edits something. Absent otherwise |
 | \`Contested\` | [Another installation](fleet.md#two-installations-of-one-class) of the same class is responsible for this Project, or holds this object's finalizer; the message names it. Absent otherwise |

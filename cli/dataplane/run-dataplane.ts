@@ -119,10 +119,11 @@ function follow(options: DataplaneOptions, keyring: FollowedKeyring, logger: Log
         .current()
         .keys.map(({ kid }) => kid)
         .join(",");
-      if (ring === "fits") logger.info("The key ring is that of the configuration again", { keys });
+      if (ring === "fits") logger.info("Keyring matches the published configuration again", { keys });
       else
-        logger.error("The configuration was sealed with another key ring; bring back the Secret of the fleet's", {
+        logger.error("Keyring does not match the published configuration", {
           keys,
+          advice: "Restore the Secret of the fleet's key ring",
         });
     },
     onDataLoss(loss) {
@@ -130,15 +131,12 @@ function follow(options: DataplaneOptions, keyring: FollowedKeyring, logger: Log
       else logger.error("Redis lost the stored data; requests for data are refused", { loss: loss.name });
     },
     onForbidden(forbidden) {
-      if (!forbidden) logger.info("Redis says again whether it holds the stored data");
+      if (!forbidden) logger.info("Redis grants read access to {jsonplane}:meta again");
       else
-        logger.error(
-          "Redis refuses to say whether it holds the stored data: give the user of this replica its rights",
-          {
-            code: "NOPERM",
-            key: configKeys.meta,
-          },
-        );
+        logger.error("Redis denied read access to {jsonplane}:meta; give the user of this replica its rights", {
+          code: "NOPERM",
+          key: configKeys.meta,
+        });
     },
     onNacks(nacks) {
       for (const { project, field, reason } of nacks) logger.warn("Config field refused", { project, field, reason });
@@ -159,7 +157,7 @@ async function openKeyring(file: string, logger: Logger): Promise<FollowedKeyrin
       }),
     // Neither a missing file nor a malformed ring says anything of its content in its message.
     onRefused: (error) =>
-      logger.error("Key ring refused, the former one stays", {
+      logger.error("Keyring rejected; keeping the previous one", {
         file,
         reason: error instanceof Error ? error.message : typeof error,
       }),

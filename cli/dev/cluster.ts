@@ -165,6 +165,6 @@ function otherNews(
     ...ringsReplaced.map(
       ({ namespace, name }) => `Project/${namespace}/${name} signs with a new key: its sessions have ended`,
     ),
-    ...unreadable.map((file) => `${file}:1:1: Is no Secret manifest any more: restore it, or remove it`),
+    ...unreadable.map((file) => `${file}:1:1: Is not a Secret manifest any more: restore it, or remove it`),
   ];
 }

@@ -2,10 +2,12 @@
 // the secrets themselves.
 
 import { readFile } from "node:fs/promises";
+import { keyOfProject } from "../../core/config/config-keys.ts";
 import type { Access, Role } from "../../core/config/types.ts";
 import type { Secret } from "../../core/manifests/object.ts";
 import { usernameOf } from "../../operator/model/claimed-name.ts";
 import type { ApiKey, ProjectUser } from "../../operator/model/objects.ts";
+import { projectRefOf } from "../../operator/model/project-objects.ts";
 import { keySecretName, passwordSecretName } from "../../operator/model/secret-names.ts";
 import { entryText } from "../../operator/resolve/secret-write.ts";
 import type { ClusterView } from "./cluster.ts";
@@ -29,7 +31,7 @@ interface LocatedSecret {
   readonly file: string;
 }
 
-/** Of objects that are served, in the order in which they were read. */
+/** The credentials of served objects, in the order in which they were read. */
 export async function usableCredentials(view: ClusterView, files: SecretFiles): Promise<readonly UsableCredential[]> {
   const locate = (namespace: string, name: string): LocatedSecret | undefined => {
     const inFolder = view.folderSecrets.get(`${namespace}/${name}`);
@@ -53,7 +55,7 @@ async function usable(
   locate: (namespace: string, name: string) => LocatedSecret | undefined,
 ): Promise<UsableCredential | undefined> {
   const { namespace, uid } = object.metadata;
-  const project = `${namespace}/${object.spec.projectRef.name}`;
+  const project = keyOfProject(projectRefOf(object));
   const parts = view.published.get(project);
   const live = [...(parts?.users.values() ?? []), ...(parts?.keys.values() ?? [])].some((config) => config.uid === uid);
   const { secretName, entry } = secretOf(object);

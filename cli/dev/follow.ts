@@ -54,7 +54,7 @@ export async function follow({ cluster, paths, print, now, timers }: FollowOptio
       if (due !== undefined) later(due);
     } catch (error) {
       const failure = error instanceof Error ? error.message : String(error);
-      if (failure !== lastFailure) print(`The change could not be taken over, what is live goes on: ${failure}`);
+      if (failure !== lastFailure) print(`Failed to apply the change; still serving the previous version: ${failure}`);
       lastFailure = failure;
       later(retryMs);
     }

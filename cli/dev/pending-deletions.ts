@@ -1,11 +1,13 @@
 // Deletes what belonged to objects whose manifests are gone: their generated Secrets, and their data where deletionPolicy is
 // Delete. It waits a few seconds first, because many editors save a file by removing and writing it.
 
+import { keyOfProject } from "../../core/config/config-keys.ts";
 import { OutcomeUnknown, StoreUnavailable } from "../../core/errors/store-errors.ts";
 import { purgeCollection, purgeProjectSessions, purgeWholeDocument } from "../../dataplane/config/purge-whole.ts";
 import type { CollectionPurges, DocumentPurges, SessionPurges } from "../../dataplane/store/ports/purges.ts";
 import { resourceNameOf, rootKeyOf } from "../../operator/model/claimed-name.ts";
 import type { CustomResource } from "../../operator/model/objects.ts";
+import { projectRefOf } from "../../operator/model/project-objects.ts";
 import { isOwn, ownSecretNames } from "../../operator/model/secret-names.ts";
 import type { Published } from "./compile-folder.ts";
 import { type DevState, type PendingDeletion, storedObject } from "./dev-state.ts";
@@ -98,8 +100,8 @@ async function purgeSessions(deletion: PendingDeletion, { store }: PurgeContext)
 /** Data that another object serves by now belong to that one, and are not deleted. */
 async function purgeOne(object: CustomResource, { published, store }: PurgeContext): Promise<string | undefined> {
   if (object.kind !== "ApiResource" && object.kind !== "RootKey") return undefined;
-  const project = { namespace: object.metadata.namespace, name: object.spec.projectRef.name };
-  const key = `${project.namespace}/${project.name}`;
+  const project = projectRefOf(object);
+  const key = keyOfProject(project);
   const parts = published.get(key);
   if (object.kind === "RootKey") {
     const rootKey = rootKeyOf(object);

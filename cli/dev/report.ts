@@ -8,15 +8,15 @@ import type { DevState } from "./dev-state.ts";
 import type { FolderReading } from "./read-folder.ts";
 
 /**
- * `live`: as its manifest says. `kept`: the manifest is refused, a version before it is served. `refused`: it is, and there is
- * none. `waiting`: its Project is suspended. `frozen`: its whole file can't be read.
+ * `live`: served as its manifest says. `lastGood`: the manifest is refused, and an earlier version is served. `refused`: the manifest is
+ * refused, and there is no earlier version. `waiting`: its Project is suspended. `unreadable`: its whole file can't be read.
  */
-type StandingState = "live" | "kept" | "refused" | "waiting" | "frozen";
+type ObjectState = "live" | "lastGood" | "refused" | "waiting" | "unreadable";
 
-interface Standing {
+interface ReportedObject {
   readonly uid: string;
   readonly generation: number;
-  readonly state: StandingState;
+  readonly state: ObjectState;
   readonly file: string;
 }
 
@@ -24,7 +24,7 @@ export interface Snapshot {
   readonly problems: readonly SourceProblem[];
   readonly notes: readonly SourceProblem[];
   /** By `Kind/namespace/name`. */
-  readonly standings: ReadonlyMap<string, Standing>;
+  readonly objects: ReadonlyMap<string, ReportedObject>;
 }
 
 export interface PassResult {
@@ -41,20 +41,23 @@ export function snapshotOf(result: PassResult): Snapshot {
   const notes = [...reading.notes, ...verdicts.flatMap((verdict) => verdictNotices(verdict, locate))];
   const faulty = new Set(problems.flatMap(({ subject }) => (subject === undefined ? [] : [subject])));
   const unreadable = new Set(problems.filter(({ subject }) => subject === undefined).map(({ file }) => file));
-  const standings = new Map<string, Standing>();
+  const objects = new Map<string, ReportedObject>();
   for (const verdict of verdicts) {
     const subject = subjectOf(verdict);
     const object = known.objects.get(subject);
     const file = join(result.folder, object?.file ?? "");
-    const state = stateOf(verdict, { isFaulty: faulty.has(subject), isFrozen: unreadable.has(file) });
-    standings.set(subject, { uid: verdict.uid, generation: object?.generation ?? 0, state, file });
+    const state = stateOf(verdict, { isFaulty: faulty.has(subject), isUnreadable: unreadable.has(file) });
+    objects.set(subject, { uid: verdict.uid, generation: object?.generation ?? 0, state, file });
   }
-  return { problems, notes, standings };
+  return { problems, notes, objects };
 }
 
-function stateOf(verdict: Verdict, { isFaulty, isFrozen }: { isFaulty: boolean; isFrozen: boolean }): StandingState {
-  if (isFaulty) return verdict.accepted || verdict.live ? "kept" : "refused";
-  if (isFrozen) return "frozen";
+function stateOf(
+  verdict: Verdict,
+  { isFaulty, isUnreadable }: { isFaulty: boolean; isUnreadable: boolean },
+): ObjectState {
+  if (isFaulty) return verdict.accepted || verdict.live ? "lastGood" : "refused";
+  if (isUnreadable) return "unreadable";
   return verdict.accepted ? "live" : "waiting";
 }
 
@@ -64,41 +67,41 @@ export function newsOf(before: Snapshot | undefined, now: Snapshot): readonly st
   const isNews = (line: string): boolean => !known.has(line);
   const problems = unique(now.problems.map(problemLine)).filter(isNews);
   const notes = unique(now.notes.map(noteLine)).filter(isNews);
-  return [...problems, ...standingNews(before, now), ...notes];
+  return [...problems, ...objectNews(before, now), ...notes];
 }
 
-function standingNews(before: Snapshot | undefined, now: Snapshot): readonly string[] {
+function objectNews(before: Snapshot | undefined, now: Snapshot): readonly string[] {
   const lines: string[] = [];
-  for (const [subject, standing] of now.standings) {
-    const former = before?.standings.get(subject);
-    const change = before === undefined && standing.state === "live" ? undefined : newsOfOne(former, standing);
+  for (const [subject, object] of now.objects) {
+    const former = before?.objects.get(subject);
+    const change = before === undefined && object.state === "live" ? undefined : newsOfOne(former, object);
     if (change !== undefined) lines.push(`${subject} ${change}`);
   }
-  for (const subject of before?.standings.keys() ?? []) {
-    if (!now.standings.has(subject)) lines.push(`${subject} is withdrawn`);
+  for (const subject of before?.objects.keys() ?? []) {
+    if (!now.objects.has(subject)) lines.push(`${subject} is withdrawn`);
   }
-  const files = frozenFiles(now).filter((file) => !frozenFiles(before).includes(file));
+  const files = unreadableFiles(now).filter((file) => !unreadableFiles(before).includes(file));
   return [...lines, ...files.map((file) => `${file}: what it said before goes on being served`)];
 }
 
-const sentences: Readonly<Record<StandingState, string | undefined>> = {
+const sentences: Readonly<Record<ObjectState, string | undefined>> = {
   live: "is live",
-  kept: "goes on being served as it was",
-  refused: "is not served until this is mended",
+  lastGood: "goes on being served as it was",
+  refused: "is not served until this is fixed",
   waiting: "waits: its Project is suspended",
-  // One line for the file stands for all of its objects.
-  frozen: undefined,
+  // The file has one line for all of its objects.
+  unreadable: undefined,
 };
 
-function newsOfOne(before: Standing | undefined, now: Standing): string | undefined {
+function newsOfOne(before: ReportedObject | undefined, now: ReportedObject): string | undefined {
   const sameVersion = before?.uid === now.uid && before.generation === now.generation;
-  const isKnown = before?.state === now.state && (sameVersion || now.state === "kept" || now.state === "refused");
+  const isKnown = before?.state === now.state && (sameVersion || now.state === "lastGood" || now.state === "refused");
   return isKnown ? undefined : sentences[now.state];
 }
 
-function frozenFiles(snapshot: Snapshot | undefined): readonly string[] {
-  const frozen = [...(snapshot?.standings.values() ?? [])].filter(({ state }) => state === "frozen");
-  return unique(frozen.map(({ file }) => file));
+function unreadableFiles(snapshot: Snapshot | undefined): readonly string[] {
+  const unreadable = [...(snapshot?.objects.values() ?? [])].filter(({ state }) => state === "unreadable");
+  return unique(unreadable.map(({ file }) => file));
 }
 
 type Locate = (subject: string, pointer: string) => Pick<SourceProblem, "file" | "line" | "column">;

@@ -7,6 +7,7 @@ import { ApiFailure, isConflict, isNotFound, type KubeApi, type KubeObject } fro
 import { customTypes } from "../../operator/kube/resource-types.ts";
 import { finalizer, purgeFinalizersOf } from "../../operator/model/finalizer.ts";
 import type { CustomResource } from "../../operator/model/objects.ts";
+import { isDeleting } from "../../operator/model/project-objects.ts";
 
 export interface ClearOptions {
   readonly api: Pick<KubeApi, "list" | "get" | "apply" | "replace">;
@@ -87,7 +88,7 @@ async function clearOne(options: ClearOptions, kind: Kind, object: KubeObject): 
     out(`${kind} ${namespace}/${name}: ${what}`);
     return outcome;
   };
-  if (object.metadata.deletionTimestamp === undefined && !options.force) {
+  if (!isDeleting(object) && !options.force) {
     return say("left", "left alone, nobody has deleted it; --force takes its finalizer all the same");
   }
   if (options.dryRun) return say("cleared", "its finalizer would be removed");

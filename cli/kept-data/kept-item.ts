@@ -66,5 +66,5 @@ const namePattern = /^[A-Za-z0-9._-]+\/[A-Za-z0-9._-]+(\/(apiresource|rootkey)s?
 export function nameFault(names: readonly string[]): string | undefined {
   const wrong = names.find((name) => !namePattern.test(name));
   if (wrong === undefined) return undefined;
-  return `${JSON.stringify(wrong)} is no name of kept data: write NAMESPACE/PROJECT, or NAMESPACE/PROJECT/ApiResource/NAME, NAMESPACE/PROJECT/RootKey/KEY`;
+  return `${JSON.stringify(wrong)} is not a name of kept data: write NAMESPACE/PROJECT, or NAMESPACE/PROJECT/ApiResource/NAME, NAMESPACE/PROJECT/RootKey/KEY`;
 }

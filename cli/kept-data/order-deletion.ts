@@ -24,7 +24,7 @@ export interface OrderDeps {
   readonly timeoutMs: number;
 }
 
-/** Of the annotation, so that others' requests have room beside them. */
+/** The most bytes of the annotation, so that other requests have room. */
 const maxBatchBytes = maxAnnotationBytes / 2;
 const lookMs = 500;
 const maxConflicts = 10;
@@ -120,7 +120,7 @@ function sayDone(item: KeptItem, state: "deleted" | "left" | "waiting" | undefin
 function sayOpen(open: readonly Ordered[], untaken: ReadonlySet<string>, out: OrderDeps["out"]): false {
   for (const { item, text } of open) {
     const why = untaken.has(text)
-      ? "the operator has not taken it up yet: does it run, and lead?"
+      ? "the operator has not taken it up yet: is the operator running and leading?"
       : "replicas have not deleted the data yet: does one run?";
     out(`${nameOf(item)}: ordered, ${why} The order stands`);
   }
@@ -130,7 +130,7 @@ function sayOpen(open: readonly Ordered[], untaken: ReadonlySet<string>, out: Or
 function sayNotOrdered(batch: readonly Ordered[], out: OrderDeps["out"]): void {
   for (const { item } of batch) {
     out(
-      `${nameOf(item)}: not ordered, so many orders stand that the operator has not taken up: does it run, and lead? Order it again then`,
+      `${nameOf(item)}: not ordered, so many orders stand that the operator has not taken up: is the operator running and leading? Order it again then`,
     );
   }
 }

@@ -8,7 +8,7 @@ export interface KeptPrinter {
   page(items: readonly KeptItem[]): void;
 }
 
-/** Of most names; a longer one moves the rest of its line. */
+/** Column width that fits most names; a longer name shifts the rest of its line. */
 const widths = { name: 48, since: 24, bytes: 12, objects: 10, because: 19 } as const;
 
 export function createPrinter(format: OutputFormat, out: (line: string) => void): KeptPrinter {

@@ -61,7 +61,7 @@ export function itemsOf(
     .map((entry) => ({ project: ref, entry, because: because(entry), state: stateOf(entry, found) }));
 }
 
-/** Of another namespace than what is there now. */
+/** True for data of an earlier namespace of that name. */
 function isForeign(entry: DataEntry, found: FoundNamespace | undefined): boolean {
   return found !== undefined && found.uid !== entry.namespaceUid;
 }
@@ -103,7 +103,7 @@ function createNamespaces(api: KeptSources["api"]): { of(name: string): Promise<
   };
 }
 
-/** Undefined where nobody lets this account look. */
+/** Undefined where this account has no right to read them. */
 async function findNamespace(api: KeptSources["api"], name: string): Promise<FoundNamespace | undefined> {
   try {
     const uid = (await api.get(namespaceType, { namespace: "", name }))?.metadata.uid;

@@ -149,7 +149,7 @@ class Converter {
     if (!reading.ok) return this.#refuse(scalar, at, secret ? "Is a number: write it in quotes" : reading.message);
     if (reading.surprising) {
       const message = secret
-        ? "Without quotes this is no text for kubectl"
+        ? "Without quotes this is not a text for kubectl"
         : `The unquoted ${text} is read as ${described(reading.value)}, as kubectl reads it`;
       this.#add(this.notes, { offset: offsetOf(scalar), pointer: at.pointer, message });
     }
@@ -189,7 +189,7 @@ class Converter {
       String(reading.value) === text &&
       (typeof reading.value !== "number" || Number.isInteger(reading.value));
     if (stays && reading.value !== null) return text;
-    const as = reading.ok ? `is read as ${described(reading.value)} by kubectl` : "is no text";
+    const as = reading.ok ? `is read as ${described(reading.value)} by kubectl` : "is not a text";
     this.#refuse(
       key,
       below(at, text),

@@ -34,7 +34,7 @@ export class Positions {
     return { line: Math.max(line, 1), column: Math.max(col, 1) };
   }
 
-  /** Of the value, or of its name where it is a container; of the nearest parent where there is nothing at `pointer`. */
+  /** The position of the value, or of its name for a container; that of the nearest parent where there is nothing at `pointer`. */
   of(pointer: string): Position {
     const location = this.#nearest(pointer);
     const found = this.#locations.get(pointer);

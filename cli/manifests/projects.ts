@@ -1,5 +1,6 @@
 // Groups the objects of a folder by Project, and decides which Project holds each host, by the operator's own rule.
 
+import { keyOfProject } from "../../core/config/config-keys.ts";
 import { createHostClaims, type Holders } from "../../operator/compile/host-claims.ts";
 import type { HostPolicy } from "../../operator/compile/host-policy.ts";
 import { grantFor, type HostGrant } from "../../operator/compile/hosts.ts";
@@ -11,7 +12,7 @@ import type {
   ProjectUser,
   RootKey,
 } from "../../operator/model/objects.ts";
-import type { ProjectObjects } from "../../operator/model/project-objects.ts";
+import { type ProjectObjects, projectRefOf } from "../../operator/model/project-objects.ts";
 
 interface Bundle {
   readonly ref: ProjectObjects["ref"];
@@ -26,10 +27,9 @@ interface Bundle {
 export function groupByProject(objects: readonly CustomResource[]): ReadonlyMap<string, ProjectObjects> {
   const bundles = new Map<string, Bundle>();
   for (const object of objects) {
-    const { namespace } = object.metadata;
-    const name = object.kind === "Project" ? object.metadata.name : object.spec.projectRef.name;
-    const key = `${namespace}/${name}`;
-    const bundle = bundles.get(key) ?? { ref: { namespace, name }, resources: [], rootKeys: [], users: [], keys: [] };
+    const ref = projectRefOf(object);
+    const key = keyOfProject(ref);
+    const bundle = bundles.get(key) ?? { ref, resources: [], rootKeys: [], users: [], keys: [] };
     bundles.set(key, bundle);
     add(bundle, object);
   }

@@ -56,7 +56,7 @@ async function readText(file: string): Promise<string | SourceProblem> {
 export function readFileText(file: string, text: string): ReadManifests {
   const about = { file, line: 1, column: 1, pointer: "" };
   if (file.endsWith(".json") && isForeignJson(text)) {
-    return { objects: [], problems: [], notes: [{ ...about, message: "Is no manifest, left out" }] };
+    return { objects: [], problems: [], notes: [{ ...about, message: "Is not a manifest, left out" }] };
   }
   const read = readYaml(text);
   const result: Parts = {

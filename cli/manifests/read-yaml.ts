@@ -22,7 +22,7 @@ export interface TextProblem extends Position {
 export interface YamlText {
   /** Empty documents are left out. */
   readonly documents: readonly YamlDocument[];
-  /** Of documents that are no YAML at all. */
+  /** Problems of documents that are not YAML. */
   readonly problems: readonly TextProblem[];
 }
 

@@ -63,7 +63,6 @@ async function start(options: OperatorSettings, closers: Closers) {
   logger.flush();
   const ended = running.failed.then(() => {
     hasFailed = true;
-    logger.error("This process can't lead any more, and ends");
     return 1;
   });
   return { ended };

@@ -1,6 +1,7 @@
 // An order of the operator about stored data, carried out by a replica, for only they reach data: to remove them for good, or to say how much
 // there is of what is kept without being served.
 
+import { parseOrUndefined } from "../json/parse-or-undefined.ts";
 import type { ProjectRef } from "./types.ts";
 
 interface Named {
@@ -35,7 +36,7 @@ export function writeDataOrder(order: DataOrder): string {
 
 /** Undefined when the text is no order that this version knows. */
 export function readDataOrder(text: string): DataOrder | undefined {
-  const order = parsed(text) as Partial<Record<"what" | "of" | "name" | "projectUid", unknown>> & {
+  const order = parseOrUndefined(text) as Partial<Record<"what" | "of" | "name" | "projectUid", unknown>> & {
     readonly project?: unknown;
   };
   const project = projectOf(order?.project);
@@ -54,20 +55,11 @@ export function writeKeptSize({ objects, bytes }: KeptSize): string {
 
 /** Undefined when the text is the mark of another order. */
 export function readKeptSize(text: string): KeptSize | undefined {
-  const { objects, bytes } = (parsed(text) ?? {}) as Partial<Record<keyof KeptSize, unknown>>;
+  const { objects, bytes } = (parseOrUndefined(text) ?? {}) as Partial<Record<keyof KeptSize, unknown>>;
   return typeof objects === "number" && typeof bytes === "number" ? { objects, bytes } : undefined;
 }
 
 function projectOf(value: unknown): ProjectRef | undefined {
   const { namespace, name } = (value ?? {}) as Partial<Record<keyof ProjectRef, unknown>>;
   return typeof namespace === "string" && typeof name === "string" ? { namespace, name } : undefined;
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    // Said as "no order" by the caller, who has the text.
-    return undefined;
-  }
 }

@@ -2,6 +2,7 @@
 // from a file that a Secret mounts. Refuses a file that is not exactly such a ring, naming the member and never its value.
 
 import { createHmac, randomBytes } from "node:crypto";
+import { parseOrUndefined } from "../json/parse-or-undefined.ts";
 
 export interface RingKey {
   /** Names the key in a sealed value's header. */
@@ -71,18 +72,9 @@ export function keyedHash(keyring: Keyring, purpose: "user" | "content", text: s
 }
 
 function parsed(text: string): unknown {
-  const value = jsonOrNothing(text);
+  const value = parseOrUndefined(text);
   if (value === undefined) throw new InvalidKeyring("The key ring's file is not JSON");
   return value;
-}
-
-/** The parser's error is dropped on purpose: its message quotes the text, which is secret. */
-function jsonOrNothing(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 function member(value: unknown, name: string): unknown {

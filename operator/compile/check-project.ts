@@ -8,8 +8,8 @@ import { refused, subjectOf } from "./compile-children.ts";
 import { acceptedLossMember, compileProjectConfig } from "./compile-project-config.ts";
 import type { HostGrant } from "./hosts.ts";
 
-export interface ProjectSurroundings {
-  /** True when data of an earlier namespace are stored under the Project's name: they are served to nobody. */
+export interface ProjectContext {
+  /** True when data of an earlier namespace are stored under the Project's name: they are not served. */
   readonly foreignData?: boolean;
   readonly hosts: HostGrant;
   readonly signing: Result<SigningRing>;
@@ -24,14 +24,14 @@ export interface CheckedProject {
   readonly verdict: Verdict;
 }
 
-export function checkProject(project: Project, surroundings: ProjectSurroundings): CheckedProject {
+export function checkProject(project: Project, context: ProjectContext): CheckedProject {
   const subject = subjectOf(project);
-  const config = compileProjectConfig(project, surroundings.hosts);
-  const { signing } = surroundings;
-  if (!config.ok) return fallBack(project, surroundings, config.refusal);
-  if (!signing.ok) return fallBack(project, surroundings, signing.refusal);
+  const config = compileProjectConfig(project, context.hosts);
+  const { signing } = context;
+  if (!config.ok) return fallBack(project, context, config.refusal);
+  if (!signing.ok) return fallBack(project, context, signing.refusal);
   const live = { project: config.value, signing: signing.value };
-  const refusal = hostRefusal(surroundings.hosts);
+  const refusal = hostRefusal(context.hosts);
   if (refusal !== undefined)
     return { live, verdict: { ...subject, accepted: false, ...refusal, live: true, partly: true } };
   return { live, verdict: { ...subject, accepted: true, notices: [] } };
@@ -43,7 +43,7 @@ export function checkProject(project: Project, surroundings: ProjectSurroundings
  */
 export function lastGoodProject(
   project: Project,
-  { published, hosts }: Pick<ProjectSurroundings, "published" | "hosts">,
+  { published, hosts }: Pick<ProjectContext, "published" | "hosts">,
 ): ProjectConfig | undefined {
   if (published?.project.uid !== project.metadata.uid) return undefined;
   const { acceptedDataLoss: _, ...config } = published.project;
@@ -51,9 +51,9 @@ export function lastGoodProject(
   return { ...config, hosts: held, ...acceptedLossMember(project) };
 }
 
-function fallBack(project: Project, surroundings: ProjectSurroundings, refusal: Refusal): CheckedProject {
-  const { published, signing } = surroundings;
-  const config = lastGoodProject(project, surroundings);
+function fallBack(project: Project, context: ProjectContext, refusal: Refusal): CheckedProject {
+  const { published, signing } = context;
+  const config = lastGoodProject(project, context);
   const verdict = refused(subjectOf(project), refusal, config !== undefined);
   if (config === undefined || published === undefined) return { verdict };
   return { live: { project: config, signing: signing.ok ? signing.value : published.signing }, verdict };

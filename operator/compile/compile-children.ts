@@ -2,9 +2,9 @@
 // the last good version of a refused one stays. A refusal never reaches a neighbour.
 
 import type { Child } from "../model/objects.ts";
-import { byName } from "../model/project-objects.ts";
+import { byName, isDeleting } from "../model/project-objects.ts";
 import { type Outcome, type Refusal, refuse, type Subject, type Verdict } from "../model/verdict.ts";
-import { awardNames } from "./claims.ts";
+import { awardNames } from "./award-names.ts";
 
 interface Published {
   readonly uid: string;
@@ -36,8 +36,8 @@ export function compileChildren<O extends Child, C extends Published>(
 ): CompiledChildren<C> {
   const entries = new Map<string, C>();
   const verdicts: Verdict[] = [];
-  const standing = objects.filter((object) => object.metadata.deletionTimestamp === undefined);
-  const holders = awardNames(standing, kind.nameOf, (name) => kind.published.get(name)?.uid);
+  const present = objects.filter((object) => !isDeleting(object));
+  const holders = awardNames(present, kind.nameOf, (name) => kind.published.get(name)?.uid);
   const lastGoodByUid = byUid(kind.published.values());
   for (const object of [...objects].sort(byName)) {
     const lastGood = lastGoodByUid.get(object.metadata.uid) ?? [];
@@ -63,7 +63,7 @@ export function subjectOf(object: {
   return { kind: object.kind, namespace, name, uid };
 }
 
-interface Surroundings<O extends Child, C extends Published> {
+interface ChildContext<O extends Child, C extends Published> {
   readonly kind: ChildKind<O, C>;
   /** Who holds each name. */
   readonly holders: ReadonlyMap<string, O>;
@@ -72,9 +72,9 @@ interface Surroundings<O extends Child, C extends Published> {
 
 function evaluate<O extends Child, C extends Published>(
   object: O,
-  { kind, holders, lastGood }: Surroundings<O, C>,
+  { kind, holders, lastGood }: ChildContext<O, C>,
 ): Outcome<readonly C[]> {
-  if (object.metadata.deletionTimestamp !== undefined) {
+  if (isDeleting(object)) {
     return refuse("Deleting", "The object is being deleted and is no longer served");
   }
   const name = kind.nameOf(object);
@@ -95,10 +95,10 @@ function purgePending(name: string): ReturnType<typeof refuse> {
   );
 }
 
-/** Of a refused object the last good version goes on being served; of one that is being deleted, nothing. */
+/** A refused object keeps its last good version served; an object that is being deleted is not served. */
 export function servedConfigs<C>(object: Child, outcome: Outcome<readonly C[]>, lastGood: readonly C[]): readonly C[] {
   if (outcome.ok) return outcome.value;
-  if (object.metadata.deletionTimestamp !== undefined) return [];
+  if (isDeleting(object)) return [];
   return "instead" in outcome ? outcome.instead : lastGood;
 }
 

@@ -5,9 +5,9 @@ import type { ProjectConfig, ProjectParts, ProjectRef } from "../../core/config/
 import { resourceNameOf, rootKeyOf, usernameOf } from "../model/claimed-name.ts";
 import { type Credentials, unresolved } from "../model/credentials.ts";
 import type { Project } from "../model/objects.ts";
-import { childrenOf, type ProjectObjects } from "../model/project-objects.ts";
+import { childrenOf, isDeleting, type ProjectObjects } from "../model/project-objects.ts";
 import { type Refusal, type Result, refuse, type Verdict } from "../model/verdict.ts";
-import { checkProject, foreignDataRefusal, lastGoodProject, type ProjectSurroundings } from "./check-project.ts";
+import { checkProject, foreignDataRefusal, lastGoodProject, type ProjectContext } from "./check-project.ts";
 import { compileChildren, refused, subjectOf } from "./compile-children.ts";
 import { compileKey } from "./compile-key.ts";
 import { compileResource } from "./compile-resource.ts";
@@ -20,7 +20,7 @@ import type { CheckSchema } from "./schema-check.ts";
  * `signing` and `credentials` come from the resolve stage, `hosts` from grantFor. `published` is what is
  * published now: incumbents and last good versions come from it.
  */
-export interface CompileInput extends ProjectObjects, ProjectSurroundings {
+export interface CompileInput extends ProjectObjects, ProjectContext {
   readonly credentials: Credentials;
   readonly checkSchema: CheckSchema;
   /** `resource:<name>` and `rootkey:<name>` whose lastGood data are still to be deleted: nothing may write there. */
@@ -37,7 +37,7 @@ export interface CompileResult {
 export function compileProject(input: CompileInput): CompileResult {
   const { project } = input;
   if (project === undefined) return withoutProject(input, missingProject(input.ref));
-  if (project.metadata.deletionTimestamp !== undefined) return deletingProject(input, project);
+  if (isDeleting(project)) return deletingProject(input, project);
   if (input.foreignData === true) return foreignData(input, project);
   if (project.spec.suspend) return suspendedProject(input, project);
 
@@ -100,7 +100,7 @@ function single<C>(result: Result<C>): Result<readonly C[]> {
 }
 
 function missingProject(ref: ProjectRef): Refusal {
-  const message = `Namespace "${ref.namespace}" has no Project "${ref.name}"; create it, or create this object anew with another projectRef`;
+  const message = `Namespace "${ref.namespace}" has no Project "${ref.name}"; create it, or recreate this object with another projectRef`;
   return refuse("ProjectNotFound", message, "/spec/projectRef/name").refusal;
 }
 

@@ -77,7 +77,8 @@ function indexFault(schema: CompiledSchema, name: string): string | undefined {
 function fieldFault(schema: CompiledSchema, name: string): string | undefined {
   if (resolveField(schema, name) !== undefined) return undefined;
   const path = name.split(".");
-  if (path.includes("")) return `"${name}" is no path: write the names of nested fields with one dot between them`;
+  if (path.includes(""))
+    return `"${name}" is not a valid path: write the names of nested fields with one dot between them`;
   const [top = ""] = path;
   const declared = resolveField(schema, top);
   if (declared === undefined) {

@@ -5,10 +5,11 @@
 import { keyOfProject } from "../../core/config/config-keys.ts";
 import type { ProjectRef } from "../../core/config/types.ts";
 import type { Project } from "../model/objects.ts";
-import { hostsOf, isDeleting } from "./claimed-hosts.ts";
-import type { Claimant } from "./claims.ts";
+import { isDeleting } from "../model/project-objects.ts";
+import type { Claimant } from "./award-names.ts";
+import { hostsOf } from "./claimed-hosts.ts";
 
-/** In place of the UID of a Project that is published and not seen: nobody who is seen may have its hosts. */
+/** In place of the UID of a Project that is published and not seen: no Project that is seen may have its hosts. */
 export const unseenHolder = "";
 
 /** The UID that holds a host in what is published. */

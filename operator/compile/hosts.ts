@@ -2,9 +2,10 @@
 // claim, one holder each, by the same rule as names. What a Project does not get is refused with its place.
 
 import type { Project } from "../model/objects.ts";
+import { isDeleting } from "../model/project-objects.ts";
 import type { Fault } from "../model/verdict.ts";
-import { hostsOf, isDeleting } from "./claimed-hosts.ts";
-import { awardNames } from "./claims.ts";
+import { awardNames } from "./award-names.ts";
+import { hostsOf } from "./claimed-hosts.ts";
 import { type Holders, type HostClaims, unseenHolder } from "./host-claims.ts";
 import type { HostPolicy } from "./host-policy.ts";
 

@@ -1,8 +1,8 @@
-// Turns a suspended Project into what was published before, whatever was applied since. Only what was taken away goes,
-// because a deleted login must end whether or not somebody paused reconciling.
+// Turns a suspended Project into what was published before, whatever was applied since. Only deleted objects are withdrawn, because a
+// deleted login must end even while reconciling is paused.
 
 import type { ProjectConfig, ProjectParts } from "../../core/config/types.ts";
-import { childrenOf, type ProjectObjects } from "../model/project-objects.ts";
+import { childrenOf, isDeleting, type ProjectObjects } from "../model/project-objects.ts";
 
 interface Published {
   readonly uid: string;
@@ -10,8 +10,8 @@ interface Published {
 
 /** `config` is the last good configuration of the Project itself. */
 export function keepSuspended(objects: ProjectObjects, published: ProjectParts, config: ProjectConfig): ProjectParts {
-  const standing = childrenOf(objects).filter((child) => child.metadata.deletionTimestamp === undefined);
-  const uids = new Set(standing.map((child) => child.metadata.uid));
+  const present = childrenOf(objects).filter((child) => !isDeleting(child));
+  const uids = new Set(present.map((child) => child.metadata.uid));
   return {
     project: config,
     signing: published.signing,

@@ -1,5 +1,5 @@
-// Advances the deletions of one project by a step: purges are ordered and followed, finalizers set and let go, and the
-// Secrets of objects that are gone swept.
+// Advances the deletions of one project by a step: orders and follows purges, sets and removes finalizers, and sweeps the Secrets of
+// deleted objects.
 
 import { effectiveDeletionPolicy } from "../compile/deletion-policy.ts";
 import type { KubeApi, KubeObject } from "../kube/api.ts";
@@ -8,7 +8,7 @@ import type { DataEntry, DataRecord } from "../model/data-record.ts";
 import { finalizerOf, purgeFinalizersOf, setterOf } from "../model/finalizer.ts";
 import type { Installation } from "../model/installation.ts";
 import type { CustomResource, DeletionPolicy } from "../model/objects.ts";
-import { childrenOf, type ProjectObjects } from "../model/project-objects.ts";
+import { allObjects, isDeleting, type ProjectObjects } from "../model/project-objects.ts";
 import type { AuditLog } from "../observe/audit-log.ts";
 import type { OpenConfig } from "../publish/config-writer.ts";
 import type { SecretStore } from "../secrets/secret-store.ts";
@@ -26,12 +26,12 @@ export interface AdvanceDeletionsDeps {
   readonly secrets: Pick<SecretStore, "installation" | "rivalNamed">;
   /** Take over what another installation made: disaster recovery, or a move to another namespace. */
   readonly adopt: boolean;
-  /** It goes with the CustomResourceDefinition of its kind, which no finalizer is to hold up: its data stay all the same. */
+  /** True for an object that goes with the CustomResourceDefinition of its kind. No finalizer is to delay that; its data stay anyway. */
   readonly isHeld: (object: CustomResource) => boolean;
-  /** Of finalizers that something takes away. */
+  /** Limits how often finalizers are set again that something else removes. */
   readonly repairs: Repairs;
-  /** Takes over what an own write was answered with. */
-  readonly note: (object: CustomResource, answer: KubeObject) => void;
+  /** Applies the object that an own write returned to the cache. */
+  readonly applyOwnWrite: (object: CustomResource, answer: KubeObject) => void;
   readonly onPurged: (entries: number) => void;
   readonly onSwept: (secrets: number) => void;
   readonly audit: AuditLog;
@@ -48,15 +48,15 @@ export interface DeletionProgress {
   readonly purgesSessions: boolean;
   /** UIDs of objects that are no more. */
   readonly gone: ReadonlySet<string>;
-  /** Other installations that hold objects on their way out back, by UID: nobody else may say that their data are deleted. */
-  readonly held: ReadonlyMap<string, Installation>;
-  /** Milliseconds until a finalizer may be set again that something else takes away each time; 0 = all are as they should be. */
-  readonly unsetMs: number;
+  /** For objects that are being deleted, by UID: the other installation whose finalizer they wait for. Only that one may delete their data. */
+  readonly blockedBy: ReadonlyMap<string, Installation>;
+  /** Milliseconds until a finalizer that something else keeps removing may be set again; 0 = none waits for that. */
+  readonly finalizerRetryMs: number;
 }
 
 interface Deletions {
   readonly objects: ProjectObjects;
-  /** Of a namespace that has gone, its Secrets too, or that refuses to be asked: what is left there the sweep of orphans finds. */
+  /** The namespace was deleted with its Secrets, or can't be read. The sweep of orphans finds what is left there. */
   readonly isNamespaceGone: boolean;
   readonly deleted: readonly CustomResource[];
   readonly record: DataRecord | undefined;
@@ -72,13 +72,13 @@ export async function advanceDeletions(
   const outcome = await purge({ objects, record, audit: deps.audit }, config);
   if (outcome !== undefined && outcome.purged.length > 0) deps.onPurged(outcome.purged.length);
   const records = { before: record, now: outcome?.record };
-  const settled = rival === undefined ? await settleFinalizers(objects, records, deps) : nothingSettled;
+  const finalizers = rival === undefined ? await reconcileFinalizers(objects, records, deps) : nothingReconciled;
   const subjects = isNamespaceGone ? [] : deleted;
   for (const object of subjects) deps.onSwept((await deps.sweep.sweepSubject(object)).length);
   return {
     purged: outcome?.purged ?? [],
-    waiting: new Map<string, EndWait>([...heldBack(objects, deps), ...(outcome?.waiting ?? [])]),
-    ...settled,
+    waiting: new Map<string, EndWait>([...waitingForRights(objects, deps), ...(outcome?.waiting ?? [])]),
+    ...finalizers,
     ...(outcome?.waitingFor !== undefined && { waitingFor: outcome.waitingFor }),
     purgesSessions: outcome?.purgesSessions ?? false,
   };
@@ -109,13 +109,11 @@ async function purge(
   return outcome;
 }
 
-/** By an operator of the whole cluster, which set the finalizer, and gave way to this one. */
-function heldBack(objects: ProjectObjects, { mode }: AdvanceDeletionsDeps): readonly [string, EndWait][] {
+/** Objects whose finalizer an operator of the whole cluster has set, before this one replaced it: it has no right to remove them. */
+function waitingForRights(objects: ProjectObjects, { mode }: AdvanceDeletionsDeps): readonly [string, EndWait][] {
   if (mode === "cluster") return [];
-  const held = allOf(objects).filter(
-    (object) => object.metadata.deletionTimestamp !== undefined && purgeFinalizersOf(object).length > 0,
-  );
-  return held.map(({ metadata }) => [metadata.uid, "rights"]);
+  const blocked = allObjects(objects).filter((object) => isDeleting(object) && purgeFinalizersOf(object).length > 0);
+  return blocked.map(({ metadata }) => [metadata.uid, "rights"]);
 }
 
 interface Records {
@@ -124,28 +122,28 @@ interface Records {
   readonly now: DataRecord | undefined;
 }
 
-type Settled = Pick<DeletionProgress, "gone" | "held" | "unsetMs">;
-const nothingSettled: Settled = { gone: new Set(), held: new Map(), unsetMs: 0 };
+type FinalizerResults = Pick<DeletionProgress, "gone" | "blockedBy" | "finalizerRetryMs">;
+const nothingReconciled: FinalizerResults = { gone: new Set(), blockedBy: new Map(), finalizerRetryMs: 0 };
 
-async function settleFinalizers(
+async function reconcileFinalizers(
   objects: ProjectObjects,
   records: Records,
   deps: AdvanceDeletionsDeps,
-): Promise<Settled> {
+): Promise<FinalizerResults> {
   // There the operator has no right to touch the objects themselves, only their status.
-  if (deps.mode === "namespaced") return nothingSettled;
+  if (deps.mode === "namespaced") return nothingReconciled;
   const gone = new Set<string>();
-  const held = new Map<string, Installation>();
-  let unsetMs = 0;
+  const blockedBy = new Map<string, Installation>();
+  let finalizerRetryMs = 0;
   const rivalNamed = askedOnce(deps.secrets.rivalNamed);
-  for (const object of allOf(objects)) {
-    const { uid, deletionTimestamp } = object.metadata;
-    const outcome = await settleFinalizer(object, { objects, records, rivalNamed }, deps);
-    if (outcome === "gone") gone.add(uid);
-    else if (typeof outcome === "number") unsetMs = Math.max(unsetMs, outcome);
-    else if (outcome !== "settled" && deletionTimestamp !== undefined) held.set(uid, outcome);
+  for (const object of allObjects(objects)) {
+    const { uid } = object.metadata;
+    const result = await reconcileFinalizer(object, { objects, records, rivalNamed }, deps);
+    if (result.outcome === "gone") gone.add(uid);
+    if (result.outcome === "retry") finalizerRetryMs = Math.max(finalizerRetryMs, result.afterMs);
+    if (result.outcome === "left" && isDeleting(object)) blockedBy.set(uid, result.to);
   }
-  return { gone, held, unsetMs };
+  return { gone, blockedBy, finalizerRetryMs };
 }
 
 /** Thousands of objects may name one installation. */
@@ -158,43 +156,45 @@ function askedOnce(rivalNamed: SecretStore["rivalNamed"]): SecretStore["rivalNam
   };
 }
 
-interface Settling {
+interface FinalizerContext {
   readonly objects: ProjectObjects;
   readonly records: Records;
   readonly rivalNamed: SecretStore["rivalNamed"];
 }
 
-/** Answers with milliseconds to wait where something takes it away each time, and with another installation that the object is left to. */
-async function settleFinalizer(
+type FinalizerResult =
+  | { readonly outcome: "done" | "gone" }
+  /** Something else removes the finalizer each time. */
+  | { readonly outcome: "retry"; readonly afterMs: number }
+  /** Another installation decides about the object. */
+  | { readonly outcome: "left"; readonly to: Installation };
+
+async function reconcileFinalizer(
   object: CustomResource,
-  { objects, records, rivalNamed }: Settling,
-  { api, mode, className, secrets, adopt, repairs, isHeld, note }: AdvanceDeletionsDeps,
-): Promise<"settled" | "gone" | number | Installation> {
+  { objects, records, rivalNamed }: FinalizerContext,
+  { api, mode, className, secrets, adopt, repairs, isHeld, applyOwnWrite }: AdvanceDeletionsDeps,
+): Promise<FinalizerResult> {
   const hasProject = objects.project !== undefined;
   const installation = secrets.installation();
   const own = ownFinalizers({ object, className, installation, hasProject, record: records.before });
   const effectivePolicy = policyOf(object, objects);
   const wanted = wantsFinalizer({ object, effectivePolicy, mode, record: records.now, own, isHeld: isHeld(object) });
-  if (isAsWanted(object, wanted, own)) return "settled";
-  // Whose Project it was nobody can say any more; whose finalizer it is, the annotation beside it does.
+  if (isAsWanted(object, wanted, own)) return { outcome: "done" };
+  // Without its Project, only the annotation beside the finalizer says which installation set it.
   const setter = setterOf(object, finalizerOf(className)) ?? "";
   const rival = hasProject ? undefined : await rivalNamed(setter);
   const target = `${object.metadata.uid} finalizer`;
   const text = `${own.mine} ${installation}`;
-  // Of two that adopt, each takes it once, and not back from the other one.
+  // Two installations that adopt take the finalizer once each, and not back from one another.
   const isAdopted = adopt && !(wanted && repairs.wasWritten(target, text));
-  if (rival !== undefined && !isAdopted) return rival;
+  if (rival !== undefined && !isAdopted) return { outcome: "left", to: rival };
   const waitMs = wanted ? repairs.waitMs(target, text) : 0;
-  if (waitMs > 0) return waitMs;
+  if (waitMs > 0) return { outcome: "retry", afterMs: waitMs };
   const result = await applyFinalizer(api, object, { wanted, own });
-  // What was taken away here is set anew, not repaired, once its deletionPolicy says so again.
+  // A finalizer that was removed here is set anew, not repaired, once its deletionPolicy asks for it again.
   repairs.wrote(target, wanted ? text : "taken away");
-  if (result.outcome === "changed") note(object, result.object);
-  return result.outcome === "gone" ? "gone" : "settled";
-}
-
-function allOf(objects: ProjectObjects): readonly CustomResource[] {
-  return [...(objects.project === undefined ? [] : [objects.project]), ...childrenOf(objects)];
+  if (result.outcome === "changed") applyOwnWrite(object, result.object);
+  return { outcome: result.outcome === "gone" ? "gone" : "done" };
 }
 
 function policyOf(object: CustomResource, { project }: ProjectObjects): DeletionPolicy {

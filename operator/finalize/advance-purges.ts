@@ -40,7 +40,7 @@ export interface PurgeOutcome {
   readonly waiting: ReadonlyMap<string, PurgeWait>;
   /** What the Project as a whole waits for. */
   readonly waitingFor?: PurgeWait;
-  /** Sessions are being purged. Nobody waits for it: no object is held back, and no name. */
+  /** Sessions are being purged. No object and no name waits for that. */
   readonly purgesSessions: boolean;
 }
 

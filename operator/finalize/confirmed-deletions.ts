@@ -47,7 +47,7 @@ export function createConfirmedDeletions(
     async areConfirmed(objects, published, deleted) {
       const { parts, data } = published;
       if (lacks(objects, parts, deleted)) return false;
-      const uid = parts?.project.uid ?? (data !== undefined && isUnsettled(data) ? data.projectUid : undefined);
+      const uid = parts?.project.uid ?? (data !== undefined && hasOpenEntries(data) ? data.projectUid : undefined);
       const gone = objects.project === undefined && uid !== undefined && !deleted.has(uid);
       if (gone && (await api.get(customTypes.Project, objects.ref)) !== undefined) return false;
       return childrenConfirmed(objects, published, deleted);
@@ -56,10 +56,10 @@ export function createConfirmedDeletions(
 }
 
 /**
- * Its Project's absence would decide over data: their own policy decides over the others. Once it has, the record says Retain, and nobody
- * need be asked again, who may refuse the answer for ever.
+ * True while the missing Project decides whether data are purged. Once that is decided, the record says Retain, and the API server,
+ * which may refuse the answer for ever, is not asked again.
  */
-function isUnsettled({ policy, entries }: DataRecord): boolean {
+function hasOpenEntries({ policy, entries }: DataRecord): boolean {
   return policy === "Delete" && entries.some((entry) => entry.purgeFromRevision === undefined);
 }
 
@@ -87,7 +87,7 @@ export function checkMissing({ published, present, deleted, suspected }: Missing
   return { gone: absent.difference(waiting), suspected: waiting };
 }
 
-/** UIDs of the children of each kind that are published, or whose data are on record and not yet settled. */
+/** UIDs of the children of each kind that are published, or that have an open data entry. */
 export function publishedChildren(
   parts: ProjectParts | undefined,
   record: DataRecord | undefined,

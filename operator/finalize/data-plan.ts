@@ -13,7 +13,7 @@ import { decidePurge, type PurgeContext } from "./decide-purge.ts";
 import { withSuccessors } from "./replaced-definitions.ts";
 
 export interface DataInput {
-  /** Of a synced cache, and what is absent in it known to have gone (see confirmed-deletions.ts). */
+  /** From a synced cache; missing objects are confirmed as deleted (see confirmed-deletions.ts). */
   readonly objects: ProjectObjects;
   /** As they were seen last, of those that have gone: theirs may differ from what was published. */
   readonly deleted?: readonly CustomResource[];
@@ -155,7 +155,7 @@ function byUid(objects: readonly (ApiResource | RootKey)[]): PurgeContext["objec
 
 // ------------------------------------------------------------------------------------------- data of an earlier namespace
 
-/** Data that are to be purged belong to nobody any more: the next object of the name waits until they are gone. */
+/** Data that are to be purged belong to no object any more: the next object of the name waits until they are deleted. */
 function isForeign(entry: DataEntry, { namespaceUid }: DataInput): boolean {
   return namespaceUid !== undefined && entry.namespaceUid !== namespaceUid && entry.purgeFromRevision === undefined;
 }
@@ -219,7 +219,7 @@ function sorted(record: DataRecord): DataRecord {
   return { ...record, entries: [...record.entries].sort((a, b) => (entryKeyOf(a) < entryKeyOf(b) ? -1 : 1)) };
 }
 
-/** Beyond it the earliest are left to expire: nobody carries out purges, so nobody opens sessions either. */
+/** Beyond it the earliest are left to expire: without a replica that purges there is none that opens sessions. */
 const maxEndedProjects = 100;
 
 interface EndInput {

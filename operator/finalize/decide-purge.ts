@@ -1,8 +1,9 @@
-// Decides over the data of one resource or root key: whether the end of its object, or of its Project, has them purged. That is
-// final once its purge was ordered, or once the object that brought it has gone; until then its live spec can release it.
+// Decides whether the data of one resource or root key are purged because its object, or its Project, is deleted. The decision is final
+// once the purge was ordered, or once the object that caused it is gone; until then an edit of that object's spec can revoke it.
 
 import type { DataEntry } from "../model/data-record.ts";
 import type { ApiResource, DeletionPolicy, Project, RootKey } from "../model/objects.ts";
+import { isDeleting } from "../model/project-objects.ts";
 
 /** What is known when the entries of one project are evaluated. */
 export interface PurgeContext {
@@ -14,7 +15,7 @@ export interface PurgeContext {
   readonly recordedPolicy: DeletionPolicy | undefined;
   readonly projectUid: string;
   readonly objectOf: (uid: string) => ApiResource | RootKey | undefined;
-  /** One that has gone, as it was seen last; undefined when nobody saw it go. */
+  /** A deleted object as it was last seen; undefined when its deletion was not seen. */
   readonly goneOf: (uid: string) => ApiResource | RootKey | undefined;
   /** Whether the purge of an entry has been ordered. */
   readonly isOrdered: (entry: DataEntry) => boolean;
@@ -42,11 +43,11 @@ interface Holder {
 /** UID of the object whose deletion purges the entry's data; undefined when nothing does. */
 function purgeCauseOf(entry: DataEntry, { object, policy }: Holder, context: PurgeContext): string | undefined {
   const { project, projectPolicy, recordedPolicy, projectUid } = context;
-  if (isGoing(project) && projectPolicy === "Delete" && policy !== "Retain") return projectUid;
-  // Kept at its end: what its Project says later of the living does not concern it.
-  const ends = object === undefined ? entry.retained !== true : isGoing(object);
-  // One that has gone may have gone before its Project said Delete: an operator can learn of both at once. What was recorded
-  // before tells, and of two that differ Retain counts.
+  if (isEnding(project) && projectPolicy === "Delete" && policy !== "Retain") return projectUid;
+  // Data that were kept when their object was deleted do not follow a later policy of the Project.
+  const ends = object === undefined ? entry.retained !== true : isEnding(object);
+  // The object may have been deleted before its Project said Delete: an operator can learn of both at once. The policy recorded before
+  // decides, and of two that differ Retain counts.
   const inherited = object === undefined && recordedPolicy === "Retain" ? "Retain" : projectPolicy;
   return ends && (policy ?? inherited) === "Delete" ? entry.uid : undefined;
 }
@@ -58,6 +59,6 @@ function isReleasable(entry: DataEntry, context: PurgeContext): boolean {
   return by !== undefined;
 }
 
-function isGoing(object: Project | ApiResource | RootKey | undefined): boolean {
-  return object === undefined || object.metadata.deletionTimestamp !== undefined;
+function isEnding(object: Project | ApiResource | RootKey | undefined): boolean {
+  return object === undefined || isDeleting(object);
 }

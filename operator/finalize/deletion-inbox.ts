@@ -21,15 +21,15 @@ import {
 } from "./deletion-requests.ts";
 
 export interface DeletionInbox {
-  /** What is asked of the project now. Where `isLeft` to another installation, its own annotation speaks of that one's data. */
-  of(
+  /** The deletions that are requested of the project now. With `isLeft` its own annotation is about another installation's data. */
+  requestsOf(
     objects: Pick<ProjectObjects, "ref" | "project">,
     options: { readonly isLeft: boolean },
   ): readonly DeletionRequest[];
-  /** The project has been looked at with these: what they meant is on record. */
-  took(requests: readonly DeletionRequest[]): void;
-  /** Takes up what the Secret says, as it was just read. */
-  look(secret: KubeObject): Promise<void>;
+  /** A reconcile of the project has recorded what these requests mean. */
+  markRecorded(requests: readonly DeletionRequest[]): void;
+  /** Reads the requests from the Secret, which was just fetched. */
+  sync(secret: KubeObject): Promise<void>;
 }
 
 export interface DeletionInboxDeps {
@@ -37,13 +37,13 @@ export interface DeletionInboxDeps {
   readonly api: Pick<KubeApi, "replace">;
   readonly now: () => number;
   readonly records: () => ReadonlyMap<string, DataRecord>;
-  /** False of a project that is never looked at: its namespace is not known, or its Project is of another class. */
+  /** False for a project that is never reconciled: its namespace is not known, or its Project is of another class. */
   readonly looksAt: (key: string) => boolean;
-  /** Has the project looked at. */
+  /** Has the project reconciled. */
   readonly enqueue: (key: string) => void;
-  /** Called once with what the Secret says that can't be read, and of names under which nothing is kept. */
+  /** Called once for requests of the Secret that can't be read, and for names under which nothing is kept. */
   readonly warn: (message: string, facts: Readonly<Record<string, string>>) => void;
-  /** Called once with what a Project's annotation says that can't be read. */
+  /** Called once for requests of a Project's annotation that can't be read. */
   readonly onFault: (project: Project, fault: string) => void;
 }
 
@@ -108,21 +108,21 @@ export function createDeletionInbox(deps: DeletionInboxDeps): DeletionInbox {
       await api.replace(secretType, withAnnotations(secret, { [deletionAnnotation]: left }));
       for (const text of done) taken.delete(text);
     } catch (error) {
-      // Somebody else wrote the Secret: the next look finds it.
+      // The Secret was changed meanwhile: the next sync reads it again.
       if (!isConflict(error)) throw error;
     }
   };
 
   return {
-    of({ ref, project }, { isLeft }) {
+    requestsOf({ ref, project }, { isLeft }) {
       const own = project === undefined || isLeft ? [] : ownRequests(project);
       return [...own, ...(byProject.get(keyOfProject(ref)) ?? [])];
     },
-    took(requests) {
+    markRecorded(requests) {
       for (const { text, source, until } of requests)
         if (source === requestSources.installation && until <= now()) taken.add(text);
     },
-    async look(secret) {
+    async sync(secret) {
       const requests = secretRequests(annotationsOf(secret)[deletionAnnotation]);
       forgetTaken(requests);
       const done = new Set(requests.filter((each) => each.isEarly === true || isDone(each)).map(({ text }) => text));

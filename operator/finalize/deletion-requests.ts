@@ -32,7 +32,7 @@ export interface DeletionRequest {
   readonly source: RequestSource;
   /** Made before this operator began to lead: it may be older than data whose time an earlier version did not note, or dropped. */
   readonly isOnlyOfDated?: true;
-  /** Of a time further ahead than a clock may be: it is refused, and never carried out, also not when that time has come. */
+  /** Its time is further ahead than clocks may differ: it is refused, and never carried out, not even when that time has come. */
   readonly isEarly?: true;
 }
 
@@ -44,13 +44,13 @@ export interface ReadRequests {
 
 /** Half of what the API server lets all annotations of an object have together. */
 export const maxAnnotationBytes = 128 * 1024;
-/** A request of tomorrow would take up data that nobody has kept yet; a clock may be ahead by less. */
+/** A request with tomorrow's time would delete data that are kept later; clocks differ by less than this. */
 export const maxAheadMs = 300_000;
 /** More would only repeat the same. */
 const maxFaults = 5;
 const maxQuoted = 80;
 
-/** Of the Secret: `NAMESPACE/PROJECT@TIME`, `NAMESPACE/PROJECT/KIND/NAME@TIME`, with spaces, commas or line breaks between. */
+/** Requests on the Secret: `NAMESPACE/PROJECT@TIME`, `NAMESPACE/PROJECT/KIND/NAME@TIME`, with spaces, commas or line breaks between. */
 export function readSecretRequests(annotation: string | undefined, now: number): ReadRequests {
   return read(
     annotation,
@@ -62,7 +62,7 @@ export function readSecretRequests(annotation: string | undefined, now: number):
   );
 }
 
-/** Of a Project: `all@TIME`, `KIND/NAME@TIME`. */
+/** Requests on a Project: `all@TIME`, `KIND/NAME@TIME`. */
 export function readProjectRequests(annotation: string | undefined, project: ProjectRef, now: number): ReadRequests {
   return read(annotation, { now, source: requestSources.project, example: "ApiResource/books" }, (name) => ({
     project,
@@ -157,10 +157,10 @@ function faultOf(request: DeletionRequest | string): string | undefined {
   if (typeof request === "string") return request;
   const quoted = JSON.stringify(request.text.slice(0, maxQuoted));
   if (request.isEarly !== true) return undefined;
-  return `${quoted} is of the future, and stays refused: name a time until which data were kept already`;
+  return `${quoted} is in the future, and stays refused: name a time until which data were kept already`;
 }
 
-/** Of one annotation; one with as many is refused as a whole until some are gone from it. */
+/** The most requests of one annotation; an annotation with as many is refused as a whole. */
 export const maxRefused = 50;
 
 interface SiftedRequests {

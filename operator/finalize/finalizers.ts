@@ -8,6 +8,7 @@ import { customTypes } from "../kube/resource-types.ts";
 import type { DataRecord } from "../model/data-record.ts";
 import { finalizer, finalizerOf, purgeFinalizersOf, setterAnnotationOf, setterOf } from "../model/finalizer.ts";
 import type { CustomResource, DeletionPolicy } from "../model/objects.ts";
+import { isDeleting } from "../model/project-objects.ts";
 
 /** Which finalizers are this operator's, on one object. */
 export interface OwnFinalizers {
@@ -23,7 +24,7 @@ export interface Ownership {
   readonly className: string | undefined;
   /** This one; undefined = not known yet. */
   readonly installation?: string | undefined;
-  /** Its Project is there, and of this operator's class: nobody else looks after the object. */
+  /** Its Project exists and has this operator's class: no other operator manages the object. */
   readonly hasProject: boolean;
   /** As it was before anything was purged. */
   readonly record: DataRecord | undefined;
@@ -39,7 +40,7 @@ export function ownFinalizers({ object, className, installation, hasProject, rec
 
 export interface FinalizerInput {
   readonly object: CustomResource;
-  /** Of effectiveDeletionPolicy. */
+  /** As effectiveDeletionPolicy returns it. */
   readonly effectivePolicy: DeletionPolicy;
   /** `namespaced`: the operator's rights go with the namespace, perhaps before its objects, so nothing may wait for it. */
   readonly mode: "cluster" | "namespaced";
@@ -53,7 +54,7 @@ export interface FinalizerInput {
 export function wantsFinalizer({ object, effectivePolicy, mode, record, own, isHeld }: FinalizerInput): boolean {
   if (isHeld === true || mode === "namespaced" || object.kind === "ProjectUser" || object.kind === "ApiKey")
     return false;
-  if (object.metadata.deletionTimestamp === undefined) return effectivePolicy === "Delete";
+  if (!isDeleting(object)) return effectivePolicy === "Delete";
   // The API server lets none be added now.
   if (!holdsOneOf(object, own)) return false;
   const { uid } = object.metadata;
@@ -96,14 +97,14 @@ export async function applyFinalizer(
 /** Nothing is to be written for it. */
 export function isAsWanted(object: CustomResource, wanted: boolean, own: OwnFinalizers): boolean {
   if (!wanted) return !holdsOneOf(object, own);
-  // On its way out it keeps what it has: none can be added then.
-  if (object.metadata.deletionTimestamp !== undefined) return true;
+  // No finalizer can be added to an object that is being deleted.
+  if (isDeleting(object)) return true;
   const { mine, installation } = own;
   const isNamed = installation === undefined || setterOf(object, mine) === installation;
   return isNamed && purgeFinalizersOf(object).includes(mine);
 }
 
-/** Who has set each of these. As with the finalizers, what is left out is taken away. */
+/** The installations that set these finalizers. As with finalizers, an annotation that is left out is removed. */
 function settersOf(
   object: CustomResource,
   finalizers: readonly string[],
@@ -131,7 +132,7 @@ async function replaceWithout(
   { kind, applied, own }: Replaced,
 ): Promise<FinalizerOutcome> {
   // A replaced object loses the annotation that kubectl keeps and the cache does not; one that is going needs it no more.
-  if (applied.metadata.deletionTimestamp === undefined) return { outcome: "unchanged" };
+  if (!isDeleting(applied)) return { outcome: "unchanged" };
   const finalizers = (applied.metadata.finalizers ?? []).filter((name) => !own.droppable.has(name));
   const replacement = { ...applied, apiVersion, kind, metadata: { ...applied.metadata, finalizers } };
   return outcomeOf(await api.replace(customTypes[kind], replacement as unknown as JsonObject));

@@ -1,5 +1,5 @@
-// Says of objects that went with the CustomResourceDefinition of their kind that they are held, and takes them for deleted once a
-// person confirms that, by the hold's name on the Secret of the fleet's key ring.
+// Reports objects that were deleted with the CustomResourceDefinition of their kind as held, and treats them as deleted once a person
+// confirms that, with the name of the hold on the Secret of the fleet's key ring.
 
 import { keyOfProject } from "../../core/config/config-keys.ts";
 import type { Logger } from "../../core/log/logger.ts";
@@ -29,8 +29,8 @@ export interface HeldObjects extends Pick<ReplacedDefinitions, "begin" | "isRepl
 export interface HeldObjectsDeps {
   readonly caches: Pick<Caches, "held" | "isKept" | "releaseHeld" | "definitionOf" | "index">;
   /** Annotations of the ring's Secret. */
-  readonly noted: (name: string) => Promise<string | undefined>;
-  readonly note: (name: string, value: string) => Promise<void>;
+  readonly getAnnotation: (name: string) => Promise<string | undefined>;
+  readonly setAnnotation: (name: string, value: string) => Promise<void>;
   readonly publisher: () => Promise<Publisher>;
   /** Called when something of any Project is no longer held. */
   readonly onReleased: () => void;
@@ -42,15 +42,15 @@ export interface HeldObjectsDeps {
 }
 
 export function createHeldObjects(deps: HeldObjectsDeps): HeldObjects {
-  const { caches, noted, note, publisher, ringSecret, recorder, logger } = deps;
+  const { caches, getAnnotation, setAnnotation, publisher, ringSecret, recorder, logger } = deps;
   const replaced = createReplacedDefinitions({
     currentDefinition: caches.definitionOf,
     isHolding: (kind) => caches.held().some((each) => each.kind === kind),
     adopt: deps.adopt,
-    remembered: () => noted(definitionsAnnotation),
+    remembered: () => getAnnotation(definitionsAnnotation),
     remember: async (text) => {
       try {
-        await note(definitionsAnnotation, text);
+        await setAnnotation(definitionsAnnotation, text);
         return true;
       } catch (error) {
         if (isConflict(error)) return false;
@@ -70,7 +70,7 @@ export function createHeldObjects(deps: HeldObjectsDeps): HeldObjects {
     logger.error("CustomResourceDefinition deleted; its objects are served as they were last", {
       definition: definitionNameOf(kind),
       objects: length,
-      advice: `Apply it and its objects again, or confirm the deletion: ${adviceOf(name, ringSecret)}`,
+      advice: `Apply it and its objects again, or ${adviceOf(name, ringSecret)}`,
     });
     return projects;
   };
@@ -87,7 +87,7 @@ export function createHeldObjects(deps: HeldObjectsDeps): HeldObjects {
     }
   };
 
-  const settle = async (name: string, hold: HeldKind, names: ReadonlySet<string>): Promise<void> => {
+  const confirmOrReport = async (name: string, hold: HeldKind, names: ReadonlySet<string>): Promise<void> => {
     if (!names.has(name)) {
       report(name, hold);
       return;
@@ -109,23 +109,23 @@ export function createHeldObjects(deps: HeldObjectsDeps): HeldObjects {
       const holds = new Map(held().map((hold) => [holdNameOf(hold), hold]));
       for (const name of reported.keys()) if (!holds.has(name)) reported.delete(name);
       if (holds.size === 0) return;
-      const names = new Set(wordsIn(await noted(confirmAnnotation)));
-      for (const [name, hold] of holds) await settle(name, hold, names);
+      const names = new Set(wordsIn(await getAnnotation(confirmAnnotation)));
+      for (const [name, hold] of holds) await confirmOrReport(name, hold, names);
     },
   };
 }
 
-/** Of one definition, so that a confirmation that stays in Git confirms no later deletion. */
+/** Names one definition, so that a confirmation that stays in Git confirms no later deletion. */
 function holdNameOf({ kind, definition }: HeldKind): string {
   return `${customTypes[kind].plural}-${definition.slice(0, 8)}`;
 }
 
 function noteOf(kind: Kind, advice: string): EventNote {
   const what = kind === "Project" ? "the Project" : `${kind}s of the Project`;
-  const note = `The CustomResourceDefinition ${definitionNameOf(kind)} was deleted, and ${what} with it: served as before, keys and data are kept. Apply what was deleted again, or confirm the deletion: ${advice}`;
+  const note = `The CustomResourceDefinition ${definitionNameOf(kind)} was deleted, and ${what} with it: served as before, keys and data are kept. Apply what was deleted again, or ${advice}`;
   return { type: "Warning", reason: "DeletionHeld", action: "Reconcile", note };
 }
 
 function adviceOf(name: string, { namespace, name: secret }: ObjectName): string {
-  return `${confirmAnnotation}: "${name}" on Secret ${namespace}/${secret}`;
+  return `confirm the deletion by annotating Secret ${namespace}/${secret} with ${confirmAnnotation}: "${name}"`;
 }

@@ -1,5 +1,5 @@
-// Settles what becomes of data that a project has and does not serve, once it is known what it serves: since when they are kept, how much they
-// are, and which of them are deleted because somebody asked for it. Pure. What is served is never touched, nor what an object names that is there.
+// Plans what becomes of data that a project has and does not serve, once it is known what it serves: since when they are kept, how
+// much they are, and which of them are deleted on request. Pure. Data that are served, or that an existing object names, are left alone.
 
 import type { KeptSize } from "../../core/config/data-order.ts";
 import type { ProjectParts } from "../../core/config/types.ts";
@@ -25,7 +25,7 @@ export interface KeptInput {
 }
 
 /** The evaluation, with what is kept and what is to be purged in its record. */
-export function settleKept(data: DataEvaluation, input: KeptInput): DataEvaluation {
+export function planKeptData(data: DataEvaluation, input: KeptInput): DataEvaluation {
   if (data.record === undefined) return data;
   const record = withKept(data.record, input);
   return { ...data, record, openPurges: openPurges(record) };
@@ -57,7 +57,7 @@ export function withKept({ refused: before, ...record }: DataRecord, input: Kept
 interface Dating {
   readonly isGuarded: boolean;
   readonly isUndated: boolean;
-  /** Of what is kept from now on. */
+  /** The time of data that are kept from now on. */
   readonly since: number;
 }
 
@@ -86,7 +86,7 @@ export function claimedKeys({ resources, rootKeys }: ProjectObjects): ReadonlySe
   ]);
 }
 
-/** What an operator of an earlier version kept: nobody knows since when. Whatever is found to be kept now has a time. */
+/** Data that an operator of an earlier version kept have no time. Data that are found to be kept now have one. */
 function undatedKeys(publishedRecord: DataRecord | undefined): ReadonlySet<string> {
   const undated = (publishedRecord?.entries ?? []).filter(
     ({ retained, retainedAt }) => retained && retainedAt === undefined,

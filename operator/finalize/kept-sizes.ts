@@ -1,5 +1,5 @@
 // Has replicas measure data that are kept, a few at a time: the operator can't reach them. What was found is on record with the next look at
-// the project, and does not change from then on, since nobody writes to what nobody serves.
+// the project, and does not change from then on, since no replica writes data that it does not serve.
 
 import { keyOfProject, projectOfKey } from "../../core/config/config-keys.ts";
 import type { KeptSize } from "../../core/config/data-order.ts";
@@ -19,7 +19,7 @@ export interface KeptSizes {
 export interface MeasuringConfig {
   readonly purges: Pick<Purges, "order" | "forget" | "sizes">;
   readonly records: ReadonlyMap<string, DataRecord>;
-  /** Of everything that was published until now. */
+  /** The rollout state of everything that was published until now. */
   readonly rollout: RolloutState;
 }
 

@@ -3,6 +3,7 @@
 // stored data go to the objects that have the names now.
 
 import type { ProjectParts, ProjectRef } from "../../core/config/types.ts";
+import { parseOrUndefined } from "../../core/json/parse-or-undefined.ts";
 import { isKind, type Kind, kinds } from "../../core/manifests/object.ts";
 import { resourceNameOf, rootKeyOf, usernameOf } from "../model/claimed-name.ts";
 import { type DataEntry, type DataRecord, kindOf } from "../model/data-record.ts";
@@ -36,7 +37,7 @@ export interface ReplacedDefinitionsDeps {
   /** Take over what another installation, or an earlier cluster, left. */
   readonly adopt: boolean;
   readonly remembered: () => Promise<string | undefined>;
-  /** False when somebody else was writing: then the next look tries again. */
+  /** False when the Secret was written meanwhile: the next check tries again. */
   readonly remember: (text: string) => Promise<boolean>;
   readonly publisher: () => Promise<Pick<Publisher, "published" | "load">>;
   readonly objectsOf: (ref: ProjectRef) => ProjectObjects;
@@ -89,8 +90,8 @@ export function createReplacedDefinitions(deps: ReplacedDefinitionsDeps): Replac
       const sought = replaced();
       const found = sought.length === 0 ? [] : await publishedProjects();
       held = sought.flatMap((kind) => heldOf(kind, known.get(kind) ?? "", found));
-      const unsettled = new Set(sought.filter((kind) => found.some((each) => isUnsettled(kind, each))));
-      await learn(kinds.filter((kind) => !(isHolding(kind) || unsettled.has(kind))));
+      const orphaned = new Set(sought.filter((kind) => found.some((each) => hasOrphans(kind, each))));
+      await learn(kinds.filter((kind) => !(isHolding(kind) || orphaned.has(kind))));
     },
   };
 }
@@ -107,7 +108,7 @@ function heldOf(kind: Kind, definition: string, found: readonly Found[]): readon
 }
 
 /** Something that is published is not of an object that there is now. */
-function isUnsettled(kind: Kind, { objects, parts }: Found): boolean {
+function hasOrphans(kind: Kind, { objects, parts }: Found): boolean {
   if (parts === undefined) return false;
   const [published, present] = {
     Project: [[parts.project], [objects.project]] as const,
@@ -151,21 +152,17 @@ function without<P extends { readonly uid: string }>(
   return [...served.values()].filter((part) => !names.has(nameOf(part))).map(({ uid }) => uid);
 }
 
-/** What somebody wrote over it is as if nothing were remembered. */
+/** An annotation that was overwritten with something else counts as none. */
 function definitionsIn(text: string | undefined): ReadonlyMap<Kind, string> {
-  try {
-    const entries = Object.entries((JSON.parse(text ?? "{}") ?? {}) as Readonly<Record<string, unknown>>);
-    return new Map(entries.flatMap(([kind, uid]) => (isKind(kind) && typeof uid === "string" ? [[kind, uid]] : [])));
-  } catch {
-    return new Map();
-  }
+  const entries = Object.entries((parseOrUndefined(text ?? "{}") ?? {}) as Readonly<Record<string, unknown>>);
+  return new Map(entries.flatMap(([kind, uid]) => (isKind(kind) && typeof uid === "string" ? [[kind, uid]] : [])));
 }
 
 interface Succession {
   readonly objects: ProjectObjects;
-  /** As they were seen last, of those that somebody deleted. */
+  /** Objects whose DELETED event came, as they were last seen. */
   readonly deleted: readonly CustomResource[];
-  /** Objects of this kind that are gone went with a former definition, unless somebody deleted them. */
+  /** Missing objects of this kind were deleted with a former definition, unless they are among `deleted`. */
   readonly isReplaced: (kind: Kind) => boolean;
 }
 

@@ -4,7 +4,7 @@
 import type { ProjectParts } from "../../core/config/types.ts";
 import type { Kind } from "../../core/manifests/object.ts";
 import type { CustomResource } from "../model/objects.ts";
-import { childrenOf, type ProjectObjects } from "../model/project-objects.ts";
+import { allObjects, childrenOf, type ProjectObjects } from "../model/project-objects.ts";
 import type { Verdict } from "../model/verdict.ts";
 import type { AuditEntry } from "../observe/audit-log.ts";
 
@@ -56,7 +56,7 @@ function childrenWithdrawn(published: ProjectParts, withdrawing: Withdrawing): r
   return (
     servedChildren(published)
       .filter(({ servedAs, uid }) => !stillServed.has(`${servedAs} ${uid}`))
-      // Of those that only went with their Project the line of the Project counts how many.
+      // Children that were withdrawn with their Project are counted in the Project's entry.
       .filter(({ uid }) => served !== undefined || !present.has(uid))
       .map(({ kind, action, called, uid }) => {
         const { name = called } = known.get(uid) ?? {};
@@ -91,9 +91,7 @@ function reasonOf(
   uid: string,
   { objects, deleted, verdicts, isNamespaceGone }: Withdrawing,
 ): { readonly why: string; readonly deletionTimestamp?: string } {
-  const { project } = objects;
-  const present: readonly CustomResource[] = [...(project === undefined ? [] : [project]), ...childrenOf(objects)];
-  const object = [...present, ...deleted].find(({ metadata }) => metadata.uid === uid);
+  const object = [...allObjects(objects), ...deleted].find(({ metadata }) => metadata.uid === uid);
   const { deletionTimestamp } = object?.metadata ?? {};
   const since = deletionTimestamp !== undefined && { deletionTimestamp };
   if (isNamespaceGone) return { why: "NamespaceDeleted", ...since };

@@ -37,7 +37,7 @@ export interface FleetRingDeps {
 
 export interface FleetRing {
   readonly keyring: Keyring;
-  /** Of its Secret. */
+  /** UID of its Secret. */
   readonly secretUid: string;
 }
 

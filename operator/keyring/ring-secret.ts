@@ -6,7 +6,7 @@ import type { JsonObject } from "../../core/config/types.ts";
 import { annotationsOf, withAnnotations } from "../kube/annotations.ts";
 import type { KubeObject, ObjectName } from "../kube/api.ts";
 
-/** Of the operators without a class. */
+/** The Secret of operators without a class. */
 export const classlessRingSecret = "jsonplane-keyring";
 export const ringEntry = "keyring.json";
 
@@ -43,17 +43,17 @@ export interface RingState {
 /** What the Secret says. */
 export function readRingSecret(secret: KubeObject): RingState {
   const { namespace, name } = secret.metadata;
-  const notes = annotationsOf(secret);
+  const annotations = annotationsOf(secret);
   const encoded = (secret["data"] as Readonly<Record<string, string>> | undefined)?.[ringEntry];
   if (encoded === undefined) throw unusable(namespace, `has no entry "${ringEntry}"`);
   return {
     keyring: parsed(Buffer.from(encoded, "base64").toString("utf8"), (why) =>
-      unusable(namespace, `is no key ring: ${why}`),
+      unusable(namespace, `is not a key ring: ${why}`),
     ),
-    rotate: notes[ringAnnotations.rotate],
-    rotated: notes[ringAnnotations.rotated],
-    rotating: notes[ringAnnotations.rotating],
-    since: Date.parse(notes[ringAnnotations.since] ?? "") || 0,
+    rotate: annotations[ringAnnotations.rotate],
+    rotated: annotations[ringAnnotations.rotated],
+    rotating: annotations[ringAnnotations.rotating],
+    since: Date.parse(annotations[ringAnnotations.since] ?? "") || 0,
   };
 
   function unusable(where: string, what: string): FleetRingUnusable {
@@ -94,14 +94,14 @@ export function newRingSecret(
 
 /** The same Secret for PUT, with this state; whatever else it carries stays. */
 export function withRingState(secret: RingHolder, state: RingState): JsonObject {
-  const notes = {
+  const annotations = {
     [ringAnnotations.rotate]: state.rotate,
     [ringAnnotations.rotated]: state.rotated,
     [ringAnnotations.rotating]: state.rotating,
     [ringAnnotations.since]: state.rotating === undefined ? undefined : new Date(state.since).toISOString(),
   };
   return {
-    ...withAnnotations(secret, notes),
+    ...withAnnotations(secret, annotations),
     apiVersion: "v1",
     kind: "Secret",
     data: {

@@ -1,5 +1,5 @@
 // Carries a rotation of the fleet's ring one step further: the leader calls it every few seconds and when the Secret changes.
-// Refuses with FleetRingUnusable a Secret that somebody broke, and goes on with the ring that it holds.
+// Refuses a damaged Secret with FleetRingUnusable, and continues with the ring in use.
 
 import type { Clock } from "../../core/clock.ts";
 import { type Keyring, keyringText, newRingKey, type RingKey } from "../../core/config/keyring.ts";
@@ -12,7 +12,7 @@ import { needsSealedWith, nextRingStep, type RingFacts, type RingStep } from "./
 import { type RingState, readRingSecret, restingRing, unusableRing, withRingState } from "./ring-secret.ts";
 
 /** The ring that the publisher seals and opens with. */
-export interface HeldRing {
+export interface CurrentKeyring {
   current(): Keyring;
   /** From now on this one. */
   adopt(ring: Keyring): void;
@@ -25,7 +25,7 @@ export interface SealedConfig {
   /** Seals anew what another key than the ring's first has sealed. Much at once: it may take several calls. */
   reseal(): Promise<unknown>;
   /** A revision by which nothing was left to be sealed anew. */
-  settledAt(): number;
+  resealedAtRevision(): number;
 }
 
 /** A live replica, as it acknowledged. */
@@ -45,7 +45,7 @@ export interface RotationDeps {
   readonly className?: string | undefined;
   readonly random: Random;
   readonly clock: Clock;
-  readonly ring: HeldRing;
+  readonly ring: CurrentKeyring;
   /** Other annotations that the Secret must have: written again where it was made anew, or overwritten by a tool that keeps it elsewhere. */
   readonly annotations?: () => Readonly<Record<string, string>>;
   readonly config: SealedConfig;
@@ -55,7 +55,7 @@ export interface RotationDeps {
   readonly replicas: () => Promise<readonly RingReplica[]>;
   /** Called with every step that was done. */
   readonly onStep?: (step: RingStep["step"]) => void;
-  /** Called with a ring that somebody put into the Secret, and that is in use from now on: its key ids. */
+  /** Called with the key ids of a ring that was put into the Secret by others, and is used from now on. */
   readonly onAdopted?: (kids: readonly string[]) => void;
   /** Called each time with the Secret as it was found. */
   readonly onSecret?: (secret: KubeObject) => void;
@@ -67,7 +67,7 @@ export interface RotationDeps {
 export type Rotation = "idle" | "waiting" | "advanced";
 
 export async function rotateFleetRing(deps: RotationDeps): Promise<Rotation> {
-  // Somebody deleted it: what is in use comes back, not a new one.
+  // A deleted Secret is recreated with the ring in use, not with a new one.
   const secret = await annotated(deps, await ensureRingSecret(deps, async () => restingRing(deps.ring.current())));
   deps.onSecret?.(secret);
   const state = readRingSecret(secret);
@@ -84,10 +84,10 @@ export async function rotateFleetRing(deps: RotationDeps): Promise<Rotation> {
   return "advanced";
 }
 
-/** What stands there, whatever it says, stays. */
+/** Adds the missing annotations; existing ones stay, whatever their value. */
 async function annotated({ api, annotations }: RotationDeps, secret: KubeObject): Promise<KubeObject> {
-  const notes = Object.entries(annotations?.() ?? {});
-  const missing = notes.filter(([name]) => annotationsOf(secret)[name] === undefined);
+  const wanted = Object.entries(annotations?.() ?? {});
+  const missing = wanted.filter(([name]) => annotationsOf(secret)[name] === undefined);
   if (missing.length === 0) return secret;
   return await api.replace(secretType, withAnnotations(secret, Object.fromEntries(missing)));
 }
@@ -119,7 +119,7 @@ async function factsOf({ clock, config, replicas }: RotationDeps, state: RingSta
   return {
     commonKids: first && others.reduce((common, kids) => common.intersection(kids), first),
     sealedWith,
-    programmed: live.every(({ revision }) => revision >= config.settledAt()),
+    programmed: live.every(({ revision }) => revision >= config.resealedAtRevision()),
     now: clock.now(),
   };
 }

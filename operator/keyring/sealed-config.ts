@@ -19,7 +19,7 @@ export interface SealedConfigDeps {
 export function createSealedConfig(deps: SealedConfigDeps): SealedConfig {
   const { publisher, resealProject, sealingKid } = deps;
   /** The newest revision when nothing was left to be sealed anew. */
-  let settledAt: number | undefined;
+  let resealedAt: number | undefined;
 
   return {
     async sealedWith() {
@@ -28,16 +28,16 @@ export function createSealedConfig(deps: SealedConfigDeps): SealedConfig {
       return kids;
     },
     async reseal() {
-      settledAt = undefined;
+      resealedAt = undefined;
       for (const ref of await publisher.published()) {
         const kids = await publisher.sealedWith(ref);
         if (![...kids].every((kid) => kid === sealingKid())) await resealProject(ref);
       }
     },
-    settledAt() {
+    resealedAtRevision() {
       // Not the newest of each moment, which a busy fleet is never done with.
-      settledAt ??= publisher.newest();
-      return settledAt;
+      resealedAt ??= publisher.newest();
+      return resealedAt;
     },
   };
 }

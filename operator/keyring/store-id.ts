@@ -17,20 +17,20 @@ export interface StoreIdDeps {
 }
 
 export interface KeptStoreId extends StoreIdentity {
-  /** Writes an annotation of the Secret, and remembers it for a Secret that is made anew. */
-  note(name: string, value: string): Promise<void>;
-  /** What an annotation of the Secret says now. */
-  noted(name: string): Promise<string | undefined>;
-  /** What the Secret has to say, also one that is made anew or that somebody wrote over. */
+  /** Writes an annotation of the Secret, and keeps it for a Secret that is recreated. */
+  setAnnotation(name: string, value: string): Promise<void>;
+  /** The present value of an annotation of the Secret. */
+  getAnnotation(name: string): Promise<string | undefined>;
+  /** The annotations that the Secret must have, also one that was recreated or overwritten. */
   annotations(): Readonly<Record<string, string>>;
 }
 
 export function createStoreId({ api, secret, policy }: StoreIdDeps): KeptStoreId {
-  /** The Secret may be deleted while this process runs, and is made anew by it. */
+  /** The Secret may be deleted while this process runs, which then recreates it. */
   const known = new Map<string, string>();
-  const noted = async (name: string): Promise<string | undefined> =>
+  const getAnnotation = async (name: string): Promise<string | undefined> =>
     annotationsOf(await api.get(secretType, secret))[name];
-  const note = async (name: string, value: string): Promise<void> => {
+  const setAnnotation = async (name: string, value: string): Promise<void> => {
     const found = await api.get(secretType, secret);
     // Put back by a rotation's next look, with what annotations() says.
     if (found !== undefined) await api.replace(secretType, withAnnotations(found, { [name]: value }));
@@ -38,15 +38,15 @@ export function createStoreId({ api, secret, policy }: StoreIdDeps): KeptStoreId
   };
   return {
     policy,
-    note,
-    noted,
+    setAnnotation,
+    getAnnotation,
     async expected() {
-      const id = known.get(storeIdAnnotation) ?? (await noted(storeIdAnnotation));
+      const id = known.get(storeIdAnnotation) ?? (await getAnnotation(storeIdAnnotation));
       if (id !== undefined) known.set(storeIdAnnotation, id);
       return id;
     },
-    keep: (id) => note(storeIdAnnotation, id),
-    accepted: () => noted(acceptLossAnnotation),
+    keep: (id) => setAnnotation(storeIdAnnotation, id),
+    accepted: () => getAnnotation(acceptLossAnnotation),
     annotations: () => Object.fromEntries(known),
   };
 }

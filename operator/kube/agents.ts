@@ -14,7 +14,7 @@ export interface PoolLimits {
   readonly bodyMs: number;
 }
 
-export const usualPoolLimits: PoolLimits = {
+export const defaultPoolLimits: PoolLimits = {
   connections: 16,
   connectMs: 5_000,
   headersMs: 15_000,
@@ -70,7 +70,7 @@ export function createAgents(limits: PoolLimits): Agents {
 
 function dispatcher({ tls, proxy }: Credentials, limits: PoolLimits, use: keyof Pair): Dispatcher {
   const common = {
-    // One connection of HTTP/2 for all would share one fate and one window; client-node's forerunners leaked with it.
+    // With HTTP/2 all calls would share one connection, its failures and its flow-control window.
     allowH2: false,
     connections: use === "calls" ? limits.connections : null,
     headersTimeout: limits.headersMs,

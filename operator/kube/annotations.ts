@@ -19,8 +19,8 @@ export function wordsIn(text: string | undefined): readonly string[] {
 }
 
 /** A copy for PUT or POST with these annotations beside its others; undefined takes one away. */
-export function withAnnotations(object: Annotated, notes: Readonly<Record<string, string | undefined>>): JsonObject {
-  const all = Object.entries({ ...annotationsOf(object), ...notes });
+export function withAnnotations(object: Annotated, changes: Readonly<Record<string, string | undefined>>): JsonObject {
+  const all = Object.entries({ ...annotationsOf(object), ...changes });
   const annotations = Object.fromEntries(all.filter(([, value]) => value !== undefined));
   return { ...object, metadata: { ...object.metadata, annotations } } as unknown as JsonObject;
 }

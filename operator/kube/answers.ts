@@ -1,6 +1,7 @@
-// What the API server's answers say: objects, trimmed of what only other tools need, and failures. A failure about Secrets
-// never carries the server's own text: its validation quotes the values that were sent.
+// Reads the API server's responses: objects, without what only other tools need, and failures. A failure about Secrets never carries
+// the server's own text: its validation quotes the values that were sent.
 
+import { parseOrUndefined } from "../../core/json/parse-or-undefined.ts";
 import { ApiFailure, ApiUnreachable, type KubeObject, type ResourceType } from "./api.ts";
 import { secretType } from "./resource-types.ts";
 
@@ -8,21 +9,13 @@ const lastApplied = "kubectl.kubernetes.io/last-applied-configuration";
 
 /** Parses without ever quoting the text: a parser's message would. */
 export function parsed(text: string, what: string): unknown {
-  const value = jsonOrNothing(text);
-  if (value === undefined) throw new ApiUnreachable(`${what}: what came back is no JSON`);
+  const value = parseOrUndefined(text);
+  if (value === undefined) throw new ApiUnreachable(`${what}: the response is not JSON`);
   return value;
 }
 
-function jsonOrNothing(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
-/** Takes managedFields and kubectl's last-applied annotation out of a freshly parsed object: half of its size, and unused. */
-export function arrived(object: KubeObject): KubeObject {
+/** Removes managedFields and kubectl's last-applied annotation from a freshly parsed object: half of its size, and unused. */
+export function stripMetadata(object: KubeObject): KubeObject {
   const metadata = object.metadata as { managedFields?: unknown; annotations?: { [name: string]: string } };
   delete metadata.managedFields;
   if (metadata.annotations?.[lastApplied] !== undefined) {

@@ -3,11 +3,11 @@
 
 import type { KubeApi } from "./api.ts";
 import type { CredentialSource } from "./credentials.ts";
+import type { CallObserved } from "./http-transport.ts";
 import { hasServiceAccount, inCluster, serviceAccountFolder } from "./in-cluster.ts";
 import { fromKubeconfig } from "./kubeconfig.ts";
 import { createRestApi } from "./rest-api.ts";
 import { type ServiceAccount, serviceAccountOf } from "./service-account.ts";
-import type { CallObserved } from "./wire.ts";
 
 export interface ConnectOptions {
   /** Path of a kubeconfig. */
@@ -22,7 +22,7 @@ export interface ConnectOptions {
 
 export interface ConnectedApi {
   readonly api: KubeApi;
-  /** Of the kubeconfig's context, or the pod's own. */
+  /** The namespace of the kubeconfig's context, or of the pod. */
   readonly namespace: string;
   /** Which ServiceAccount the credentials are of now; undefined for others. */
   account(): Promise<ServiceAccount | undefined>;

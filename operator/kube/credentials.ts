@@ -21,11 +21,11 @@ export interface TlsSettings {
 }
 
 export interface CredentialSource {
-  /** Of the context or of the service account. */
+  /** The namespace of the context or of the service account. */
   readonly namespace: string;
   /** Tokens and certificates are short-lived files: they are read again every few seconds. */
   current(): Promise<Credentials>;
-  /** After the server refused them: forgets what is remembered, also the answer of an exec plugin. */
+  /** After the server refused them: drops what is cached, the output of an exec plugin included. */
   forget(): void;
 }
 
@@ -34,14 +34,14 @@ export class NoCluster extends Error {
   override readonly name = "NoCluster";
 }
 
-const rememberedMs = 10_000;
+const cachedMs = 10_000;
 
-/** Calls `load` at most every ten seconds, and once for all who ask meanwhile. */
-export function remembering(load: () => Promise<Credentials>, monotonic: () => number): () => Promise<Credentials> {
+/** Calls `load` at most every ten seconds, and once for all calls meanwhile. */
+export function cached(load: () => Promise<Credentials>, monotonic: () => number): () => Promise<Credentials> {
   let loading: Promise<Credentials> | undefined;
   let loadedAt = 0;
   return () => {
-    if (loading !== undefined && monotonic() - loadedAt < rememberedMs) return loading;
+    if (loading !== undefined && monotonic() - loadedAt < cachedMs) return loading;
     loadedAt = monotonic();
     const attempt = load();
     loading = attempt;
@@ -55,7 +55,7 @@ export function remembering(load: () => Promise<Credentials>, monotonic: () => n
 const thisMachine: ReadonlySet<string> = new Set(["127.0.0.1", "localhost", "[::1]"]);
 
 export function serverUrl(text: string): URL {
-  if (!URL.canParse(text)) throw new NoCluster(`the API server's address is no URL: ${JSON.stringify(text)}`);
+  if (!URL.canParse(text)) throw new NoCluster(`the API server's address is not a URL: ${JSON.stringify(text)}`);
   const url = new URL(text);
   if (url.protocol === "https:" || (url.protocol === "http:" && thisMachine.has(url.hostname))) return url;
   throw new NoCluster(

@@ -4,7 +4,7 @@
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { type CredentialSource, type Credentials, remembering, serverUrl } from "./credentials.ts";
+import { type CredentialSource, type Credentials, cached, serverUrl } from "./credentials.ts";
 
 /** Where Kubernetes mounts a service account in every pod. */
 export const serviceAccountFolder = "/var/run/secrets/kubernetes.io/serviceaccount";
@@ -28,12 +28,12 @@ export async function inCluster({ host, port, folder, monotonic }: InClusterOpti
     headers: { authorization: `Bearer ${await text("token")}` },
     tls: { ca: await text("ca.crt") },
   });
-  let current = remembering(load, monotonic);
+  let current = cached(load, monotonic);
   return {
     namespace: await text("namespace"),
     current: () => current(),
     forget() {
-      current = remembering(load, monotonic);
+      current = cached(load, monotonic);
     },
   };
 }

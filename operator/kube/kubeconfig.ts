@@ -2,7 +2,7 @@
 // imported only here and only when asked for, and nothing of its transport is used (docs/adr/0014).
 
 import type { KubeConfig } from "@kubernetes/client-node";
-import { type CredentialSource, type Credentials, NoCluster, remembering, serverUrl } from "./credentials.ts";
+import { type CredentialSource, type Credentials, cached, NoCluster, serverUrl } from "./credentials.ts";
 
 export interface KubeconfigOptions {
   /** A file; else what kubectl would take: $KUBECONFIG, then the file in the home folder. */
@@ -13,13 +13,13 @@ export interface KubeconfigOptions {
 
 export async function fromKubeconfig(options: KubeconfigOptions): Promise<CredentialSource> {
   let config = await load(options);
-  let current = remembering(() => credentialsOf(config), options.monotonic);
+  let current = cached(() => credentialsOf(config), options.monotonic);
   return {
     namespace: config.getContextObject(config.getCurrentContext())?.namespace ?? "default",
     current: () => current(),
     forget() {
       // A new KubeConfig, because the old one keeps the answer of its exec plugin; the file may have changed, too.
-      current = remembering(async () => {
+      current = cached(async () => {
         config = await load(options);
         return credentialsOf(config);
       }, options.monotonic);

@@ -2,7 +2,7 @@
 
 import type { JsonObject } from "../../core/config/types.ts";
 import { collectionPath, nameOf, objectPath, queryText, selectorsOf } from "./address.ts";
-import { arrived, parsed } from "./answers.ts";
+import { parsed, stripMetadata } from "./answers.ts";
 import {
   type CallOptions,
   isNotFound,
@@ -12,43 +12,48 @@ import {
   type ListRequest,
   type ResourceType,
 } from "./api.ts";
+import {
+  type ApiRequest,
+  createHttpTransport,
+  type HttpTransport,
+  type HttpTransportOptions,
+} from "./http-transport.ts";
 import { fieldManager } from "./resource-types.ts";
 import { eventsOf, linesOf } from "./watch-lines.ts";
-import { type Asked, createWire, type Wire, type WireOptions } from "./wire.ts";
 
 const json = "application/json";
 const partial = (kind: string): string => `${json};as=${kind};g=meta.k8s.io;v=v1`;
 
-export function createRestApi(options: WireOptions): KubeApi {
-  const wire = createWire(options);
+export function createRestApi(options: HttpTransportOptions): KubeApi {
+  const transport = createHttpTransport(options);
   return {
-    list: (type, request, call) => list(wire, type, request, call),
+    list: (type, request, call) => list(transport, type, request, call),
     watch: (type, { resourceVersion, timeoutSeconds, ...scope }, call) => {
       const query = { watch: 1, allowWatchBookmarks: "true", resourceVersion, timeoutSeconds, ...selectorsOf(scope) };
-      const asked: Asked = {
+      const request: ApiRequest = {
         verb: "watch",
         method: "GET",
         type,
         path: `${collectionPath(type, scope.namespace)}${queryText(query)}`,
         accept: scope.metadataOnly === true ? partial("PartialObjectMetadata") : json,
       };
-      return eventsOf(linesOf(counted(wire.stream(asked, call), call.onBytes)), type);
+      return eventsOf(linesOf(counted(transport.stream(request, call), call.onBytes)), type);
     },
     async get(type, name, call) {
-      const asked: Asked = { verb: "get", method: "GET", type, path: objectPath(type, name), accept: json };
-      return orNone(object(wire, asked, call));
+      const request: ApiRequest = { verb: "get", method: "GET", type, path: objectPath(type, name), accept: json };
+      return orNone(object(transport, request, call));
     },
     create: (type, given, call) => {
       const path = collectionPath(type, nameOf(given).namespace);
-      return object(wire, { verb: "create", method: "POST", type, path, ...sent(given) }, call);
+      return object(transport, { verb: "create", method: "POST", type, path, ...sent(given) }, call);
     },
     replace: (type, given, call) => {
       const path = objectPath(type, nameOf(given));
-      return object(wire, { verb: "update", method: "PUT", type, path, ...sent(given) }, call);
+      return object(transport, { verb: "update", method: "PUT", type, path, ...sent(given) }, call);
     },
     apply: (type, given, { subresource, ...call } = {}) => {
       const query = queryText({ fieldManager, force: "true" });
-      const asked: Asked = {
+      const request: ApiRequest = {
         verb: "patch",
         method: "PATCH",
         type,
@@ -56,47 +61,59 @@ export function createRestApi(options: WireOptions): KubeApi {
         path: `${objectPath(type, nameOf(given), subresource)}${query}`,
         ...sent(given, "application/apply-patch+yaml"),
       };
-      return object(wire, asked, call);
+      return object(transport, request, call);
     },
     async remove(type, name, preconditions, call) {
       const body = { kind: "DeleteOptions", apiVersion: "v1", preconditions: { ...preconditions } };
-      const asked: Asked = { verb: "delete", method: "DELETE", type, path: objectPath(type, name), ...sent(body) };
-      return (await orNone(wire.call(asked, call))) !== undefined;
+      const request: ApiRequest = {
+        verb: "delete",
+        method: "DELETE",
+        type,
+        path: objectPath(type, name),
+        ...sent(body),
+      };
+      return (await orNone(transport.call(request, call))) !== undefined;
     },
-    close: () => wire.close(),
+    close: () => transport.close(),
   };
 }
 
 async function list(
-  wire: Wire,
+  transport: HttpTransport,
   type: ResourceType,
   { limit, continue: token, ...scope }: ListRequest,
   call: CallOptions | undefined,
 ): Promise<ListPage> {
-  const asked: Asked = {
+  const request: ApiRequest = {
     verb: "list",
     method: "GET",
     type,
     path: `${collectionPath(type, scope.namespace)}${queryText({ limit, continue: token, ...selectorsOf(scope) })}`,
     accept: scope.metadataOnly === true ? partial("PartialObjectMetadataList") : json,
   };
-  const page = parsed(await wire.call(asked, call), `list ${type.plural}`) as {
+  const page = parsed(await transport.call(request, call), `list ${type.plural}`) as {
     readonly metadata: { readonly resourceVersion: string; readonly continue?: string };
     readonly items: readonly KubeObject[] | null;
   };
   const further = page.metadata.continue;
   return {
-    items: (page.items ?? []).map(arrived),
+    items: (page.items ?? []).map(stripMetadata),
     resourceVersion: page.metadata.resourceVersion,
     ...(further !== undefined && further !== "" && { continue: further }),
   };
 }
 
-async function object(wire: Wire, asked: Asked, call: CallOptions | undefined): Promise<KubeObject> {
-  return arrived(parsed(await wire.call(asked, call), `${asked.verb} ${asked.type.plural}`) as KubeObject);
+async function object(
+  transport: HttpTransport,
+  request: ApiRequest,
+  call: CallOptions | undefined,
+): Promise<KubeObject> {
+  return stripMetadata(
+    parsed(await transport.call(request, call), `${request.verb} ${request.type.plural}`) as KubeObject,
+  );
 }
 
-function sent(body: JsonObject, contentType = json): Pick<Asked, "accept" | "body"> {
+function sent(body: JsonObject, contentType = json): Pick<ApiRequest, "accept" | "body"> {
   return { accept: json, body: { contentType, text: JSON.stringify(body) } };
 }
 

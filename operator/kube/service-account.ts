@@ -1,6 +1,7 @@
 // Says which ServiceAccount a bearer token was issued to. Read without a check of the signature: it is this process's own token, and
 // the API server checks it on every call.
 
+import { parseOrUndefined } from "../../core/json/parse-or-undefined.ts";
 import type { Credentials } from "./credentials.ts";
 
 export interface ServiceAccount {
@@ -15,7 +16,8 @@ export function serviceAccountOf({ headers }: Pick<Credentials, "headers">): Ser
   const [scheme = "", token = ""] = (headers["authorization"] ?? "").split(" ");
   if (scheme.toLowerCase() !== "bearer") return undefined;
   const [, payload = ""] = token.split(".");
-  const claims = parsed(Buffer.from(payload, "base64url").toString());
+  // Tokens of other kinds may be any text.
+  const claims = parseOrUndefined(Buffer.from(payload, "base64url").toString()) as Claims | null | undefined;
   const { namespace, serviceaccount } = claims?.["kubernetes.io"] ?? {};
   const { name, uid } = serviceaccount ?? {};
   const isWhole = [namespace, name, uid].every((text) => typeof text === "string" && text !== "");
@@ -27,13 +29,4 @@ interface Claims {
     readonly namespace?: unknown;
     readonly serviceaccount?: { readonly name?: unknown; readonly uid?: unknown };
   };
-}
-
-function parsed(text: string): Claims | undefined {
-  try {
-    return JSON.parse(text) as Claims;
-  } catch {
-    // Tokens of other kinds may be any text.
-    return undefined;
-  }
 }

@@ -5,11 +5,11 @@
 import type { Clock } from "../../core/clock.ts";
 import { type Monotonic, pause, type Timers } from "../../core/timers.ts";
 import type { KubeApi } from "../kube/api.ts";
-import { type Claims, createClaims } from "./claims.ts";
 import { keepLease } from "./keep-lease.ts";
 import type { LeadObservation } from "./lead-observation.ts";
 import type { Leadership } from "./leadership.ts";
 import type { HolderAccount } from "./lease.ts";
+import { createLeaseClient, type LeaseClient } from "./lease-client.ts";
 import { type LeaseTimes, leaseTimes } from "./lease-times.ts";
 
 export interface ElectorOptions {
@@ -41,7 +41,7 @@ export interface Elector {
 export function createElector(options: ElectorOptions): Elector {
   const { api, namespace, name, identity, clock, monotonic, observe } = options;
   const times = sensible({ ...leaseTimes, ...options.times });
-  const claims = createClaims({
+  const client = createLeaseClient({
     api,
     lease: { namespace, name },
     identity,
@@ -51,12 +51,12 @@ export function createElector(options: ElectorOptions): Elector {
     monotonic,
     seen: (holder) => observe?.({ kind: "holder", holder }),
   });
-  return { acquire: (signal) => acquire({ ...options, times, claims }, signal) };
+  return { acquire: (signal) => acquire({ ...options, times, client }, signal) };
 }
 
 interface Election extends ElectorOptions {
   readonly times: LeaseTimes;
-  readonly claims: Claims;
+  readonly client: LeaseClient;
 }
 
 async function acquire(election: Election, signal: AbortSignal): Promise<Leadership> {
@@ -71,9 +71,9 @@ async function acquire(election: Election, signal: AbortSignal): Promise<Leaders
 }
 
 async function attempt(election: Election): Promise<Leadership | undefined> {
-  const { claims, observe } = election;
+  const { client, observe } = election;
   try {
-    const taken = await claims.take();
+    const taken = await client.take();
     if (!taken.held) return undefined;
     observe?.({ kind: "acquired", transitions: taken.transitions });
     return keepLease(election, taken.moment);

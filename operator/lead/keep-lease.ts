@@ -1,14 +1,14 @@
 // Leadership from the moment that the Lease was taken: renewed again and again, over at once when that fails for too long, when
-// somebody else has the Lease, or when this process slept.
+// another process has the Lease, or when this process slept.
 
 import { type Timers, waited } from "../../core/timers.ts";
-import type { Claims, Moment } from "./claims.ts";
 import type { EndReason, LeadObservation } from "./lead-observation.ts";
 import { type Leadership, NotTheLeader } from "./leadership.ts";
+import type { LeaseClient, Moment } from "./lease-client.ts";
 import type { LeaseTimes } from "./lease-times.ts";
 
 export interface KeepOptions {
-  readonly claims: Claims;
+  readonly client: LeaseClient;
   readonly times: LeaseTimes;
   readonly timers: Timers;
   readonly observe?: (observation: LeadObservation) => void;
@@ -20,7 +20,7 @@ const messages: Readonly<Record<EndReason, string>> = {
   released: "The Lease was given back",
 };
 
-export function keepLease({ claims, times, timers, observe }: KeepOptions, since: Moment): Leadership {
+export function keepLease({ client, times, timers, observe }: KeepOptions, since: Moment): Leadership {
   const end = new AbortController();
   const { signal: ended } = end;
   let renewed = since;
@@ -32,7 +32,7 @@ export function keepLease({ claims, times, timers, observe }: KeepOptions, since
    * alone would let a process lead on that has slept.
    */
   const ageMs = (): number => {
-    const now = claims.now();
+    const now = client.now();
     return Math.max(now.monotonicMs - renewed.monotonicMs, now.clockMs - renewed.clockMs);
   };
   const held = (): boolean => !ended.aborted && ageMs() < times.renewDeadlineMs;
@@ -55,7 +55,7 @@ export function keepLease({ claims, times, timers, observe }: KeepOptions, since
 
   const renew = async (): Promise<void> => {
     try {
-      const attempt = await claims.renew(ended);
+      const attempt = await client.renew(ended);
       if (ended.aborted) return;
       if (!attempt.held) {
         endBy("taken");
@@ -77,13 +77,13 @@ export function keepLease({ claims, times, timers, observe }: KeepOptions, since
     }
   };
 
-  const giveBack = async (): Promise<void> => {
+  const release = async (): Promise<void> => {
     endBy("released");
     await running;
     try {
-      await claims.giveBack();
+      await client.release();
     } catch (error) {
-      observe?.({ kind: "not_given_back", error });
+      observe?.({ kind: "release_failed", error });
     }
   };
 
@@ -94,12 +94,12 @@ export function keepLease({ claims, times, timers, observe }: KeepOptions, since
     held,
     ended,
     async confirm() {
-      const mine = await claims.isMine();
+      const mine = await client.isMine();
       if (!mine) endBy("taken");
       return mine && held();
     },
     release() {
-      if (!ended.aborted) released = giveBack();
+      if (!ended.aborted) released = release();
       return released ?? Promise.resolve();
     },
   };

@@ -8,7 +8,7 @@ export interface LeaseTimes {
   readonly callMs: number;
 }
 
-/** Of 15 seconds: a renewal every 2, 5 for one call, and 10 without a renewal until the leader stops. */
+/** For a duration of 15 seconds: a renewal every 2, 5 for one call, and 10 without a renewal until the leader stops. */
 export function leaseTimesOf(leaseDurationMs: number): LeaseTimes {
   const part = leaseDurationMs / 15;
   return { leaseDurationMs, renewDeadlineMs: 10 * part, retryMs: 2 * part, callMs: 5 * part };

@@ -1,12 +1,12 @@
-// The Lease as it lies at the API server: read, claimed, given back. What it says of time is for people and for monitoring; nobody
-// decides by another process's clock.
+// The Lease object of the API server: read, taken, released. The times in it are for people and for monitoring: no process decides by
+// another process's clock.
 
 import type { Json, JsonObject } from "../../core/config/types.ts";
 import type { KubeObject, ObjectName } from "../kube/api.ts";
 import { leaseType } from "../kube/resource-types.ts";
 
 export interface LeaseRecord {
-  /** Empty when nobody holds it. */
+  /** Empty when no process holds it. */
   readonly holder: string;
   /** How long after its last sign of life the holder is left alone. */
   readonly durationMs: number;
@@ -18,14 +18,14 @@ export interface LeaseRecord {
   readonly text: string;
 }
 
-/** Of a ServiceAccount: its place, and its UID, which is another once it was deleted and made anew. */
+/** Identifies a ServiceAccount: a recreated one has another UID. */
 export interface HolderAccount {
   readonly namespace: string;
   readonly name: string;
   readonly uid: string;
 }
 
-export interface Claim {
+export interface LeaseHolder {
   readonly identity: string;
   readonly account: HolderAccount | undefined;
   readonly leaseDurationMs: number;
@@ -49,22 +49,22 @@ export function leaseRecordOf(lease: KubeObject): LeaseRecord {
 }
 
 /** A Lease that did not exist. */
-export function newLease({ namespace, name }: ObjectName, claim: Claim): JsonObject {
-  return leaseWith(withAccount({ name, namespace }, claim), {
-    ...claimedSpec(claim),
-    acquireTime: microTime(claim.now),
+export function newLease({ namespace, name }: ObjectName, holder: LeaseHolder): JsonObject {
+  return leaseWith(withAccount({ name, namespace }, holder), {
+    ...holderSpec(holder),
+    acquireTime: microTime(holder.now),
     leaseTransitions: 0,
   });
 }
 
-/** The Lease renewed, or taken over from another holder. What else stands in it is kept. */
-export function claimedLease(lease: KubeObject, claim: Claim): JsonObject {
-  const { holder, transitions } = leaseRecordOf(lease);
-  const mine = holder === claim.identity;
-  return leaseWith(withAccount(lease.metadata as unknown as JsonObject, claim), {
+/** The Lease renewed, or taken over from another holder. Its other members are kept. */
+export function heldLease(lease: KubeObject, holder: LeaseHolder): JsonObject {
+  const { holder: former, transitions } = leaseRecordOf(lease);
+  const isSame = former === holder.identity;
+  return leaseWith(withAccount(lease.metadata as unknown as JsonObject, holder), {
     ...specOf(lease),
-    ...claimedSpec(claim),
-    ...(!mine && { acquireTime: microTime(claim.now), leaseTransitions: transitions + 1 }),
+    ...holderSpec(holder),
+    ...(!isSame && { acquireTime: microTime(holder.now), leaseTransitions: transitions + 1 }),
   });
 }
 
@@ -79,8 +79,8 @@ export function releasedLease(lease: KubeObject, now: number): JsonObject {
   });
 }
 
-/** Of a holder without a ServiceAccount, nothing: the account of a former holder is not this one's. */
-function withAccount(metadata: JsonObject, { account, identity }: Claim): JsonObject {
+/** Without an account the annotation is removed: a former holder's account is not this one's. */
+function withAccount(metadata: JsonObject, { account, identity }: LeaseHolder): JsonObject {
   const { [accountAnnotation]: _, ...others } = (metadata["annotations"] ?? {}) as JsonObject;
   const own = account && { [accountAnnotation]: `${account.namespace}/${account.name}/${account.uid}/${identity}` };
   return { ...metadata, annotations: { ...others, ...own } };
@@ -92,7 +92,7 @@ function accountOf(text: string | undefined, holder: string): HolderAccount | un
   return namespace && name && uid && identity.join("/") === holder ? { namespace, name, uid } : undefined;
 }
 
-function claimedSpec({ identity, leaseDurationMs, now }: Claim): JsonObject {
+function holderSpec({ identity, leaseDurationMs, now }: LeaseHolder): JsonObject {
   return {
     holderIdentity: identity,
     leaseDurationSeconds: Math.ceil(leaseDurationMs / 1000),

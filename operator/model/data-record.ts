@@ -1,6 +1,6 @@
 // What is known of a project's stored data while its configuration comes and goes: which collections and documents there may
 // be, of which object and namespace, and what becomes of them. Kept in Redis beside the configuration, written with it in one
-// step, so that no crash forgets a purge or does one that nobody asked for.
+// step, so that no crash forgets a purge or does one that was not ordered.
 
 import type { KeptSize } from "../../core/config/data-order.ts";
 import type { DeletionPolicy } from "./objects.ts";
@@ -20,13 +20,13 @@ export interface DataEntry {
   /** When it ceased to be served and was kept, RFC 3339; absent while it is served, and where an operator of an earlier version kept it. */
   readonly retainedAt?: string;
   /**
-   * Not served, and an object of their namespace names them. Once none does, they are kept from then on: nobody who asked before asked for them.
+   * Not served, and an object of their namespace names them. They count as kept from the moment that none does: no earlier request means them.
    * An operator of an earlier version leaves it out.
    */
   readonly guarded?: true;
   /** With `retainedAt` or `retained`: how much was kept, as a replica measured it; absent = none has yet. */
   readonly size?: KeptSize;
-  /** Set once its data are to be purged: the revision from which on nobody serves it; 0 = the one being written. */
+  /** Set once its data are to be purged: the revision from which on no replica serves it; 0 = the one being written. */
   readonly purgeFromRevision?: number;
   /**
    * With `purgeFromRevision`: UID of the object or Project whose deletion purges it, which can be released while that one is there; or which annotation
@@ -38,7 +38,7 @@ export interface DataEntry {
 /** A Project that had this name, and whose sessions are to be purged. */
 export interface EndedProject {
   readonly uid: string;
-  /** The revision from which on nobody serves it; 0 = the one being written. */
+  /** The revision from which on no replica serves it; 0 = the one being written. */
   readonly purgeFromRevision: number;
 }
 
@@ -67,7 +67,7 @@ export function awaitsPurge({ entries, ended = [] }: DataRecord): boolean {
   return ended.length > 0 || entries.some(({ purgeFromRevision }) => purgeFromRevision !== undefined);
 }
 
-/** Whether an object was there, when it was looked at last, that something of it waits for: that one may have gone while nobody looked. */
+/** Whether some entry depended on an object at the last reconcile: that object may have been deleted while no operator ran. */
 export function hasGuarded({ entries }: DataRecord): boolean {
   return entries.some(
     ({ purgeFromRevision, retained, guarded }) =>

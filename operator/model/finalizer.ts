@@ -1,8 +1,8 @@
-// The finalizers that keep an object whose data go with it until they are gone. Only cluster-wide operators set them: in a single
-// namespace the operator's own rights may go first, and the namespace would hang. Each class has one of its own, since several
-// operators may look after an object whose Project is missing, and none may let it go for another.
+// The finalizers that keep an object until its data are deleted. Only cluster-wide operators set them: in a single namespace the
+// operator's own rights may be removed first, and the namespace would hang. Each class has a finalizer of its own, since several
+// operators may manage an object whose Project is missing, and none may remove another's finalizer.
 
-/** Of the operator without a class; of every operator before classes had their own. */
+/** The finalizer of the operator without a class, and of every operator before classes had their own. */
 export const finalizer = "jsonplane.io/purge";
 
 export function finalizerOf(className: string | undefined): string {

@@ -25,8 +25,24 @@ export function childrenOf({ resources, rootKeys, users, keys }: ProjectObjects)
   return [resources, rootKeys, users, keys].flatMap((objects: readonly Child[]) => [...objects].sort(byName));
 }
 
+/** The Project, where it exists, and its children. */
+export function allObjects(objects: ProjectObjects): readonly CustomResource[] {
+  return [...(objects.project === undefined ? [] : [objects.project]), ...childrenOf(objects)];
+}
+
+/** The Project that an object names, or is. */
+export function projectRefOf(object: CustomResource): ProjectRef {
+  const { namespace = "", name } = object.metadata;
+  return { namespace, name: object.kind === "Project" ? name : object.spec.projectRef.name };
+}
+
 /** By code units, so that the order is the same on every machine. */
 export function byName(a: Child, b: Child): number {
   if (a.metadata.name === b.metadata.name) return 0;
   return a.metadata.name < b.metadata.name ? -1 : 1;
+}
+
+/** True once the API server has accepted its DELETE: the object goes when its last finalizer is removed. */
+export function isDeleting({ metadata }: { readonly metadata: { readonly deletionTimestamp?: string } }): boolean {
+  return metadata.deletionTimestamp !== undefined;
 }

@@ -8,6 +8,6 @@ export interface PublishedProject {
   /** Absent when nothing is published, or nothing that the key ring opens. A field that can't be opened is left out. */
   readonly parts?: ProjectParts;
   readonly data?: DataRecord;
-  /** Of the project's newest step, removals included; 0 when nothing is published. */
+  /** The revision of the project's newest step, removals included; 0 when nothing is published. */
   readonly revision: number;
 }

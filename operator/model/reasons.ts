@@ -1,47 +1,47 @@
-// Why an object is not accepted or not served yet: every reason of a condition, and whether it goes away
-// without a correction (`Reconciling`) or lasts until somebody acts (`Stalled`: Helm and Flux stop waiting at once).
+// Why an object is not accepted or not served yet: every reason of a condition, and whether it is transient (`Reconciling`) or lasts
+// until a person acts (`Stalled`: Helm and Flux stop waiting at once).
 
 interface ReasonEntry {
-  readonly heals: "by itself" | "by a person";
+  readonly transient: boolean;
   readonly meaning: string;
 }
 
 export const reasonCatalogue = {
-  ProjectNotFound: { heals: "by itself", meaning: "The Project that it refers to does not exist or is not accepted" },
-  SecretNotFound: { heals: "by itself", meaning: "The Secret that it refers to, or the key in it, does not exist" },
+  ProjectNotFound: { transient: true, meaning: "The Project that it refers to does not exist or is not accepted" },
+  SecretNotFound: { transient: true, meaning: "The Secret that it refers to, or the key in it, does not exist" },
   SecretNotWritten: {
-    heals: "by itself",
+    transient: true,
     meaning: "Its Secret could not be written: a quota or a policy forbids it, or something else keeps changing it",
   },
-  PublishFailed: { heals: "by itself", meaning: "The configuration could not be written to Redis" },
+  PublishFailed: { transient: true, meaning: "The configuration could not be written to Redis" },
   RedisContested: {
-    heals: "by a person",
+    transient: false,
     meaning: "The Redis belongs to another installation; nothing is written to it",
   },
   KeyRingUnusable: {
-    heals: "by a person",
+    transient: false,
     meaning: "The fleet's key ring is missing or damaged; nothing is published",
   },
-  WaitingForReplicas: { heals: "by itself", meaning: "Some data-plane replicas still serve older configuration" },
-  NoReplicas: { heals: "by itself", meaning: "No data-plane replica is running" },
+  WaitingForReplicas: { transient: true, meaning: "Some data-plane replicas still serve older configuration" },
+  NoReplicas: { transient: true, meaning: "No data-plane replica is running" },
   RefusedByReplica: {
-    heals: "by itself",
+    transient: true,
     meaning: "A data-plane replica can't use its configuration; upgrade the data plane",
   },
-  Suspended: { heals: "by itself", meaning: "The Project is suspended; what was served before is still served" },
-  Deleting: { heals: "by itself", meaning: "The object is being deleted and is no longer served" },
-  PurgePending: { heals: "by itself", meaning: "Data of an earlier object of this name are still being deleted" },
-  InvalidSchema: { heals: "by a person", meaning: "The JSON Schema can't be used" },
-  InvalidSpec: { heals: "by a person", meaning: "The spec has a value that can't be used" },
-  NameConflict: { heals: "by a person", meaning: "Another object of the Project already has the name" },
-  HostConflict: { heals: "by a person", meaning: "Another Project already has the host" },
-  SecretConflict: { heals: "by a person", meaning: "A Secret of that name exists and belongs to something else" },
-  KeyLost: { heals: "by a person", meaning: "The credential can't be recovered; rotate it to make a new one" },
+  Suspended: { transient: true, meaning: "The Project is suspended; what was served before is still served" },
+  Deleting: { transient: true, meaning: "The object is being deleted and is no longer served" },
+  PurgePending: { transient: true, meaning: "Data of an earlier object of this name are still being deleted" },
+  InvalidSchema: { transient: false, meaning: "The JSON Schema can't be used" },
+  InvalidSpec: { transient: false, meaning: "The spec has a value that can't be used" },
+  NameConflict: { transient: false, meaning: "Another object of the Project already has the name" },
+  HostConflict: { transient: false, meaning: "Another Project already has the host" },
+  SecretConflict: { transient: false, meaning: "A Secret of that name exists and belongs to something else" },
+  KeyLost: { transient: false, meaning: "The credential can't be recovered; rotate it to make a new one" },
   DataLost: {
-    heals: "by a person",
+    transient: false,
     meaning: "The stored data are no longer in Redis; requests for data are refused",
   },
-  RetainedDataFound: { heals: "by a person", meaning: "Redis has data of an earlier namespace of that name" },
+  RetainedDataFound: { transient: false, meaning: "Redis has data of an earlier namespace of that name" },
 } as const satisfies Record<string, ReasonEntry>;
 
 export type Reason = keyof typeof reasonCatalogue;
@@ -64,7 +64,7 @@ export const noticeCatalogue = {
 
 export type NoticeReason = keyof typeof noticeCatalogue;
 
-/** True when the reason goes away without anyone editing the object. */
-export function healsByItself(reason: Reason): boolean {
-  return reasonCatalogue[reason].heals === "by itself";
+/** True when the reason goes away without an edit of the object. */
+export function isTransient(reason: Reason): boolean {
+  return reasonCatalogue[reason].transient;
 }

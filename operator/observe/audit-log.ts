@@ -20,7 +20,7 @@ export const auditMessages = {
   deletion_requested: "Deletion of kept data requested",
   purge_ordered: "Purge ordered",
   purge_done: "Purge done",
-  fleet_ring_step: "Fleet key ring renewed by a step",
+  fleet_ring_step: "Fleet key ring rotation step done",
   fleet_ring_adopted: "Fleet key ring adopted from its Secret",
   redis_taken_over: "Redis of another installation taken over",
 } as const;

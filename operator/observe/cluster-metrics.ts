@@ -1,7 +1,7 @@
 // What the operator has to do with the API server: calls, watched kinds, the Lease, Events.
 
 import type { Clock } from "../../core/clock.ts";
-import type { CallObserved } from "../kube/wire.ts";
+import type { CallObserved } from "../kube/http-transport.ts";
 import type { LeadObservation } from "../lead/lead-observation.ts";
 import type { RecordObservation } from "../record/create-event-recorder.ts";
 import type { ReflectorObservation } from "../watch/reflector-options.ts";
@@ -67,7 +67,7 @@ function leadObserver(
   );
   let holder: string | undefined;
   return (observation) => {
-    if (observation.kind === "failed" || observation.kind === "not_given_back") failures.inc();
+    if (observation.kind === "failed" || observation.kind === "release_failed") failures.inc();
     // A Lease without a holder is on its way to the next one.
     if (observation.kind !== "holder" || observation.holder === "") return;
     if (holder !== undefined && holder !== observation.holder) transitions.inc();

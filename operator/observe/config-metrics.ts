@@ -19,7 +19,7 @@ export interface ConfigGauges {
         isRingUsable(): boolean;
       }
     | undefined;
-  /** Stored data that nobody serves. */
+  /** Stored data that no project serves. */
   readonly keptData: () => KeptFigures;
   /** As of the last look; none where this process does not lead, or Redis is away. */
   readonly redisServers: () => readonly RedisServer[];
@@ -202,7 +202,7 @@ function readKept(read: Instruments["read"], keptData: ConfigGauges["keptData"])
   );
 }
 
-/** Of each server that says it. */
+/** For each server that reports it. */
 function readRedis(read: Instruments["read"], redisServers: ConfigGauges["redisServers"]): void {
   const labels = ["server"];
   const eachOf = (figureOf: (server: RedisServer) => number | undefined) => () =>

@@ -1,5 +1,5 @@
-// Logs watches that are interrupted: each kind's first failure and then one a minute, for they are tried again every few seconds.
-// And of those that had failed without a word, as a comparison shows.
+// Logs failures of lists and watches: each kind's first one and then one a minute, because they are retried every few seconds. Also
+// logs watches that missed changes, as a comparison with a list shows.
 
 import { describeError } from "../../core/log/describe-error.ts";
 import type { Logger } from "../../core/log/logger.ts";
@@ -13,7 +13,7 @@ export function createInterruptionLog(logger: Logger, monotonic: Monotonic): Int
   const reminders = createReminders(monotonic);
   const failed = (kind: string, error: unknown): void => {
     const log = reminders.isDue(kind) ? logger.warn : logger.debug;
-    log("Watch interrupted", { kind, error: describeError(error), ...adviceOn(error) });
+    log("List or watch failed", { kind, error: describeError(error), ...adviceOn(error) });
   };
   return (kind, observation) => {
     if (observation.what === "listed" || observation.what === "watching") reminders.over(kind);

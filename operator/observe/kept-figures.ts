@@ -8,7 +8,7 @@ export interface KeptFigures {
   /** Collections and root keys that are kept, measured and not. */
   readonly measured: number;
   readonly unmeasured: number;
-  /** Of the measured ones. */
+  /** The bytes of those that were measured. */
   readonly bytes: number;
 }
 

@@ -195,7 +195,7 @@ export function createAcknowledgements(deps: AcknowledgementsDeps): Acknowledgem
       });
       // However slow Redis is, the caller goes on in time.
       await Promise.race([look(), ended]);
-      // With nobody there is nothing to wait for: a replica that starts reads the newest.
+      // Without a live replica there is nothing to wait for: a replica that starts reads the newest revision.
       while (rolloutOf(revision) === "waiting" && !over.signal.aborted && !stopped) {
         await pause(timers, eagerMs, over.signal).catch(() => undefined);
         if (!over.signal.aborted) await Promise.race([look(), ended]);

@@ -1,13 +1,13 @@
-// Says from what live replicas acknowledged whether one of them serves a project now.
+// Decides from the acknowledgements of live replicas whether one of them serves a project now.
 
 import type { ReplicaState } from "./replicas.ts";
 
 export type Availability =
   /** Some live replica serves the revision, or a later one. */
   | "served"
-  /** Replicas are live, and none has the revision: whether they serve an earlier one is for those to say who know what they had. */
+  /** Replicas are live, and none has the revision. Whether they serve an earlier one only the caller knows. */
   | "behind"
-  /** Every live replica refuses the project itself: one that started since has no earlier version of it. */
+  /** Every live replica refuses the project itself. A replica that started since has no earlier version of it. */
   | "refused"
   | "no_replicas"
   /** Redis was not asked yet, or has not answered for so long that each heartbeat seen would be too old by now. */

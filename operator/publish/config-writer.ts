@@ -19,9 +19,9 @@ export interface OpenConfig {
 }
 
 export interface ConfigWriter {
-  /** Everything that writes, after a beginning: anew when the publisher has found out that it can't write any more. */
-  begun(): Promise<OpenConfig>;
-  /** One look, for a timer; begins anew where that is needed. Rejects like `begun`. */
+  /** All that writes, within a session: a new one once the publisher has found that it can't write any more. */
+  session(): Promise<OpenConfig>;
+  /** One check, for a timer; begins a new session where that is needed. Rejects like `session`. */
   verify(): Promise<void>;
   /** Nothing is opened or begun afterwards. */
   close(): void;
@@ -34,12 +34,12 @@ export interface ConfigWriterDeps {
   readonly confirm: () => Promise<boolean>;
   /** Take the Redis of another installation over, once. */
   readonly takeOver: boolean;
-  /** Called with each look at which the Redis is another installation's; it is over with the next beginning. */
+  /** Called with each check that finds another installation's Redis; it is over with the next session. */
   readonly onRefused?: (refusal: RedisRefused) => void;
   /** Called with each Redis of another installation that was taken over. */
   readonly onTakenOver?: (refusal: RedisRefused) => void;
-  /** Called after each beginning, before anything is written: everything has to be published. */
-  readonly onBegun: (config: OpenConfig) => Promise<void>;
+  /** Called when a session has begun, before anything is written: everything has to be published. */
+  readonly onSessionBegun: (config: OpenConfig) => Promise<void>;
   readonly monotonic?: Monotonic;
 }
 
@@ -48,7 +48,7 @@ const firstBackoffMs = 250;
 const maxBackoffMs = 5_000;
 
 export function createConfigWriter(deps: ConfigWriterDeps): ConfigWriter {
-  const { open, confirm, takeOver, onBegun, onRefused, onTakenOver, monotonic = systemMonotonic } = deps;
+  const { open, confirm, takeOver, onSessionBegun, onRefused, onTakenOver, monotonic = systemMonotonic } = deps;
   let opening: Promise<OpenConfig> | undefined;
   let beginning: Promise<OpenConfig> | undefined;
   let current: OpenConfig | undefined;
@@ -83,11 +83,11 @@ export function createConfigWriter(deps: ConfigWriterDeps): ConfigWriter {
       throw error;
     }
     refusal = undefined;
-    await onBegun(config);
+    await onSessionBegun(config);
     current = config;
     return config;
   };
-  const begunAt = async (isDue: boolean): Promise<OpenConfig> => {
+  const ensureSession = async (isDue: boolean): Promise<OpenConfig> => {
     if (closed) throw new StoreUnavailable("Configuration is not written any more");
     if (beginning === undefined && current?.publisher.writes()) return current;
     beginning ??= begin(isDue).finally(() => {
@@ -97,10 +97,10 @@ export function createConfigWriter(deps: ConfigWriterDeps): ConfigWriter {
   };
 
   return {
-    begun: () => begunAt(false),
+    session: () => ensureSession(false),
     async verify() {
-      const { publisher } = await begunAt(true);
-      if ((await publisher.verify()) === "lost") await begunAt(true);
+      const { publisher } = await ensureSession(true);
+      if ((await publisher.verify()) === "lost") await ensureSession(true);
     },
     close() {
       closed = true;

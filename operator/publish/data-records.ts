@@ -49,12 +49,12 @@ export async function readDataRecord(redisClient: RedisClient, ref: ProjectRef):
 }
 
 /** The record with its revision where it waits for one. */
-export function settledRecord(record: DataRecord | undefined, revision: number): DataRecord | undefined {
+export function withPurgeRevision(record: DataRecord | undefined, revision: number): DataRecord | undefined {
   if (record === undefined) return record;
-  const settled = <T extends { readonly purgeFromRevision?: number }>(each: T): T =>
+  const dated = <T extends { readonly purgeFromRevision?: number }>(each: T): T =>
     each.purgeFromRevision === 0 ? { ...each, purgeFromRevision: revision } : each;
   const { entries, ended } = record;
-  return { ...record, entries: entries.map(settled), ...(ended !== undefined && { ended: ended.map(settled) }) };
+  return { ...record, entries: entries.map(dated), ...(ended !== undefined && { ended: ended.map(dated) }) };
 }
 
 /** Members whose names in Redis are those that operators of earlier versions read and write. */

@@ -23,6 +23,7 @@ import type {
   SigningRing,
   UserConfig,
 } from "../../core/config/types.ts";
+import { parseOrUndefined } from "../../core/json/parse-or-undefined.ts";
 import type { RedisClient } from "../../core/redis/redis-client.ts";
 import { fieldsOf, optionalText } from "../../core/redis/reply.ts";
 
@@ -35,7 +36,7 @@ export interface PublishedField {
 
 export interface PublishedContent {
   readonly fields: Map<string, PublishedField>;
-  /** Of the newest step, removals included; 0 when the index of projects does not name it. */
+  /** The revision of the newest step, removals included; 0 when the index of projects does not name it. */
   revision: number;
   parts: ProjectParts | undefined;
 }
@@ -73,16 +74,12 @@ export async function readProject(
   };
 }
 
-/** Of a compact JWE: its protected header is plain to read. */
+/** The key id of a compact JWE, whose protected header is not encrypted. */
 export function kidOf(sealed: string): string {
   const [header = ""] = sealed.split(".", 1);
-  try {
-    const { kid } = JSON.parse(Buffer.from(header, "base64url").toString()) as { kid?: unknown };
-    return typeof kid === "string" ? kid : "";
-  } catch {
-    // Whatever stands there is written anew.
-    return "";
-  }
+  const parsed = parseOrUndefined(Buffer.from(header, "base64url").toString()) as { kid?: unknown } | null | undefined;
+  // A field without a key id is sealed anew.
+  return typeof parsed?.kid === "string" ? parsed.kid : "";
 }
 
 interface FieldLocation {

@@ -9,15 +9,15 @@ import type { Change, PublishedContent } from "./project-fields.ts";
 /** A published project in the index that all of them have. */
 export interface PublishedEntry extends ProjectRef {
   readonly hosts: readonly string[];
-  /** Of its newest step. */
+  /** The revision of its newest step. */
   readonly revision: number;
 }
 
 /** The revisions that a project had reached. */
 interface Progress {
-  /** Of its newest step. */
+  /** The revision of its newest step. */
   readonly newest: number;
-  /** Of the newest step that revoked or changed a credential, as far as that is known: not before it was first looked at. */
+  /** The revision of the newest step that revoked or changed a credential; known once the project was read first. */
   readonly revoked: number;
 }
 
@@ -82,7 +82,7 @@ export class PublishHistory {
     if (this.isAhead(key, revision) || this.#restoring.has(key)) return;
     if (parts !== undefined) this.#parts.set(key, parts);
     if (revision === 0) return;
-    // What somebody else wrote may have revoked something.
+    // A step that another writer wrote may have revoked something.
     if (this.#progress.get(key)?.newest !== revision) this.#progress.set(key, { newest: revision, revoked: revision });
     this.#withdrawn.delete(key);
   }

@@ -50,7 +50,7 @@ export interface ExpectedStore {
 export interface FoundStore {
   /** Empty where nothing was looked at. */
   readonly id: string;
-  /** Name of the loss that nobody has accepted. */
+  /** Name of the loss that is not accepted. */
   readonly loss?: string;
   /** Stored data are gone, or others, and are served as they are. */
   readonly isOther: boolean;

@@ -39,7 +39,7 @@ export interface BeginOptions {
 }
 
 export interface Publisher {
-  /** Name of the loss of stored data that was found, and that nobody has accepted for all Projects; undefined = none. */
+  /** Name of the loss of stored data that was found and is not accepted for all Projects; undefined = none. */
   dataLoss(): string | undefined;
   /** Whether the last beginning found other stored data than before, or none, and took them as they are. */
   hasOtherStore(): boolean;
@@ -270,8 +270,6 @@ class RedisPublisher implements Publisher {
   fenced(write: (epoch: string) => Promise<PublishReply>): Promise<void> {
     return this.#inSession((session) => session.fenced(write));
   }
-
-  // ---------------------------------------------------------------------------------------------------------------- inside
 
   async #readState(): Promise<RedisState> {
     const { meta } = configKeys;

@@ -57,13 +57,13 @@ async function reportOf(redisClient: RedisClient, replica: string): Promise<Read
 function larger(one: QuotaUses | undefined, other: QuotaUses): QuotaUses {
   if (one === undefined) return other;
   const kinds = quotaKinds.flatMap((kind) => {
-    const use = most(one[kind], other[kind]);
+    const use = maxUse(one[kind], other[kind]);
     return use === undefined ? [] : [[kind, use] as const];
   });
   return Object.fromEntries(kinds);
 }
 
-function most(one: QuotaUse | undefined, other: QuotaUse | undefined): QuotaUse | undefined {
+function maxUse(one: QuotaUse | undefined, other: QuotaUse | undefined): QuotaUse | undefined {
   if (one === undefined || other === undefined) return one ?? other;
   return one.used >= other.used ? one : other;
 }

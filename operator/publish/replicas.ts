@@ -3,6 +3,7 @@
 
 import type { BuildingIndexes } from "../../core/config/building-indexes.ts";
 import { acknowledgementKey, configKeys } from "../../core/config/config-keys.ts";
+import { parseOrUndefined } from "../../core/json/parse-or-undefined.ts";
 import type { RedisClient } from "../../core/redis/redis-client.ts";
 import { listOf, optionalText, textsOf } from "../../core/redis/reply.ts";
 
@@ -59,13 +60,8 @@ async function stateOf(redisClient: RedisClient, replica: string): Promise<Repli
 type Nack = ReplicaState["nacks"][number];
 
 function listOfJson(text: string): readonly unknown[] | undefined {
-  try {
-    const value = JSON.parse(text) as unknown;
-    return Array.isArray(value) ? value : undefined;
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
-    throw error;
-  }
+  const value = parseOrUndefined(text);
+  return Array.isArray(value) ? value : undefined;
 }
 
 function isText(value: unknown): value is string {

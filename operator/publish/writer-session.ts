@@ -12,7 +12,7 @@ import { StoreUnavailable } from "../../core/errors/store-errors.ts";
 import type { RedisClient } from "../../core/redis/redis-client.ts";
 import type { DataRecord } from "../model/data-record.ts";
 import type { PublishedProject } from "../model/published-project.ts";
-import { readDataRecord, recordText, settledRecord } from "./data-records.ts";
+import { readDataRecord, recordText, withPurgeRevision } from "./data-records.ts";
 import { type Change, changesOf, type PublishedContent, readProject, resealsOf } from "./project-fields.ts";
 import { type PublishHistory, withLastCredentials, withUnrevokedCredentials } from "./publish-history.ts";
 import {
@@ -91,7 +91,7 @@ export class WriterSession {
     return this.#history;
   }
 
-  /** Of the newest step that was published. */
+  /** The revision of the newest step that was published. */
   newest(): number {
     return Number(this.#lastRevision);
   }
@@ -118,17 +118,17 @@ export class WriterSession {
     if (steps.length > 1) this.#history.setUncertain(keyOfProject(ref));
     await this.#writeAll(steps, { published, parts, data });
     this.#history.published(keyOfProject(ref), parts);
-    if (steps.length === 0) await this.writeData(ref, settledRecord(data, this.newest()));
+    if (steps.length === 0) await this.writeData(ref, withPurgeRevision(data, this.newest()));
     return this.#resultOf(ref, { changed: sizeOf(steps), revision: published.revision });
   }
 
   async withdraw(ref: ProjectRef, data: DataRecord | undefined): Promise<PublishResult> {
     const published = await this.#publishedOf(ref);
     if (published.fields.size === 0 && published.revision === 0) {
-      await this.writeData(ref, settledRecord(data, this.newest()));
+      await this.writeData(ref, withPurgeRevision(data, this.newest()));
       return this.#resultOf(ref, { changed: 0, revision: this.newest() });
     }
-    const recordAt: RecordAt = (revision) => settledRecord(data, revision);
+    const recordAt: RecordAt = (revision) => withPurgeRevision(data, revision);
     const revision = await this.#step(ref, recordAt, (step) => this.#scripts.withdraw(step));
     this.#published.delete(keyOfProject(ref));
     this.#history.withdrawn(keyOfProject(ref), revision);
@@ -185,8 +185,6 @@ export class WriterSession {
     requireWritten(await write(this.epoch));
   }
 
-  // ---------------------------------------------------------------------------------------------------------------- inside
-
   #publishedOf(ref: ProjectRef): Promise<PublishedContent> {
     const key = keyOfProject(ref);
     const cached = this.#published.get(key);
@@ -217,7 +215,7 @@ export class WriterSession {
   ): Promise<void> {
     for (const step of steps) {
       // What comes is on record before it is served; a purge starts from the revision with which the last of it is out of service.
-      const recordAt: RecordAt = (revision) => (step.last ? settledRecord(data, revision) : data);
+      const recordAt: RecordAt = (revision) => (step.last ? withPurgeRevision(data, revision) : data);
       await this.#write(step, { published, parts, recordAt });
     }
     published.parts = parts;

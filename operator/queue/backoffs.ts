@@ -1,5 +1,5 @@
-// How long a key that was refused waits before it comes again: twice as long each time, and all keys together bounded, so that what
-// fails everywhere at once doesn't keep the API server or Redis down.
+// How long a key that failed waits before it is retried: twice as long each time. All keys together share a rate limit, so that a
+// failure of everything at once does not keep the API server or Redis down.
 
 import type { Monotonic } from "../../core/timers.ts";
 import type { Lane } from "./lanes.ts";
@@ -28,11 +28,11 @@ interface Failure {
 const firstMs = 100;
 const maxMs = 60_000;
 const jitter = 0.2;
-const together = { burst: 100, refillMs: 100 };
+const overallLimit = { burst: 100, refillMs: 100 };
 
 export function createBackoffs({ monotonic, random }: BackoffOptions): Backoffs {
   const failures = new Map<string, Failure>();
-  const bucket = createTokenBucket({ ...together, monotonic });
+  const bucket = createTokenBucket({ ...overallLimit, monotonic });
   return {
     next(key, lane) {
       const before = failures.get(key)?.times ?? 0;

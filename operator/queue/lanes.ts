@@ -1,5 +1,5 @@
-// Two lines of keys that wait: what was just changed goes before what is only looked at again (first lists, resyncs).
-// The second line is never starved: while both wait, every eighth key is one of its.
+// Two lanes of waiting keys: keys of objects that just changed go before keys that are only checked again (first lists, resyncs). The
+// bulk lane is never starved: while both have keys, every eighth key is from it.
 
 export type Lane = "live" | "bulk";
 
@@ -15,9 +15,9 @@ export interface Lanes {
 const bulkEvery = 8;
 
 export function createLanes(): Lanes {
-  const live = createLine();
-  const bulk = createLine();
-  const lines: Readonly<Record<Lane, Line>> = { live, bulk };
+  const live = createFifoSet();
+  const bulk = createFifoSet();
+  const sets: Readonly<Record<Lane, FifoSet>> = { live, bulk };
   let sinceBulk = 0;
 
   const nextLane = (): Lane => {
@@ -29,16 +29,16 @@ export function createLanes(): Lanes {
     put(key, lane) {
       if (lane === "live") bulk.remove(key);
       else if (live.keys.has(key)) return;
-      lines[lane].add(key);
+      sets[lane].add(key);
     },
     next() {
       const lane = nextLane();
-      const key = lines[lane].shift();
+      const key = sets[lane].shift();
       if (key === undefined) return undefined;
       sinceBulk = lane === "bulk" ? 0 : sinceBulk + 1;
       return { key, lane };
     },
-    size: (lane) => lines[lane].keys.size,
+    size: (lane) => sets[lane].keys.size,
     clear() {
       live.clear();
       bulk.clear();
@@ -46,7 +46,7 @@ export function createLanes(): Lanes {
   };
 }
 
-interface Line {
+interface FifoSet {
   readonly keys: ReadonlySet<string>;
   add(key: string): void;
   shift(): string | undefined;
@@ -55,13 +55,13 @@ interface Line {
 }
 
 /**
- * First in, first out, as a Set keeps its order. One iterator goes on where it was, also over what is added later: a new one for each key would
- * pass over everything that was deleted since the Set's table was last made smaller.
+ * First in, first out, as a Set keeps its order. One iterator serves all calls, and covers keys that are added later: a new iterator for
+ * each key would pass over everything that was deleted since the Set's table was last made smaller.
  */
-function createLine(): Line {
+function createFifoSet(): FifoSet {
   const keys = new Set<string>();
   let iterator = keys.values();
-  /** An iterator that is not asked for the next key keeps every former table of the Set in memory. */
+  /** An iterator that is not advanced keeps every former table of the Set in memory. */
   const forgetTables = (): void => {
     if (keys.size === 0) iterator = keys.values();
   };
@@ -77,7 +77,7 @@ function createLine(): Line {
     },
     shift() {
       let { value, done } = iterator.next();
-      // One that has come to the end stays there.
+      // An iterator that has come to the end stays there.
       if (done) {
         iterator = keys.values();
         ({ value } = iterator.next());

@@ -1,12 +1,12 @@
-// A bucket of tokens that fills again evenly. Takers never wait in it: they learn how long it takes until their token is there,
-// or that there is none.
+// A token bucket that refills evenly. It never blocks: it returns how long the caller has to wait for its token, or that there is
+// none.
 
 import type { Monotonic } from "../../core/timers.ts";
 
 export interface TokenBucketOptions {
   readonly burst: number;
   readonly refillMs: number;
-  /** Nobody waits longer for a token, however many do; 60 s by default. */
+  /** The longest wait for a token, however many callers wait; 60 s by default. */
   readonly maxWaitMs?: number;
   readonly monotonic: Monotonic;
 }
@@ -29,7 +29,7 @@ export function createTokenBucket({ burst, refillMs, maxWaitMs = 60_000, monoton
   return {
     reserve() {
       refill();
-      // After an outage of ten thousand keys the last would have waited for a quarter of an hour.
+      // Without the bound the last of ten thousand keys would wait for a quarter of an hour after an outage.
       tokens = Math.max(tokens - 1, -maxWaitMs / refillMs);
       return tokens >= 0 ? 0 : -tokens * refillMs;
     },

@@ -1,12 +1,12 @@
-// Keys that wait for a worker. A key is never worked on twice at once: one that is added meanwhile waits again, once, when the worker is done
-// with it. A key whose work failed comes back after a backoff that doubles each time.
+// Keys that wait for a worker. A key is never worked on twice at once: a key that is added while a worker has it waits again, once, when
+// the worker is done with it. A key whose work failed comes back after a backoff that doubles each time.
 
 import type { Monotonic, Timers } from "../../core/timers.ts";
 import { createBackoffs } from "./backoffs.ts";
 import { createLanes, type Lane } from "./lanes.ts";
 
 export type QueueObservation =
-  /** Not when the key waits already. */
+  /** Not for a key that waits already. */
   | { readonly kind: "added" }
   | { readonly kind: "taken"; readonly waitedSeconds: number }
   | { readonly kind: "done"; readonly workedSeconds: number }
@@ -24,15 +24,15 @@ export interface QueueFigures {
 
 export interface WorkQueue {
   add(key: string, lane?: Lane): void;
-  /** Adds the key after that time; of several moments the earliest holds. */
+  /** Adds the key after that time; the earliest of several moments counts. */
   addAfter(key: string, milliseconds: number, lane?: Lane): void;
   /** Adds the key after its backoff, which doubles each time until `forget`. Called by the key's worker, before `done`. */
   retry(key: string): void;
-  /** What made keys fail is over: those of the live lane that wait for their backoff are due now. */
-  hurry(): void;
+  /** Retries the keys of the live lane that wait for their backoff at once, because what made them fail is over. */
+  retryNow(): void;
   /** The key's next backoff is the shortest again. */
   forget(key: string): void;
-  /** The next key, as soon as there is one; nobody else gets it until `done`. Undefined once the queue is stopped. */
+  /** The next key, as soon as there is one; no other taker gets it until `done`. Undefined once the queue is stopped. */
   take(): Promise<string | undefined>;
   done(key: string): void;
   /** No key is handed out any more, and those that wait are dropped. Resolves when all that were taken are done. */
@@ -51,8 +51,8 @@ export interface WorkQueueOptions {
 interface Work {
   readonly since: number;
   readonly lane: Lane;
-  /** What was added meanwhile. */
-  again: Lane | undefined;
+  /** The lane into which the key was added while it is worked on: it is put there when the work is done. */
+  dirty: Lane | undefined;
 }
 
 export function createWorkQueue({ timers, monotonic, random, observe }: WorkQueueOptions): WorkQueue {
@@ -78,12 +78,12 @@ export function createWorkQueue({ timers, monotonic, random, observe }: WorkQueu
     const now = monotonic();
     const waitedSeconds = (now - (waitingSince.get(key) ?? now)) / 1000;
     waitingSince.delete(key);
-    working.set(key, { since: now, lane, again: undefined });
+    working.set(key, { since: now, lane, dirty: undefined });
     observe?.({ kind: "taken", waitedSeconds });
     return key;
   };
 
-  const serve = (): void => {
+  const dispatch = (): void => {
     while (takers.length > 0) {
       const key = next();
       if (key === undefined) return;
@@ -94,11 +94,11 @@ export function createWorkQueue({ timers, monotonic, random, observe }: WorkQueu
   const add = (key: string, lane: Lane = "live"): void => {
     if (stopped) return;
     const work = working.get(key);
-    const known = work === undefined ? waitingSince.has(key) : work.again !== undefined;
+    const known = work === undefined ? waitingSince.has(key) : work.dirty !== undefined;
     if (!known) observe?.({ kind: "added" });
     if (work === undefined) put(key, lane);
-    else work.again = work.again === "live" ? "live" : lane;
-    serve();
+    else work.dirty = work.dirty === "live" ? "live" : lane;
+    dispatch();
   };
 
   return {
@@ -114,7 +114,7 @@ export function createWorkQueue({ timers, monotonic, random, observe }: WorkQueu
       const lane = working.get(key)?.lane ?? "bulk";
       delays.put(key, backoffs.next(key, lane), lane);
     },
-    hurry() {
+    retryNow() {
       for (const key of backoffs.failed("live")) if (delays.has(key)) delays.put(key, 0, "live");
     },
     forget: backoffs.forget,
@@ -122,7 +122,7 @@ export function createWorkQueue({ timers, monotonic, random, observe }: WorkQueu
       if (stopped) return Promise.resolve(undefined);
       return new Promise((resolve) => {
         takers.push(resolve);
-        serve();
+        dispatch();
       });
     },
     done(key) {
@@ -132,9 +132,9 @@ export function createWorkQueue({ timers, monotonic, random, observe }: WorkQueu
       observe?.({ kind: "done", workedSeconds: (monotonic() - work.since) / 1000 });
       if (stopped) {
         if (working.size === 0) drained.resolve();
-      } else if (work.again !== undefined) {
-        put(key, work.again);
-        serve();
+      } else if (work.dirty !== undefined) {
+        put(key, work.dirty);
+        dispatch();
       }
     },
     stop() {
@@ -169,7 +169,7 @@ interface DelayOptions extends Pick<WorkQueueOptions, "timers" | "monotonic"> {
 function createDelays({ timers, monotonic, due }: DelayOptions) {
   const delays = new Map<string, Delay>();
   return {
-    /** Of several moments the earliest holds, and of several lanes the better one. */
+    /** The earliest of several moments counts, and the better of several lanes. */
     put(key: string, milliseconds: number, wanted: Lane): void {
       const at = monotonic() + milliseconds;
       const before = delays.get(key);

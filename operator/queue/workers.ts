@@ -1,18 +1,21 @@
-// Works on so many keys of the queue at once. Whatever a handler does, its worker goes on: an error is reported and the key comes again;
-// a handler that takes too long is aborted by its signal, reported, and still waited for, because a key never runs twice at once.
+// Works on a number of keys of the queue at once. A worker outlives whatever its handler does: an error is reported and the key is
+// retried; a handler that takes too long is aborted by its signal, reported, and still waited for, because a key never runs twice at once.
 
 import type { Monotonic, Timers } from "../../core/timers.ts";
 import type { WorkQueue } from "./work-queue.ts";
 
-/** Undefined = all is done; `later` = to be tried again after a backoff, without being a failure. */
-export type WorkResult = { readonly requeueAfterMs?: number } | "later" | undefined;
+/** Undefined = all is done; `requeue: "backoff"` = to be retried after a backoff, without being a failure. */
+export type WorkResult =
+  | { readonly requeueAfterMs?: number; readonly requeue?: undefined }
+  | { readonly requeue: "backoff" }
+  | undefined;
 
 export type WorkObservation =
   | { readonly kind: "started" }
   | {
       readonly kind: "ended";
       readonly key: string;
-      /** `abandoned` = it failed after all work was called off. */
+      /** `abandoned` = it failed after the parent signal was aborted. */
       readonly result: "success" | "requeue_after" | "error" | "abandoned";
       readonly seconds: number;
       readonly error?: unknown;
@@ -23,11 +26,11 @@ export type WorkObservation =
 export interface WorkersOptions {
   readonly queue: WorkQueue;
   readonly workers: number;
-  /** The signal aborts when its time is over or all work is called off; a handler then ends as soon as it can. */
+  /** The signal aborts when the handler's time is over, or with the parent signal; a handler then ends as soon as it can. */
   readonly handle: (key: string, signal: AbortSignal) => Promise<WorkResult>;
   /** 30 s by default. */
   readonly timeoutMs?: number;
-  /** Aborted when nothing may go on: leadership is lost. */
+  /** The parent of all handlers' signals: aborted when leadership is lost. */
   readonly signal?: AbortSignal;
   readonly timers: Timers;
   readonly monotonic: Monotonic;
@@ -61,7 +64,7 @@ async function workOn(key: string, options: WorkersOptions): Promise<void> {
   const seconds = (): number => (monotonic() - since) / 1000;
   observe?.({ kind: "started" });
   try {
-    const isDone = scheduled(key, await inTime(key, options), queue);
+    const isDone = requeue(key, await withTimeout(key, options), queue);
     observe?.({ kind: "ended", key, result: isDone ? "success" : "requeue_after", seconds: seconds() });
   } catch (error) {
     queue.retry(key);
@@ -70,9 +73,9 @@ async function workOn(key: string, options: WorkersOptions): Promise<void> {
   }
 }
 
-/** True when the key need not come again. */
-function scheduled(key: string, result: WorkResult, queue: WorkQueue): boolean {
-  if (result === "later") {
+/** True when the key need not be retried. */
+function requeue(key: string, result: WorkResult, queue: WorkQueue): boolean {
+  if (result?.requeue === "backoff") {
     queue.retry(key);
     return false;
   }
@@ -82,13 +85,13 @@ function scheduled(key: string, result: WorkResult, queue: WorkQueue): boolean {
   return requeueAfterMs === undefined;
 }
 
-async function inTime(key: string, options: WorkersOptions): Promise<WorkResult> {
-  const { handle, timeoutMs = 30_000, signal: calledOff, timers, observe } = options;
+async function withTimeout(key: string, options: WorkersOptions): Promise<WorkResult> {
+  const { handle, timeoutMs = 30_000, signal: parentSignal, timers, observe } = options;
   const end = new AbortController();
-  // Linked by hand: what AbortSignal.any makes of a signal that lives long stays in memory as long, once somebody listened to it.
-  const callOff = (): void => end.abort(calledOff?.reason);
-  calledOff?.addEventListener("abort", callOff);
-  if (calledOff?.aborted) callOff();
+  // Linked by hand: a signal of AbortSignal.any that has had a listener stays in memory as long as its long-lived source.
+  const abort = (): void => end.abort(parentSignal?.reason);
+  parentSignal?.addEventListener("abort", abort);
+  if (parentSignal?.aborted) abort();
   const stopTimer = timers.after(timeoutMs, () => {
     observe?.({ kind: "overdue", key });
     end.abort(new WorkOverdue(`${key} was not done within ${timeoutMs / 1000} s`));
@@ -97,6 +100,6 @@ async function inTime(key: string, options: WorkersOptions): Promise<WorkResult>
     return await handle(key, end.signal);
   } finally {
     stopTimer();
-    calledOff?.removeEventListener("abort", callOff);
+    parentSignal?.removeEventListener("abort", abort);
   }
 }

@@ -4,13 +4,13 @@
 import { compileProject } from "../compile/compile-project.ts";
 import { noHosts } from "../compile/hosts.ts";
 import { type DataEvaluation, withUnserved } from "../finalize/data-plan.ts";
-import { settleKept } from "../finalize/kept-data.ts";
+import { planKeptData } from "../finalize/kept-data.ts";
 import type { CompiledProject, ResolvedProject } from "../status/outcomes.ts";
 import type { Pass } from "./pass.ts";
 
-export function compile(pass: Pass, evaluation: DataEvaluation, resolved: ResolvedProject): CompiledProject {
+export function compileStep(pass: Pass, evaluation: DataEvaluation, resolved: ResolvedProject): CompiledProject {
   const { objects, published, namespaceUid, deps } = pass;
-  const requests = deps.deletions.of(objects, { isLeft: resolved.rival !== undefined });
+  const requests = deps.deletions.requestsOf(objects, { isLeft: resolved.rival !== undefined });
   const { parts, verdicts } = compileProject({
     ...objects,
     signing: resolved.signing,
@@ -21,7 +21,7 @@ export function compile(pass: Pass, evaluation: DataEvaluation, resolved: Resolv
     checkSchema: deps.checkSchema,
     ...(published.parts !== undefined && { published: published.parts }),
   });
-  const data = settleKept(evaluation, {
+  const data = planKeptData(evaluation, {
     objects,
     publishedRecord: published.data,
     parts: namespaceUid === undefined ? undefined : parts,

@@ -47,15 +47,15 @@ export type PublishObservation =
   | { readonly kind: "published"; readonly seconds: number; readonly fields: number }
   | { readonly kind: "publish_failed" };
 
-/** A pass that has begun: Redis is open, and what is published is known. */
-export interface BegunPass extends Seen {
+/** A pass that has started: Redis is open, and what is published is known. */
+export interface StartedPass extends Seen {
   /** What was published before. */
   readonly published: PublishedProject;
   readonly config: OpenConfig;
   readonly deps: ReconcileDeps;
 }
 
-export interface Pass extends BegunPass {
+export interface Pass extends StartedPass {
   /** UID of the namespace; undefined when there is none any more, or none that may be asked for. */
   readonly namespaceUid: string | undefined;
 }

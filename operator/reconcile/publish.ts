@@ -15,10 +15,10 @@ import type { PublishResult } from "../publish/writer-session.ts";
 import type { CompiledProject } from "../status/outcomes.ts";
 import type { Pass } from "./pass.ts";
 
-export async function publish(pass: Pass, compiled: CompiledProject): Promise<PublishResult> {
+export async function publishStep(pass: Pass, compiled: CompiledProject): Promise<PublishResult> {
   const { objects, deps } = pass;
   const result = await write(pass, compiled);
-  deps.deletions.took(compiled.requests);
+  deps.deletions.markRecorded(compiled.requests);
   deps.onPublished(objects.ref, compiled.parts);
   return result;
 }
@@ -78,7 +78,7 @@ function auditEntriesOf(
   ];
 }
 
-/** What is missing may be unseen; of what somebody deleted that is known, and a key or a login waits for nothing else. */
+/** A missing object may only be unseen, but the deletion of these is certain: keys and logins are revoked without waiting for others. */
 export async function revokeDeleted(
   { objects, deleted }: Seen,
   { parts: published, data }: PublishedProject,

@@ -9,24 +9,24 @@ import type { Seen } from "../model/project-objects.ts";
 import type { PublishResult } from "../publish/writer-session.ts";
 import { dataEventsOf } from "../status/data-events.ts";
 import type { ProjectOutcome, ResolvedProject, Rollout } from "../status/outcomes.ts";
-import { compile } from "./compile.ts";
-import type { BegunPass, Pass, ReconcileDeps } from "./pass.ts";
-import { publish, revokeDeleted } from "./publish.ts";
+import { compileStep } from "./compile.ts";
+import type { Pass, ReconcileDeps, StartedPass } from "./pass.ts";
+import { publishStep, revokeDeleted } from "./publish.ts";
 import { type Reconciled, requeue } from "./requeue.ts";
-import { resolve } from "./resolve.ts";
+import { resolveStep } from "./resolve.ts";
 
 /** Most changes are live within this time: then the status is written once, and says so. */
 const acknowledgedWithinMs = 400;
 const unconfirmedRequeueMs = 5_000;
 
 export async function reconcile(seen: Seen, deps: ReconcileDeps, signal: AbortSignal): Promise<Reconciled> {
-  const begun = await begin(seen, deps);
-  if (!(await areDeletionsConfirmed(begun))) return await onlyRevoke(begun);
-  const pass: Pass = { ...begun, namespaceUid: await namespaceUidOf(begun) };
+  const started = await start(seen, deps);
+  if (!(await areDeletionsConfirmed(started))) return await onlyRevoke(started);
+  const pass: Pass = { ...started, namespaceUid: await namespaceUidOf(started) };
   const stored = await evaluateStoredData(pass);
-  const resolved = await resolve(pass);
-  const compiled = compile(pass, stored, resolved);
-  const publishResult = await publish(pass, compiled);
+  const resolved = await resolveStep(pass);
+  const compiled = compileStep(pass, stored, resolved);
+  const publishResult = await publishStep(pass, compiled);
   const rollout = await awaitReplicas(pass, publishResult, signal);
   const progress = await advance(pass, publishResult, resolved);
   const outcome = outcomeOf(pass, { resolved, compiled, publishResult, rollout, progress });
@@ -35,24 +35,24 @@ export async function reconcile(seen: Seen, deps: ReconcileDeps, signal: AbortSi
   return requeue(outcome, rewriteAfterMs, deps.clock.now());
 }
 
-async function begin(seen: Seen, deps: ReconcileDeps): Promise<BegunPass> {
-  const config = await deps.writer.begun();
+async function start(seen: Seen, deps: ReconcileDeps): Promise<StartedPass> {
+  const config = await deps.writer.session();
   return { ...seen, deps, config, published: await config.publisher.load(seen.objects.ref) };
 }
 
 /** False while something is missing that may only be unseen: nothing may be published or withdrawn then. */
-async function areDeletionsConfirmed({ objects, deleted, published, deps }: BegunPass): Promise<boolean> {
+async function areDeletionsConfirmed({ objects, deleted, published, deps }: StartedPass): Promise<boolean> {
   const uids = new Set(deleted.map(({ metadata }) => metadata.uid));
   return await deps.confirmedDeletions.areConfirmed(objects, published, uids);
 }
 
-async function onlyRevoke({ objects, deleted, published, config, deps }: BegunPass): Promise<Reconciled> {
+async function onlyRevoke({ objects, deleted, published, config, deps }: StartedPass): Promise<Reconciled> {
   await revokeDeleted({ objects, deleted }, published, config.publisher, deps.audit);
   return { requeueAfterMs: unconfirmedRequeueMs, unconfirmed: true };
 }
 
 /** A namespace that goes may take the right to ask for it along: what is left to withdraw needs no answer. */
-async function namespaceUidOf({ objects, published, deps }: BegunPass): Promise<string | undefined> {
+async function namespaceUidOf({ objects, published, deps }: StartedPass): Promise<string | undefined> {
   try {
     return await deps.namespaces.of(objects, published);
   } catch (error) {

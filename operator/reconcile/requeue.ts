@@ -11,7 +11,7 @@ export interface Reconciled {
   readonly unconfirmed?: true;
 }
 
-/** A revision that some live replica has not acknowledged, or that nobody is there to acknowledge. */
+/** A revision that some live replica has not acknowledged, or for which there is no live replica. */
 export interface UnacknowledgedRevision {
   readonly revision: number;
   /** Some live replica has acknowledged it already, as the status says. */
@@ -27,17 +27,17 @@ const rivalRequeueMs = 60_000;
 /** `rewriteAfterMs`: until a status may be written again that something else keeps changing; 0 = all are written. */
 export function requeue(outcome: ProjectOutcome, rewriteAfterMs: number, now: number): Reconciled {
   const { resolved, compiled, publishResult, rollout, progress } = outcome;
-  // Of somebody whose clock is ahead of this one.
+  // Requests from a client whose clock is slightly ahead of this one.
   const coming = compiled.requests.filter(({ isEarly }) => isEarly !== true);
   const moments = coming.map(({ until }) => until - now).filter((milliseconds) => milliseconds > 0);
   if (resolved.nextAt !== undefined) moments.push(Math.max(0, resolved.nextAt - now));
-  // What was purged may be declared anew, and what waits for a replica's purge is asked for.
+  // Objects that waited for a purge can be served now, and a purge that a replica carries out has to be followed.
   if (progress.purged.length > 0) moments.push(0);
   if (rewriteAfterMs > 0) moments.push(rewriteAfterMs);
-  if (progress.unsetMs > 0) moments.push(progress.unsetMs);
+  if (progress.finalizerRetryMs > 0) moments.push(progress.finalizerRetryMs);
   if (!resolved.isComplete) moments.push(refusedRequeueMs);
-  if (resolved.rival !== undefined || progress.held.size > 0) moments.push(rivalRequeueMs);
-  // The ring's next step can be taken, or has to wait for replicas that nobody else waits for.
+  if (resolved.rival !== undefined || progress.blockedBy.size > 0) moments.push(rivalRequeueMs);
+  // The ring's next step can be taken, or waits for replicas that nothing else waits for.
   if (resolved.ringWaits) moments.push(ringRequeueMs);
   if (progress.waitingFor === "purge" || progress.purgesSessions) moments.push(purgeRequeueMs);
   const awaited = { revision: publishResult.revision, isServed: rollout.availability === "served" };

@@ -1,5 +1,5 @@
 // The step of a reconcile that resolves credentials: Secrets are read, minted and repaired, and written before anything that depends
-// on them is published. Rejects where the API server can't be asked, or somebody else has changed a Secret meanwhile.
+// on them is published. Rejects where the API server does not answer, or a Secret was changed meanwhile.
 
 import { auditOf } from "../resolve/credential-event.ts";
 import { followProject } from "../resolve/recall-project.ts";
@@ -8,7 +8,7 @@ import { writeSecrets } from "../resolve/write-secrets.ts";
 import type { ResolvedProject } from "../status/outcomes.ts";
 import type { Pass } from "./pass.ts";
 
-export async function resolve({
+export async function resolveStep({
   objects,
   published: { parts, revision },
   config,
@@ -35,7 +35,7 @@ export async function resolve({
   });
   if (rival === undefined) await deps.secrets.claim(objects);
   const { project } = objects;
-  // What is served here goes on; nothing begins.
+  // A Project that is served here stays served; one that is not does not begin.
   const follows = rival !== undefined && project?.spec.suspend !== true && parts?.project.uid === project?.metadata.uid;
   const held = follows ? followProject(written.resolved, objects, find) : written.resolved;
   return { ...held, isComplete: written.refused.length === 0, rival };

@@ -18,7 +18,7 @@ export const redisEntries = {
   dataplaneUrl: "dataplane-url",
   /** What Redis loads as its `aclfile`. */
   acl: "users.acl",
-  /** Of the user jsonplane-admin, for people. */
+  /** The password of the user jsonplane-admin, for people. */
   adminPassword: "admin-password",
 } as const;
 

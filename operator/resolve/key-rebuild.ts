@@ -2,9 +2,9 @@
 // is published. Answers with nothing when neither says anything.
 
 import type { KeyConfig } from "../../core/config/types.ts";
+import { rfc3339 } from "../../core/rfc3339.ts";
 import type { ApiKey } from "../model/objects.ts";
 import type { KeyRecord } from "./key-record.ts";
-import { rfc3339 } from "./resolution.ts";
 import type { RotationMark } from "./rotation-mark.ts";
 
 /** The key as its Secret shows it. */

@@ -16,7 +16,7 @@ export interface KeyRecord {
   readonly former?: { readonly sha256: string; readonly retiresAt: number };
 }
 
-/** Undefined when there is no record or somebody else wrote it. */
+/** Undefined when there is no record, or its seal is not from jsonplane. */
 export function readKeyRecord(secret: Secret | undefined, sealing: Sealing): KeyRecord | undefined {
   const record = openRecord(secret, sealing);
   return isKeyRecord(record) ? (record as unknown as KeyRecord) : undefined;

@@ -45,10 +45,6 @@ export interface Resolution<T, S> {
   readonly nextAt?: number;
 }
 
-export function rfc3339(milliseconds: number): string {
-  return new Date(milliseconds).toISOString().replace(/\.[0-9]{3}Z$/, "Z");
-}
-
 /** The earliest of `moments` that is still to come. */
 export function earliest(moments: readonly (number | undefined)[], now: number): number | undefined {
   const ahead = moments.filter((moment) => moment !== undefined).filter((moment) => moment > now);

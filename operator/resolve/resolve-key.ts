@@ -4,6 +4,7 @@
 import { durationSeconds } from "../../core/config/duration.ts";
 import type { KeyConfig } from "../../core/config/types.ts";
 import type { Secret } from "../../core/manifests/object.ts";
+import { rfc3339 } from "../../core/rfc3339.ts";
 import type { LiveKeys } from "../model/credentials.ts";
 import type { ApiKey } from "../model/objects.ts";
 import { keyHashSecretName, keySecretName } from "../model/secret-names.ts";
@@ -12,7 +13,7 @@ import { type CredentialEvent, credentialEvent } from "./credential-event.ts";
 import { rebuildKeyRecord, type ShownKey } from "./key-rebuild.ts";
 import { type KeyRecord, readKeyRecord } from "./key-record.ts";
 import { keyIdOf, mintApiKey, sha256Hex } from "./mint.ts";
-import { earliest, type Resolution, type ResolveTools, rfc3339 } from "./resolution.ts";
+import { earliest, type Resolution, type ResolveTools } from "./resolution.ts";
 import { isMarkedFor, markOf, readMark } from "./rotation-mark.ts";
 import { claimedRotation, type Sealing, sealRecord } from "./sealed-record.ts";
 import { secretConflict } from "./secret-conflict.ts";
@@ -37,7 +38,7 @@ interface KeyContext {
 }
 
 /** A record, and what has to be written so that it holds. */
-interface Settled {
+interface ResolvedKey {
   readonly record: KeyRecord;
   readonly writes: readonly SecretWrite[];
   readonly events: readonly CredentialEvent[];
@@ -57,7 +58,7 @@ export function resolveKey(
     if (conflict !== undefined) return { credential: refuse("SecretConflict", conflict), writes: [], events: [] };
   }
   const sealing: Sealing = { key: tools.projectKey, owner: key };
-  const settled = settle({
+  const resolved = resolvedKey({
     key,
     secret,
     hashSecret,
@@ -66,10 +67,10 @@ export function resolveKey(
     tools,
     sealing,
   });
-  return settled === undefined ? lost() : answer(key, settled, tools.now);
+  return resolved === undefined ? lost() : resolutionOf(key, resolved, tools.now);
 }
 
-function settle(context: KeyContext): Settled | undefined {
+function resolvedKey(context: KeyContext): ResolvedKey | undefined {
   const { key, hashSecret, shown, published, tools, sealing } = context;
   const known = readKeyRecord(hashSecret, sealing);
   if (known !== undefined) return rotationWanted(key, known.rotationId) ? rotate(context, known) : keep(context, known);
@@ -78,7 +79,7 @@ function settle(context: KeyContext): Settled | undefined {
   if (rebuilt !== undefined && rotationWanted(key, rebuilt.rotationId)) return rotate(context, rebuilt);
   if (rebuilt !== undefined) {
     const kept = keep(context, rebuilt);
-    const event = credentialEvent(key, "SecretRepaired", `Secret "${keyHashSecretName(key)}" was made again`);
+    const event = credentialEvent(key, "SecretRepaired", `Secret "${keyHashSecretName(key)}" was recreated`);
     return { ...kept, writes: [...kept.writes, hashWrite(context, rebuilt)], events: [...kept.events, event] };
   }
   // A hash Secret that can't be read any more shows that there was a key once, as the status does.
@@ -94,7 +95,7 @@ function rotationWanted(key: ApiKey, known: string | undefined): boolean {
 }
 
 /** Goes on with the new key of a rotation that was interrupted, else makes one. */
-function rotate(context: KeyContext, known: KeyRecord): Settled {
+function rotate(context: KeyContext, known: KeyRecord): ResolvedKey {
   const { key, shown, tools } = context;
   const made = isMarkedFor(shown?.mark(), key.spec.rotation?.id, keyIdOf(known.current));
   if (shown === undefined || !made) return mint(context, known);
@@ -107,7 +108,7 @@ function rotate(context: KeyContext, known: KeyRecord): Settled {
   };
 }
 
-function mint(context: KeyContext, known: KeyRecord | undefined): Settled {
+function mint(context: KeyContext, known: KeyRecord | undefined): ResolvedKey {
   const { key, secret, tools, sealing } = context;
   const apiKey = mintApiKey(tools.random);
   const record = recordAfter(known, { key, current: sha256Hex(apiKey), now: tools.now });
@@ -116,7 +117,7 @@ function mint(context: KeyContext, known: KeyRecord | undefined): Settled {
   const mark = markOf({ ...(id !== undefined && { id }), ...after }, apiKey, sealing);
   const occasion = JSON.stringify([id, after]);
   const shown = writeOf(key, secret, { name: keySecretName(key), entries: keyEntries(apiKey, tools), mark, occasion });
-  const first = credentialEvent(key, "CredentialMinted", `A key was made; Secret "${keySecretName(key)}" holds it`);
+  const first = credentialEvent(key, "CredentialMinted", `Created an API key in Secret "${keySecretName(key)}"`);
   return {
     record,
     writes: [shown, hashWrite(context, record)],
@@ -125,7 +126,7 @@ function mint(context: KeyContext, known: KeyRecord | undefined): Settled {
   };
 }
 
-function keep(context: KeyContext, record: KeyRecord): Settled {
+function keep(context: KeyContext, record: KeyRecord): ResolvedKey {
   const { key, shown } = context;
   if (shown === undefined || shown.sha256 !== record.current) {
     return { record, writes: [], events: [], notices: [notRetrievable(key)] };
@@ -177,8 +178,8 @@ function recordAfter(known: KeyRecord | undefined, { key, current, now }: NewKey
   };
 }
 
-function answer(key: ApiKey, settled: Settled, now: number): Resolution<LiveKeys, KeyStatus> {
-  const { record, writes, events, notices } = settled;
+function resolutionOf(key: ApiKey, resolved: ResolvedKey, now: number): Resolution<LiveKeys, KeyStatus> {
+  const { record, writes, events, notices } = resolved;
   const retires = record.former === undefined ? undefined : record.former.retiresAt * 1000;
   const former = record.former !== undefined && record.former.retiresAt * 1000 > now ? [record.former] : [];
   const expires = Math.floor(Date.parse(key.spec.expiresAt ?? "") / 1000) * 1000;
@@ -214,11 +215,11 @@ function lost(): Resolution<LiveKeys, KeyStatus> {
 
 function rotated(key: ApiKey): CredentialEvent {
   const { id, gracePeriod } = key.spec.rotation ?? {};
-  const note = `Rotation "${id}": Secret "${keySecretName(key)}" holds a new key; the former one goes on working for ${gracePeriod}`;
+  const note = `Rotation "${id}": Secret "${keySecretName(key)}" holds a new key; the former one keeps working for ${gracePeriod}`;
   return credentialEvent(key, "CredentialRotated", note);
 }
 
 function notRetrievable(key: ApiKey): Notice {
-  const message = `Secret "${keySecretName(key)}" no longer holds the key, which goes on working; change spec.rotation.id for a new one`;
+  const message = `Secret "${keySecretName(key)}" no longer holds the key, which keeps working; change spec.rotation.id for a new one`;
   return { reason: "KeyNotRetrievable", message };
 }

@@ -6,7 +6,7 @@ import type { KeyConfig, ProjectParts, SigningRing, UserConfig } from "../../cor
 import type { Credentials, LiveKeys, PasswordCredential, Resolved } from "../model/credentials.ts";
 import type { Installation } from "../model/installation.ts";
 import type { ApiKey, ProjectUser } from "../model/objects.ts";
-import type { ProjectObjects } from "../model/project-objects.ts";
+import { isDeleting, type ProjectObjects } from "../model/project-objects.ts";
 import { type Result, refuse } from "../model/verdict.ts";
 import type { CredentialEvent } from "./credential-event.ts";
 import { earliest, type FindSecret, type Resolution, type ResolveTools } from "./resolution.ts";
@@ -46,7 +46,7 @@ export async function resolveProject(
   tools: ProjectTools,
 ): Promise<ProjectResolution> {
   const { project } = objects;
-  if (project === undefined || project.metadata.deletionTimestamp !== undefined) return nothing(objects.ref.name);
+  if (project === undefined || isDeleting(project)) return nothing(objects.ref.name);
   // Left as it is, and its children too: what is served is what was published, and nothing is made or rotated.
   if (project.spec.suspend) return nothing(objects.ref.name);
   const sameProject = published?.project.uid === project.metadata.uid;
@@ -81,9 +81,17 @@ async function resolveChildren(
   published: ProjectParts | undefined,
   tools: ResolveTools,
 ): Promise<Children> {
-  const users = await resolveUsers(objects.users.filter(stands), published?.users ?? new Map(), tools);
+  const users = await resolveUsers(
+    objects.users.filter((user) => !isDeleting(user)),
+    published?.users ?? new Map(),
+    tools,
+  );
   const written = users.flatMap(({ resolution }) => resolution.writes);
-  const keys = resolveKeys(objects.keys.filter(stands), published?.keys ?? new Map(), { tools, written });
+  const keys = resolveKeys(
+    objects.keys.filter((key) => !isDeleting(key)),
+    published?.keys ?? new Map(),
+    { tools, written },
+  );
   const all = [...users, ...keys];
   const statuses = new Map<string, KeyStatus | UserStatus>();
   for (const { object, resolution } of all) {
@@ -96,10 +104,6 @@ async function resolveChildren(
     statuses,
     moments: all.map(({ resolution }) => resolution.nextAt),
   };
-}
-
-function stands({ metadata }: ProjectUser | ApiKey): boolean {
-  return metadata.deletionTimestamp === undefined;
 }
 
 function resolveUsers(
@@ -116,26 +120,26 @@ function resolveUsers(
   );
 }
 
-interface KeySurroundings {
+interface KeysContext {
   readonly tools: ResolveTools;
   /** What was decided for other objects of this Project already. */
   readonly written: readonly SecretWrite[];
 }
 
-/** One after the other: where two objects want a Secret of one name, the first has it, and the second's status says so. */
+/** In order: where two objects want a Secret of one name, the first gets it, and the second's status says so. */
 function resolveKeys(
   keys: readonly ApiKey[],
   published: ReadonlyMap<string, KeyConfig>,
-  { tools, written }: KeySurroundings,
+  { tools, written }: KeysContext,
 ): readonly ResolvedObject<ApiKey, LiveKeys>[] {
   const byUid = Map.groupBy(published.values(), (config) => config.uid);
-  const shelf = new Map(written.map((write) => [write.name, writtenSecret(write)]));
-  const findSecret: FindSecret = (name) => shelf.get(name) ?? tools.findSecret(name);
+  const writtenByName = new Map(written.map((write) => [write.name, writtenSecret(write)]));
+  const findSecret: FindSecret = (name) => writtenByName.get(name) ?? tools.findSecret(name);
   return keys.map((key) => {
-    const resolution = resolveKey(key, byUid.get(key.metadata.uid) ?? [], { ...tools, findSecret });
-    const settled = unlessImmutable(resolution, tools.findSecret);
-    for (const write of settled.writes) shelf.set(write.name, writtenSecret(write));
-    return { object: key, resolution: settled };
+    const resolved = resolveKey(key, byUid.get(key.metadata.uid) ?? [], { ...tools, findSecret });
+    const resolution = unlessImmutable(resolved, tools.findSecret);
+    for (const write of resolution.writes) writtenByName.set(write.name, writtenSecret(write));
+    return { object: key, resolution };
   });
 }
 
@@ -145,11 +149,11 @@ function credentialsOf<O extends ProjectUser | ApiKey, T>(
   return new Map(resolved.map(({ object, resolution }) => [object.metadata.name, resolution.credential]));
 }
 
-/** A Secret that the API server lets nobody change has to be deleted by the person who made it immutable. */
+/** The API server refuses changes of an immutable Secret: the person who made it immutable has to delete it. */
 function unlessImmutable<T, S>(resolution: Resolution<T, S>, findSecret: FindSecret): Resolution<T, S> {
   const stuck = resolution.writes.find(({ name }) => findSecret(name)?.immutable === true);
   if (stuck === undefined) return resolution;
-  const message = `Secret "${stuck.name}" is immutable and has to change; delete it, and it is made again`;
+  const message = `Secret "${stuck.name}" is immutable and has to change; delete it, and it is recreated`;
   return { credential: refuse("SecretConflict", message), writes: [], events: [] };
 }
 

@@ -3,6 +3,7 @@
 
 import { durationSeconds } from "../../core/config/duration.ts";
 import type { Json, SigningRing } from "../../core/config/types.ts";
+import { parseOrUndefined } from "../../core/json/parse-or-undefined.ts";
 import type { Secret } from "../../core/manifests/object.ts";
 import type { Installation } from "../model/installation.ts";
 import type { Project } from "../model/objects.ts";
@@ -46,7 +47,7 @@ export interface SigningResolution {
 export interface SigningTools extends Pick<ResolveTools, "findSecret" | "random" | "now"> {
   /** Every live replica has acknowledged the revision that published `published`, or a newer one. */
   readonly ringAcknowledged: boolean;
-  /** The other installation that looks after the Project: what somebody deleted, that one makes again. */
+  /** The other installation that manages the Project, which recreates deleted Secrets. */
   readonly rival?: Installation;
 }
 
@@ -129,7 +130,7 @@ function findKeys(secret: Secret | undefined, published: SigningRing | undefined
   return { rotating: undefined, projectKey, source: "nowhere" };
 }
 
-/** A key that is new has been rotated as far as anybody asks for it. */
+/** A new key counts as made for the rotation that is wanted now. */
 function newRing(
   random: Random,
   { wanted, tokenSeconds }: { readonly wanted: string | undefined; readonly tokenSeconds: number },
@@ -139,9 +140,9 @@ function newRing(
 }
 
 /** Notes about keys can wait where the Secret is immutable; keys can't. */
-function changeOf(found: FoundKeys, before: RotatingRing, after: RotatingRing): "keys" | "notes" | "nothing" {
+function changeOf(found: FoundKeys, before: RotatingRing, after: RotatingRing): "keys" | "state" | "nothing" {
   if (found.source !== "secret" || found.projectKey === undefined || after.ring !== before.ring) return "keys";
-  return after.state === before.state ? "nothing" : "notes";
+  return after.state === before.state ? "nothing" : "state";
 }
 
 function entriesOf({ ring, projectKey }: ProjectKeys, state: RingState): Readonly<Record<string, string>> {
@@ -152,22 +153,22 @@ function entriesOf({ ring, projectKey }: ProjectKeys, state: RingState): Readonl
   };
 }
 
-interface Happening {
+interface RingChange {
   readonly steps: readonly RingStep[];
   readonly replaced: boolean;
   readonly restored: boolean;
 }
 
 const stepEvents: Readonly<Record<RingStep, readonly [CredentialEventReason, string]>> = {
-  added: ["SigningKeyAdded", "A new signing key was made; it signs as soon as every replica knows it"],
+  added: ["SigningKeyAdded", "Created a signing key; it signs as soon as every replica knows it"],
   rotated: ["SigningKeyRotated", "The new signing key signs; the former one verifies until its last token has expired"],
-  retired: ["SigningKeyRetired", "A former signing key was taken away: no token of it is left"],
+  retired: ["SigningKeyRetired", "A former signing key was removed: no token of it is left"],
 };
 
-function eventsOf(project: Project, { steps, replaced, restored }: Happening): readonly CredentialEvent[] {
+function eventsOf(project: Project, { steps, replaced, restored }: RingChange): readonly CredentialEvent[] {
   const name = signingSecretName(project);
-  const lost = `The signing keys in Secret "${name}" were lost and made anew: all sessions have ended`;
-  const repaired = `Secret "${name}" was made again: the signing keys are what they were`;
+  const lost = `The signing keys in Secret "${name}" were lost and recreated: all sessions have ended`;
+  const repaired = `Secret "${name}" was recreated with the same signing keys`;
   return [
     ...(replaced ? [credentialEvent(project, "SigningRingReplaced", lost)] : []),
     ...(restored ? [credentialEvent(project, "SecretRepaired", repaired)] : []),
@@ -186,14 +187,9 @@ function readKey(text: string | undefined): Uint8Array | undefined {
 
 function readRing(text: string | undefined): SigningRing | undefined {
   if (text === undefined) return undefined;
-  try {
-    const ring = JSON.parse(text) as unknown;
-    return isRing(ring) ? ring : undefined;
-  } catch (error) {
-    // Somebody edited the Secret: the ring counts as lost.
-    if (error instanceof SyntaxError) return undefined;
-    throw error;
-  }
+  // After an edit of the Secret that leaves no ring, the ring counts as lost.
+  const ring = parseOrUndefined(text);
+  return isRing(ring) ? ring : undefined;
 }
 
 function isRing(value: unknown): value is SigningRing {

@@ -1,9 +1,21 @@
-// Turns a ProjectUser and its Secrets into the hash to publish. The password comes from the Secret that the spec names, or
-// is generated once. argon2 runs only when the password has changed. Refuses missing and foreign Secrets, and lost passwords.
+// Turns a ProjectUser and its Secrets into the hash to publish. argon2 runs only when the password has changed.
+//
+//   spec names a Secret                      its password is adopted; SecretNotFound where Secret or entry is missing
+//   else, by the user's own Secret:
+//   a password, no rotation wanted           it is adopted, and the other entries are repaired
+//   a password, rotation wanted              it is adopted if it was made for that rotation, else a new one is made
+//   none, but a record of its hash           the hash stays in use; a new password is made if a rotation is wanted, or if the former
+//                                            password came from a Secret that the spec names no more
+//   none, no record, but a published hash    the published hash stays in use, unless a rotation is wanted
+//   none, and never made, or a rotation      a new password is made
+//   none, but made once                      KeyLost
+//
+// A foreign Secret that has the name of an own one is refused with SecretConflict.
 
 import type { UserConfig } from "../../core/config/types.ts";
 import type { Secret } from "../../core/manifests/object.ts";
 import { PasswordRefused } from "../../core/password/hash-password.ts";
+import { rfc3339 } from "../../core/rfc3339.ts";
 import { usernameOf } from "../model/claimed-name.ts";
 import type { PasswordCredential, Resolved } from "../model/credentials.ts";
 import type { ProjectUser } from "../model/objects.ts";
@@ -11,7 +23,7 @@ import { passwordSecretName, userHashSecretName } from "../model/secret-names.ts
 import { type Notice, refuse } from "../model/verdict.ts";
 import { type CredentialEvent, type CredentialEventReason, credentialEvent } from "./credential-event.ts";
 import { mintPassword } from "./mint.ts";
-import { type Resolution, type ResolveTools, rfc3339 } from "./resolution.ts";
+import type { Resolution, ResolveTools } from "./resolution.ts";
 import { isMarkedFor, markOf, readMark } from "./rotation-mark.ts";
 import { claimedRotation, type Sealing, sealRecord } from "./sealed-record.ts";
 import { secretConflict } from "./secret-conflict.ts";
@@ -49,10 +61,10 @@ export async function resolveUser(
   const known = readUserRecord(hashSecret, sealing);
   const context: UserContext = { user, tools, sealing, hashSecret, known, published };
   const reference = user.spec.passwordSecretRef;
-  return reference === undefined ? await generated(context) : await referenced(context, reference);
+  return reference === undefined ? await fromOwnSecret(context) : await fromReferencedSecret(context, reference);
 }
 
-async function referenced(
+async function fromReferencedSecret(
   context: UserContext,
   { name, key }: { readonly name: string; readonly key: string },
 ): Promise<UserResolution> {
@@ -66,25 +78,25 @@ async function referenced(
   if (password === undefined) {
     return missing(`Secret "${name}" has no entry "${key}", or an empty one`, "/spec/passwordSecretRef/key");
   }
-  return await take(context, { password, secretName: name, given: true });
+  return await adoptPassword(context, { password, secretName: name, given: true });
 }
 
-async function generated(context: UserContext): Promise<UserResolution> {
+async function fromOwnSecret(context: UserContext): Promise<UserResolution> {
   const { user, tools, known } = context;
   const secret = tools.findSecret(passwordSecretName(user));
   const conflict = secret && secretConflict(secret, user);
   if (conflict !== undefined) return conflicting(conflict);
   const password = entryText(secret, "password");
-  if (password !== undefined) return await shown(context, secret, password);
-  // The password of a Secret that the spec names no longer is in force until there is one to take its place.
+  if (password !== undefined) return await fromSecret(context, secret, password);
+  // The password from a Secret that the spec names no more stays in use until a new one is made.
   if (known !== undefined && (rotationWanted(user, known.rotationId) || known.given === true)) {
     return await mint(context, secret, known.revision);
   }
-  return known === undefined ? await withoutTrace(context, secret) : answer(context, goingOn(context, known));
+  return known === undefined ? await fromPublished(context, secret) : resolutionOf(context, keepRecord(context, known));
 }
 
-/** The Secret shows a password: of an interrupted rotation, the one in force, or one that somebody wrote there. */
-async function shown(context: UserContext, secret: Secret | undefined, password: string): Promise<UserResolution> {
+/** The Secret has a password: that of an interrupted rotation, the one in use, or one that was written by hand. */
+async function fromSecret(context: UserContext, secret: Secret | undefined, password: string): Promise<UserResolution> {
   const { user, sealing, known } = context;
   const secretName = passwordSecretName(user);
   const lost = known === undefined ? readMark(secret, password, sealing) : undefined;
@@ -92,30 +104,30 @@ async function shown(context: UserContext, secret: Secret | undefined, password:
   const writes = repair(context, secret, password);
   if (!rotationWanted(user, lastRotation)) {
     const rotated = lastRotation === undefined ? {} : { rotationId: lastRotation };
-    // A password that was made here and is published nowhere is nobody's edit: only its record was lost.
+    // A password that was made here and is published nowhere was not edited: only its record was lost.
     const remade = lost !== undefined && context.published === undefined;
     const event = remade ? ({ event: "SecretRepaired" } as const) : {};
-    const resolution = await take(context, { password, secretName, ...rotated, ...event });
+    const resolution = await adoptPassword(context, { password, secretName, ...rotated, ...event });
     return withWrites(resolution, writes, [repairedPassword(user)]);
   }
   const replaced = known?.revision ?? passwordRevision(password, sealing);
   const mark = readMark(secret, password, sealing);
   if (!isMarkedFor(mark, user.spec.rotation?.id, replaced)) return await mint(context, secret, replaced);
-  const resolution = await take(context, { password, secretName, event: "CredentialRotated" });
+  const resolution = await adoptPassword(context, { password, secretName, event: "CredentialRotated" });
   return withWrites(resolution, writes);
 }
 
-/** Neither a Secret that shows the password nor a record that can be read. */
-async function withoutTrace(context: UserContext, secret: Secret | undefined): Promise<UserResolution> {
+/** There is neither a Secret with the password nor a readable record of it. */
+async function fromPublished(context: UserContext, secret: Secret | undefined): Promise<UserResolution> {
   const { user, hashSecret, published, tools } = context;
   const lastRotation = rememberedRotation(context);
   if (published !== undefined && !rotationWanted(user, lastRotation)) {
     const { passwordHash: hash, credentialRevision: revision } = published;
     const record = withRotation({ hash, revision, changedAt: rfc3339(tools.now) }, lastRotation);
     const events = [repairedHash(user)];
-    return answer(context, { ...goingOn(context, record), events, writes: [hashWrite(context, record)] });
+    return resolutionOf(context, { ...keepRecord(context, record), events, writes: [hashWrite(context, record)] });
   }
-  // A hash Secret that can't be read any more shows that there was a password once, as the status does.
+  // A hash Secret that can't be read proves that a password was made once, as the status does.
   const everMade = user.status?.passwordChangedAt !== undefined || hashSecret !== undefined;
   const claimed = user.status?.rotationID ?? claimedRotation(hashSecret);
   if (!everMade || rotationWanted(user, claimed)) return await mint(context, secret, published?.credentialRevision);
@@ -124,24 +136,24 @@ async function withoutTrace(context: UserContext, secret: Secret | undefined): P
   return { credential: refuse("KeyLost", message), writes: [], events: [] };
 }
 
-interface Taken {
+interface AdoptedPassword {
   readonly password: string;
   readonly secretName: string;
-  /** The spec names the Secret. */
+  /** True when the spec names the Secret. */
   readonly given?: true;
-  /** The rotation that it was made for, as far as is known. */
+  /** The rotation that it was made for, if known. */
   readonly rotationId?: string;
-  /** What came about, where it isn't that somebody changed the password. */
+  /** The event to record; absent = a person changed the password. */
   readonly event?: CredentialEventReason;
 }
 
-/** Uses a password as it stands in a Secret; hashes it only when it is not the one that was hashed before. */
-async function take(context: UserContext, taken: Taken): Promise<UserResolution> {
-  const { password, secretName, given, event } = taken;
+/** Uses the password of a Secret; hashes it only when it is not the one that was hashed before. */
+async function adoptPassword(context: UserContext, adopted: AdoptedPassword): Promise<UserResolution> {
+  const { password, secretName, given, event } = adopted;
   const { user, tools, sealing, known } = context;
   const mac = passwordRevision(password, sealing);
-  if (known !== undefined && macOf(known) === mac) return answer(context, { record: known, secretName });
-  const same = await inForce(mac, taken, context);
+  if (known !== undefined && macOf(known) === mac) return resolutionOf(context, { record: known, secretName });
+  const same = await matchingHash(mac, adopted, context);
   const hashed: Resolved<string> =
     same === undefined ? await hash(password, secretName, tools) : { ok: true, value: same.hash };
   if (!hashed.ok) return { credential: hashed, writes: [], events: [] };
@@ -153,30 +165,30 @@ async function take(context: UserContext, taken: Taken): Promise<UserResolution>
     changedAt: same?.changedAt ?? rfc3339(tools.now),
     ...(given && { given }),
   };
-  const record = withRotation(changed, user.spec.rotation?.id ?? taken.rotationId ?? known?.rotationId);
+  const record = withRotation(changed, user.spec.rotation?.id ?? adopted.rotationId ?? known?.rotationId);
   const credentialEvent = same === undefined ? eventOf(user, event, secretName) : repairedHash(user);
-  return answer(context, { record, secretName, events: [credentialEvent], writes: [hashWrite(context, record)] });
+  return resolutionOf(context, { record, secretName, events: [credentialEvent], writes: [hashWrite(context, record)] });
 }
 
-type InForce = Pick<UserRecord, "hash" | "revision"> & { readonly changedAt?: string };
+type KnownHash = Pick<UserRecord, "hash" | "revision"> & { readonly changedAt?: string };
 
 /**
- * What is remembered, else published, if it is of this very password. Its revision may have been made with a key of the Project
- * that is lost: then argon2 decides, and no session has to end. A password that was made just now is no former one.
+ * The recorded hash, else the published one, if it is the hash of this password. Its revision may have been made with a lost key of the
+ * Project: then argon2 decides, and no session has to end. A password that was made just now has no earlier hash.
  */
-async function inForce(
+async function matchingHash(
   mac: string,
-  { password, event }: Taken,
+  { password, event }: AdoptedPassword,
   { known, published, tools }: UserContext,
-): Promise<InForce | undefined> {
-  const before: InForce | undefined =
+): Promise<KnownHash | undefined> {
+  const before: KnownHash | undefined =
     known ?? (published && { hash: published.passwordHash, revision: published.credentialRevision });
   if (before === undefined || before.revision === mac) return before;
   const isSame = event === undefined && (await tools.isPasswordOf(before.hash, password));
   return isSame ? before : undefined;
 }
 
-/** `replaced` = the revision of the password that it takes the place of. */
+/** `replaced` = the revision of the password that it replaces. */
 async function mint(context: UserContext, secret: Secret | undefined, replaced?: string): Promise<UserResolution> {
   const { user, tools, sealing } = context;
   const password = mintPassword(tools.random);
@@ -185,7 +197,7 @@ async function mint(context: UserContext, secret: Secret | undefined, replaced?:
   const mark = markOf({ ...(id !== undefined && { id }), ...after }, password, sealing);
   const write = passwordWrite(user, secret, { password, mark, occasion: JSON.stringify([id, after]) });
   const event = replaced === undefined ? "CredentialMinted" : "CredentialRotated";
-  return withWrites(await take(context, { password, secretName: write.name, event }), [write]);
+  return withWrites(await adoptPassword(context, { password, secretName: write.name, event }), [write]);
 }
 
 async function hash(password: string, secretName: string, tools: ResolveTools): Promise<Resolved<string>> {
@@ -197,7 +209,7 @@ async function hash(password: string, secretName: string, tools: ResolveTools): 
   }
 }
 
-interface Settled {
+interface ResolvedPassword {
   readonly record: UserRecord;
   readonly secretName: string;
   readonly notices?: readonly Notice[];
@@ -205,8 +217,8 @@ interface Settled {
   readonly events?: readonly CredentialEvent[];
 }
 
-function answer({ user }: UserContext, settled: Settled): UserResolution {
-  const { record, secretName, notices = [], writes = [], events = [] } = settled;
+function resolutionOf({ user }: UserContext, resolved: ResolvedPassword): UserResolution {
+  const { record, secretName, notices = [], writes = [], events = [] } = resolved;
   const value = { passwordHash: record.hash, credentialRevision: record.revision };
   const status = {
     username: usernameOf(user),
@@ -217,10 +229,10 @@ function answer({ user }: UserContext, settled: Settled): UserResolution {
   return { credential: { ok: true, value, notices }, writes, events, status };
 }
 
-/** What the Secret no longer shows goes on working. */
-function goingOn({ user }: UserContext, record: UserRecord): Settled {
+/** The recorded password stays in use although the Secret no longer holds it. */
+function keepRecord({ user }: UserContext, record: UserRecord): ResolvedPassword {
   const secretName = passwordSecretName(user);
-  const message = `Secret "${secretName}" no longer holds the password; the login goes on working; change spec.rotation.id for a new one`;
+  const message = `Secret "${secretName}" no longer holds the password; the login keeps working; change spec.rotation.id for a new one`;
   return { record, secretName, notices: [{ reason: "KeyNotRetrievable", message }] };
 }
 
@@ -281,19 +293,23 @@ function repairedPassword(user: ProjectUser): CredentialEvent {
 }
 
 function repairedHash(user: ProjectUser): CredentialEvent {
-  return credentialEvent(user, "SecretRepaired", `Secret "${userHashSecretName(user)}" was made again`);
+  return credentialEvent(user, "SecretRepaired", `Secret "${userHashSecretName(user)}" was recreated`);
 }
 
 function eventOf(user: ProjectUser, event: CredentialEventReason | undefined, secretName: string): CredentialEvent {
   switch (event) {
     case "CredentialMinted":
-      return credentialEvent(user, event, `A password was made; Secret "${secretName}" holds it`);
+      return credentialEvent(user, event, `Created a password in Secret "${secretName}"`);
     case "CredentialRotated":
       return credentialEvent(user, event, `Secret "${secretName}" holds a new password; former sessions have ended`);
     case "SecretRepaired":
       return repairedHash(user);
     default:
-      return credentialEvent(user, "PasswordAdopted", `The password in Secret "${secretName}" is in force`);
+      return credentialEvent(
+        user,
+        "PasswordAdopted",
+        `The password in Secret "${secretName}" is now used; earlier sessions ended`,
+      );
   }
 }
 

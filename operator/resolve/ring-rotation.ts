@@ -4,6 +4,7 @@
 
 import type { Json, SigningKey, SigningRing } from "../../core/config/types.ts";
 import { isObject } from "../../core/json/json-value.ts";
+import { parseOrUndefined } from "../../core/json/parse-or-undefined.ts";
 import { mintSigningKey, type Random } from "./mint.ts";
 
 export interface RetiringKey {
@@ -32,7 +33,7 @@ export interface RotatingRing {
 }
 
 export interface RotationContext {
-  /** Value of the annotation that asks for a new key; absent = nobody asks. */
+  /** Value of the annotation that asks for a new key; absent = no rotation is wanted. */
   readonly wanted: string | undefined;
   /** Every live replica serves the ring that is published. */
   readonly acknowledged: boolean;
@@ -104,7 +105,7 @@ function retire({ ring, state }: RotatingRing, { now, tokenSeconds }: RotationCo
   };
 }
 
-/** Keys of which nothing is remembered (somebody edited the Secret) verify until no token of theirs can be left. */
+/** Keys without a record, as after an edit of the Secret, verify until no token of theirs can be left. */
 function accountedFor(ring: SigningRing, state: RingState, { now, tokenSeconds }: RotationContext): RingState {
   const signer = ring.keys.find(({ signs }) => signs)?.kid;
   const kids = new Set(ring.keys.map(({ kid }) => kid));
@@ -136,16 +137,11 @@ function withTokenLife(state: RingState, { tokenSeconds, now }: RotationContext)
 /** Undefined when it is not what `JSON.stringify` makes of one. */
 export function readRingState(text: string | undefined): RingState | undefined {
   if (text === undefined) return undefined;
-  try {
-    const value = JSON.parse(text) as Json;
-    return isState(value) ? (value as unknown as RingState) : undefined;
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
-    throw error;
-  }
+  const value = parseOrUndefined(text);
+  return isState(value) ? (value as unknown as RingState) : undefined;
 }
 
-function isState(value: Json): boolean {
+function isState(value: unknown): boolean {
   if (!isObject(value)) return false;
   const { handled, pending, retiring, tokenSeconds, longerTokensUntil } = value;
   return (

@@ -2,6 +2,7 @@
 // value. The Secret is written before the record: who is interrupted between the two finds out by the mark that the new
 // value is there already, and makes no second one. A mark that was edited, or whose value was, counts as none.
 
+import { parseOrUndefined } from "../../core/json/parse-or-undefined.ts";
 import type { Secret } from "../../core/manifests/object.ts";
 import { rotationAnnotation } from "../model/secret-names.ts";
 import { type Sealing, sameText, sealOf } from "./sealed-record.ts";
@@ -36,13 +37,8 @@ function sealOfMark({ id, after }: RotationMark, value: string, sealing: Sealing
 
 function parsed(text: string | undefined): { readonly mark: RotationMark; readonly seal: string } | undefined {
   if (text === undefined) return undefined;
-  try {
-    const value = JSON.parse(text) as Readonly<Record<string, unknown>> | null;
-    const [id, after, seal] = [value?.["id"], value?.["after"], value?.["seal"]];
-    if (typeof seal !== "string") return undefined;
-    return { mark: { ...(typeof id === "string" && { id }), ...(typeof after === "string" && { after }) }, seal };
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
-    throw error;
-  }
+  const value = parseOrUndefined(text) as Readonly<Record<string, unknown>> | null | undefined;
+  const [id, after, seal] = [value?.["id"], value?.["after"], value?.["seal"]];
+  if (typeof seal !== "string") return undefined;
+  return { mark: { ...(typeof id === "string" && { id }), ...(typeof after === "string" && { after }) }, seal };
 }

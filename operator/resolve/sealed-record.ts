@@ -5,6 +5,7 @@
 
 import { createHmac, type KeyObject, timingSafeEqual } from "node:crypto";
 import type { Json } from "../../core/config/types.ts";
+import { parseOrUndefined } from "../../core/json/parse-or-undefined.ts";
 import type { Secret } from "../../core/manifests/object.ts";
 import type { CustomResource } from "../model/objects.ts";
 import { entryText } from "./secret-write.ts";
@@ -36,13 +37,8 @@ export function openRecord(secret: Secret | undefined, sealing: Sealing): Json |
 export function claimedRotation(secret: Secret | undefined): string | undefined {
   const text = entryText(secret, "record");
   if (text === undefined) return undefined;
-  try {
-    const id = (JSON.parse(text) as { readonly rotationId?: unknown } | null)?.rotationId;
-    return typeof id === "string" ? id : undefined;
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
-    throw error;
-  }
+  const id = (parseOrUndefined(text) as { readonly rotationId?: unknown } | null | undefined)?.rotationId;
+  return typeof id === "string" ? id : undefined;
 }
 
 /** One use of the project's key says nothing about another. */

@@ -17,7 +17,7 @@ export function secretConflict(secret: FoundSecret, owner: CustomResource): stri
   return secret.heldBy === undefined ? undefined : heldElsewhere(name, secret.heldBy);
 }
 
-/** Of a Secret that another installation keeps, or has to make again. */
+/** For a Secret that another installation keeps, or has to recreate. */
 export function heldElsewhere(name: string, { namespace }: Installation): string {
   return `Secret "${name}" belongs to the installation of jsonplane in namespace "${namespace}"; give one of the two a class (--class-name), or take over from it with --adopt-data`;
 }

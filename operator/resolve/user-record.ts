@@ -24,7 +24,7 @@ export interface UserRecord {
   readonly given?: true;
 }
 
-/** Undefined when there is no record or somebody else wrote it. */
+/** Undefined when there is no record, or its seal is not from jsonplane. */
 export function readUserRecord(secret: Secret | undefined, sealing: Sealing): UserRecord | undefined {
   const record = openRecord(secret, sealing);
   return isUserRecord(record) ? (record as unknown as UserRecord) : undefined;

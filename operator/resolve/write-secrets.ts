@@ -1,7 +1,6 @@
-// Does the writes of a resolution: the Project's own first, then those of its children, of each child in their order and of several
-// children at once. What the API server refuses for good (a quota, a policy), or something else keeps changing, costs the object it
-// is about its new credential, and nobody else anything; everything else that goes wrong ends the run and is thrown, once what was under
-// way has ended.
+// Does the writes of a resolution: the Project's own first, then those of its children, each child's in their order and several
+// children at once. Where the API server refuses a write for good (a quota, a policy), or something else keeps changing the Secret,
+// only that object goes without its new credential. Any other failure ends the run, and is thrown once the writes under way have ended.
 
 import { ApiFailure } from "../kube/api.ts";
 import { SecretContested } from "../kube/repairs.ts";
@@ -11,9 +10,9 @@ import type { CredentialEvent } from "./credential-event.ts";
 import type { ProjectResolution } from "./resolve-project.ts";
 import type { SecretWrite } from "./secret-write.ts";
 
-export interface WriteDeeds {
+export interface WriteSecretsDeps {
   readonly write: (write: SecretWrite) => Promise<void>;
-  /** Of objects whose writes are done, also when the run fails at another: the next one finds nothing to record of them. */
+  /** Called for objects whose writes are done, even if the run fails at another object: the next run finds nothing to record for them. */
   readonly report: (event: CredentialEvent) => void;
 }
 
@@ -39,10 +38,10 @@ const writesAtATime = 8;
 
 export async function writeSecrets(
   resolved: ProjectResolution,
-  { write, report }: WriteDeeds,
+  { write, report }: WriteSecretsDeps,
 ): Promise<WrittenSecrets> {
-  const { undone, refusals, failures } = await writeAll(Map.groupBy(resolved.writes, ownerOf), write);
-  for (const event of resolved.events) if (!undone.has(subjectOf(event))) report(event);
+  const { incomplete, refusals, failures } = await writeAll(Map.groupBy(resolved.writes, ownerOf), write);
+  for (const event of resolved.events) if (!incomplete.has(subjectOf(event))) report(event);
   for (const { error } of failures) throw error;
   if (refusals.size === 0) return { resolved, refused: [] };
   const refused = [...refusals.values()].map(({ failure }) => failure);
@@ -51,10 +50,10 @@ export async function writeSecrets(
 }
 
 interface Outcome {
-  /** Owners of writes that were not done, or not all. */
-  readonly undone: ReadonlySet<string>;
+  /** Owners with a write that was not done. */
+  readonly incomplete: ReadonlySet<string>;
   readonly refusals: Refusals;
-  /** In the order in which they came; nothing was begun after the first. */
+  /** In the order in which they came; no write started after the first. */
   readonly failures: readonly { readonly error: unknown }[];
 }
 
@@ -63,7 +62,7 @@ async function writeAll(
   byOwner: ReadonlyMap<string, readonly SecretWrite[]>,
   write: (write: SecretWrite) => Promise<void>,
 ): Promise<Outcome> {
-  const undone = new Set(byOwner.keys());
+  const incomplete = new Set(byOwner.keys());
   const refusals = new Map<string, Refused>();
   const failures: { readonly error: unknown }[] = [];
 
@@ -82,7 +81,7 @@ async function writeAll(
     for (const owner of owners) {
       let done = true;
       for (const each of byOwner.get(owner) ?? []) done &&= await writeOne(each);
-      if (done) undone.delete(owner);
+      if (done) incomplete.delete(owner);
     }
   };
 
@@ -91,11 +90,11 @@ async function writeAll(
   );
   await work(projects);
   // Records of the children are sealed with a key that only the Project's Secret keeps.
-  if (refusals.size > 0) return { undone, refusals, failures };
-  // One iterator for all: each takes what nobody has taken yet.
+  if (refusals.size > 0) return { incomplete, refusals, failures };
+  // All workers share one iterator: each takes the next child that no other has taken.
   const left = children.values();
   await Promise.all(Array.from({ length: writesAtATime }, () => work(left)));
-  return { undone, refusals, failures };
+  return { incomplete, refusals, failures };
 }
 
 function without(resolved: ProjectResolution, refusals: Refusals): ProjectResolution {

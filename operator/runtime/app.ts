@@ -9,7 +9,7 @@ import type { Kind } from "../../core/manifests/object.ts";
 import { type Monotonic, systemMonotonic, systemTimers } from "../../core/timers.ts";
 import { isNotFound } from "../kube/api.ts";
 import type { ConnectedApi } from "../kube/connect.ts";
-import type { CallObserved } from "../kube/wire.ts";
+import type { CallObserved } from "../kube/http-transport.ts";
 import { createElector } from "../lead/elector.ts";
 import type { LeadObservation } from "../lead/lead-observation.ts";
 import { leaseTimesOf } from "../lead/lease-times.ts";
@@ -21,7 +21,7 @@ import { createOperatorMetrics } from "../observe/metrics.ts";
 import { objectCounts, unavailableProjects } from "../observe/object-counts.ts";
 import { createReminders } from "../observe/reminders.ts";
 import { type CacheListener, type Caches, createCaches } from "../watch/caches.ts";
-import { runLeaderLoop } from "./leader-loop.ts";
+import { runLeaderLoop, SessionStuck } from "./leader-loop.ts";
 import type { LeaderSession } from "./leader-session.ts";
 import type { OperatorContext, OperatorSettings } from "./operator-context.ts";
 
@@ -130,7 +130,7 @@ export async function startOperator(options: OperatorOptions): Promise<RunningOp
   });
   const leading = loop.catch((error: unknown) => {
     if (stopping.signal.aborted) return;
-    logger.error("Leader failed", { error: describeError(error) });
+    logLoopFailure(error, logger);
     failed.resolve();
   });
 
@@ -151,7 +151,7 @@ function leaseNameOf({ className }: OperatorSettings): string {
   return className === undefined ? "jsonplane-operator" : `jsonplane-operator-${className}`;
 }
 
-/** Nobody acts on what a standby sees: the next leader looks at everything. */
+/** A standby acts on no event: the next leader reconciles everything. */
 function delegate(listener: () => CacheListener | undefined): CacheListener {
   return {
     objectChanged: (object, before, listed) => listener()?.objectChanged(object, before, listed),
@@ -175,9 +175,16 @@ function isHealthy(caches: Caches): boolean {
 }
 
 function logLead(observation: LeadObservation, { logger, settings }: OperatorOptions): void {
-  if (observation.kind === "acquired") logger.info("Leading");
+  if (observation.kind === "acquired") logger.info("Acquired Lease");
   if (observation.kind === "failed") logger.warn("Failed to acquire Lease", leaseFailure(observation.error, settings));
   if (observation.kind === "ended") logger.info("No longer leading", { why: observation.why });
+}
+
+function logLoopFailure(error: unknown, logger: Logger): void {
+  const isStuck = error instanceof SessionStuck;
+  logger.error(isStuck ? "Leader session did not stop; exiting" : "Leader loop failed; exiting", {
+    error: describeError(error),
+  });
 }
 
 function leaseFailure(error: unknown, { namespace }: OperatorSettings): Readonly<Record<string, string>> {

@@ -6,6 +6,7 @@ import { isKind } from "../../core/manifests/object.ts";
 import type { Monotonic } from "../../core/timers.ts";
 import type { KubeObject } from "../kube/api.ts";
 import type { CustomResource } from "../model/objects.ts";
+import { projectRefOf } from "../model/project-objects.ts";
 import { kindLabel, nameLabel } from "../model/secret-names.ts";
 import type { Acknowledgements } from "../publish/acknowledgements.ts";
 import type { Liveness } from "../publish/availability.ts";
@@ -13,26 +14,26 @@ import type { Lane } from "../queue/lanes.ts";
 import type { UnacknowledgedRevision } from "../reconcile/requeue.ts";
 import { createSecretUsers } from "../secrets/secret-users.ts";
 import type { CacheListener } from "../watch/caches.ts";
-import { projectRefOf } from "../watch/project-index.ts";
+
 import type { Watched } from "../watch/watched.ts";
 import { type HostRegistry, isProject } from "./host-registry.ts";
 import { createSeenDeletions } from "./seen-deletions.ts";
 
 export interface EventHandlers extends CacheListener {
-  /** Takes over an object that was there before anybody listened. */
-  found(object: CustomResource): void;
+  /** Takes over an object that existed before the handlers were attached. */
+  addExisting(object: CustomResource): void;
   /**
-   * The same objects, but what is noted there enqueues nothing, since the writer of an own write knows of it; unless it is a Secret that two
-   * objects want: the Project of the other one has to find that it is taken.
+   * The same objects, but an own write that is applied there enqueues nothing: the reconcile that wrote knows of it. The exception is a
+   * Secret that two objects want, because the Project of the other object has to find that the Secret is taken.
    */
-  quiet(watched: Watched): Watched;
+  ignoringOwnWrites(watched: Watched): Watched;
   /** Objects of the key whose DELETED event came; they are the caller's until `giveBack`. */
   takeDeleted(key: string): readonly CustomResource[];
   giveBack(key: string, objects: readonly CustomResource[]): void;
-  /** The key's newest revision is not acknowledged by all; undefined = it is. */
+  /** The key's newest revision, while some replica has not acknowledged it; undefined = all have. */
   awaits(key: string, awaited: UnacknowledgedRevision | undefined): void;
   acknowledged(acknowledgements: Acknowledgements): void;
-  /** Seconds since the change of the object arrived that is programmed now; undefined when none did. */
+  /** Seconds since the change that is programmed now arrived; undefined when no change of the object arrived. */
   programmed(uid: string): number | undefined;
 }
 
@@ -48,24 +49,24 @@ export function createEventHandlers({ add, hosts, keys, monotonic }: EventHandle
   const secretUsers = createSecretUsers();
   const deletions = createSeenDeletions();
   const awaited = new Map<string, UnacknowledgedRevision>();
-  const arrivals = new Map<string, number>();
+  const changedAt = new Map<string, number>();
   let refused: ReadonlySet<string> = new Set();
   let building: ReadonlyMap<string, string> = new Map();
   let uses: ReturnType<Acknowledgements["uses"]> = new Map();
-  let alive: Liveness = "unknown";
-  let noting = false;
+  let lastLiveness: Liveness = "unknown";
+  let isOwnWrite = false;
 
   const enqueueAwaiting = (acknowledgements: Acknowledgements): void => {
     for (const [key, { revision, isServed }] of awaited) {
-      const isNews = !isServed && acknowledgements.availabilityOf(projectOfKey(key), revision) === "served";
-      if (isNews || acknowledgements.rolloutOf(revision) !== "waiting") add(key);
+      const becameServed = !isServed && acknowledgements.availabilityOf(projectOfKey(key), revision) === "served";
+      if (becameServed || acknowledgements.rolloutOf(revision) !== "waiting") add(key);
     }
   };
 
-  /** Once per turn, however many replicas come and go: each Project's status has to say so. */
+  /** Every Project's status reports whether replicas are live. Compared first, so that many replicas that come and go enqueue once. */
   const enqueueAll = (liveness: Liveness): void => {
-    if (liveness !== alive) for (const key of keys()) add(key, "bulk");
-    alive = liveness;
+    if (liveness !== lastLiveness) for (const key of keys()) add(key, "bulk");
+    lastLiveness = liveness;
   };
 
   const put = (object: CustomResource): readonly string[] => {
@@ -74,11 +75,11 @@ export function createEventHandlers({ add, hosts, keys, monotonic }: EventHandle
   };
 
   return {
-    found: put,
+    addExisting: put,
     objectChanged(object, before, listed) {
       const others = put(object);
       if (!listed && before?.metadata.generation !== object.metadata.generation) {
-        arrivals.set(object.metadata.uid, monotonic());
+        changedAt.set(object.metadata.uid, monotonic());
       }
       add(keyOfProject(projectRefOf(object)), listed ? "bulk" : "live");
       for (const key of others) add(key);
@@ -86,24 +87,24 @@ export function createEventHandlers({ add, hosts, keys, monotonic }: EventHandle
     objectRemoved(object) {
       const key = keyOfProject(projectRefOf(object));
       secretUsers.remove(object);
-      arrivals.delete(object.metadata.uid);
+      changedAt.delete(object.metadata.uid);
       deletions.add(key, object);
       add(key);
       if (isProject(object)) for (const other of hosts.remove(object)) add(other);
     },
-    quiet: (watched) => ({
+    ignoringOwnWrites: (watched) => ({
       get: (namespace, name) => watched.get(namespace, name),
       all: () => watched.all(),
       synced: () => watched.synced(),
-      note(object) {
-        noting = true;
-        watched.note(object);
-        noting = false;
+      applyOwnWrite(object) {
+        isOwnWrite = true;
+        watched.applyOwnWrite(object);
+        isOwnWrite = false;
       },
-      noteRemoved: (object) => watched.noteRemoved(object),
+      applyOwnDelete: (object) => watched.applyOwnDelete(object),
     }),
     secretChanged({ metadata }: KubeObject) {
-      if (noting && !secretUsers.isShared(metadata.namespace, metadata.name)) return;
+      if (isOwnWrite && !secretUsers.isShared(metadata.namespace, metadata.name)) return;
       for (const key of secretUsers.projectsOf(metadata.namespace, metadata.name)) add(key, laneOf(metadata));
     },
     takeDeleted: deletions.take,
@@ -120,20 +121,20 @@ export function createEventHandlers({ add, hosts, keys, monotonic }: EventHandle
       refused = now;
       const builds = buildsIn(acknowledgements);
       const used = acknowledgements.uses();
-      for (const key of [...differing(building, builds), ...differing(uses, used)]) add(key, "bulk");
+      for (const key of [...changedKeys(building, builds), ...changedKeys(uses, used)]) add(key, "bulk");
       building = builds;
       uses = used;
     },
     programmed(uid) {
-      const since = arrivals.get(uid);
-      arrivals.delete(uid);
+      const since = changedAt.get(uid);
+      changedAt.delete(uid);
       return since === undefined ? undefined : (monotonic() - since) / 1000;
     },
   };
 }
 
-/** Keys of what is in one of them only, or not the same in both. */
-function differing<T>(one: ReadonlyMap<string, T>, other: ReadonlyMap<string, T>): readonly string[] {
+/** Keys that only one of the maps has, or whose values differ. */
+function changedKeys<T>(one: ReadonlyMap<string, T>, other: ReadonlyMap<string, T>): readonly string[] {
   const keys = new Set([...one.keys(), ...other.keys()]);
   return [...keys].filter((key) => one.get(key) !== other.get(key));
 }
@@ -144,7 +145,7 @@ function buildsIn(acknowledgements: Acknowledgements): ReadonlyMap<string, strin
   return new Map(builds.map(([key, resources]) => [key, JSON.stringify([...resources].sort())]));
 }
 
-/** Own Secrets change because of an own write, mostly: what is read of them then is nothing new. */
+/** Most changes of own Secrets are own writes, which bring nothing new. */
 function laneOf({ labels }: KubeObject["metadata"]): Lane {
   return isKind(labels?.[kindLabel]) && labels?.[nameLabel] !== undefined ? "bulk" : "live";
 }

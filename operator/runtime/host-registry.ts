@@ -15,10 +15,10 @@ export interface HostRegistry {
   /** Takes over what a project is published with; undefined = nothing. */
   published(ref: ProjectRef, parts: ProjectParts | undefined): readonly string[];
   /**
-   * Takes over what was found published before anything of it was opened: hosts belong to the Project of that name. Without a UID nobody
-   * can say which one that is: its namespace is not seen, and its hosts are taken until it is, or until it is withdrawn.
+   * Adds what was already published when the session began: the hosts belong to the Project of that name. Without a UID, that Project's
+   * namespace is not seen: its hosts stay taken until it is seen, or until the Project is withdrawn.
    */
-  found(ref: ProjectRef, uid: string | undefined, hosts: readonly string[]): void;
+  addPublished(ref: ProjectRef, uid: string | undefined, hosts: readonly string[]): void;
 }
 
 export function createHostRegistry(policy: HostPolicy): HostRegistry {
@@ -38,7 +38,7 @@ export function createHostRegistry(policy: HostPolicy): HostRegistry {
       );
       return [...new Set(claimants)].filter((key) => key !== keyOfProject(ref));
     },
-    found(ref, uid, hosts) {
+    addPublished(ref, uid, hosts) {
       holders.publish(ref, { uid: uid ?? unseenHolder, hosts });
     },
   };

@@ -1,5 +1,5 @@
-// What the leader does about stored data that are kept although nobody serves them: has them measured, takes up what people ask to be deleted,
-// and counts them for metrics.
+// What the leader does about stored data that are kept and not served: has them measured, takes up requests to delete them, and counts
+// them for metrics.
 
 import type { Clock } from "../../core/clock.ts";
 import { projectOfKey } from "../../core/config/config-keys.ts";
@@ -64,7 +64,7 @@ export function createKeptDataMaintenance({
     sizes,
     figures: () => (config() === undefined ? nothingKept : keptFigures(records(), hasProject)),
     async look(secret) {
-      if (secret !== undefined) await deletions.look(secret);
+      if (secret !== undefined) await deletions.sync(secret);
       const opened = config();
       if (opened === undefined) return;
       const { purges, publisher, acknowledgements } = opened;

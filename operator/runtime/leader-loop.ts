@@ -1,8 +1,7 @@
-// The leader loop, from one term to the next: waits for the Lease, leads until it is lost, and stands by again. Nothing of a term
-// outlives it: the session that wrote has ended before the Lease is asked for anew, so that a paused process that wakes up
-// finds all its writes refused. Only a process whose caches are complete asks for the Lease: one that has to list everything
-// first would take it from one that could go on at once. And only one whose caches are up to date acts on it: caches that
-// were complete once may be minutes behind, on connections that have died without a word, and would bring back what was revoked.
+// The leader loop: waits for the Lease, runs a session until the Lease is lost, and stands by again. A session has ended before the
+// Lease is requested again, so that a paused process that wakes up finds all its writes refused. Only a process whose caches are
+// complete requests the Lease: one that must list everything first would take it from one that could continue at once. And a leader
+// acts only once its caches are up to date: complete caches may be minutes behind on dead connections, and would restore what was revoked.
 
 import { waited } from "../../core/timers.ts";
 import { joinSignals } from "../kube/deadline.ts";
@@ -14,17 +13,22 @@ import type { OperatorContext } from "./operator-context.ts";
 export interface LeaderLoopOptions {
   readonly elector: Elector;
   readonly context: OperatorContext;
-  /** Ends the term and gives the Lease back. */
+  /** Ends the session and releases the Lease. */
   readonly stopping: AbortSignal;
   /** Called with the session that leads now; undefined = this process stands by. */
   readonly onSession: (session: LeaderSession | undefined) => void;
 }
 
-/** What was under way when leadership was lost has ended by then, or never will. */
+/** Work that was under way when leadership was lost has ended by then, or never will. */
 const stuckMs = 60_000;
 const syncLookMs = 20;
 
-/** Resolves when it was stopped; rejects when this process can't lead any more. */
+/** The work of a session that lost the Lease does not end: only a restart of the process ends it. */
+export class SessionStuck extends Error {
+  override readonly name = "SessionStuck";
+}
+
+/** Resolves when it was stopped; rejects when this process can't lead any more, with SessionStuck among others. */
 export async function runLeaderLoop({ elector, context, stopping, onSession }: LeaderLoopOptions): Promise<void> {
   const { caches, timers } = context;
   while (!stopping.aborted) {
@@ -33,7 +37,7 @@ export async function runLeaderLoop({ elector, context, stopping, onSession }: L
       continue;
     }
     const leadership = await acquired(elector, stopping);
-    if (leadership !== undefined) await serve(leadership, { context, stopping, onSession });
+    if (leadership !== undefined) await lead(leadership, { context, stopping, onSession });
   }
 }
 
@@ -46,7 +50,7 @@ async function acquired(elector: Elector, stopping: AbortSignal): Promise<Leader
   }
 }
 
-async function serve(
+async function lead(
   leadership: Leadership,
   { context, stopping, onSession }: Omit<LeaderLoopOptions, "elector">,
 ): Promise<void> {
@@ -64,7 +68,7 @@ async function serve(
   }
 }
 
-/** False when the term was over before. */
+/** False when the session's time was over before. */
 async function confirmed({ caches, logger }: OperatorContext, over: AbortSignal): Promise<boolean> {
   try {
     await caches.confirm(over);
@@ -81,7 +85,7 @@ async function ended(
 ): Promise<void> {
   const stuck = Promise.withResolvers<void>();
   const stopTimer = timers.after(stuckMs, () => {
-    if (!stopping.aborted) stuck.reject(new Error("Work of a former leader does not end"));
+    if (!stopping.aborted) stuck.reject(new SessionStuck("The work of a former session does not end"));
   });
   try {
     await Promise.race([session.stop(), stuck.promise]);

@@ -98,7 +98,7 @@ export class LeaderSession {
       open: () => this.#health.withRing(() => this.#open()),
       confirm: () => leadership.confirm(),
       takeOver: settings.adopt,
-      onBegun: (config) => this.#begun(config),
+      onSessionBegun: (config) => this.#onSessionBegun(config),
       onTakenOver: ({ writer }) => context.audit.record({ action: "redis_taken_over", facts: { writer } }),
       onRefused: (refusal) => {
         metrics.observeConfig({ kind: "contested" });
@@ -115,9 +115,9 @@ export class LeaderSession {
     this.#maintenance = this.#createMaintenance();
     this.#heldObjects = createHeldObjects({
       caches,
-      noted: async (name) => await this.#opened?.store.noted(name),
-      note: async (name, value) => await this.#opened?.store.note(name, value),
-      publisher: async () => (await this.#writer.begun()).publisher,
+      getAnnotation: async (name) => await this.#opened?.store.getAnnotation(name),
+      setAnnotation: async (name, value) => await this.#opened?.store.setAnnotation(name, value),
+      publisher: async () => (await this.#writer.session()).publisher,
       onReleased: () => this.#lookAtAll(),
       adopt: settings.adopt,
       ringSecret: { namespace: settings.namespace, name: ringSecretNameOf(settings.className) },
@@ -139,7 +139,7 @@ export class LeaderSession {
     return this.#heldObjects.held();
   }
 
-  /** Undefined where nobody knows, because Redis does not answer. */
+  /** Undefined while Redis does not answer. */
   replicas(): { readonly live: number; readonly refusals: number } | undefined {
     const acknowledgements = this.#opened?.acknowledgements;
     return acknowledgements?.liveness() === "unknown" ? undefined : acknowledgements?.figures();
@@ -164,7 +164,7 @@ export class LeaderSession {
   /** The caches are complete. */
   start(): void {
     const { caches, timers, monotonic, metrics, settings, logger } = this.#context;
-    for (const object of caches.all()) this.#handlers.found(object);
+    for (const object of caches.all()) this.#handlers.addExisting(object);
     const deps = this.#handleDeps();
     const workers = runWorkers({
       queue: this.#queue,
@@ -196,10 +196,8 @@ export class LeaderSession {
     await this.#running;
   }
 
-  // ---------------------------------------------------------------------------------------------------------------- inside
-
   async #handle(key: string, deps: ProcessKeyDeps, signal: AbortSignal): Promise<WorkResult> {
-    if (this.#resealing.delete(key)) await (await this.#writer.begun()).publisher.reseal(projectOfKey(key));
+    if (this.#resealing.delete(key)) await (await this.#writer.session()).publisher.reseal(projectOfKey(key));
     return await processKey(key, deps, signal);
   }
 
@@ -223,28 +221,28 @@ export class LeaderSession {
     return opened;
   }
 
-  /** Incumbents first: a Project that is published with a host keeps it, in whatever order Projects are looked at. */
-  async #begun({ publisher }: OpenConfig): Promise<void> {
+  /** Incumbents first: a Project that is published with a host keeps it, in whatever order Projects are reconciled. */
+  async #onSessionBegun({ publisher }: OpenConfig): Promise<void> {
     const { caches, logger } = this.#context;
     await this.#heldObjects.begin();
     const published = await publisher.published();
     for (const { hosts, namespace, name } of published) {
       const uid = caches.index.projectOf({ namespace, name })?.metadata.uid;
-      // Of a namespace that is known it is withdrawn, and holds nothing.
-      if (uid !== undefined || !caches.knows(namespace)) this.#hosts.found({ namespace, name }, uid, hosts);
+      // A published project without an object in a known namespace is withdrawn, and holds no host.
+      if (uid !== undefined || !caches.knows(namespace)) this.#hosts.addPublished({ namespace, name }, uid, hosts);
     }
     const lost = publisher.lostFrom(published);
-    logger.info("Writing configuration");
+    logger.info("Writer session begun");
     reportDataLoss(publisher, this.#context);
     if (lost.length > 0) logger.warn("Redis lost published Projects; publishing them first", { projects: lost.length });
-    this.#maintenance.begun(lost);
+    this.#maintenance.onSessionBegun(lost);
   }
 
-  /** Nothing but this look notices the Secret. */
+  /** Only this check notices a change of the key ring's Secret. */
   async #verify(): Promise<void> {
     await this.#writer.verify();
     await this.#heldObjects.look();
-    const { publisher } = await this.#writer.begun();
+    const { publisher } = await this.#writer.session();
     const { store } = this.#opened ?? {};
     if (store !== undefined && (await acceptAnnotatedLoss(publisher, store, this.#context))) this.#lookAtAll();
   }
@@ -263,7 +261,7 @@ export class LeaderSession {
       signal: this.#leadership.ended,
       keys: () => caches.index.keys(),
       knows: caches.knows,
-      publisher: async () => (await this.#writer.begun()).publisher,
+      publisher: async () => (await this.#writer.session()).publisher,
       verify: () => this.#verify(),
       rotateRing: () => this.#health.withRing(() => this.#rotateRing()),
       lookAtRedis: async () => {
@@ -277,14 +275,14 @@ export class LeaderSession {
   }
 
   async #rotateRing(): Promise<void> {
-    await this.#writer.begun();
+    await this.#writer.session();
     const opened = this.#opened;
     if (opened === undefined) return;
     const { settings, clock, audit } = this.#context;
     const { publisher, ring, redisClient } = opened;
     let secret: KubeObject | undefined;
     const sealingKid = (): string => ring.current().keys[0].kid;
-    // By the project's own worker: nothing else publishes it meanwhile.
+    // Done by the project's own worker: nothing else publishes the project meanwhile.
     const resealProject = async (ref: { readonly namespace: string; readonly name: string }): Promise<void> => {
       this.#resealing.add(keyOfProject(ref));
       this.#queue.add(keyOfProject(ref), "bulk");
@@ -311,10 +309,11 @@ export class LeaderSession {
   #handleDeps(): ProcessKeyDeps {
     const { caches, clock, metrics, settings } = this.#context;
     const api = this.#api;
-    const note: ProcessKeyDeps["note"] = (object, answer) => caches.objects[object.kind].note(answer);
+    const applyOwnWrite: ProcessKeyDeps["applyOwnWrite"] = (object, answer) =>
+      caches.objects[object.kind].applyOwnWrite(answer);
     return {
       api,
-      note,
+      applyOwnWrite,
       clock,
       className: settings.className,
       knows: caches.knows,
@@ -326,10 +325,10 @@ export class LeaderSession {
       objectsOf: caches.index.objectsOf,
       takeDeleted: this.#handlers.takeDeleted,
       giveBack: this.#handlers.giveBack,
-      beginning: this.#maintenance.beginning,
+      sessionCount: this.#maintenance.sessionCount,
       onProcessed: (key, { done, published, unwritten }) => {
         this.#handlers.awaits(key, done?.awaited);
-        // It may have come while the status was written, and comes only once.
+        // The last acknowledgement may have come while the status was written, and comes only once.
         const { awaited } = done ?? {};
         if (awaited !== undefined && this.#opened?.acknowledgements.rolloutOf(awaited.revision) === "programmed")
           this.#queue.add(key);
@@ -347,7 +346,7 @@ export class LeaderSession {
       }),
       secrets: createSecretStore({
         api,
-        own: this.#handlers.quiet(caches.ownSecrets),
+        own: this.#handlers.ignoringOwnWrites(caches.ownSecrets),
         foreign: caches.foreignSecrets,
         ring: { namespace: settings.namespace, ringSecretName: ringSecretNameOf(settings.className) },
         installation: () => this.#opened?.installation,
@@ -360,7 +359,7 @@ export class LeaderSession {
         for (const key of this.#hosts.published(ref, parts)) this.#queue.add(key);
       },
       observePublish: (observation) => metrics.observeConfig(observation),
-      statuses: this.#createStatusWriter(note),
+      statuses: this.#createStatusWriter(applyOwnWrite),
       recorder: this.#recorder,
       checkSchema: createSchemaCheck(),
       hashPassword,
@@ -375,7 +374,7 @@ export class LeaderSession {
     };
   }
 
-  #createStatusWriter(note: ProcessKeyDeps["note"]): ProcessKeyDeps["statuses"] {
+  #createStatusWriter(applyOwnWrite: ProcessKeyDeps["applyOwnWrite"]): ProcessKeyDeps["statuses"] {
     const { clock, monotonic, settings, metrics, logger } = this.#context;
     return createStatusWriter({
       api: this.#api,
@@ -383,7 +382,7 @@ export class LeaderSession {
       clock,
       monotonic,
       recorder: this.#recorder,
-      note,
+      applyOwnWrite,
       baseUrlOf: settings.baseUrlOf,
       userField: (username) => (this.#opened === undefined ? "" : userField(this.#opened.ring.current(), username)),
       onProgrammed: ({ metadata }) => {

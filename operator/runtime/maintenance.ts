@@ -26,24 +26,24 @@ export interface MaintenanceDeps {
   readonly publisher: () => Promise<Publisher>;
   readonly verify: () => Promise<void>;
   readonly rotateRing: () => Promise<unknown>;
-  /** How much memory Redis uses, and when its certificate ends: as soon as a publisher has begun, and regularly from then on. */
+  /** How much memory Redis uses, and when its certificate ends: as soon as a writer session has begun, and regularly from then on. */
   readonly lookAtRedis: () => Promise<void>;
   readonly sweepOrphans: () => Promise<unknown>;
 }
 
 export interface Maintenance {
   /**
-   * A publisher has begun: everything is to be looked at, and it is complete once that was done. `lost` = keys that come before all others,
-   * in this order: Redis has lost what was published of them, and what they revoked is accepted until it is published again.
+   * A writer session has begun: every Project is reconciled once, and everything is complete after that. `lost` = keys that come before
+   * all others, in this order: Redis has lost what was published of them, and accepts what they revoked until they are published again.
    */
-  begun(lost: readonly string[]): void;
+  onSessionBegun(lost: readonly string[]): void;
   /**
    * The Redis is another installation's. Everything is looked at once, where that is news, for the statuses to say so; an installation that takes
-   * it from a running one may withdraw what that one served. It is over when a publisher has begun.
+   * it from a running one may withdraw what that one served. It is over when a writer session has begun.
    */
   refused(refusal: RedisRefused): void;
-  /** How often one has. */
-  beginning(): number;
+  /** How many writer sessions have begun. */
+  sessionCount(): number;
   /** A key was worked through. Everything is published once each was, with nothing missing in Redis that is served of it. */
   processed(key: string, published: boolean): void;
   /** Runs until the signal aborts. */
@@ -59,34 +59,34 @@ const suspicionMs = 15_000;
 
 export function createMaintenance(deps: MaintenanceDeps): Maintenance {
   const { queue, logger } = deps;
-  /** Keys that have not been published since the last beginning; undefined once all were. */
+  /** Keys that have not been published since the session began; undefined once all were. */
   let pending: Set<string> | undefined = new Set();
-  let beginnings = 0;
+  let sessions = 0;
   let suspected: ReadonlySet<string> = new Set();
   /** Why the Redis is left to another installation. */
   let refusedFor: string | undefined;
 
-  const attempt = async (what: string, run: () => Promise<unknown>): Promise<void> => {
+  const runTask = async (name: string, run: () => Promise<unknown>): Promise<void> => {
     try {
       await run();
     } catch (error) {
       // A refusal was logged when it began.
       if (deps.signal.aborted || error instanceof RedisRefused) return;
-      logger.warn("Maintenance failed", { what, error: describeError(error) });
+      logger.warn("Maintenance failed", { task: name, error: describeError(error) });
     }
   };
 
-  let isAway = false;
-  /** What somebody changed while Redis was away waits for its backoff, a minute at most, and may be a revocation. */
+  let redisUnavailable = false;
+  /** A change that came while Redis was unavailable waits for its backoff, a minute at most, and may be a revocation. */
   const verify = async (): Promise<void> => {
     try {
       await deps.verify();
     } catch (error) {
-      isAway = true;
+      redisUnavailable = true;
       throw error;
     }
-    if (isAway) queue.hurry();
-    isAway = false;
+    if (redisUnavailable) queue.retryNow();
+    redisUnavailable = false;
   };
 
   /**
@@ -103,10 +103,10 @@ export function createMaintenance(deps: MaintenanceDeps): Maintenance {
     const isThere = (key: string) => present.has(key) || published.has(key) || !deps.knows(projectOfKey(key).namespace);
     for (const key of [...missing.gone, ...leftBehind(publisher.dataRecords(), isThere)]) queue.add(key, "bulk");
     if (suspected.size === 0) return;
-    logger.warn("Most published projects have no Project any more; checking again before they are withdrawn", {
+    logger.warn("Mass deletion suspected; checking again before withdrawing", {
       projects: suspected.size,
     });
-    void attempt("orphans", lookAgain);
+    void runTask("orphans", lookAgain);
   };
 
   const lookAgain = async (): Promise<void> => {
@@ -122,25 +122,25 @@ export function createMaintenance(deps: MaintenanceDeps): Maintenance {
     await orphans();
   };
 
-  const every = async (milliseconds: number, what: string, run: () => Promise<unknown>): Promise<void> => {
+  const every = async (milliseconds: number, name: string, run: () => Promise<unknown>): Promise<void> => {
     while (!deps.signal.aborted) {
       const jittered = milliseconds * (0.9 + 0.2 * deps.random());
       await pause(deps.timers, jittered, deps.signal).catch(() => undefined);
-      if (!deps.signal.aborted) await attempt(what, run);
+      if (!deps.signal.aborted) await runTask(name, run);
     }
   };
 
   return {
-    beginning: () => beginnings,
-    begun(lost) {
-      beginnings += 1;
+    sessionCount: () => sessions,
+    onSessionBegun(lost) {
+      sessions += 1;
       if (refusedFor !== undefined) logger.info("Redis belongs to this installation again");
       refusedFor = undefined;
-      void attempt("Redis' servers", deps.lookAtRedis);
+      void runTask("redis-info", deps.lookAtRedis);
       pending = new Set(deps.keys());
       for (const key of lost) queue.add(key, "live");
       for (const key of pending) queue.add(key, "bulk");
-      if (pending.size === 0) void attempt("complete", complete);
+      if (pending.size === 0) void runTask("complete", complete);
     },
     refused({ message, writer }) {
       if (message === refusedFor) return;
@@ -150,20 +150,21 @@ export function createMaintenance(deps: MaintenanceDeps): Maintenance {
     },
     processed(key, published) {
       if (pending === undefined || !published) return;
-      if (pending.delete(key) && pending.size === 0) void attempt("complete", complete);
+      if (pending.delete(key) && pending.size === 0) void runTask("complete", complete);
     },
     async run() {
-      await attempt("verify", verify);
+      await runTask("verify", verify);
       await Promise.all([
         every(verifyMs, "verify", async () => {
           await verify();
           await complete();
         }),
-        every(ringMs, "ring", deps.rotateRing),
-        every(redisLookMs, "Redis' servers", deps.lookAtRedis),
+        every(ringMs, "rotate-ring", deps.rotateRing),
+        every(redisLookMs, "redis-info", deps.lookAtRedis),
         every(orphansMs, "orphans", async () => {
           if (pending === undefined) await orphans();
-          else logger.info("Some Projects are not published yet", { projects: pending.size, one: [...pending].at(0) });
+          else
+            logger.info("Some Projects are not published yet", { projects: pending.size, example: [...pending].at(0) });
           await deps.sweepOrphans();
         }),
         every(resyncMs, "resync", async () => {
@@ -174,7 +175,7 @@ export function createMaintenance(deps: MaintenanceDeps): Maintenance {
   };
 }
 
-/** Keys of which there are only data: to be purged, or of objects that nobody has seen go. */
+/** Keys of projects with data only: to be purged, or of objects whose deletion was not seen. */
 function leftBehind(records: ReadonlyMap<string, DataRecord>, isThere: (key: string) => boolean): readonly string[] {
   const left = [...records].filter(([key, record]) => awaitsPurge(record) || (hasGuarded(record) && !isThere(key)));
   return left.map(([key]) => key);

@@ -12,7 +12,7 @@ import { requireJson } from "../../core/redis/require-json.ts";
 import type { Timers } from "../../core/timers.ts";
 import { ensureFleetRing, formerRingLocationOf, ringLocationOf } from "../keyring/fleet-ring.ts";
 import { ringSecretNameOf } from "../keyring/ring-secret.ts";
-import type { HeldRing } from "../keyring/rotate-fleet-ring.ts";
+import type { CurrentKeyring } from "../keyring/rotate-fleet-ring.ts";
 import { createStoreId, type KeptStoreId } from "../keyring/store-id.ts";
 import type { KubeApi } from "../kube/api.ts";
 import { type Installation, installationOf } from "../model/installation.ts";
@@ -46,7 +46,7 @@ export interface OpenConfigDeps {
 export interface OpenedConfig extends OpenConfig {
   /** This one, as it names itself to others. */
   readonly installation: Installation;
-  readonly ring: HeldRing;
+  readonly ring: CurrentKeyring;
   readonly store: KeptStoreId;
 }
 

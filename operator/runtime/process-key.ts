@@ -1,5 +1,5 @@
-// Works on one key of the queue: a reconcile, and what its failures mean. While Redis is away, the statuses that wait for it say so.
-// A failure is thrown again, and its key comes again after its backoff.
+// Works on one key of the queue: runs a reconcile and interprets its failures. While Redis is unavailable, statuses that wait for it
+// say so. A failure is thrown again, and its key is retried after its backoff.
 
 import { keyOfProject, projectOfKey } from "../../core/config/config-keys.ts";
 import type { ProjectRef } from "../../core/config/types.ts";
@@ -7,7 +7,7 @@ import { keptFrom } from "../finalize/kept-data.ts";
 import { isConflict, isNotFound } from "../kube/api.ts";
 import { NotTheLeader } from "../lead/leadership.ts";
 import type { CustomResource, Project } from "../model/objects.ts";
-import { childrenOf, type ProjectObjects } from "../model/project-objects.ts";
+import { allObjects, type ProjectObjects } from "../model/project-objects.ts";
 import type { Availability } from "../publish/availability.ts";
 import type { OpenConfig } from "../publish/config-writer.ts";
 import type { WorkResult } from "../queue/workers.ts";
@@ -28,11 +28,11 @@ export interface ProcessKeyDeps extends ReconcileDeps {
   readonly giveBack: (key: string, objects: readonly CustomResource[]) => void;
   /** Whether a replica serves the Project, where its newest revision is not known. */
   readonly availabilityOf: (ref: ProjectRef) => Availability;
-  /** Counts how often a publisher has begun. */
-  readonly beginning: () => number;
+  /** How many writer sessions have begun. */
+  readonly sessionCount: () => number;
   /**
    * Called when a key was worked through. `published` = nothing that replicas serve of it is missing in Redis: it was published or
-   * withdrawn, by this attempt or before, or nobody can say what there is to publish. `unwritten` = this attempt could not write to Redis.
+   * withdrawn, by this attempt or before, or its objects are not known. `unwritten` = this attempt could not write to Redis.
    */
   readonly onProcessed: (
     key: string,
@@ -50,13 +50,13 @@ export async function processKey(key: string, deps: ProcessKeyDeps, signal: Abor
   if (!isOurs(objects.project, deps)) return await leftToOthers(ref, deps);
   const deleted = deps.takeDeleted(key);
   try {
-    const { publisher } = await begun(deps);
-    const beginning = deps.beginning();
+    const { publisher } = await ensureSession(deps);
+    const session = deps.sessionCount();
     await publisher.restore(ref);
     const done = await reconcile({ objects, deleted }, deps, signal);
     if (done.unconfirmed === true) deps.giveBack(key, deleted);
     // What was published before Redis was emptied is gone by now.
-    const isPublished = done.unconfirmed !== true && deps.beginning() === beginning;
+    const isPublished = done.unconfirmed !== true && deps.sessionCount() === session;
     deps.onProcessed(key, { done, published: isPublished || !(await isLacking(ref, deps)) });
     return done.requeueAfterMs === undefined ? undefined : { requeueAfterMs: done.requeueAfterMs };
   } catch (error) {
@@ -65,28 +65,27 @@ export async function processKey(key: string, deps: ProcessKeyDeps, signal: Abor
   }
 }
 
-async function begun({ writer, observePublish }: ProcessKeyDeps): Promise<OpenConfig> {
+async function ensureSession({ writer, observePublish }: ProcessKeyDeps): Promise<OpenConfig> {
   try {
-    return await writer.begun();
+    return await writer.session();
   } catch (error) {
     if (whyUnpublished(error) !== undefined) observePublish({ kind: "publish_failed" });
     throw error;
   }
 }
 
-/** As it was published last. What nobody can say holds up no other Project. */
+/** Keeps the Project as it was last published. A Project whose objects are not known delays no other one. */
 async function leftAlone(key: string, deps: ProcessKeyDeps): Promise<WorkResult> {
   const ref = projectOfKey(key);
   const isRestored = await restored(ref, deps);
   deps.onProcessed(key, { published: isRestored });
-  const { project, ...children } = deps.objectsOf(ref);
-  const isEmpty = project === undefined && childrenOf(children).length === 0;
+  const isEmpty = allObjects(deps.objectsOf(ref)).length === 0;
   return deps.knows(ref.namespace) || (isEmpty && isRestored) ? undefined : { requeueAfterMs: unknownMs };
 }
 
 async function restored(ref: ProjectRef, { writer }: ProcessKeyDeps): Promise<boolean> {
   try {
-    await (await writer.begun()).publisher.restore(ref);
+    await (await writer.session()).publisher.restore(ref);
     return true;
   } catch {
     // It is looked at again in a moment; what is wrong with Redis the log of maintenance says.
@@ -97,7 +96,7 @@ async function restored(ref: ProjectRef, { writer }: ProcessKeyDeps): Promise<bo
 /** True when that can't be found out. */
 async function isLacking(ref: ProjectRef, { writer }: ProcessKeyDeps): Promise<boolean> {
   try {
-    return await (await writer.begun()).publisher.lacks(ref);
+    return await (await writer.session()).publisher.lacks(ref);
   } catch {
     // What is wrong with Redis the failure at hand says, or the next attempt.
     return true;
@@ -109,7 +108,7 @@ async function isLacking(ref: ProjectRef, { writer }: ProcessKeyDeps): Promise<b
  * deleted with its data waited for that.
  */
 async function leftToOthers(ref: ProjectRef, deps: ProcessKeyDeps): Promise<WorkResult> {
-  const { publisher } = await begun(deps);
+  const { publisher } = await ensureSession(deps);
   const { parts, data } = await publisher.load(ref);
   if (parts !== undefined) {
     await publisher.withdraw(ref, data && keptFrom(data, deps.clock.now()));
@@ -130,9 +129,9 @@ async function failed(key: string, error: unknown, deps: ProcessKeyDeps): Promis
   // The session ends; the next leader looks at everything.
   if (error instanceof NotTheLeader) return undefined;
   if (error instanceof NamespaceTerminating) {
-    // Nothing can be made there any more; what could be published is. It may take as long as somebody's finalizer.
+    // Nothing can be created there any more; what could be published is. A finalizer may delay the namespace for any time.
     deps.onProcessed(key, { published: true });
-    return "later";
+    return { requeue: "backoff" };
   }
   const ref = projectOfKey(key);
   const why = whyUnpublished(error);
@@ -150,12 +149,12 @@ async function writeUnpublishedStatuses(ref: ProjectRef, why: WhyUnpublished, de
   else await deps.statuses.writeUnpublished(objects, { ...why, availability: deps.availabilityOf(ref) }, rival);
 }
 
-/** Somebody was faster: the watch delivers it in a moment, and the next attempt starts from there. */
+/** The object was changed meanwhile: the watch delivers that in a moment, and the next attempt starts from there. */
 export function isOvertaken(error: unknown): boolean {
   return error instanceof SecretChanged || isConflict(error) || isNotFound(error);
 }
 
-/** Children follow their Project's class. That a Project is missing every operator sees, and says in the same words. */
+/** Children follow their Project's class. Every operator reports a missing Project, in the same words. */
 export function isOurs(project: Project | undefined, { className }: Pick<ProcessKeyDeps, "className">): boolean {
   return project === undefined || (project.spec.className ?? undefined) === className;
 }

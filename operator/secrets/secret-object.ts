@@ -6,12 +6,12 @@ import type { Secret } from "../../core/manifests/object.ts";
 import type { KubeObject, ObjectName } from "../kube/api.ts";
 import type { SecretWrite } from "../resolve/secret-write.ts";
 
-/** The Secret was made, changed or deleted since it was read: look again, and decide anew. */
+/** The Secret was made, changed or deleted since it was read: read it again, and decide anew. */
 export class SecretChanged extends Error {
   override readonly name = "SecretChanged";
 }
 
-export function changed({ namespace, name }: ObjectName, cause?: unknown): SecretChanged {
+export function secretChanged({ namespace, name }: ObjectName, cause?: unknown): SecretChanged {
   return new SecretChanged(`Secret "${namespace}/${name}" has changed since it was read`, { cause });
 }
 
@@ -26,7 +26,7 @@ export function secretOf(object: KubeObject): Secret {
   };
 }
 
-/** A Secret of which only the metadata are known: enough to see that it is somebody else's. */
+/** A Secret with metadata only: enough to see that it is foreign. */
 export function unreadSecret({ metadata }: KubeObject): Secret {
   return { kind: "Secret", metadata, type: "Opaque", data: new Map() };
 }

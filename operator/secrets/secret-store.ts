@@ -16,7 +16,7 @@ import { createRepairs, SecretContested } from "../kube/repairs.ts";
 import { secretType } from "../kube/resource-types.ts";
 import type { Installation } from "../model/installation.ts";
 import type { CustomResource } from "../model/objects.ts";
-import type { ProjectObjects } from "../model/project-objects.ts";
+import { isDeleting, type ProjectObjects } from "../model/project-objects.ts";
 import {
   installationAnnotation,
   isOwn,
@@ -28,9 +28,9 @@ import {
 import type { FindSecret, FoundSecret } from "../resolve/resolution.ts";
 import type { SecretWrite } from "../resolve/secret-write.ts";
 import type { Watched } from "../watch/watched.ts";
-import { createSecretClaims, type SecretClaimsDeps } from "./secret-claims.ts";
-import { changed, changedSecret, newSecret, secretOf, unreadSecret, weightOf } from "./secret-object.ts";
-import { givenSecretNames, secretNamesOf } from "./secret-users.ts";
+import { changedSecret, newSecret, secretChanged, secretOf, unreadSecret, weightOf } from "./secret-object.ts";
+import { createSecretOwnership, type SecretOwnershipDeps } from "./secret-ownership.ts";
+import { referencedSecretNames, secretNamesOf } from "./secret-users.ts";
 
 export interface PreparedSecrets {
   /** Knows the Secrets that may matter to the Project, and throws at other names. */
@@ -58,7 +58,7 @@ export interface SecretStore {
   rivalNamed(name: string): Promise<Installation | undefined>;
 }
 
-export interface SecretStoreDeps extends Omit<SecretClaimsDeps, "gone" | "repairs"> {
+export interface SecretStoreDeps extends Omit<SecretOwnershipDeps, "forgetSecret" | "repairs"> {
   /** Secrets with the label app.kubernetes.io/managed-by=jsonplane. */
   readonly own: Watched;
   /** Metadata of all other Secrets. */
@@ -85,66 +85,64 @@ export function createSecretStore(deps: SecretStoreDeps): SecretStore {
     const known = cache.get(key);
     if (known?.metadata.resourceVersion === resourceVersion) return known;
     const object = await api.get(secretType, { namespace, name });
-    if (object === undefined) {
-      cache.delete(key);
-      return undefined;
-    }
+    if (object === undefined) return void cache.delete(key);
     const secret = secretOf(object);
     cache.set(key, secret);
     return secret;
   };
 
-  /** Of a foreign Secret on a name of ours nothing matters but that it is there. */
-  const read = async (namespace: string, name: string, given: boolean): Promise<Secret | undefined> => {
+  /** A foreign Secret that has the name of an own one is not read: only its existence matters. */
+  const read = async (namespace: string, name: string, referenced: boolean): Promise<Secret | undefined> => {
     const ours = own.get(namespace, name);
     if (ours !== undefined) return secretOf(ours);
     const metadata = foreign.get(namespace, name);
     if (metadata === undefined) return undefined;
-    return given || isLabelled(metadata) ? await readForeign(metadata) : unreadSecret(metadata);
+    return referenced || isLabelled(metadata) ? await readForeign(metadata) : unreadSecret(metadata);
   };
 
-  const gone = ({ namespace, name }: ObjectName): void => {
+  const forgetSecret = ({ namespace, name }: ObjectName): void => {
     cache.delete(`${namespace}/${name}`);
     for (const watched of [own, foreign]) {
       const known = watched.get(namespace, name);
-      if (known !== undefined) watched.noteRemoved(known);
+      if (known !== undefined) watched.applyOwnDelete(known);
     }
   };
 
-  const claims = createSecretClaims({ ...deps, gone, repairs });
+  const ownership = createSecretOwnership({ ...deps, forgetSecret, repairs });
 
   const readSigning = async ({ ref, project }: ProjectObjects): Promise<Secret | undefined> =>
     project === undefined ? undefined : await read(ref.namespace, signingSecretName(project), false);
 
   const rivalOf = async (objects: ProjectObjects, signing: Secret | undefined): Promise<Installation | undefined> =>
-    objects.project && (await claims.rivalOf(objects.project, projectSecrets(own, objects, signing)));
+    objects.project && (await ownership.rivalOf(objects.project, projectSecrets(own, objects, signing)));
 
   const found = async (secret: Secret | undefined): Promise<FoundSecret | undefined> => {
     if (secret?.metadata.annotations?.[installationAnnotation] === undefined) return secret;
-    const heldBy = await claims.holderOf(secret);
+    const heldBy = await ownership.holderOf(secret);
     return heldBy === undefined ? secret : { ...secret, heldBy };
   };
 
   return {
-    installation: () => claims.signature()[installationAnnotation],
-    rivalNamed: claims.holderNamed,
+    installation: () => ownership.signature()[installationAnnotation],
+    rivalNamed: ownership.holderNamed,
     holderOf: async (objects) =>
-      await claims.holderOfProject(objects.project, projectSecrets(own, objects, await readSigning(objects))),
+      await ownership.holderOfProject(objects.project, projectSecrets(own, objects, await readSigning(objects))),
     async prepare(objects) {
       const { namespace } = objects.ref;
-      const given = givenSecretNames(objects);
+      const referenced = referencedSecretNames(objects);
       const signing = await readSigning(objects);
       const rival = await rivalOf(objects, signing);
-      const holdsProject = signing !== undefined && claims.isOurs(signing);
-      const owners = rival === undefined ? ownersIn(objects) : nobodys;
-      const names = [...new Set([...secretNamesOf(objects), ...given])];
+      const holdsProject = signing !== undefined && ownership.isOurs(signing);
+      const owners = rival === undefined ? ownersIn(objects) : noOwners;
+      const names = [...new Set([...secretNamesOf(objects), ...referenced])];
       const secrets = new Map<string, FoundSecret | undefined>();
       for (let at = 0; at < names.length; at += readsAtATime) {
         const some = names.slice(at, at + readsAtATime);
         const batch = await Promise.all(
           some.map(async (name) => {
-            let secret = await read(namespace, name, given.has(name));
-            for (const owner of owners.get(name) ?? []) secret = await claims.settled(secret, owner, holdsProject);
+            let secret = await read(namespace, name, referenced.has(name));
+            for (const owner of owners.get(name) ?? [])
+              secret = await ownership.claimedSecret(secret, owner, holdsProject);
             return holdsProject ? secret : await found(secret);
           }),
         );
@@ -160,38 +158,38 @@ export function createSecretStore(deps: SecretStoreDeps): SecretStore {
     },
     async write(write) {
       const { target, text } = repairOf(write);
-      if (repairs.waitMs(target, text) > 0) throw contested(write.name);
+      if (repairs.waitMs(target, text) > 0) throw contestedError(write.name);
       try {
-        const annotations = { ...write.annotations, ...claims.signature() };
+        const annotations = { ...write.annotations, ...ownership.signature() };
         const whole = { ...write, annotations };
-        own.note(write.mode === "create" ? await api.create(secretType, newSecret(whole)) : await replace(api, whole));
+        own.applyOwnWrite(await send(api, whole));
         repairs.wrote(target, text);
       } catch (error) {
-        throw translated(error, write);
+        throw toWriteError(error, write);
       }
     },
     async claim(objects) {
       const holdsProject = (): boolean => {
         const signing = objects.project && own.get(objects.ref.namespace, signingSecretName(objects.project));
-        return signing !== undefined && claims.isOurs(secretOf(signing));
+        return signing !== undefined && ownership.isOurs(secretOf(signing));
       };
       const isSuspended = objects.project?.spec.suspend === true;
       for (const [secret, owner] of ownedSecrets(own, objects)) {
-        if (isSuspended && !(await claims.isToBeAdopted(secret, owner))) continue;
-        await claims.claim(secret, owner, holdsProject());
+        if (isSuspended && !(await ownership.isToBeAdopted(secret, owner))) continue;
+        await ownership.claim(secret, owner, holdsProject());
       }
     },
   };
 }
 
-/** Own Secrets of a Project that is looked after, by name, with the objects that they would be of. */
+/** Own Secrets of a managed Project, by name, with the objects that they would belong to. */
 function ownersIn(objects: ProjectObjects): ReadonlyMap<string, readonly CustomResource[]> {
-  return objects.project?.spec.suspend === true ? nobodys : ownersOf(objects);
+  return objects.project?.spec.suspend === true ? noOwners : ownersOf(objects);
 }
 
 function ownersOf({ project, users, keys }: ProjectObjects): ReadonlyMap<string, readonly CustomResource[]> {
   const owners = new Map<string, CustomResource[]>();
-  if (project === undefined || project.metadata.deletionTimestamp !== undefined) return owners;
+  if (project === undefined || isDeleting(project)) return owners;
   for (const owner of [project, ...users, ...keys]) {
     for (const name of ownSecretNames(owner)) owners.set(name, [...(owners.get(name) ?? []), owner]);
   }
@@ -207,7 +205,7 @@ function ownedSecrets(own: Watched, objects: ProjectObjects): readonly (readonly
   });
 }
 
-/** Those that say who looks after a Project: its own, or where somebody deleted that, those that say of which child they are. */
+/** The Secrets that say which installation manages a Project: its own, or where that was deleted, those of its children. */
 function projectSecrets(
   own: Watched,
   { ref, users, keys }: ProjectObjects,
@@ -223,16 +221,17 @@ function projectSecrets(
   );
 }
 
-const nobodys: ReadonlyMap<string, readonly CustomResource[]> = new Map();
+const noOwners: ReadonlyMap<string, readonly CustomResource[]> = new Map();
 
-async function replace(api: KubeApi, write: SecretWrite): Promise<KubeObject> {
+async function send(api: KubeApi, write: SecretWrite): Promise<KubeObject> {
+  if (write.mode === "create") return await api.create(secretType, newSecret(write));
   const { namespace, name, resourceVersion } = write;
   const live = await api.get(secretType, { namespace, name });
-  if (live === undefined || live.metadata.resourceVersion !== resourceVersion) throw changed(write);
+  if (live === undefined || live.metadata.resourceVersion !== resourceVersion) throw secretChanged(write);
   return await api.replace(secretType, changedSecret(live, write));
 }
 
-/** What is made anew for the same object is made once more, whatever is in it: something else deletes it. */
+/** A recreated Secret counts as a repetition for the same object, whatever is in it: something else deletes it. */
 function repairOf({ mode, namespace, name, ...write }: SecretWrite): {
   readonly target: string;
   readonly text: string;
@@ -243,9 +242,9 @@ function repairOf({ mode, namespace, name, ...write }: SecretWrite): {
   return { target, text: JSON.stringify(occasion === undefined ? [annotations, entries] : occasion) };
 }
 
-function contested(name: string): SecretContested {
+function contestedError(name: string): SecretContested {
   return new SecretContested(
-    `Secret "${name}" keeps being changed by something else, and is repaired less and less often; look for another installation of jsonplane, or a tool that copies or restores Secrets`,
+    `Secret "${name}" keeps being changed by something else, and is repaired with increasing delays; look for another installation of jsonplane, or a tool that copies or restores Secrets`,
   );
 }
 
@@ -253,8 +252,8 @@ function isLabelled({ metadata }: KubeObject): boolean {
   return metadata.labels?.[kindLabel] !== undefined;
 }
 
-function translated(error: unknown, write: SecretWrite): unknown {
-  if (isConflict(error) || isNotFound(error)) return changed(write, error);
+function toWriteError(error: unknown, write: SecretWrite): unknown {
+  if (isConflict(error) || isNotFound(error)) return secretChanged(write, error);
   if (!isNamespaceTerminating(error)) return error;
   return new NamespaceTerminating(`Namespace "${write.namespace}" is being deleted`, { cause: error });
 }

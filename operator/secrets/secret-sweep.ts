@@ -1,6 +1,6 @@
-// Deletes the Secrets of objects that are gone. At once when the object's end was seen; else only after an hour of being
-// alone, because a backup brings Secrets back before the objects they belong to. What belongs to an object that exists is
-// never deleted, nor is a copy that something made in another namespace. The API server is asked each time, no cache.
+// Deletes the Secrets of deleted objects: at once when the object's DELETED event was seen, else only after an hour as an orphan,
+// because a backup restores Secrets before the objects they belong to. The Secret of an object that exists is never deleted, nor is a
+// copy in another namespace. Each decision asks the API server, not the cache.
 
 import { isKind, type Kind } from "../../core/manifests/object.ts";
 import { isConflict, isForbidden, type KubeApi, type KubeObject, type ObjectName } from "../kube/api.ts";
@@ -24,7 +24,7 @@ export interface SecretSweep {
    * stands in its place. Throws the failure of the API server: call again.
    */
   sweepSubject(object: CustomResource): Promise<readonly string[]>;
-  /** One look at all Secrets; answers with how many were deleted. Does nothing until every cache is complete. */
+  /** Checks all Secrets; returns how many were deleted. Does nothing until every cache is complete. */
   sweepOrphans(): Promise<number>;
 }
 
@@ -33,7 +33,7 @@ export interface SecretSweepDeps {
   /** Secrets with the label app.kubernetes.io/managed-by=jsonplane. */
   readonly own: Watched;
   readonly objects: Readonly<Record<Kind, Watched>>;
-  /** Its object went with the CustomResourceDefinition of its kind, and counts as there. */
+  /** True for an object that was deleted with the CustomResourceDefinition of its kind: it counts as existing. */
   readonly isHeld: (kind: Kind, namespace: string, name: string) => boolean;
   /** Unix milliseconds. */
   readonly now: () => number;
@@ -47,7 +47,7 @@ export const orphanAgeMs = 3_600_000;
 export function createSecretSweep(deps: SecretSweepDeps): SecretSweep {
   const { api, own, objects, isHeld, now, monotonic } = deps;
   /** UID of a Secret → when it was first seen without its object. */
-  const alone = new Map<string, number>();
+  const orphanedSince = new Map<string, number>();
 
   const isGone = async ({ kind, namespace, name }: Owner): Promise<boolean> =>
     (await api.get(customTypes[kind], { namespace, name })) === undefined;
@@ -59,7 +59,7 @@ export function createSecretSweep(deps: SecretSweepDeps): SecretSweep {
     return objects[kind].get(namespace, name) === undefined && !isHeld(kind, namespace, name);
   };
 
-  /** A namespace that took the operator's rights along holds up no other one. */
+  /** A namespace in which the operator lost its rights does not stop the sweep of the others. */
   const sweepOrphan = async (owner: Owner, secret: KubeObject): Promise<boolean> => {
     try {
       return (await isGone(owner)) && (await remove(secret, "Orphaned", deps));
@@ -85,9 +85,11 @@ export function createSecretSweep(deps: SecretSweepDeps): SecretSweep {
     async sweepOrphans() {
       if (!own.synced() || !Object.values(objects).every((watched) => watched.synced())) return 0;
       const orphans = [...own.all()].filter(isOrphan);
-      const ripe = longAlone(alone, orphans, monotonic()).filter((secret) => ageOf(secret, now()) >= orphanAgeMs);
+      const expired = orphanedLongEnough(orphanedSince, orphans, monotonic()).filter(
+        (secret) => ageOf(secret, now()) >= orphanAgeMs,
+      );
       let removed = 0;
-      for (const secret of ripe) {
+      for (const secret of expired) {
         const owner = ownerOf(secret);
         if (owner !== undefined && (await sweepOrphan(owner, secret))) removed += 1;
       }
@@ -96,12 +98,16 @@ export function createSecretSweep(deps: SecretSweepDeps): SecretSweep {
   };
 }
 
-/** Notes in `alone` since when each orphan was seen as one; answers with those that have been for long enough. */
-function longAlone(alone: Map<string, number>, orphans: readonly KubeObject[], moment: number): readonly KubeObject[] {
+/** Records in `orphanedSince` when each orphan was first seen; returns those that have been orphans for long enough. */
+function orphanedLongEnough(
+  orphanedSince: Map<string, number>,
+  orphans: readonly KubeObject[],
+  moment: number,
+): readonly KubeObject[] {
   const uids = new Set(orphans.map(({ metadata }) => metadata.uid));
-  for (const uid of alone.keys()) if (!uids.has(uid)) alone.delete(uid);
-  for (const uid of uids) if (!alone.has(uid)) alone.set(uid, moment);
-  return orphans.filter(({ metadata }) => moment - (alone.get(metadata.uid) ?? moment) >= orphanAgeMs);
+  for (const uid of orphanedSince.keys()) if (!uids.has(uid)) orphanedSince.delete(uid);
+  for (const uid of uids) if (!orphanedSince.has(uid)) orphanedSince.set(uid, moment);
+  return orphans.filter(({ metadata }) => moment - (orphanedSince.get(metadata.uid) ?? moment) >= orphanAgeMs);
 }
 
 interface Owner extends ObjectName {
@@ -127,7 +133,7 @@ async function remove(
   const { namespace, name, uid, resourceVersion } = secret.metadata;
   try {
     const removed = await api.remove(secretType, { namespace, name }, { uid, resourceVersion });
-    own.noteRemoved(secret);
+    own.applyOwnDelete(secret);
     if (removed) audit.record({ action: "secret_deleted", facts: { ...factsOf(secret), why } });
     return removed;
   } catch (error) {

@@ -1,19 +1,19 @@
-// Says which objects use which Secret, so that an event of a Secret leads to the Projects it matters to: those that keep a
-// Secret of that name, whether it exists or not, and those that take a password from it.
+// Knows which objects use which Secret, so that an event of a Secret leads to the Projects it concerns: those that keep a Secret of
+// that name, whether it exists or not, and those that reference it for a password.
 
+import { keyOfProject } from "../../core/config/config-keys.ts";
 import type { CustomResource, ProjectUser } from "../model/objects.ts";
-import type { ProjectObjects } from "../model/project-objects.ts";
+import { allObjects, type ProjectObjects, projectRefOf } from "../model/project-objects.ts";
 import { ownSecretNames } from "../model/secret-names.ts";
 
 /** Names of the Secrets that jsonplane keeps for a Project and its children. */
-export function secretNamesOf({ project, users, keys }: ProjectObjects): readonly string[] {
-  const objects: readonly CustomResource[] = [...(project === undefined ? [] : [project]), ...users, ...keys];
-  return objects.flatMap(ownSecretNames);
+export function secretNamesOf(objects: ProjectObjects): readonly string[] {
+  return allObjects(objects).flatMap(ownSecretNames);
 }
 
 /** Names of the Secrets that users name as the source of their password. */
-export function givenSecretNames({ users }: ProjectObjects): ReadonlySet<string> {
-  return new Set(users.flatMap(givenNames));
+export function referencedSecretNames({ users }: ProjectObjects): ReadonlySet<string> {
+  return new Set(users.flatMap(referencedNames));
 }
 
 export interface SecretUsers {
@@ -22,7 +22,7 @@ export interface SecretUsers {
   remove(object: CustomResource): void;
   /** Keys of the Projects, `<namespace>/<name>`, that a Secret matters to. */
   projectsOf(namespace: string, secretName: string): readonly string[];
-  /** Whether more than one object uses it: then one's write is news to another. */
+  /** Whether more than one object uses it: then the write of one concerns another. */
   isShared(namespace: string, secretName: string): boolean;
 }
 
@@ -52,7 +52,7 @@ export function createSecretUsers(): SecretUsers {
       remove(object);
       const secrets = usedNames(object).map((name) => `${object.metadata.namespace}/${name}`);
       if (secrets.length === 0) return;
-      const project = projectKeyOf(object);
+      const project = keyOfProject(projectRefOf(object));
       for (const secret of secrets) count(secret, project, 1);
       uses.set(identityOf(object), { project, secrets });
     },
@@ -66,18 +66,15 @@ export function createSecretUsers(): SecretUsers {
 }
 
 function usedNames(object: CustomResource): readonly string[] {
-  return object.kind === "ProjectUser" ? [...ownSecretNames(object), ...givenNames(object)] : ownSecretNames(object);
+  return object.kind === "ProjectUser"
+    ? [...ownSecretNames(object), ...referencedNames(object)]
+    : ownSecretNames(object);
 }
 
-function givenNames({ spec }: ProjectUser): readonly string[] {
+function referencedNames({ spec }: ProjectUser): readonly string[] {
   return spec.passwordSecretRef === undefined ? [] : [spec.passwordSecretRef.name];
 }
 
 function identityOf({ kind, metadata }: CustomResource): string {
   return `${kind}/${metadata.namespace}/${metadata.name}`;
-}
-
-function projectKeyOf(object: CustomResource): string {
-  const name = object.kind === "Project" ? object.metadata.name : object.spec.projectRef.name;
-  return `${object.metadata.namespace}/${name}`;
 }

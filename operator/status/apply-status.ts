@@ -1,5 +1,5 @@
-// Writes the status of one object by server-side apply, only when something of it differs. An object that is gone, or made
-// anew under its name, is left alone without a word; every other failure passes through.
+// Writes the status of one object by server-side apply, only when it differs. An object that was deleted, or recreated under its
+// name, is skipped; every other failure is thrown.
 
 import { isDeepStrictEqual } from "node:util";
 import type { JsonObject } from "../../core/config/types.ts";
@@ -10,9 +10,9 @@ import type { CustomResource } from "../model/objects.ts";
 import type { Status } from "./object-status.ts";
 
 /**
- * The object as the server has it now, for the cache; undefined when nothing had to be written or there is no such object. `yields` = not
- * over what somebody else has written since: it may be another installation, for which no event has this one write it once more. `drops` = types of
- * conditions that nobody else sees to any more.
+ * Returns the object as the server has it now, for the cache; undefined when nothing had to be written or there is no such object.
+ * `yields` = gives up when the object was written meanwhile: that may have been another installation, which decides about it.
+ * `drops` = types of conditions to remove, which no other writer maintains any more.
  */
 export async function applyStatus(
   api: Pick<KubeApi, "apply" | "get">,
@@ -62,10 +62,10 @@ function unlessConflict(error: unknown): "conflict" {
   throw error;
 }
 
-/** Against somebody who edits an object all the time; then the queue waits before it tries again. */
+/** Bounds the retries for an object that is edited all the time; then the queue waits before it tries again. */
 const maxAttempts = 3;
 
-/** Types of the conditions that are ours alone: others that stand beside them are none of our business, unless we say them. */
+/** Condition types that only the operator writes. Conditions of other types are compared only where the new status has them. */
 const ownTypes: ReadonlySet<string> = new Set([
   "Accepted",
   "Programmed",
@@ -79,7 +79,7 @@ interface AnyStatus {
   readonly conditions?: readonly { readonly type: string }[];
 }
 
-/** Whatever the order of members and conditions. Those of `drops` count as ours. */
+/** Ignores the order of members and conditions. Types in `drops` count as the operator's own. */
 export function differs(status: AnyStatus, present: AnyStatus, drops: readonly string[] = []): boolean {
   const types = ownTypes.union(new Set([...drops, ...(status.conditions ?? []).map(({ type }) => type)]));
   return !isDeepStrictEqual(comparable(status, types), comparable(present, types));

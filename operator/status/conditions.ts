@@ -1,19 +1,21 @@
 // Turns what is known of one object into its conditions: Accepted, Programmed, Ready, a Project's Available, and Reconciling or Stalled
 // while they are true. Equal knowledge gives equal conditions, so that nothing is written when nothing has changed.
 
+import { rfc3339 } from "../../core/rfc3339.ts";
 import type { EndWait } from "../finalize/advance-purges.ts";
-import { healsByItself, type NoticeReason, type Reason } from "../model/reasons.ts";
+import { isDeleting } from "../model/project-objects.ts";
+import { isTransient, type NoticeReason, type Reason } from "../model/reasons.ts";
 import type { Verdict } from "../model/verdict.ts";
 import type { Availability } from "../publish/availability.ts";
 import {
   acceptedMessage,
   availabilityMessages,
+  blockedMessage,
   clipped,
   contestedMessage,
   dataLostMessage,
   deletingMessage,
-  heldMessage,
-  maxCharacters,
+  maxConditionCharacters,
   programmedMessages,
   readyMessage,
   refusedMessage,
@@ -35,7 +37,7 @@ export interface Condition {
   readonly message: string;
 }
 
-/** A condition as the API server has it: perhaps somebody else's. */
+/** A condition as the API server has it, perhaps from another writer. */
 export interface FormerCondition {
   readonly type: string;
   readonly status: string;
@@ -75,7 +77,7 @@ export function conditionsOf(object: PresentObject, outcome: ObjectOutcome): rea
   ];
   if (object.kind === "Project") contents.push(["Available", availableOf(object, outcome, accepted)]);
   if (ready.status === "False") {
-    const type = healsByItself(ready.reason) ? "Reconciling" : "Stalled";
+    const type = isTransient(ready.reason) ? "Reconciling" : "Stalled";
     contents.push([type, { status: "True", reason: ready.reason, message: ready.message }]);
   }
   const { generation = 0 } = object.metadata;
@@ -95,7 +97,7 @@ export function isProgrammed(conditions: readonly FormerCondition[], generation:
 
 /**
  * The conditions of a Project of which nothing else is known anew, with what its Available says now. One of which nothing was served, and one
- * that nobody has looked at, stay as they are.
+ * that was not evaluated yet, stay as they are.
  */
 export function withAvailability(
   former: readonly FormerCondition[],
@@ -109,14 +111,14 @@ export function withAvailability(
   });
 }
 
-/** Of a Project that the installation in `namespace` looks after. */
+/** For a Project that the installation in `namespace` manages. */
 export function contestedCondition(namespace: string, generation: number, now: number): Condition {
   return contested({ reason: "SecretConflict", message: contestedMessage(namespace) }, generation, now);
 }
 
-/** Of an object that is being deleted and that the installation in `namespace` holds back. */
-export function heldCondition(namespace: string, generation: number, now: number): Condition {
-  return contested({ reason: "Deleting", message: heldMessage(namespace) }, generation, now);
+/** For an object whose deletion waits for the installation in `namespace`. */
+export function blockedCondition(namespace: string, generation: number, now: number): Condition {
+  return contested({ reason: "Deleting", message: blockedMessage(namespace) }, generation, now);
 }
 
 interface ContestedContent {
@@ -125,12 +127,8 @@ interface ContestedContent {
 }
 
 function contested({ reason, message }: ContestedContent, generation: number, now: number): Condition {
-  const common = { status: "True", observedGeneration: generation, lastTransitionTime: timeOf(now) } as const;
-  return { type: "Contested", ...common, reason, message: clipped(message, maxCharacters) };
-}
-
-function timeOf(now: number): string {
-  return new Date(now).toISOString().replace(/\.[0-9]{3}Z$/, "Z");
+  const common = { status: "True", observedGeneration: generation, lastTransitionTime: rfc3339(now) } as const;
+  return { type: "Contested", ...common, reason, message: clipped(message, maxConditionCharacters) };
 }
 
 function acceptedOf(object: PresentObject, { verdict, dataWait, progress }: ObjectOutcome): ConditionContent {
@@ -228,10 +226,6 @@ function unknown(reason: AvailabilityReason): ConditionNow {
   return { status: "Unknown", reason, message: availabilityMessages[reason] };
 }
 
-function isDeleting({ metadata }: PresentObject): boolean {
-  return metadata.deletionTimestamp !== undefined;
-}
-
 function isLive(verdict: Verdict): boolean {
   return verdict.accepted || verdict.live;
 }
@@ -249,13 +243,13 @@ function dated(
   { generation, former, now }: Dating,
 ): Condition {
   const before = former.find((condition) => condition.type === type);
-  const lastTransitionTime = before?.status === status ? before.lastTransitionTime : timeOf(now);
+  const lastTransitionTime = before?.status === status ? before.lastTransitionTime : rfc3339(now);
   return {
     type,
     status,
     observedGeneration: generation,
     lastTransitionTime,
     reason,
-    message: clipped(message, maxCharacters),
+    message: clipped(message, maxConditionCharacters),
   };
 }

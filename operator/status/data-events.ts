@@ -9,7 +9,7 @@ import type { Subject } from "../model/verdict.ts";
 import type { EventNote } from "../record/event-recorder.ts";
 import { statusEventCatalogue } from "./events-of.ts";
 
-export interface DataHappening {
+export interface DataEventInput {
   readonly objects: ProjectObjects;
   /** Objects whose DELETED event came. */
   readonly deleted: readonly CustomResource[];
@@ -24,12 +24,12 @@ export interface DataEvent {
   readonly note: EventNote;
 }
 
-export function dataEventsOf({ objects, deleted, record, purged, adopted }: DataHappening): readonly DataEvent[] {
+export function dataEventsOf({ objects, deleted, record, purged, adopted }: DataEventInput): readonly DataEvent[] {
   const { project, resources, rootKeys } = objects;
   const entries = record?.entries ?? [];
   const owners: readonly CustomResource[] = [...resources, ...rootKeys, ...deleted];
   const events = purged.flatMap((entry): readonly DataEvent[] => {
-    // Of an object that went long ago its Project gets the Event, where there is one.
+    // Where the object went long ago, its Project gets the Event, if there is one.
     const owner = owners.find(({ metadata }) => metadata.uid === entry.uid) ?? project;
     const why = isRequestSource(entry.purgeCause) ? "an annotation asked for" : "deletionPolicy says";
     return owner === undefined ? [] : [event(owner, "DataPurged", `${dataOf(entry)} deleted, as ${why}`)];

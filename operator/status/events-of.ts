@@ -46,17 +46,17 @@ export const statusEventCatalogue = {
 /** A reason that is an ordinary step on the way, and nothing to warn of. */
 const ordinary: ReadonlySet<string> = new Set<Reason>(["WaitingForReplicas", "Suspended", "Deleting"]);
 
-const maxCharacters = 1000;
+const maxNoteCharacters = 1000;
 
 /** In the order Accepted, Programmed, Ready, Available; what one repeats of another condition is recorded once. */
 export function eventsOf(before: readonly FormerCondition[], after: readonly Condition[]): readonly EventNote[] {
-  const notes: EventNote[] = [];
+  const events: EventNote[] = [];
   for (const condition of after) {
     if (!watched.has(condition.type) || !hasChanged(before, condition)) continue;
     const note = noteOf(condition);
-    if (note !== undefined && !notes.some(({ reason }) => reason === note.reason)) notes.push(note);
+    if (note !== undefined && !events.some(({ reason }) => reason === note.reason)) events.push(note);
   }
-  return notes;
+  return events;
 }
 
 const watched: ReadonlySet<string> = new Set(["Accepted", "Programmed", "Ready", "Available"]);
@@ -67,7 +67,7 @@ function hasChanged(before: readonly FormerCondition[], { type, status, reason }
 }
 
 function noteOf({ type, status, reason, message }: Condition): EventNote | undefined {
-  const note = clipped(message, maxCharacters);
+  const note = clipped(message, maxNoteCharacters);
   if (status === "False") {
     if (!Object.hasOwn(reasonCatalogue, reason)) return undefined;
     return { type: ordinary.has(reason) ? "Normal" : "Warning", reason, action: actionOf(type), note };

@@ -14,8 +14,8 @@ export function contestedMessage(namespace: string): string {
 }
 
 /** `namespace`: of the installation whose finalizer an object without a Project has. */
-export function heldMessage(namespace: string): string {
-  return `${holderSubject(namespace)} set its finalizer, and deletes its data before it lets it go; start that installation again, or let the object go and keep its data: with jsonplane finalizers clear, or with another installation that has --adopt-data`;
+export function blockedMessage(namespace: string): string {
+  return `${holderSubject(namespace)} set its finalizer, and deletes its data before it removes the finalizer; start that installation again, or remove the finalizer and keep the data: with jsonplane finalizers clear, or with another installation that has --adopt-data`;
 }
 
 /** Whether a condition Contested, perhaps of another version, names the installation in `namespace`. */
@@ -40,7 +40,7 @@ export function dataLostMessage(loss: string): string {
   return `Redis was emptied, or is another one: the stored data are gone. Requests for data are refused with 503 data_lost until Redis is restored from a backup. To go on without the data, annotate this Project with ${acceptLossAnnotation}: "${loss}", or the Secret of the operator's key ring for all Projects`;
 }
 
-/** Of the condition Available, by its reason; it speaks of now, unlike Programmed and Ready. */
+/** Messages of the condition Available, by its reason. It is about this moment, unlike Programmed and Ready. */
 export const availabilityMessages = {
   Available: "A live data-plane replica serves it",
   NoReplicas: "No heartbeat of a data-plane replica is in Redis: none is running, or none can write there",
@@ -48,16 +48,16 @@ export const availabilityMessages = {
   RefusedByReplica:
     "Every live data-plane replica refuses its newest configuration; those that had an earlier version serve that one",
   ReplicasUnknown:
-    "Which data-plane replicas are live is not known: the operator doesn't reach Redis, or has lost the fleet's key ring; its log says which",
+    "Which data-plane replicas are live is not known: the operator cannot reach Redis, or has lost the fleet's key ring; its log says which",
 } as const;
 
 const dataMessages: Readonly<Record<EndWait, string>> = {
   no_replicas:
-    "Its data are deleted once a data-plane replica is there: none is running. Set spec.deletionPolicy to Retain to keep them and let it go",
+    "Its data are deleted by a data-plane replica: none is running. Set spec.deletionPolicy to Retain to keep them and remove the finalizer",
   replicas: "Its data are deleted once all data-plane replicas have stopped serving it",
   purge: "Its data are being deleted",
   rights:
-    "An operator of the whole cluster set its finalizer, and this one may not take it away: jsonplane finalizers clear --namespace with the name of this namespace lets it go",
+    "An operator of the whole cluster set its finalizer, and this one may not remove it: jsonplane finalizers clear --namespace with the name of this namespace removes its finalizer",
 };
 
 export function deletingMessage(wait: EndWait | undefined): string {
@@ -77,11 +77,11 @@ export function acceptedMessage(notices: readonly Notice[]): string {
 export function refusedMessage({ faults, live, partly }: Refused): string {
   if (!live) return joined(faults);
   const served = partly === true ? "The rest of it is served" : "Its last good version is still served";
-  return `${clipped(joined(faults), maxCharacters - served.length - 2)}. ${served}`;
+  return `${clipped(joined(faults), maxConditionCharacters - served.length - 2)}. ${served}`;
 }
 
 /** As the CRDs bound it. */
-export const maxCharacters = 4096;
+export const maxConditionCharacters = 4096;
 
 /** At most `most` UTF-16 units, which are never fewer than the characters that the API server counts. */
 export function clipped(text: string, most: number): string {
@@ -91,7 +91,7 @@ export function clipped(text: string, most: number): string {
   return `${/[\uD800-\uDBFF]$/.test(cut) ? cut.slice(0, -1) : cut}…`;
 }
 
-/** Of a schema with many faults the first few are enough to begin with. */
+/** The first few faults of a schema are enough to begin with. */
 const maxFaults = 5;
 
 function joined(faults: readonly Fault[]): string {

@@ -4,7 +4,7 @@
 import type { IndexField, ProjectParts } from "../../core/config/types.ts";
 import { resourceNameOf, rootKeyOf, usernameOf } from "../model/claimed-name.ts";
 import type { ApiKey, ApiResource, CustomResource, ProjectUser } from "../model/objects.ts";
-import type { ProjectObjects } from "../model/project-objects.ts";
+import { isDeleting, type ProjectObjects } from "../model/project-objects.ts";
 import type { Notice, Verdict } from "../model/verdict.ts";
 import type { KeyStatus } from "../resolve/resolve-key.ts";
 import type { UserStatus } from "../resolve/resolve-user.ts";
@@ -31,7 +31,7 @@ export function statusOf(object: CustomResource, outcome: ObjectOutcome): Status
   const former = (object.status ?? {}) as FormerStatus;
   const { verdict } = outcome;
   const generation = object.metadata.generation ?? 0;
-  const deleting = object.metadata.deletionTimestamp !== undefined;
+  const deleting = isDeleting(object);
   const conditions = conditionsOf(object, outcome);
   const live = !deleting && (verdict.accepted || verdict.live);
   const liveGeneration = isProgrammed(conditions, generation) ? generation : former.liveGeneration;

@@ -25,16 +25,16 @@ export interface ProjectOutcome {
   readonly rollout: Rollout;
   readonly reports: ReplicaReports;
   readonly progress: DeletionProgress;
-  /** Name of the loss of stored data that nobody has accepted for all Projects. */
+  /** Name of the loss of stored data that is not accepted for all Projects. */
   readonly dataLoss: string | undefined;
   /** The address that clients use for the Project. */
   readonly baseUrl: string;
 }
 
 export interface ResolvedProject extends ProjectResolution {
-  /** False when the API server refused a Secret: another attempt may find it in a better mood. */
+  /** False when the API server refused a Secret: a later attempt may succeed. */
   readonly isComplete: boolean;
-  /** The other installation that looks after the Project, and says of all objects what became of them; undefined = this one does. */
+  /** The other installation that manages the Project and writes the statuses of its objects; undefined = this one does. */
   readonly rival: Installation | undefined;
 }
 
@@ -59,7 +59,7 @@ export interface ReplicaReports {
   readonly refusals: readonly ReplicaRefusal[];
   /** Names of indexes that are being built, by resource. */
   readonly building: ReadonlyMap<string, readonly string[]>;
-  /** Of the Project's quotas; undefined when nothing is known anew. */
+  /** Uses of the Project's quotas; undefined when there is no new report. */
   readonly uses: QuotaUses | undefined;
 }
 
@@ -75,7 +75,7 @@ export interface ObjectOutcome {
   readonly progress: Progress;
   /** Whether a live replica serves the Project now. */
   readonly availability: Availability;
-  /** Name of the loss of stored data that nobody has accepted for the Project. */
+  /** Name of the loss of stored data that is not accepted for the Project. */
   readonly dataLoss?: string;
   /** While the object is being deleted: what it waits for; absent = nothing. */
   readonly dataWait?: EndWait;

@@ -1,5 +1,5 @@
-// Says of every object of a project what became of it: the status where it differs, several at once, and Events where
-// something turned. Objects that are gone are left alone.
+// Writes the statuses of all objects of a project, where they differ and several at once, and records Events where a condition
+// changed. Objects that are gone are left alone.
 
 import type { Clock } from "../../core/clock.ts";
 import type { Monotonic } from "../../core/timers.ts";
@@ -8,17 +8,17 @@ import type { KubeApi, KubeObject } from "../kube/api.ts";
 import { createRepairs } from "../kube/repairs.ts";
 import type { Installation } from "../model/installation.ts";
 import type { CustomResource } from "../model/objects.ts";
-import { childrenOf, type ProjectObjects } from "../model/project-objects.ts";
+import { allObjects, type ProjectObjects } from "../model/project-objects.ts";
 import { isUnpublishedReason, type UnpublishedReason } from "../model/reasons.ts";
 import type { Refused, Verdict } from "../model/verdict.ts";
 import type { Availability } from "../publish/availability.ts";
 import type { EventRecorder } from "../record/event-recorder.ts";
 import { applyStatus, differs } from "./apply-status.ts";
 import {
+  blockedCondition,
   type Condition,
   contestedCondition,
   formerConditions,
-  heldCondition,
   isProgrammed,
   withAvailability,
 } from "./conditions.ts";
@@ -37,11 +37,11 @@ export interface StatusWriter {
   /** Milliseconds to wait before writing again, where something else keeps changing a status; 0 = all are written. */
   write(outcome: ProjectOutcome): Promise<number>;
   /**
-   * That nothing could be written to Redis; conditions of a spec that is served already stay, except whether any replica serves it. So do those that `rival` writes of objects that
-   * it looks after, as in `write`.
+   * Reports that nothing could be written to Redis. Conditions of a spec that was evaluated already stay, except Available. Statuses of
+   * objects that `rival` manages are left to it, as in `write`.
    */
   writeUnpublished(objects: ProjectObjects, unpublished: Unpublished, rival: Installation | undefined): Promise<void>;
-  /** That the Redis is another installation's, so that it is not known of any object whether it is still served. */
+  /** Reports that the Redis belongs to another installation: whether an object is still served is not known. */
   writeContested(objects: ProjectObjects, why: WhyUnpublished, rival: Installation | undefined): Promise<void>;
 }
 
@@ -54,8 +54,8 @@ export interface StatusWriterDeps {
   readonly recorder: EventRecorder;
   /** Field of a user in Redis, as replicas name it when they refuse one. */
   readonly userField: (username: string) => string;
-  /** Takes over what an own write was answered with. */
-  readonly note: (object: CustomResource, answer: KubeObject) => void;
+  /** Applies the object that an own write returned to the cache. */
+  readonly applyOwnWrite: (object: CustomResource, answer: KubeObject) => void;
   /** Called with every object that every replica serves now, and did not before. */
   readonly onProgrammed: (object: CustomResource) => void;
   /** Called with every status that was written, with the reason of its Ready. */
@@ -70,7 +70,7 @@ export function createStatusWriter(deps: StatusWriterDeps): StatusWriter {
   const repairs = createRepairs(deps.monotonic);
 
   const afterWrite = (object: CustomResource, status: Status, answer: KubeObject): void => {
-    deps.note(object, answer);
+    deps.applyOwnWrite(object, answer);
     deps.onWritten(object, reasonOf(status));
     const former = formerConditions(object);
     const { kind } = object;
@@ -134,8 +134,8 @@ export function createStatusWriter(deps: StatusWriterDeps): StatusWriter {
         if (object === undefined || progress.gone.has(verdict.uid)) return [];
         if (rival !== undefined && isLeftTo(object, now)) return contested(object, rival, now);
         const status = statusOf(object, objectOutcome(verdict, outcome, { now, refusal: refusals.get(verdict.uid) }));
-        const holder = progress.held.get(verdict.uid);
-        if (holder !== undefined) return heldBack(object, { status, holder, now });
+        const holder = progress.blockedBy.get(verdict.uid);
+        if (holder !== undefined) return blockedStatus(object, { status, holder, now });
         return [{ object, status, yields: rival !== undefined }];
       });
       return await writeAll(statuses);
@@ -144,10 +144,10 @@ export function createStatusWriter(deps: StatusWriterDeps): StatusWriter {
       const now = deps.clock.now();
       const statuses = [...objectsByUid(objects).values()].flatMap((object): readonly StatusWrite[] => {
         const isLeft = rival !== undefined && isLeftTo(object, now);
-        if (isLeft) return isSettled(object) ? [] : contested(object, rival, now);
+        if (isLeft) return isObserved(object) ? [] : contested(object, rival, now);
         const verdict = unpublished(object, why);
-        const status = isSettled(object)
-          ? settledStatus(object, { availability, now })
+        const status = isObserved(object)
+          ? observedStatus(object, { availability, now })
           : unpublishedStatus(object, { verdict, availability }, objects);
         return [{ object, status, yields: rival !== undefined }];
       });
@@ -174,18 +174,18 @@ interface StatusWrite {
   readonly yields?: boolean;
 }
 
-/** That it is contested matters more to this installation than what the other one says of it. */
+/** Contested comes first: it matters more to this installation than the other one's conditions. */
 function reasonOf({ conditions }: Status): string {
   const shown = conditions.find(({ type }) => type === "Contested") ?? conditions.find(({ type }) => type === "Ready");
   return shown?.reason ?? "";
 }
 
-/** Without times: two statuses of equal words are the same. */
+/** Without times: two statuses with equal texts are the same. */
 function textOf({ conditions, ...members }: Status): string {
   return JSON.stringify([members, conditions.map(({ lastTransitionTime: _, ...content }) => content)]);
 }
 
-/** Of one object, what the reconcile of its Project found. `refusal`: what a replica says of it that can't use it. */
+/** What the reconcile of a Project found for one object. `refusal`: why a replica can't use it. */
 function objectOutcome(
   verdict: Verdict,
   outcome: ProjectOutcome,
@@ -225,16 +225,16 @@ function unpublished(object: CustomResource, { reason, message }: WhyUnpublished
   return { ...subject, accepted: false, reason, faults: [{ message }], live: live !== undefined };
 }
 
-/** As it is, but for whether a replica serves it. */
-function settledStatus(object: CustomResource, found: Parameters<typeof withAvailability>[1]): Status {
+/** The present status, with a new Available condition. */
+function observedStatus(object: CustomResource, found: Parameters<typeof withAvailability>[1]): Status {
   return {
     ...(object.status as Status),
     conditions: withAvailability(formerConditions(object), found) as Status["conditions"],
   };
 }
 
-/** Its newest spec was evaluated already; nothing of that is taken back because Redis is away. */
-function isSettled(object: CustomResource): boolean {
+/** Its newest spec was evaluated already; an outage of Redis changes nothing of that. */
+function isObserved(object: CustomResource): boolean {
   const { generation, deletionTimestamp } = object.metadata;
   const ready = formerConditions(object).find(({ type }) => type === "Ready");
   // Why it isn't written may be another reason by now.
@@ -242,21 +242,21 @@ function isSettled(object: CustomResource): boolean {
   return ready?.observedGeneration === generation;
 }
 
-/** Its status says that there is no Project: every installation says the same, whichever has the Redis. */
+/** Its status says that there is no Project. Every installation reports that, whichever has the Redis. */
 function isKnownMissing(object: CustomResource): boolean {
   const ready = formerConditions(object).find(({ type }) => type === "Ready");
-  return ready?.reason === "ProjectNotFound" && isSettled(object);
+  return ready?.reason === "ProjectNotFound" && isObserved(object);
 }
 
-/** The other installation has written what became of it, or will, if it exists. */
+/** The other installation has written the status, or will, if it exists. */
 function isLeftTo(object: CustomResource, now: number): boolean {
   const isFresh = now - Date.parse(object.metadata.creationTimestamp ?? "") < freshMs;
   return isFresh || formerConditions(object).some(({ type }) => type === "Ready");
 }
 
 /**
- * What the other installation says stays, or the two would write for ever. One condition beside it names this one; it goes with
- * the next status that the other one writes, and comes back while this one is there.
+ * The other installation's status stays, or the two would write for ever. This one adds a Contested condition; it is removed by the
+ * next status that the other one writes, and added again while this one runs.
  */
 function contested(object: CustomResource, holder: Installation, now: number): readonly StatusWrite[] {
   const present = object.status as Status | undefined;
@@ -265,17 +265,17 @@ function contested(object: CustomResource, holder: Installation, now: number): r
   return besides(object, { present, condition, holder });
 }
 
-interface HeldBack {
+interface BlockedDeletion {
   readonly status: Status;
   readonly holder: Installation;
   readonly now: number;
 }
 
-/** Likewise of one that waits for the other installation; that it is being deleted both say. */
-function heldBack(object: CustomResource, { status, holder, now }: HeldBack): readonly StatusWrite[] {
+/** The status of an object whose deletion waits for the other installation. Both installations report that it is being deleted. */
+function blockedStatus(object: CustomResource, { status, holder, now }: BlockedDeletion): readonly StatusWrite[] {
   const saysDeleting = formerConditions(object).some(({ type, reason }) => type === "Ready" && reason === "Deleting");
   const present = saysDeleting ? (object.status as Status) : status;
-  const condition = heldCondition(holder.namespace, object.metadata.generation ?? 0, now);
+  const condition = blockedCondition(holder.namespace, object.metadata.generation ?? 0, now);
   return besides(object, { present, condition, holder });
 }
 
@@ -293,7 +293,7 @@ function besides(object: CustomResource, { present, condition, holder }: Beside)
   return [{ object, status: { ...present, conditions: [...others, condition] }, yields: true }];
 }
 
-/** A Project says of another installation that it looks after it, and this one does, which nobody else would take back. */
+/** The Project's Contested condition names another installation although this one manages it; only this one removes it. */
 function isOutdated(object: CustomResource, namespace: string): boolean {
   if (object.kind !== "Project") return false;
   const former = formerConditions(object).find(({ type }) => type === "Contested");
@@ -301,7 +301,5 @@ function isOutdated(object: CustomResource, namespace: string): boolean {
 }
 
 function objectsByUid(objects: ProjectObjects): ReadonlyMap<string, CustomResource> {
-  const { project } = objects;
-  const all: readonly CustomResource[] = [...(project === undefined ? [] : [project]), ...childrenOf(objects)];
-  return new Map(all.map((object) => [object.metadata.uid, object]));
+  return new Map(allObjects(objects).map((object) => [object.metadata.uid, object]));
 }

@@ -47,7 +47,6 @@ function messageOf(error: unknown): string {
   if (error instanceof RedisFault && error.code === "NOJSON") return error.message;
   const code = replyCode((error as Error).cause);
   const why = code === undefined ? undefined : refusals.get(code);
-  if (why === undefined)
-    return "The configuration can't be written to Redis at the moment; it is tried again until it can";
-  return `Redis refuses to write the configuration (${code}): ${why}. It is tried again until it can be written`;
+  if (why === undefined) return "The configuration can't be written to Redis at the moment; the operator retries";
+  return `Redis refuses to write the configuration (${code}): ${why}. The operator retries`;
 }

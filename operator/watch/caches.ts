@@ -48,9 +48,9 @@ export interface Caches {
   /** Objects that went with the CustomResourceDefinition of their kind, and are kept as they were last. */
   held(): readonly HeldKind[];
   isHeld(kind: Kind, namespace: string, name: string): boolean;
-  /** It counts as there although it is not: it is held, or nobody knows yet whether it has to be. */
+  /** True for a deleted object that counts as existing: it is held, or it is not decided yet whether it must be. */
   isKept(kind: Kind, namespace: string, name: string): boolean;
-  /** UID of the CustomResourceDefinition that stood at the last look; undefined when none did, or nobody may look. */
+  /** UID of the CustomResourceDefinition at the last reading; undefined when there was none, or no right to read it. */
   definitionOf(kind: Kind): string | undefined;
   /** Takes what is held of a kind for deleted. */
   releaseHeld(kind: Kind): void;
@@ -107,13 +107,13 @@ export function createCaches(options: CachesOptions): Caches {
     sink: secrets,
   });
   const seesNamespaces = namespaces.length === 0;
-  /** Of a kind without its definition nobody can say more than is kept. */
+  /** Without its definition a kind can't be listed: the kept objects are all that is known. */
   const confirmed = async (name: string, signal: AbortSignal): Promise<void> => {
     const guard = isKind(name) ? guards.get(name) : undefined;
     if ((await guard?.isDefinitionGone(signal)) === true) return;
     await reflectors.get(name)?.confirm(signal);
     // What is known to be deleted now must not be published by callers that wait for this.
-    await guard?.settled(signal);
+    await guard?.waitUntilDecided(signal);
   };
   return {
     index,
@@ -174,7 +174,7 @@ interface Reflected {
   readonly observe?: (observation: ReflectorObservation) => void;
 }
 
-/** Of what decides whether a key or a password is accepted. */
+/** Kinds that decide whether a key or a password is accepted. */
 const credentialKinds: ReadonlySet<string> = new Set(["ApiKey", "ProjectUser", "Secret", "SecretMetadata"]);
 
 const noSink: WatchSink = { upserted: () => undefined, removed: () => undefined };

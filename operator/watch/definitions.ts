@@ -9,7 +9,7 @@ import { customTypes, definitionType } from "../kube/resource-types.ts";
 
 export type DefinitionState =
   | { readonly what: "present"; readonly uid: string; readonly createdAt: number }
-  /** Somebody has deleted it: its objects go, and then it goes itself. */
+  /** It is being deleted: its objects go first, then the definition. */
   | { readonly what: "terminating"; readonly uid: string; readonly createdAt: number }
   | { readonly what: "gone" }
   /** The right to read it is missing; `error` = the answer of the API server. */

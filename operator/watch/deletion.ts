@@ -1,6 +1,7 @@
 // The deletion of one object while it is not passed on, and whether the object went with the CustomResourceDefinition of its kind.
 
 import type { KubeObject } from "../kube/api.ts";
+import { isDeleting } from "../model/project-objects.ts";
 import type { DefinitionAnswer } from "./definitions.ts";
 
 /** What the watch delivered. */
@@ -20,13 +21,13 @@ export interface Numbered {
 
 /** A deletion that was not passed on. */
 export interface Deletion extends Numbered {
-  /** What was passed on last. */
-  readonly shown: KubeObject;
+  /** The object as it was last passed on. */
+  readonly reported: KubeObject;
   /** The object that is being deleted, where it still exists. */
-  readonly live: KubeObject | undefined;
+  readonly actual: KubeObject | undefined;
   /** Its definition has gone; false = it waits until the definition was read. */
   readonly isHeld: boolean;
-  /** While it waits, what the watch delivers of objects that were made anew under its name. */
+  /** While it waits, what the watch delivers of objects that were recreated under its name. */
   readonly later: readonly (ObjectChange & Numbered)[];
 }
 
@@ -34,19 +35,19 @@ export interface Deletion extends Numbered {
  * A definition is always deleted before its objects. One that is there may be another one than the object's: then the object is older
  * than it.
  */
-export function wentWithDefinition({ shown, later }: Deletion, { state, first, asked }: DefinitionAnswer): boolean {
+export function wentWithDefinition({ reported, later }: Deletion, { state, first, asked }: DefinitionAnswer): boolean {
   if (state.what === "unknown") return false;
   if (state.what === "gone") return true;
   // While a definition goes none of its objects can be made: one that was there before has taken the place of one deleted by itself.
   const isReplaced = later.some((change) => change.asked <= asked);
   if (state.what === "terminating" && !isReplaced) return true;
   const isAnother = first !== undefined && first !== state.uid;
-  return isAnother && (Date.parse(shown.metadata.creationTimestamp ?? "") || 0) < state.createdAt;
+  return isAnother && (Date.parse(reported.metadata.creationTimestamp ?? "") || 0) < state.createdAt;
 }
 
-/** A change of the object whose deletion it is, and not of one that was made anew since. */
-export function isChangeOf({ shown, later }: Deletion, object: KubeObject): boolean {
-  return later.length === 0 && isSameObject(shown, object);
+/** True for a change of the deleted object itself, false for one of an object that was recreated under its name. */
+export function isChangeOf({ reported, later }: Deletion, object: KubeObject): boolean {
+  return later.length === 0 && isSameObject(reported, object);
 }
 
 /**
@@ -63,7 +64,7 @@ export function withLater(deletion: Deletion, change: ObjectChange & Numbered): 
     change.what === "upserted" &&
     last?.what === "upserted" &&
     isSameObject(last.object, change.object) &&
-    isTerminating(last.object) === isTerminating(change.object);
+    isDeleting(last.object) === isDeleting(change.object);
   return {
     ...deletion,
     later: isSameStep ? [...later.slice(0, -1), { ...last, object: change.object }] : [...later, change],
@@ -74,13 +75,9 @@ function isSameObject(one: KubeObject, other: KubeObject): boolean {
   return one.metadata.uid === other.metadata.uid;
 }
 
-export function isTerminating({ metadata }: KubeObject): boolean {
-  return metadata.deletionTimestamp !== undefined;
-}
-
-/** What was shown, as if it were not being deleted; its writable metadata are those of `live`, if there is one. */
-export function withoutDeletion(shown: KubeObject, live: KubeObject | undefined): KubeObject {
-  const { deletionTimestamp: _, finalizers: __, ...metadata } = (live ?? shown).metadata;
-  const finalizers = live?.metadata.finalizers;
-  return { ...shown, metadata: { ...metadata, ...(finalizers !== undefined && { finalizers }) } };
+/** The reported object as if it were not being deleted; its writable metadata are those of `actual`, if there is one. */
+export function withoutDeletion(reported: KubeObject, actual: KubeObject | undefined): KubeObject {
+  const { deletionTimestamp: _, finalizers: __, ...metadata } = (actual ?? reported).metadata;
+  const finalizers = actual?.metadata.finalizers;
+  return { ...reported, metadata: { ...metadata, ...(finalizers !== undefined && { finalizers }) } };
 }

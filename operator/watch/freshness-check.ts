@@ -5,9 +5,9 @@ import { group } from "../../core/manifests/object.ts";
 import { pause } from "../../core/timers.ts";
 import { isForbidden, isNotFound, type KubeObject } from "../kube/api.ts";
 import { readPages } from "./list-pages.ts";
-import { isSame, keyOf, type ObjectCache, versionOf } from "./object-cache.ts";
+import { isSameVersion, keyOf, type ObjectCache, versionOf } from "./object-cache.ts";
 import type { ReflectorOptions } from "./reflector-options.ts";
-import { createBackoff, retryAfterMs, type WatchTimes } from "./watch-times.ts";
+import { createBackoff, retryAfterOf, type WatchTimes } from "./watch-times.ts";
 import type { Watched } from "./watched.ts";
 
 /** What is checked. */
@@ -18,7 +18,7 @@ export interface CheckedReflection {
   readonly notFound: unknown;
   known(): boolean;
   interrupt(): void;
-  relist(): void;
+  requireRelist(): void;
   refused(): void;
   trusted(): void;
   noteActivity(): void;
@@ -77,7 +77,7 @@ export class FreshnessCheck {
         this.#reflection.trusted();
         return true;
       }
-      return notFound > 0 ? this.#times.confirmMs : backoff.next(retryAfterMs(error));
+      return notFound > 0 ? this.#times.confirmMs : backoff.next(retryAfterOf(error));
     };
   }
 
@@ -88,7 +88,7 @@ export class FreshnessCheck {
     if (behind !== undefined) observe({ what: "compared", behind });
     if (behind === 0) return true;
     // Also when a list was due already: this one begins now.
-    reflection.relist();
+    reflection.requireRelist();
     while (!reflection.known()) {
       if (reflection.forbidden) return false;
       if (reflection.notFound !== undefined) throw reflection.notFound;
@@ -157,7 +157,7 @@ function createComparison(kept: Pick<Watched, "get" | "all">): Comparison {
   const isBehind = (item: KubeObject): boolean => {
     const present = kept.get(item.metadata.namespace ?? "", item.metadata.name);
     if (present === undefined) return !ended.has(item.metadata.uid);
-    return !isSame(present, item) && !(versionOf(present) > versionOf(item));
+    return !isSameVersion(present, item) && !(versionOf(present) > versionOf(item));
   };
   const isGone = (object: KubeObject, listVersion: string): boolean =>
     !listed.has(keyOf(object)) && !(versionOf(object) > Number(listVersion));

@@ -6,18 +6,18 @@ import type { ProjectRef } from "../../core/config/types.ts";
 import type { Kind } from "../../core/manifests/object.ts";
 import type { Timers } from "../../core/timers.ts";
 import type { KubeObject } from "../kube/api.ts";
+import { isDeleting, projectRefOf } from "../model/project-objects.ts";
 import { type DefinitionAnswer, DefinitionReader, type ReadDefinition } from "./definitions.ts";
 import {
   type Deletion,
   isChangeOf,
-  isTerminating,
   type ObjectChange,
   wentWithDefinition,
   withLater,
   withoutDeletion,
 } from "./deletion.ts";
 import { keyOf } from "./object-cache.ts";
-import { customResource, projectRefOf } from "./project-index.ts";
+import { customResource } from "./project-index.ts";
 import type { WatchSink } from "./watched.ts";
 
 /** What is held of one kind. */
@@ -25,7 +25,7 @@ export interface HeldKind {
   readonly kind: Kind;
   /** UID of the definition that the objects went with; where none was ever seen, that of the object that was held first. */
   readonly definition: string;
-  /** Of each object, the Project that it belongs to, or is. */
+  /** For each object, the Project that it belongs to, or is. */
   readonly projects: readonly ProjectRef[];
 }
 
@@ -50,19 +50,19 @@ export class HeldDeletions implements WatchSink {
   }
 
   upserted(object: KubeObject, before: KubeObject | undefined, listed: boolean): void {
-    this.#take({ what: "upserted", object, before, listed });
+    this.#apply({ what: "upserted", object, before, listed });
   }
 
   removed(before: KubeObject, listed: boolean): void {
-    this.#take({ what: "removed", object: before, listed });
+    this.#apply({ what: "removed", object: before, listed });
   }
 
   /** Undefined while nothing is held. */
   held(): HeldKind | undefined {
-    const held = this.#held();
-    if (held.length === 0) return undefined;
+    const objects = this.#heldObjects();
+    if (objects.length === 0) return undefined;
     const { kind } = this.#options;
-    const projects = held.map(({ shown }) => projectRefOf(customResource(kind, shown)));
+    const projects = objects.map(({ reported }) => projectRefOf(customResource(kind, reported)));
     return { kind, definition: this.#lostDefinition ?? "", projects };
   }
 
@@ -70,7 +70,7 @@ export class HeldDeletions implements WatchSink {
     return this.#deletions.get(`${namespace}/${name}`)?.isHeld === true;
   }
 
-  /** Its deletion was seen and not passed on: it is held, or waits until the definition was read. */
+  /** Its deletion was seen and not passed on: the object is held, or waits until the definition was read. */
   isKept(namespace: string, name: string): boolean {
     return this.#deletions.has(`${namespace}/${name}`);
   }
@@ -81,10 +81,10 @@ export class HeldDeletions implements WatchSink {
   }
 
   /**
-   * Resolves once every deletion that arrived before this call was passed on, or is held; or nobody can say, because the right to read definitions was
-   * taken away. Rejects when the signal is aborted.
+   * Resolves once every deletion that arrived before this call was passed on or is held, or can't be decided because the right to read
+   * definitions was removed. Rejects when the signal is aborted.
    */
-  async settled(signal: AbortSignal): Promise<void> {
+  async waitUntilDecided(signal: AbortSignal): Promise<void> {
     const asked = this.#definition.asked();
     const isWaiting = (): boolean =>
       [...this.#deletions.values()].some((deletion) => !deletion.isHeld && deletion.asked <= asked);
@@ -108,9 +108,9 @@ export class HeldDeletions implements WatchSink {
     }
   }
 
-  /** Takes all that is held for deleted. */
+  /** Passes on the deletions of all held objects. */
   release(): void {
-    for (const deletion of this.#held()) this.#passOn(deletion);
+    for (const deletion of this.#heldObjects()) this.#passOn(deletion);
     this.refresh();
   }
 
@@ -118,92 +118,91 @@ export class HeldDeletions implements WatchSink {
     this.#definition.stop();
   }
 
-  // ---------------------------------------------------------------------------------------------------------------- inside
-
-  #held(): readonly Deletion[] {
+  #heldObjects(): readonly Deletion[] {
     return [...this.#deletions.values()].filter(({ isHeld }) => isHeld);
   }
 
-  /** `asked` = it was asked for before, with this number. */
-  #take(change: ObjectChange, asked?: number): void {
+  /** `asked` = the number of the definition reading that was requested for this change before. */
+  #apply(change: ObjectChange, asked?: number): void {
     const { what, object } = change;
     const deletion = this.#deletions.get(keyOf(object));
-    if (deletion === undefined) this.#takeOther(change, asked);
-    else if (isChangeOf(deletion, object)) this.#update({ ...deletion, live: what === "removed" ? undefined : object });
-    else if (deletion.isHeld) this.#succeed(deletion, change);
-    // It is neither shown nor takes anything over before it is known what became of the one before it.
+    if (deletion === undefined) this.#applyUnheld(change, asked);
+    else if (isChangeOf(deletion, object))
+      this.#update({ ...deletion, actual: what === "removed" ? undefined : object });
+    else if (deletion.isHeld) this.#replaceHeld(deletion, change);
+    // A successor waits until it is decided what became of the object before it.
     else this.#deletions.set(keyOf(object), withLater(deletion, { ...change, asked: asked ?? this.#definition.ask() }));
   }
 
-  /** Nothing of its name is held, or waits. */
-  #takeOther(change: ObjectChange, asked: number | undefined): void {
+  /** Applies a change of a name under which no deletion is held or waits. */
+  #applyUnheld(change: ObjectChange, asked: number | undefined): void {
     const { sink } = this.#options;
     const { what, object, listed } = change;
-    const putOff = (shown: KubeObject, live: KubeObject | undefined): void => {
-      this.#deletions.set(keyOf(shown), {
-        shown,
-        live,
+    const defer = (reported: KubeObject, actual: KubeObject | undefined): void => {
+      this.#deletions.set(keyOf(reported), {
+        reported,
+        actual,
         isHeld: false,
         asked: asked ?? this.#definition.ask(),
         later: [],
       });
     };
     if (what === "removed") {
-      // The deletion of one that was terminating was passed on when it began.
-      if (isTerminating(object)) sink.removed(object, listed);
-      else putOff(object, undefined);
+      // The deletion of a terminating object was passed on when it began.
+      if (isDeleting(object)) sink.removed(object, listed);
+      else defer(object, undefined);
       return;
     }
     const { before } = change;
-    if (!isTerminating(object) || (before !== undefined && isTerminating(before))) {
+    if (!isDeleting(object) || (before !== undefined && isDeleting(before))) {
       sink.upserted(object, before, listed);
       return;
     }
     const shown = before ?? withoutDeletion(object, object);
     if (before === undefined) sink.upserted(shown, undefined, listed);
-    putOff(shown, object);
+    defer(shown, object);
   }
 
   #update(deletion: Deletion): void {
     if (deletion.isHeld) this.#hold(deletion);
-    else this.#deletions.set(keyOf(deletion.shown), deletion);
+    else this.#deletions.set(keyOf(deletion.reported), deletion);
   }
 
-  /** Made anew under its name. What is held was not deleted, and is succeeded to. */
-  #succeed({ shown }: Deletion, { object, listed }: ObjectChange): void {
+  /** The object was recreated under its name: the held one is not deleted, but replaced. */
+  #replaceHeld({ reported }: Deletion, { object, listed }: ObjectChange): void {
     const { kind, sink } = this.#options;
     this.#deletions.delete(keyOf(object));
-    const [was, is] = [shown, object].map((each) => projectRefOf(customResource(kind, each)).name);
-    if (was !== is) sink.removed(shown, listed);
-    this.#take({ what: "upserted", object, before: undefined, listed });
+    const [was, is] = [reported, object].map((each) => projectRefOf(customResource(kind, each)).name);
+    if (was !== is) sink.removed(reported, listed);
+    this.#apply({ what: "upserted", object, before: undefined, listed });
     this.refresh();
   }
 
   #hold(deletion: Deletion): void {
-    const { shown, live } = deletion;
-    const next = withoutDeletion(shown, live);
-    this.#deletions.set(keyOf(shown), { ...deletion, shown: next, isHeld: true, later: [] });
-    this.#options.sink.upserted(next, shown, false);
+    const { reported, actual } = deletion;
+    const next = withoutDeletion(reported, actual);
+    this.#deletions.set(keyOf(reported), { ...deletion, reported: next, isHeld: true, later: [] });
+    this.#options.sink.upserted(next, reported, false);
   }
 
-  #passOn({ shown, live }: Deletion): void {
-    this.#deletions.delete(keyOf(shown));
-    if (live === undefined) this.#options.sink.removed(shown, false);
-    else this.#options.sink.upserted(live, shown, false);
+  #passOn({ reported, actual }: Deletion): void {
+    this.#deletions.delete(keyOf(reported));
+    if (actual === undefined) this.#options.sink.removed(reported, false);
+    else this.#options.sink.upserted(actual, reported, false);
   }
 
   #decide(answer: DefinitionAnswer): void {
     const lost = answer.state.what === "terminating" ? answer.state.uid : answer.former;
-    if (this.#held().length === 0) this.#lostDefinition = undefined;
+    if (this.#heldObjects().length === 0) this.#lostDefinition = undefined;
     // Also those that come up meanwhile, of what is delivered again.
     for (const deletion of this.#deletions.values()) {
       // What was delivered during the reading waits for the next one: the answer may be older than it.
       if (deletion.isHeld || deletion.asked > answer.asked) continue;
       if (wentWithDefinition(deletion, answer)) {
-        this.#lostDefinition ??= lost ?? deletion.shown.metadata.uid;
+        this.#lostDefinition ??= lost ?? deletion.reported.metadata.uid;
         this.#hold(deletion);
       } else this.#passOn(deletion);
-      for (const change of deletion.later) this.#take(change, change.asked);
+      for (const change of deletion.later) this.#apply(change, change.asked);
     }
   }
 }

@@ -15,8 +15,8 @@ export interface ObjectCacheOptions {
 export interface CompleteList {
   readonly items: readonly KubeObject[];
   readonly resourceVersion: string;
-  /** What `mark` answered before the first page was asked for. */
-  readonly mark: number;
+  /** What `writeSequence()` returned before the first page was requested. */
+  readonly writeSequence: number;
 }
 
 /** Own deletions whose DELETED event has not come are remembered; more than these at once would be a fault elsewhere. */
@@ -30,11 +30,11 @@ export class ObjectCache implements Watched {
   #complete = false;
   /** Everything up to this version is in `#kept`. */
   #progress = Number.NaN;
-  #writes = 0;
-  /** Own writes that neither an event nor a list has confirmed: key → when. */
-  readonly #noted = new Map<string, number>();
-  /** Own deletions that neither has confirmed: uid → when. */
-  readonly #removed = new Map<string, number>();
+  #writeSequence = 0;
+  /** Own writes that neither an event nor a list has confirmed: key → sequence number. */
+  readonly #ownWrites = new Map<string, number>();
+  /** Own deletions that neither an event nor a list has confirmed: uid → sequence number. */
+  readonly #ownDeletes = new Map<string, number>();
 
   constructor({ sink, metadataOnly, onSinkFailure }: ObjectCacheOptions) {
     this.#sink = sink;
@@ -58,32 +58,32 @@ export class ObjectCache implements Watched {
     return this.#kept.size;
   }
 
-  note(object: KubeObject): void {
+  applyOwnWrite(object: KubeObject): void {
     const key = keyOf(object);
     const present = this.#kept.get(key);
     // What the watch has passed already it has delivered, a deletion since then too.
-    if (versionOf(object) <= this.#progress || this.#removed.has(object.metadata.uid)) return;
+    if (versionOf(object) <= this.#progress || this.#ownDeletes.has(object.metadata.uid)) return;
     if (present !== undefined && versionOf(present) >= versionOf(object)) return;
-    this.#writes += 1;
-    this.#noted.set(key, this.#writes);
+    this.#writeSequence += 1;
+    this.#ownWrites.set(key, this.#writeSequence);
     this.#upsert(object);
   }
 
-  noteRemoved(object: KubeObject): void {
+  applyOwnDelete(object: KubeObject): void {
     const { uid } = object.metadata;
     const present = this.#kept.get(keyOf(object));
     const isKept = present !== undefined && present.metadata.uid === uid;
     // The watch has delivered its beginning and its end.
     if (!isKept && versionOf(object) <= this.#progress) return;
-    this.#writes += 1;
-    this.#removed.set(uid, this.#writes);
-    forgetOldest(this.#removed);
+    this.#writeSequence += 1;
+    this.#ownDeletes.set(uid, this.#writeSequence);
+    forgetOldest(this.#ownDeletes);
     if (isKept) this.#drop(present);
   }
 
-  /** Own writes that are noted after this moment may be newer than a list that is asked for now. */
-  mark(): number {
-    return this.#writes;
+  /** Own writes with a higher number may be newer than a list that is requested now. */
+  writeSequence(): number {
+    return this.#writeSequence;
   }
 
   /** Keys of objects that are kept now and would not be after this list. */
@@ -98,8 +98,8 @@ export class ObjectCache implements Watched {
     this.#kept = this.#merged(list);
     this.#complete = true;
     this.#progress = Number(list.resourceVersion);
-    forgetUpTo(this.#noted, list.mark);
-    forgetUpTo(this.#removed, list.mark);
+    forgetUpTo(this.#ownWrites, list.writeSequence);
+    forgetUpTo(this.#ownDeletes, list.writeSequence);
     return this.#reportDifferences(before);
   }
 
@@ -112,35 +112,39 @@ export class ObjectCache implements Watched {
     this.#progress = versionOf(object);
     const present = this.#kept.get(keyOf(object));
     const isOlder = present !== undefined && versionOf(present) > this.#progress;
-    if (!isOlder) this.#noted.delete(keyOf(object));
+    if (!isOlder) this.#ownWrites.delete(keyOf(object));
     if (type === "DELETED") this.#takeDeleted(object, present, isOlder);
-    else if (!this.#isBeforeOwnRemoval(object) && !isOlder && !isSame(present, object)) this.#upsert(object);
+    else if (!this.#isBeforeOwnRemoval(object) && !isOlder && !isSameVersion(present, object)) this.#upsert(object);
   }
 
   #takeDeleted(object: KubeObject, present: KubeObject | undefined, isOlder: boolean): void {
-    this.#removed.delete(object.metadata.uid);
+    this.#ownDeletes.delete(object.metadata.uid);
     if (present !== undefined && (sameUid(present, object) || !isOlder)) this.#drop(present);
   }
 
   #isBeforeOwnRemoval({ metadata }: KubeObject): boolean {
-    if (!this.#removed.has(metadata.uid)) return false;
+    if (!this.#ownDeletes.has(metadata.uid)) return false;
     if (metadata.deletionTimestamp === undefined) return true;
-    this.#removed.delete(metadata.uid); // Its finalizers keep it after all.
+    this.#ownDeletes.delete(metadata.uid); // Its finalizers keep it after all.
     return false;
   }
 
-  #merged({ items, resourceVersion, mark }: CompleteList): Map<string, KubeObject> {
+  #merged({ items, resourceVersion, writeSequence }: CompleteList): Map<string, KubeObject> {
     const next = new Map<string, KubeObject>();
     for (const item of items) {
       const { uid, deletionTimestamp } = item.metadata;
-      if ((this.#removed.get(uid) ?? 0) > mark && deletionTimestamp === undefined) continue;
+      if ((this.#ownDeletes.get(uid) ?? 0) > writeSequence && deletionTimestamp === undefined) continue;
       const present = this.#kept.get(keyOf(item));
-      next.set(keyOf(item), present !== undefined && isSame(present, item) ? present : this.#shaped(item, present));
+      next.set(
+        keyOf(item),
+        present !== undefined && isSameVersion(present, item) ? present : this.#shaped(item, present),
+      );
     }
     // Only a write during the listing can be newer than the list. One from before is in it, or history was set back.
-    for (const [key, when] of this.#noted) {
+    for (const [key, when] of this.#ownWrites) {
       const present = this.#kept.get(key);
-      if (when > mark && present !== undefined && versionOf(present) > Number(resourceVersion)) next.set(key, present);
+      if (when > writeSequence && present !== undefined && versionOf(present) > Number(resourceVersion))
+        next.set(key, present);
     }
     return next;
   }
@@ -177,7 +181,7 @@ export class ObjectCache implements Watched {
 
   #drop(before: KubeObject): void {
     this.#kept.delete(keyOf(before));
-    this.#noted.delete(keyOf(before));
+    this.#ownWrites.delete(keyOf(before));
     this.#notify(() => this.#sink.removed(before, false));
   }
 
@@ -222,7 +226,7 @@ function sameUid(a: KubeObject, b: KubeObject): boolean {
   return a.metadata.uid === b.metadata.uid;
 }
 
-export function isSame(present: KubeObject | undefined, object: KubeObject): boolean {
+export function isSameVersion(present: KubeObject | undefined, object: KubeObject): boolean {
   return present?.metadata.resourceVersion === object.metadata.resourceVersion && sameUid(present, object);
 }
 

@@ -6,7 +6,7 @@ import type { ProjectRef } from "../../core/config/types.ts";
 import type { Kind } from "../../core/manifests/object.ts";
 import type { KubeObject } from "../kube/api.ts";
 import type { ApiKey, ApiResource, Child, CustomResource, Project, ProjectUser, RootKey } from "../model/objects.ts";
-import type { ProjectObjects } from "../model/project-objects.ts";
+import { type ProjectObjects, projectRefOf } from "../model/project-objects.ts";
 
 export interface ProjectIndex {
   /** Takes over an object as it is now; answers with the key of its Project. */
@@ -80,11 +80,6 @@ function isEmpty({ project, children }: Entry): boolean {
 }
 
 /** The Project that it belongs to, or is. */
-export function projectRefOf(object: CustomResource): ProjectRef {
-  const { namespace = "", name } = object.metadata;
-  return { namespace, name: object.kind === "Project" ? name : object.spec.projectRef.name };
-}
-
 /** The API server has checked the object against its CRD and filled in defaults; items of a list come without their kind. */
 export function customResource(kind: Kind, object: KubeObject): CustomResource {
   return { ...object, kind } as unknown as CustomResource;

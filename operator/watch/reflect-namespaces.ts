@@ -73,8 +73,8 @@ function joined(byNamespace: ReadonlyMap<string, Reflector>): Watched {
       const known = reflectors.filter(({ watched }) => watched.synced());
       return known.length > 0 && reflectors.every((each) => known.includes(each) || each.forbidden());
     },
-    note: (object) => of(object)?.note(object),
-    noteRemoved: (object) => of(object)?.noteRemoved(object),
+    applyOwnWrite: (object) => of(object)?.applyOwnWrite(object),
+    applyOwnDelete: (object) => of(object)?.applyOwnDelete(object),
   };
 }
 

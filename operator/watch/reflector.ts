@@ -9,7 +9,7 @@ import { isGone, listPages } from "./list-pages.ts";
 import { type CompleteList, isMassDeletion, ObjectCache } from "./object-cache.ts";
 import type { ReflectorOptions } from "./reflector-options.ts";
 import { WatchSilent, watchOnce } from "./watch-once.ts";
-import { type Backoff, createBackoff, retryAfterMs, usualWatchTimes, type WatchTimes } from "./watch-times.ts";
+import { type Backoff, createBackoff, defaultWatchTimes, retryAfterOf, type WatchTimes } from "./watch-times.ts";
 import type { Watched } from "./watched.ts";
 
 export interface Reflector {
@@ -68,7 +68,7 @@ class Reflection {
 
   constructor(options: ReflectorOptions) {
     this.#options = options;
-    this.#times = { ...usualWatchTimes, ...options.times };
+    this.#times = { ...defaultWatchTimes, ...options.times };
     this.#backoff = createBackoff(this.#times, options.random);
     this.cache = new ObjectCache({
       sink: {
@@ -107,7 +107,7 @@ class Reflection {
   /** The server refuses to list the kind. */
   refused(): void {
     this.forbidden = true;
-    this.relist();
+    this.requireRelist();
   }
 
   /** There is no such kind any more: what is kept is all there is to know. */
@@ -134,7 +134,7 @@ class Reflection {
   }
 
   /** What is kept may be behind the server: everything is listed anew, from now on. */
-  relist(): void {
+  requireRelist(): void {
     this.#isStale = true;
     this.#position = undefined;
     this.#notFound = undefined;
@@ -151,7 +151,7 @@ class Reflection {
       this.#interruption = new AbortController();
       const either = joinSignals([this.#signal, this.#interruption.signal]);
       try {
-        if (this.#position === undefined) await this.#relist(either.signal);
+        if (this.#position === undefined) await this.#list(either.signal);
         else await this.#watch(this.#position, either.signal);
       } catch (error) {
         if (!either.signal.aborted) await this.#recover(error, either.signal);
@@ -161,7 +161,7 @@ class Reflection {
     }
   }
 
-  async #relist(signal: AbortSignal): Promise<void> {
+  async #list(signal: AbortSignal): Promise<void> {
     const complete = await this.#confirmedList(signal);
     signal.throwIfAborted();
     const first = !this.cache.synced();
@@ -175,7 +175,7 @@ class Reflection {
   async #confirmedList(signal: AbortSignal): Promise<CompleteList> {
     let suspected: ReadonlySet<string> = new Set();
     for (;;) {
-      const complete = await this.#list(signal);
+      const complete = await this.#listPages(signal);
       const absent = this.cache.absentFrom(complete);
       const known = this.cache.size;
       if (!isMassDeletion(absent.length, known) || absent.every((key) => suspected.has(key))) return complete;
@@ -185,20 +185,20 @@ class Reflection {
     }
   }
 
-  async #list(signal: AbortSignal): Promise<CompleteList> {
+  async #listPages(signal: AbortSignal): Promise<CompleteList> {
     const { reader, type, scope } = this.#options;
-    let mark = 0;
+    let writeSequence = 0;
     const whole = await listPages(reader, {
       type,
       scope,
       limit: this.#times.pageSize,
       signal,
       onBegin: () => {
-        mark = this.cache.mark();
+        writeSequence = this.cache.writeSequence();
       },
       onPage: () => this.noteActivity(),
     });
-    return { ...whole, mark };
+    return { ...whole, writeSequence };
   }
 
   /** Until the watch ends; resolves when the next may begin. */
@@ -255,7 +255,7 @@ class Reflection {
         this.#notFound = error;
       }
       if (isUnusable(error)) this.#position = undefined;
-      const pauseMs = this.#backoff.next(retryAfterMs(error));
+      const pauseMs = this.#backoff.next(retryAfterOf(error));
       observe({ what: "failed", error, pauseMs });
       await this.#pause(pauseMs, signal).catch(() => undefined); // Only stopping, or something else that is due, ends it early.
     }

@@ -22,7 +22,7 @@ export interface WatchTimes {
   readonly watchSeconds: readonly [number, number];
 }
 
-export const usualWatchTimes: WatchTimes = {
+export const defaultWatchTimes: WatchTimes = {
   pageSize: 500,
   metadataPageSize: 2_000,
   idleMs: 120_000,
@@ -35,19 +35,19 @@ export const usualWatchTimes: WatchTimes = {
 };
 
 export interface Backoff {
-  /** The next pause in milliseconds, with full jitter; what the server asked for instead, up to the cap. */
-  next(askedForMs?: number): number;
+  /** The next pause in milliseconds, with full jitter; `retryAfterMs` = what the server asked for instead, used up to the cap. */
+  next(retryAfterMs?: number): number;
   reset(): void;
 }
 
 export function createBackoff({ backoffMs, backoffCapMs }: WatchTimes, random: () => number): Backoff {
   let failures = 0;
   return {
-    next(askedForMs) {
+    next(retryAfterMs) {
       const longest = Math.min(backoffCapMs, backoffMs * 2 ** failures);
       failures += 1;
       // A server that says when is alive again: no reason to wait longer, but not all at the same moment.
-      if (askedForMs !== undefined) return Math.min(askedForMs, backoffCapMs) + random() * backoffMs;
+      if (retryAfterMs !== undefined) return Math.min(retryAfterMs, backoffCapMs) + random() * backoffMs;
       return random() * longest;
     },
     reset() {
@@ -56,8 +56,8 @@ export function createBackoff({ backoffMs, backoffCapMs }: WatchTimes, random: (
   };
 }
 
-/** What the server asked for. */
-export function retryAfterMs(error: unknown): number | undefined {
+/** Milliseconds that the server asked to wait. */
+export function retryAfterOf(error: unknown): number | undefined {
   const seconds = error instanceof ApiFailure ? error.retryAfterSeconds : undefined;
   return seconds === undefined ? undefined : seconds * 1_000;
 }

@@ -1,4 +1,4 @@
-// What a reflector keeps of one kind of object, and which sinks it notifies: the read side that the rest of the operator uses.
+// The read side of a reflector: the objects of one kind that it keeps, and the sink that it notifies.
 
 import type { KubeObject } from "../kube/api.ts";
 
@@ -9,12 +9,12 @@ export interface Watched {
   /** True once the first complete list has been taken over. */
   synced(): boolean;
   /**
-   * Takes over what an own write was answered with, so that the next look sees it although the watch has not delivered it yet.
-   * An older version than the one that is kept is dropped.
+   * Applies the object that an own write returned, so that the next read sees it before the watch delivers it. A version older than the
+   * kept one is dropped.
    */
-  note(object: KubeObject): void;
-  /** Takes an object out after an own DELETE was answered. */
-  noteRemoved(object: KubeObject): void;
+  applyOwnWrite(object: KubeObject): void;
+  /** Removes an object after an own DELETE succeeded. */
+  applyOwnDelete(object: KubeObject): void;
 }
 
 /** Called in order, never during a call of its own; what it throws is counted and dropped. It only computes keys and enqueues. */

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { evaluate } from "@marcbachmann/cel-js";
 import { beforeAll, describe, expect, it } from "vitest";
 import { parse, parseAllDocuments } from "yaml";
-import { healsByItself, type Reason, reasonCatalogue } from "../../operator/model/reasons.ts";
+import { isTransient, type Reason, reasonCatalogue } from "../../operator/model/reasons.ts";
 import { lua } from "../../tools/parts/lua.ts";
 import { requirePart } from "../../tools/parts/part.ts";
 import { runCommand } from "../../tools/parts/run-command.ts";
@@ -49,7 +49,7 @@ const noted = { ...subject, accepted: true, notices: [{ reason: "Expired", messa
 
 function ofReason(reason: Reason): Pick<State, "argo" | "flux"> {
   if (reason === "Suspended") return { argo: "Suspended", flux: "inProgress" };
-  return healsByItself(reason) ? waiting : { argo: "Degraded", flux: "failed" };
+  return isTransient(reason) ? waiting : { argo: "Degraded", flux: "failed" };
 }
 
 const reasons = Object.keys(reasonCatalogue) as Reason[];

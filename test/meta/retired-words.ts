@@ -54,6 +54,20 @@ export const retiredWords: readonly RetiredWord[] = [
   { words: ["words of"], write: "describeError" },
   { words: ["whoever"], write: "delegate" },
   { words: ["teach", "teach redis"], write: "applyRedisUsers" },
+  {
+    words: ["settling", "unsettled", "settle finalizer", "settle finalizers", "settled record"],
+    write: "reconcile, decide, resolve",
+  },
+  { words: ["secret claims", "create claims"], write: "SecretOwnership, LeaseClient" },
+  { words: ["note removed"], write: "applyOwnDelete" },
+  { words: ["held back"], write: "blockedBy" },
+  { words: ["deed", "deeds"], write: "deps" },
+  { words: ["shelf"], write: "writtenByName, secrets" },
+  { words: ["surroundings"], write: "…Context" },
+  { words: ["happening"], write: "…Change, …Input" },
+  { words: ["hurry"], write: "retryNow" },
+  { words: ["nobodys"], write: "noOwners" },
+  { words: ["standings"], write: "objects, states" },
 ];
 
 /** Names that stay as they are, because stored data or files of other programs have them. */

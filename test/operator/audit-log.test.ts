@@ -135,7 +135,7 @@ describe("the log tells", () => {
       ...["annotate", "secret", "jsonplane-keyring", "--namespace", "jsonplane-system"],
       "jsonplane.io/rotate=second",
     ]);
-    await reported("Fleet key ring renewed by a step", { step: "append" });
+    await reported("Fleet key ring rotation step done", { step: "append" });
     await eventually(async () => {
       await fleet.mountKeyring();
       expect(audited(fleet.operators).map(({ step }) => step)).toContain("drop");

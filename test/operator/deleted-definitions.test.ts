@@ -66,7 +66,7 @@ async function nameOfHold(plural: string): Promise<string> {
 
 const reported = (name: string) =>
   eventually(async () => {
-    const advice = `jsonplane.io/confirm-deletion: "${name}" on Secret ${systemNamespace}/jsonplane-keyring`;
+    const advice = `Secret ${systemNamespace}/jsonplane-keyring with jsonplane.io/confirm-deletion: "${name}"`;
     const told = expect.objectContaining({
       type: "Warning",
       reason: "DeletionHeld",

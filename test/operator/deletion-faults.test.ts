@@ -316,7 +316,7 @@ describe("while Redis is away", () => {
     await tenant.remove("ApiKey", "web");
     const { Ready } = await tenant.reports("ApiResource", "books", "Deleting", within);
     expect(Ready?.message).toContain("withdrawn once that can be published");
-    expect(Ready?.message).toContain("tried again until it can");
+    expect(Ready?.message).toContain("the operator retries");
     expect((await tenant.get("ApiResource", "books")).metadata.finalizers).toEqual([finalizer]);
     await fleet.redis.restart();
     await redis.connect();

@@ -96,7 +96,7 @@ describe("an operator that the API server", () => {
     operator
       .log()
       .split("\n")
-      .filter((line) => line.includes("Watch interrupted"));
+      .filter((line) => line.includes("List or watch failed"));
 
   it("gives no rights names what to apply, and says it once for each kind", async () => {
     const kubeconfig = await api.kubeconfig({ namespace: "jsonplane-system", serviceAccount: "nobody" });

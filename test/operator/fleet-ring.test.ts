@@ -67,7 +67,7 @@ test("operators that start together have one ring, and a rotation renews it with
         async reseal() {
           sealedWith = new Set([(ring ?? former).keys[0].kid]);
         },
-        settledAt: () => 0,
+        resealedAtRevision: () => 0,
       },
       replicas: async () => [{ revision: 0, kids: (ring ?? former).keys.map(({ kid }) => kid) }],
       onStep: (step) => void steps.push(step),

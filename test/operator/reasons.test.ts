@@ -2,7 +2,7 @@
 
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { acknowledgementKey, configKeys } from "../../core/config/config-keys.ts";
-import { healsByItself, noticeCatalogue, type Reason, reasonCatalogue } from "../../operator/model/reasons.ts";
+import { isTransient, noticeCatalogue, type Reason, reasonCatalogue } from "../../operator/model/reasons.ts";
 import { type OwnFleet, startFleet } from "../support/fleet/fleet.ts";
 import {
   type Conditions,
@@ -35,7 +35,7 @@ function isReason(reason: string): reason is Reason {
 
 function expectedOf(reason: string) {
   if (!isReason(reason)) return { status: "True", kstatus: "Current", condition: undefined };
-  return healsByItself(reason)
+  return isTransient(reason)
     ? { status: "False", kstatus: "InProgress", condition: "Reconciling" }
     : { status: "False", kstatus: "Failed", condition: "Stalled" };
 }
@@ -238,7 +238,7 @@ describe("while Redis is away", () => {
     await fleet.redis.kill();
     await tenant.create(declared("RootKey", "settings"));
     const { Ready } = await expectTold(tenant, "RootKey", "settings", "PublishFailed");
-    expect(Ready?.message).toContain("it is tried again until it can");
+    expect(Ready?.message).toContain("the operator retries");
     await tenant.reports("Project", "shop", "Ready", { withinMs: 0 });
     await fleet.redis.restart();
     await tenant.reports("RootKey", "settings", "Ready", { withinMs: 120_000 });

@@ -247,7 +247,7 @@ describe("a project whose objects went while no operator ran", () => {
       },
       { withinMs: 120 * seconds },
     );
-    expect(operator.log()).toContain("Most published projects have no Project any more");
+    expect(operator.log()).toContain("Mass deletion suspected");
   });
 });
 

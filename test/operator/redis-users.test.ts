@@ -136,7 +136,7 @@ describe("the users of a bundled Redis", () => {
     const before = await secret(secretName, "operator-url");
     await Promise.all(operators.splice(0).map((operator) => operator.stop()));
     const next = await startOperator();
-    await eventually(() => expect(next.log()).toContain("Writing configuration"));
+    await eventually(() => expect(next.log()).toContain("Writer session begun"));
     expect(await secret(secretName, "operator-url")).toBe(before);
   });
 
@@ -149,7 +149,7 @@ describe("the users of a bundled Redis", () => {
     await Promise.all(operators.splice(0).map((operator) => operator.stop()));
     const before = await secret(secretName, "dataplane-url");
     const next = await startOperator();
-    await eventually(() => expect(next.log()).toContain("Writing configuration"), { withinMs: 60_000 });
+    await eventually(() => expect(next.log()).toContain("Writer session begun"), { withinMs: 60_000 });
     expect(await secret(secretName, "users.acl")).toBe(acl);
     expect(await secret(secretName, "dataplane-url")).toBe(before);
     const probe = new Redis({ port, username: "jsonplane-probe", password: "any" });

@@ -112,7 +112,7 @@ it("leads although the former leader could not give the Lease back: its ServiceA
   const accountOf = async () => `${namespace}/${account}/${await uidOf(namespace)}/`;
   expect(before.metadata.annotations[annotation]).toBe(`${await accountOf()}${before.spec.holderIdentity}`);
   await uninstall(namespace, former, led);
-  expect(former.reported.at(-1)?.kind).toBe("not_given_back");
+  expect(former.reported.at(-1)?.kind).toBe("release_failed");
   expect((await leaseIn(namespace)).spec.holderIdentity).toBe(before.spec.holderIdentity);
 
   const next = await install(namespace);

@@ -210,7 +210,7 @@ describe("CRDs", () => {
     // Five kinds that can't be watched, tried anew again and again, with pauses.
     const lines = operator.log().slice(before).split("\n");
     expect(lines.length).toBeLessThan(50);
-    await eventually(() => expect(operator.log()).toContain("Watch interrupted"), within);
+    await eventually(() => expect(operator.log()).toContain("List or watch failed"), within);
     expect(await operator.leads()).toBe(true);
 
     await installCrds(fleet.api);
@@ -227,7 +227,7 @@ describe("CRDs", () => {
     await stopOperators();
     await removeCrds();
     const operator = await fleet.addOperator({ untilReady: false });
-    await eventually(() => expect(operator.log()).toContain("Watch interrupted"), within);
+    await eventually(() => expect(operator.log()).toContain("List or watch failed"), within);
     await eventually(() => expect(operator.log()).toContain("kubectl apply --server-side -f crds/"), within);
     expect(await operator.ready()).toBe(503);
     await tenant.everywhere("/api/books", {}, (reply) => expect(reply.status).toBe(200));

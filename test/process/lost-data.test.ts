@@ -201,7 +201,7 @@ it("a Redis user that may not read whether the data are there is named in the lo
     keyring: join(folder, "keyring.json"),
     name: "limited",
   });
-  const refusals = () => limited.log().match(/Redis refuses to say whether it holds the stored data/g) ?? [];
+  const refusals = () => limited.log().match(/Redis denied read access to \{jsonplane\}:meta/g) ?? [];
   try {
     await isServed(limited);
     await redisClient.write(configKeys.meta, "ACL", "SETUSER", user, "resetkeys", "~jp:*", "~{jsonplane}:[a-ln-z]*");
@@ -210,7 +210,7 @@ it("a Redis user that may not read whether the data are there is named in the lo
     await looked();
     expect(refusals()).toHaveLength(1);
     await redisClient.write(configKeys.meta, "ACL", "SETUSER", user, "~{jsonplane}:*");
-    await eventually(() => expect(limited.log()).toContain("Redis says again whether it holds the stored data"));
+    await eventually(() => expect(limited.log()).toContain("Redis grants read access to {jsonplane}:meta again"));
   } finally {
     await limited.stop("SIGKILL");
   }

@@ -56,7 +56,7 @@ function newWriter(deps: Partial<ConfigWriterDeps> = {}): ConfigWriter {
     confirm: async () => true,
     takeOver: false,
     // What stands in Redis when it is told.
-    onBegun: async ({ publisher }) => {
+    onSessionBegun: async ({ publisher }) => {
       begun.push((await publisher.published()).map(({ name }) => name));
     },
     ...deps,
@@ -73,13 +73,13 @@ describe("a writer of configuration", () => {
     writer = newWriter();
     const configs = await Promise.all(
       [1, 2, 3].map(async (number) => {
-        const config = await writer.begun();
+        const config = await writer.session();
         await config.publisher.publish(project(`p${number}`));
         return config;
       }),
     );
     expect([new Set(configs).size, opened, begun]).toEqual([1, 1, [[]]]);
-    await writer.begun();
+    await writer.session();
     await writer.verify();
     expect(begun).toHaveLength(1);
     writer.close();
@@ -88,11 +88,11 @@ describe("a writer of configuration", () => {
   it("refuses while Redis is away at first, and begins when it is there", async () => {
     const port = await freePort();
     writer = newWriter({ open: () => open(`redis://127.0.0.1:${port}`) });
-    await expect(writer.begun()).rejects.toBeInstanceOf(StoreUnavailable);
+    await expect(writer.session()).rejects.toBeInstanceOf(StoreUnavailable);
     await expect(writer.verify()).rejects.toBeInstanceOf(StoreUnavailable);
     const late = await startRedis({ port });
     await writer.verify();
-    expect((await writer.begun()).publisher.writes()).toBe(true);
+    expect((await writer.session()).publisher.writes()).toBe(true);
     expect([opened, begun.length]).toEqual([3, 1]);
     writer.close();
     await late.stop();
@@ -100,26 +100,26 @@ describe("a writer of configuration", () => {
 
   it("begins anew when a look finds Redis emptied", async () => {
     writer = newWriter();
-    const { publisher } = await writer.begun();
+    const { publisher } = await writer.session();
     await publisher.publish(shop);
     await redisClient.write(configKeys.meta, "FLUSHALL");
     await writer.verify();
     expect(begun).toEqual([[], []]);
-    expect((await (await writer.begun()).publisher.publish(shop)).changed).toBe(3);
+    expect((await (await writer.session()).publisher.publish(shop)).changed).toBe(3);
     expect(opened).toBe(1);
     writer.close();
   });
 
   it("begins anew, once, after publishes found that they could not write", async () => {
     writer = newWriter();
-    const { publisher } = await writer.begun();
+    const { publisher } = await writer.session();
     await publisher.publish(shop);
     await begunPublisher({ redisClient, keyring });
     const refused = await Promise.allSettled(
       [1, 2, 3].map((at) => publisher.publish(changed(shop, withRootKey(`k${at}`)))),
     );
     expect(refused.map(({ status }) => status)).toEqual(["rejected", "rejected", "rejected"]);
-    await Promise.all([writer.begun(), writer.verify(), writer.begun()]);
+    await Promise.all([writer.session(), writer.verify(), writer.session()]);
     expect(begun).toEqual([[], ["shop"]]);
     writer.close();
   });
@@ -127,11 +127,11 @@ describe("a writer of configuration", () => {
   it("does not begin for a process that lost the Lease, and asks again the next time", async () => {
     let leads = false;
     writer = newWriter({ confirm: async () => leads });
-    await expect(writer.begun()).rejects.toBeInstanceOf(NotTheWriter);
+    await expect(writer.session()).rejects.toBeInstanceOf(NotTheWriter);
     await expect(writer.verify()).rejects.toBeInstanceOf(NotTheWriter);
     expect([begun, await redisClient.read(configKeys.meta, "EXISTS", configKeys.meta)]).toEqual([[], 0]);
     leads = true;
-    await writer.begun();
+    await writer.session();
     expect(begun).toEqual([[]]);
     writer.close();
   });
@@ -139,14 +139,14 @@ describe("a writer of configuration", () => {
   it("begins again when it could not be told of the beginning", async () => {
     let fails = true;
     writer = newWriter({
-      onBegun: async () => {
+      onSessionBegun: async () => {
         begun.push([]);
         if (fails) throw new StoreUnavailable("away");
       },
     });
-    await expect(writer.begun()).rejects.toBeInstanceOf(StoreUnavailable);
+    await expect(writer.session()).rejects.toBeInstanceOf(StoreUnavailable);
     fails = false;
-    await writer.begun();
+    await writer.session();
     expect(begun).toHaveLength(2);
     writer.close();
   });
@@ -154,12 +154,12 @@ describe("a writer of configuration", () => {
   it("refuses the Redis of another installation, every time, unless it is to be taken over", async () => {
     await newPublisher({ redisClient, keyring, owner: "another" }).begin();
     writer = newWriter();
-    await expect(writer.begun()).rejects.toBeInstanceOf(ForeignInstance);
-    await expect(writer.begun()).rejects.toBeInstanceOf(ForeignInstance);
+    await expect(writer.session()).rejects.toBeInstanceOf(ForeignInstance);
+    await expect(writer.session()).rejects.toBeInstanceOf(ForeignInstance);
     writer.close();
     const taken: unknown[] = [];
     const taking = newWriter({ takeOver: true, onTakenOver: (refusal) => void taken.push(refusal) });
-    await (await taking.begun()).publisher.publish(shop);
+    await (await taking.session()).publisher.publish(shop);
     expect(taken).toEqual([expect.any(ForeignInstance)]);
     expect(await storedFields(redisClient, ref)).toHaveLength(3);
     taking.close();
@@ -168,10 +168,10 @@ describe("a writer of configuration", () => {
   it("leaves no connection when it is closed while it opens, and opens none afterwards", async () => {
     const before = await clients();
     writer = newWriter();
-    const beginning = writer.begun();
+    const beginning = writer.session();
     writer.close();
     await expect(beginning).rejects.toBeInstanceOf(StoreUnavailable);
-    await expect(writer.begun()).rejects.toBeInstanceOf(StoreUnavailable);
+    await expect(writer.session()).rejects.toBeInstanceOf(StoreUnavailable);
     expect([opened, begun]).toEqual([1, []]);
     await eventually(async () => expect(await clients()).toBe(before));
   });
@@ -180,7 +180,7 @@ describe("a writer of configuration", () => {
 describe("two installations whose key rings are copies of one another, each with a Lease of its own", () => {
   it("don't take the Redis from one another, be the first one there or away, and the second costs it no beginning", async () => {
     const first = newWriter();
-    await (await first.begun()).publisher.publish(shop);
+    await (await first.session()).publisher.publish(shop);
     const copy = newPublisher({ redisClient, keyring, ringLocation: "copy" });
     for (let look = 0; look < 3; look += 1) {
       await expect(copy.begin()).rejects.toBeInstanceOf(KeyRingCopied);
@@ -205,7 +205,7 @@ describe("two installations whose key rings are copies of one another, each with
     });
     await expect(writer.verify()).rejects.toBeInstanceOf(KeyRingCopied);
     // Whoever asks meanwhile hears what the last look found.
-    await expect(writer.begun()).rejects.toBeInstanceOf(KeyRingCopied);
+    await expect(writer.session()).rejects.toBeInstanceOf(KeyRingCopied);
     await expect(writer.verify()).rejects.toBeInstanceOf(KeyRingCopied);
     expect([refusals, asked, begun]).toEqual([["KeyRingCopied there", "KeyRingCopied there"], 0, []]);
     await redisClient.write(configKeys.meta, "FLUSHALL");

@@ -84,7 +84,7 @@ describe("of what Redis lost by going back", () => {
     const keys = [...names.filter((name) => name !== "p-299"), "p-new"].map((name) => `default/${name}`);
     // What comes by again now and then waits already.
     for (const key of keys) queue.add(key, "bulk");
-    beginMaintenance(queue, keys).begun(await lost());
+    beginMaintenance(queue, keys).onSessionBegun(await lost());
     const order = await taken(queue, keys.length + 1);
     expect(order.slice(0, 5).toSorted()).toEqual(["200", "210", "220", "290", "299"].map((at) => `default/p-${at}`));
     // Every eighth is one of the rest.

@@ -129,7 +129,7 @@ export const lossMutations: readonly Mutation[] = [
     file: "operator/watch/held-deletions.ts",
     find: "else this.#deletions.set(keyOf(object), withLater(",
     replace:
-      "else if (this.#passOn(deletion) === undefined) this.#take(change); else this.#deletions.set(keyOf(object), withLater(",
+      "else if (this.#passOn(deletion) === undefined) this.#apply(change); else this.#deletions.set(keyOf(object), withLater(",
     caughtBy: ["test/unit/operator/watch/held-deletions.test.ts"],
   },
   {
@@ -200,7 +200,7 @@ export const lossMutations: readonly Mutation[] = [
     name: "last-replica-goes-unsaid",
     harm: "Projects say that they are available although the last replica has gone",
     file: "operator/runtime/event-handlers.ts",
-    find: "if (liveness !== alive) for",
+    find: "if (liveness !== lastLiveness) for",
     replace: "if (liveness !== alive && false) for",
     caughtBy: ["test/unit/operator/runtime/event-handlers.test.ts"],
   },

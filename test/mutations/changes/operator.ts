@@ -38,8 +38,8 @@ export const operatorMutations: readonly Mutation[] = [
   {
     name: "children-taken-without-their-project",
     harm: "Of two installations that find a Project at once, each keeps some of its Secrets, and none can rotate them",
-    file: "operator/secrets/secret-claims.ts",
-    find: `if (kind === "Project" && isConflict(error)) throw changed(name, error);`,
+    file: "operator/secrets/secret-ownership.ts",
+    find: `if (kind === "Project" && isConflict(error)) throw secretChanged(name, error);`,
     replace: "",
     caughtBy: ["test/unit/operator/secrets/secret-store.test.ts"],
   },
@@ -111,8 +111,8 @@ export const operatorMutations: readonly Mutation[] = [
     name: "older-event-replaces-newer-object",
     harm: "The operator publishes what an object was, not what it is",
     file: "operator/watch/object-cache.ts",
-    find: "!this.#isBeforeOwnRemoval(object) && !isOlder && !isSame(present, object)",
-    replace: "!this.#isBeforeOwnRemoval(object) && !isSame(present, object)",
+    find: "!this.#isBeforeOwnRemoval(object) && !isOlder && !isSameVersion(present, object)",
+    replace: "!this.#isBeforeOwnRemoval(object) && !isSameVersion(present, object)",
     caughtBy: ["test/unit/operator/watch/object-cache.test.ts"],
   },
   {
@@ -297,7 +297,7 @@ export const operatorMutations: readonly Mutation[] = [
   {
     name: "secrets-of-a-former-namespace-used",
     harm: "A namespace made anew takes up the keys of the former one of its name",
-    file: "operator/secrets/secret-claims.ts",
+    file: "operator/secrets/secret-ownership.ts",
     find: "return Object.entries(marks).every(",
     replace: "return Object.entries(marks).some(",
     caughtBy: ["test/unit/operator/secrets/secret-store.test.ts"],
@@ -305,7 +305,7 @@ export const operatorMutations: readonly Mutation[] = [
   {
     name: "key-comes-along-to-another-project",
     harm: "An ApiKey that is made anew under another Project lets in with the key of the former one",
-    file: "operator/secrets/secret-claims.ts",
+    file: "operator/secrets/secret-ownership.ts",
     find: "project === undefined || project === ownerMarks(owner)[projectAnnotation]",
     replace: 'project !== "" || project === ownerMarks(owner)[projectAnnotation]',
     caughtBy: ["test/unit/operator/secrets/secret-store.test.ts"],

@@ -2,13 +2,13 @@
 
 import type { KubeApi } from "../../../operator/kube/api.ts";
 import { type CredentialSource, type Credentials, serverUrl } from "../../../operator/kube/credentials.ts";
+import type { CallObserved, HttpTransportLimits } from "../../../operator/kube/http-transport.ts";
 import { createRestApi } from "../../../operator/kube/rest-api.ts";
-import type { CallObserved, WireLimits } from "../../../operator/kube/wire.ts";
 
 export interface FakeApiClientOptions {
   readonly source?: CredentialSource;
   readonly observe?: (call: CallObserved) => void;
-  readonly limits?: Partial<WireLimits>;
+  readonly limits?: Partial<HttpTransportLimits>;
 }
 
 export function fakeApiClient(server: { readonly url: string }, options: FakeApiClientOptions = {}): KubeApi {

@@ -32,7 +32,7 @@ export class Crash extends Error {
 }
 
 export class CredentialWorld {
-  readonly shelf: MemorySecrets = createMemorySecrets();
+  readonly secrets: MemorySecrets = createMemorySecrets();
   readonly specs: Specs = { annotation: undefined, refreshTokenTTL: "72h", user: {}, key: {} };
   now = start;
   acknowledged = true;
@@ -83,7 +83,7 @@ export class CredentialWorld {
   ): Promise<ProjectResolution & { verdicts: readonly Verdict[] }> {
     const objects = this.objects();
     const resolution = await resolveProject(objects, this.published, {
-      findSecret: this.shelf.find,
+      findSecret: this.secrets.find,
       random: randomBytes,
       now: this.now,
       hashPassword: async (password) => {
@@ -102,7 +102,7 @@ export class CredentialWorld {
     }
     for (const [done, write] of resolution.writes.entries()) {
       if (done === crashAfter) throw new Crash();
-      this.shelf.apply([write]);
+      this.secrets.apply([write]);
       this.#look();
     }
     if (resolution.writes.length === crashAfter) throw new Crash();
@@ -129,7 +129,7 @@ export class CredentialWorld {
   }
 
   text(name: string, entry: string): string {
-    return this.shelf.text(name, entry) ?? "";
+    return this.secrets.text(name, entry) ?? "";
   }
 
   /** SHA-256 of the keys that are let in now. */

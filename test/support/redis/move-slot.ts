@@ -8,7 +8,7 @@ import type { TestRedis } from "./redis.ts";
 import type { TestRedisCluster } from "./redis-cluster.ts";
 
 const slots = 16_384;
-const usualPause = 30;
+const defaultPause = 30;
 const keysAtOnce = 1_000;
 /** For how long the other node may not answer. */
 const migrateMs = 30_000;
@@ -34,7 +34,7 @@ export interface MovePace {
 /** From the node that holds keys of the slot to the next one. */
 export async function moveSlot({ nodes }: TestRedisCluster, slot: number, pace: MovePace = {}): Promise<void> {
   const clients = nodes.map(({ host, port }) => new Redis({ host, port }));
-  const { pauseMs = usualPause } = pace;
+  const { pauseMs = defaultPause } = pace;
   try {
     const counts = await Promise.all(clients.map((client) => client.cluster("COUNTKEYSINSLOT", slot)));
     const from = counts.findIndex((count) => count > 0);
@@ -58,7 +58,7 @@ async function moveKeys(
   source: Redis,
   to: TestRedis,
   slot: number,
-  { pauseMs = usualPause, first, between }: MovePace,
+  { pauseMs = defaultPause, first, between }: MovePace,
 ): Promise<void> {
   for (;;) {
     const keys = (await source.cluster("GETKEYSINSLOT", slot, keysAtOnce)) as readonly string[];

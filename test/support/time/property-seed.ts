@@ -4,6 +4,6 @@ import { configureGlobal } from "fast-check";
 import { countForTier, testSeed } from "./test-tier.ts";
 
 /** fast-check's own default on every commit. */
-const usualRuns = 100;
+const defaultRuns = 100;
 
-configureGlobal({ seed: testSeed(), numRuns: countForTier(usualRuns) });
+configureGlobal({ seed: testSeed(), numRuns: countForTier(defaultRuns) });

@@ -67,8 +67,8 @@ describe("the command line", () => {
     expect(error.split("\n")).toEqual([
       "jsonplane: --prot is not known; did you mean --port?",
       "jsonplane: -x is not known",
-      'jsonplane: "a" is one word too many',
-      'jsonplane: "b" is one word too many',
+      'jsonplane: unexpected argument "a"',
+      'jsonplane: unexpected argument "b"',
       'jsonplane: --admin-port must be a port from 0 to 65535, not "z"',
       "See jsonplane serve --help",
       "",
@@ -81,8 +81,8 @@ describe("the command line", () => {
     [["serve", "dir", "--port", "--host", "::1"], "--port needs a value"],
     [["serve", "dir", "--port="], "--port must be a port"],
     [["serve"], "DIR is missing: a folder"],
-    [["serv", "dir"], '"serv" is no command; did you mean serve?'],
-    [["help", "nothing"], '"nothing" is no command'],
+    [["serv", "dir"], '"serv" is not a command; did you mean serve?'],
+    [["help", "nothing"], '"nothing" is not a command'],
   ])("refuses %j", async (words, message) => {
     const { code, error } = await run(words, [recording().command]);
     expect(code).toBe(2);
@@ -159,7 +159,7 @@ describe("the command line", () => {
     expect(words).toEqual(["here"]);
     const alone = await run(["graves"], [command]);
     expect(alone.code).toBe(2);
-    expect(alone.error).toContain('"graves" is no command by itself; did you mean graves dig?');
+    expect(alone.error).toContain('"graves" is not a command by itself; did you mean graves dig?');
     expect((await run(["help", "graves", "dig"], [command])).out).toContain("Usage: jsonplane graves dig DIR [flags]");
   });
 });

@@ -278,7 +278,7 @@ describe("generated Secrets", () => {
     dev.edit("b.yaml", secret("bob-password", "mine") + manifest("ProjectUser", "bob"));
     const news = await dev.pass();
     expect(news[0]).toContain("(SecretConflict)");
-    expect(news[1]).toBe("ProjectUser/default/bob is not served until this is mended");
+    expect(news[1]).toBe("ProjectUser/default/bob is not served until this is fixed");
   });
 });
 

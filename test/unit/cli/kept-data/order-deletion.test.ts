@@ -129,7 +129,7 @@ describe("an order", () => {
   });
 
   it.each([
-    ["no operator", "sleeps", "the operator has not taken it up yet: does it run, and lead?"],
+    ["no operator", "sleeps", "the operator has not taken it up yet: is the operator running and leading?"],
     ["no replica", "orders", "replicas have not deleted the data yet: does one run?"],
   ] as const)("that waits for %s says so when its time is over, and that it stands", async (_, does, why) => {
     const { run, lines } = world([kept("books")], () => does);

@@ -137,7 +137,7 @@ describe("a file", () => {
       { message: "Has neither apiVersion nor kind, left out" },
     ]);
     expect(readFileText("package.json", '{"name": "x", "name": "y"}').notes).toMatchObject([
-      { message: "Is no manifest, left out" },
+      { message: "Is not a manifest, left out" },
     ]);
   });
 

@@ -23,7 +23,7 @@ const deps: Omit<AdvanceDeletionsDeps, "repairs"> = {
   adopt: false,
   sweep: { sweepSubject: async () => [] } as unknown as AdvanceDeletionsDeps["sweep"],
   secrets: { installation: () => undefined, rivalNamed: async () => undefined },
-  note: () => undefined,
+  applyOwnWrite: () => undefined,
   onPurged: () => undefined,
   onSwept: () => undefined,
   audit: { record: () => undefined },
@@ -34,7 +34,7 @@ async function unsetMs(deletionPolicy: "Delete" | "Retain", finalizers: readonly
   const shop = stored("Project", "shop", { metadata: { finalizers }, spec: { deletionPolicy } });
   const objects = projectObjects("shop", shop);
   const deletions = { objects, isNamespaceGone: false, deleted: [], record: undefined, rival: undefined };
-  return (await advanceDeletions(deletions, {} as OpenConfig, { ...deps, repairs })).unsetMs;
+  return (await advanceDeletions(deletions, {} as OpenConfig, { ...deps, repairs })).finalizerRetryMs;
 }
 
 it("a deletionPolicy that is changed back and forth has its finalizer set at once each time", async () => {
@@ -63,12 +63,12 @@ it("an object on its way out without its Project is left to the installation tha
   };
   const objects = projectObjects("shop", ...going, staying);
   const deletions = { objects, isNamespaceGone: false, deleted: [], record: undefined, rival: undefined };
-  const { held } = await advanceDeletions(deletions, {} as OpenConfig, {
+  const { blockedBy } = await advanceDeletions(deletions, {} as OpenConfig, {
     ...deps,
     secrets: { ...deps.secrets, rivalNamed },
     repairs,
   });
-  expect([...held]).toEqual([
+  expect([...blockedBy]).toEqual([
     ["books", rival],
     ["notes", rival],
   ]);
@@ -99,11 +99,12 @@ it("of two that adopt, each takes the finalizer of an object without a Project o
       repairs: repairsOf.get(name) as Repairs,
     });
   };
-  for (let time = 0; time < 5; time += 1) for (const name of [one, two]) expect((await look(name)).unsetMs).toBe(0);
+  for (let time = 0; time < 5; time += 1)
+    for (const name of [one, two]) expect((await look(name)).finalizerRetryMs).toBe(0);
   expect(writes).toBe(2);
   books = { ...books, metadata: { ...books.metadata, ...terminating } };
-  const { held } = await look(one);
-  expect([...held]).toEqual([]);
+  const { blockedBy } = await look(one);
+  expect([...blockedBy]).toEqual([]);
   expect(books.metadata.finalizers).toEqual([]);
 });
 

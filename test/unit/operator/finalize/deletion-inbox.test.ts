@@ -38,7 +38,7 @@ function world({ looksAt = () => true, entries = [books] }: { looksAt?: () => bo
     enqueued,
     warnings,
     faults,
-    asks: () => inbox.of({ ref }, { isLeft: false }).map(({ text }) => text),
+    asks: () => inbox.requestsOf({ ref }, { isLeft: false }).map(({ text }) => text),
     write: (text: string) => {
       annotations = { ...annotations, [deletionAnnotation]: text };
     },
@@ -47,7 +47,7 @@ function world({ looksAt = () => true, entries = [books] }: { looksAt?: () => bo
     },
     annotations: () => annotations,
     look: () =>
-      inbox.look({
+      inbox.sync({
         metadata: { namespace: "s", name: "ring", uid: "r", resourceVersion: "1", annotations },
       } as KubeObject),
   };
@@ -62,7 +62,7 @@ describe("what the Secret asks for", () => {
     expect(enqueued).toEqual(["shop/store"]);
     expect(asks()).toEqual([text]);
     expect(annotations()[deletionAnnotation]).toBe(text);
-    inbox.took(inbox.of({ ref }, { isLeft: false }));
+    inbox.markRecorded(inbox.requestsOf({ ref }, { isLeft: false }));
     await look();
     expect(annotations()).toEqual({ other: "stays" });
     expect(asks()).toEqual([]);
@@ -74,7 +74,7 @@ describe("what the Secret asks for", () => {
     await look();
     await look();
     expect(annotations()[deletionAnnotation]).toBe(`shop/store@${at}`);
-    inbox.took(inbox.of({ ref }, { isLeft: false }));
+    inbox.markRecorded(inbox.requestsOf({ ref }, { isLeft: false }));
     conflict(true);
     await look();
     expect(annotations()[deletionAnnotation]).toBe(`shop/store@${at}`);
@@ -92,7 +92,7 @@ describe("what the Secret asks for", () => {
     const text = `shop/store@${at}`;
     write(text);
     await look();
-    inbox.took(inbox.of({ ref }, { isLeft: false }));
+    inbox.markRecorded(inbox.requestsOf({ ref }, { isLeft: false }));
     write("");
     await look();
     write(text);
@@ -118,7 +118,7 @@ describe("what the Secret asks for", () => {
     const soon = new Date(clock.now() + 60_000).toISOString();
     write(`shop/store@${soon}`);
     await look();
-    inbox.took(inbox.of({ ref }, { isLeft: false }));
+    inbox.markRecorded(inbox.requestsOf({ ref }, { isLeft: false }));
     await look();
     expect([enqueued, annotations()[deletionAnnotation]]).toEqual([[], `shop/store@${soon}`]);
     clock.advance(60_000);
@@ -135,7 +135,7 @@ describe("what the Secret asks for", () => {
     write(`shop/store@${new Date(clock.now() + 3_600_000).toISOString()}`);
     await look();
     expect([annotations(), enqueued, asks()]).toEqual([{ other: "stays" }, [], []]);
-    expect(warnings).toEqual([expect.stringContaining("is of the future")]);
+    expect(warnings).toEqual([expect.stringContaining("is in the future")]);
   });
 
   it("stays where it can't be read, and is told of once", async () => {
@@ -155,17 +155,19 @@ describe("what a Project's annotation asks for", () => {
   it("is its own data, also after it was taken; nothing where another installation looks after the Project", () => {
     const { inbox } = world();
     const objects = { ref, project: project(`all@${at}`) };
-    inbox.took(inbox.of(objects, { isLeft: false }));
-    expect(inbox.of(objects, { isLeft: false })).toMatchObject([{ text: `all@${at}`, project: ref }]);
-    expect(inbox.of(objects, { isLeft: true })).toEqual([]);
+    inbox.markRecorded(inbox.requestsOf(objects, { isLeft: false }));
+    expect(inbox.requestsOf(objects, { isLeft: false })).toMatchObject([{ text: `all@${at}`, project: ref }]);
+    expect(inbox.requestsOf(objects, { isLeft: true })).toEqual([]);
   });
 
   it("means nothing whose time an earlier version dropped, where it is older than this leader: that may have been kept since", () => {
     const { inbox, clock } = world();
     const meant = (time: string) =>
-      inbox.of({ ref, project: project(`all@${time}`) }, { isLeft: false }).map((request) => isMeant(books, request));
+      inbox
+        .requestsOf({ ref, project: project(`all@${time}`) }, { isLeft: false })
+        .map((request) => isMeant(books, request));
     const dated = { ...books, retainedAt: at };
-    const [old] = inbox.of({ ref, project: project(`all@${at}`) }, { isLeft: false });
+    const [old] = inbox.requestsOf({ ref, project: project(`all@${at}`) }, { isLeft: false });
     expect([meant(at), old && isMeant(dated, old)]).toEqual([[false], true]);
     clock.advance(1_000);
     expect(meant(new Date(clock.now()).toISOString())).toEqual([true]);
@@ -173,7 +175,7 @@ describe("what a Project's annotation asks for", () => {
 
   it("is told of once where it can't be read", () => {
     const { inbox, faults, clock } = world();
-    const look = (text: string) => inbox.of({ ref, project: project(text) }, { isLeft: false });
+    const look = (text: string) => inbox.requestsOf({ ref, project: project(text) }, { isLeft: false });
     // Each time as the watch has it after another write of its status.
     for (let time = 0; time < 3; time += 1) {
       expect(look("books")).toEqual([]);

@@ -58,7 +58,7 @@ describe("what the annotation asks for", () => {
   it("is refused for good where its time is of the future", () => {
     const { requests, faults } = ofSecret("shop/store@2026-12-24T00:00:00Z");
     expect(requests).toMatchObject([{ isEarly: true }]);
-    expect(faults).toEqual([expect.stringContaining("is of the future, and stays refused")]);
+    expect(faults).toEqual([expect.stringContaining("is in the future, and stays refused")]);
     expect(ofSecret(`shop/store@${at}`).requests[0]?.isEarly).toBeUndefined();
   });
 

@@ -5,7 +5,7 @@ import { purgeId } from "../../../../operator/finalize/advance-purges.ts";
 import { type DataInput, evaluateData, planData } from "../../../../operator/finalize/data-plan.ts";
 import type { DataRecord, EndedProject } from "../../../../operator/model/data-record.ts";
 import type { CustomResource } from "../../../../operator/model/objects.ts";
-import { settledRecord } from "../../../../operator/publish/data-records.ts";
+import { withPurgeRevision } from "../../../../operator/publish/data-records.ts";
 import { project, withConfig } from "../../../support/http/projects.ts";
 import { projectObjects, stored, terminating } from "../../../support/kubernetes/stored-crs.ts";
 
@@ -88,7 +88,7 @@ describe("the sessions of a Project that has ended", () => {
   });
 
   it("have the revision that serves them no more", () => {
-    expect(settledRecord(record({ ended: [ended, { uid: "u", purgeFromRevision: 0 }] }), 12)?.ended).toEqual([
+    expect(withPurgeRevision(record({ ended: [ended, { uid: "u", purgeFromRevision: 0 }] }), 12)?.ended).toEqual([
       ended,
       { uid: "u", purgeFromRevision: 12 },
     ]);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { planData } from "../../../../operator/finalize/data-plan.ts";
 import { maxRefused, readProjectRequests } from "../../../../operator/finalize/deletion-requests.ts";
-import { settleKept, withKept } from "../../../../operator/finalize/kept-data.ts";
+import { planKeptData, withKept } from "../../../../operator/finalize/kept-data.ts";
 import type { DataEntry, DataRecord } from "../../../../operator/model/data-record.ts";
 import { project, withResource } from "../../../support/http/projects.ts";
 import { projectObjects, stored } from "../../../support/kubernetes/stored-crs.ts";
@@ -41,7 +41,7 @@ describe("a request that was of the future when it was seen", () => {
     expect(look(gone, inTwoHours, now + 3 * hour).entries[0]?.purgeFromRevision).toBeUndefined();
     const data = { record: gone, foreignData: false, openPurges: new Set<string>(), adopted: false };
     const input = { ...usual, parts: project("shop"), requests: [], now };
-    expect(planData(settleKept(data, { ...input, objects: projectObjects("shop") }), input)?.refused).toEqual([
+    expect(planData(planKeptData(data, { ...input, objects: projectObjects("shop") }), input)?.refused).toEqual([
       inTwoHours,
     ]);
   });

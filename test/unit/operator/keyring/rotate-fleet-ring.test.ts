@@ -65,7 +65,7 @@ function rotate(): Promise<Rotation> {
       async reseal() {
         sealedWith = new Set([ring.keys[0].kid]);
       },
-      settledAt: () => 1,
+      resealedAtRevision: () => 1,
     },
     replicas: async () => {
       if (unknownReplicas) throw new Error("Redis is away");
@@ -185,8 +185,8 @@ describe("the fleet's ring at the start", () => {
   });
 
   it.each([
-    ["{secret", "is no key ring: The key ring's file is not JSON"],
-    ['{"keys": [], "names": "c2VjcmV0"}', 'is no key ring: The key ring\'s "keys" must be a list'],
+    ["{secret", "is not a key ring: The key ring's file is not JSON"],
+    ['{"keys": [], "names": "c2VjcmV0"}', 'is not a key ring: The key ring\'s "keys" must be a list'],
   ])("is refused as %s, with what to do and without its content, and not written over", async (text, message) => {
     write(text);
     const failure = await ensureFleetRing({ api, namespace, random: randomBytes }).catch((error: unknown) => error);

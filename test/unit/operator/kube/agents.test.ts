@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createAgents, usualPoolLimits } from "../../../../operator/kube/agents.ts";
+import { createAgents, defaultPoolLimits } from "../../../../operator/kube/agents.ts";
 import { type Credentials, serverUrl } from "../../../../operator/kube/credentials.ts";
 
 const credentials: Credentials = {
@@ -9,7 +9,7 @@ const credentials: Credentials = {
 };
 
 test("connections are kept over new tokens, and made anew for another authority, certificate or proxy", async () => {
-  const agents = createAgents(usualPoolLimits);
+  const agents = createAgents(defaultPoolLimits);
   const first = agents.of(credentials);
   expect(first).toBeDefined();
   expect(agents.of({ ...credentials, headers: { authorization: "Bearer t-2" } })).toBe(first);

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { ApiFailure, ApiUnreachable, type KubeApi, type WatchEvent } from "../../../../operator/kube/api.ts";
 import { type Credentials, serverUrl } from "../../../../operator/kube/credentials.ts";
+import type { CallObserved } from "../../../../operator/kube/http-transport.ts";
 import { customTypes, leaseType, namespaceType, secretType } from "../../../../operator/kube/resource-types.ts";
-import type { CallObserved } from "../../../../operator/kube/wire.ts";
 import { fakeApiClient } from "../../../support/fake-api/fake-api-client.ts";
 import { type FakeApiServer, startFakeApiServer } from "../../../support/fake-api/fake-api-server.ts";
 import { eventually } from "../../../support/time/eventually.ts";

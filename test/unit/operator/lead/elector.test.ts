@@ -257,7 +257,7 @@ describe("a leader", () => {
     const released = a.leads?.release();
     await time.advance(5_000);
     await released;
-    expect(a.reported.at(-1)?.kind).toBe("not_given_back");
+    expect(a.reported.at(-1)?.kind).toBe("release_failed");
   });
 
   test("that lost the Lease gives nothing back", async () => {

@@ -15,11 +15,11 @@ it("whoever asks while Redis is away costs one opening per backoff, all together
     },
     confirm: async () => true,
     takeOver: false,
-    onBegun: async () => undefined,
+    onSessionBegun: async () => undefined,
     monotonic: () => now,
   });
   const ask = async (times: number): Promise<void> => {
-    for (let time = 0; time < times; time += 1) await expect(writer.begun()).rejects.toBe(away);
+    for (let time = 0; time < times; time += 1) await expect(writer.session()).rejects.toBe(away);
   };
   const opened: number[] = [];
   for (const moment of [0, 249, 250, 749, 750, 1_750, 3_750, 8_750, 13_749, 13_750]) {

@@ -197,11 +197,11 @@ describe("retries", () => {
       if (round < 11) await time.advance(60_000);
     }
     queue.addAfter("planned", 3_600_000);
-    queue.hurry();
+    queue.retryNow();
     await time.advance(0);
     expect(queue.figures()).toMatchObject({ live: 1, bulk: 0, delayed: 2 });
     expect(await queue.take()).toBe("changed");
-    queue.hurry();
+    queue.retryNow();
     await time.advance(0);
     expect(queue.figures()).toMatchObject({ live: 0, bulk: 0, delayed: 2 });
   });

@@ -105,7 +105,7 @@ describe("workers", () => {
     const { time, queue, results } = start({
       handle: async () => {
         starts.push(time.monotonic());
-        return starts.length < 4 ? "later" : undefined;
+        return starts.length < 4 ? { requeue: "backoff" } : undefined;
       },
     });
     queue.add("a");

@@ -50,7 +50,7 @@ const events: readonly Event[] = [
   {
     name: "a password edited in its Secret",
     settled: true,
-    change: ({ shelf }) => shelf.edit("ada-password", "password", "of her own"),
+    change: ({ secrets }) => secrets.edit("ada-password", "password", "of her own"),
     readable: { keys: 1, passwords: 2, kids: 1 },
     check(world, before) {
       expect(world.text("ada-password", "password")).toBe("of her own");

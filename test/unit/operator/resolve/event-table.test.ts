@@ -25,7 +25,7 @@ describe("the Secret of an API key", () => {
 
   it("deleted: the key goes on working and is not made anew", async () => {
     const before = world.liveKeys();
-    world.shelf.remove("ci-api-key");
+    world.secrets.remove("ci-api-key");
     const { writes, events, verdicts } = await world.reconcile();
     expect([writes, events]).toEqual([[], []]);
     expect(world.reasons(verdicts, "ci")).toEqual(["KeyNotRetrievable"]);
@@ -34,7 +34,7 @@ describe("the Secret of an API key", () => {
 
   it("with apiKey edited: the key goes on working, and the edit is no key", async () => {
     const before = world.liveKeys();
-    world.shelf.edit("ci-api-key", "apiKey", "jp_mine");
+    world.secrets.edit("ci-api-key", "apiKey", "jp_mine");
     const { verdicts } = await world.reconcile();
     expect(world.reasons(verdicts, "ci")).toEqual(["KeyNotRetrievable"]);
     expect(world.liveKeys()).toEqual(before);
@@ -43,10 +43,10 @@ describe("the Secret of an API key", () => {
 
   it.each(["id", "baseURL"])("with %s edited: it is put right, and the key stays", async (entry) => {
     const [right, key] = [world.text("ci-api-key", entry), world.text("ci-api-key", "apiKey")];
-    world.shelf.edit("ci-api-key", entry, "mine");
-    const { annotations } = world.shelf.find("ci-api-key")?.metadata ?? {};
+    world.secrets.edit("ci-api-key", entry, "mine");
+    const { annotations } = world.secrets.find("ci-api-key")?.metadata ?? {};
     expect(reported(await world.reconcile())).toEqual(["SecretRepaired"]);
-    expect(world.shelf.find("ci-api-key")?.metadata.annotations).toEqual(annotations);
+    expect(world.secrets.find("ci-api-key")?.metadata.annotations).toEqual(annotations);
     expect(world.text("ci-api-key", entry)).toBe(right);
     expect(world.text("ci-api-key", "apiKey")).toBe(key);
   });
@@ -87,16 +87,16 @@ describe("the Secret of an API key", () => {
   });
 
   it("made immutable, is left alone while nothing has to change, and then a person is asked", async () => {
-    world.shelf.freeze("ci-api-key");
+    world.secrets.freeze("ci-api-key");
     const before = world.liveKeys();
-    world.shelf.edit("ci-api-key", "baseURL", "elsewhere");
+    world.secrets.edit("ci-api-key", "baseURL", "elsewhere");
     expect((await world.reconcile()).writes).toEqual([]);
     Object.assign(world.specs.key, rotation("b"));
     const { writes, verdicts } = await world.reconcile();
     expect(writes).toEqual([]);
     expect(world.reasons(verdicts, "ci")).toEqual(["SecretConflict"]);
     expect(world.liveKeys()).toEqual(before);
-    world.shelf.remove("ci-api-key");
+    world.secrets.remove("ci-api-key");
     await world.settle();
     expect(world.liveKeys()).toHaveLength(2);
   });
@@ -105,7 +105,7 @@ describe("the Secret of an API key", () => {
 describe("a generated password", () => {
   it("deleted: the login goes on working", async () => {
     const before = world.login();
-    world.shelf.remove("ada-password");
+    world.secrets.remove("ada-password");
     const { verdicts, writes } = await world.reconcile();
     expect(writes).toEqual([]);
     expect(world.reasons(verdicts, "ada")).toEqual(["KeyNotRetrievable"]);
@@ -114,7 +114,7 @@ describe("a generated password", () => {
 
   it("edited: the edit is adopted and sessions end", async () => {
     const before = world.login();
-    world.shelf.edit("ada-password", "password", "of her own");
+    world.secrets.edit("ada-password", "password", "of her own");
     expect(reported(await world.reconcile())).toEqual(["PasswordAdopted"]);
     expect(world.login().hash).toMatch(/of of her own$/);
     expect(world.login().revision).not.toBe(before.revision);
@@ -125,7 +125,7 @@ describe("a generated password", () => {
     world.specs.user = { rotation: { id: "a" } };
     await world.settle();
     world.specs.user = {};
-    world.shelf.edit("ada-password", "password", "of her own");
+    world.secrets.edit("ada-password", "password", "of her own");
     await world.settle();
     world.specs.user = { rotation: { id: "a" } };
     await world.settle();
@@ -142,14 +142,14 @@ describe("a generated password", () => {
 
   it("takes the place of one that came from a Secret of the spec, once that is named no more", async () => {
     const fresh = new CredentialWorld();
-    fresh.shelf.put("given", { pw: "one" });
+    fresh.secrets.put("given", { pw: "one" });
     fresh.specs.user = { passwordSecretRef: { name: "given", key: "pw" } };
     await fresh.settle();
-    expect(fresh.shelf.names()).not.toContain("ada-password");
+    expect(fresh.secrets.names()).not.toContain("ada-password");
     fresh.specs.user = {};
     await fresh.settle();
     expect(fresh.login().hash).toMatch(new RegExp(`of ${fresh.text("ada-password", "password")}$`));
-    fresh.shelf.remove("ada-password");
+    fresh.secrets.remove("ada-password");
     const { writes } = await fresh.reconcile();
     expect(writes).toEqual([]);
   });
@@ -157,8 +157,8 @@ describe("a generated password", () => {
 
 describe("a hash Secret", () => {
   const losses = [
-    ["deleted", (name: string) => world.shelf.remove(name)],
-    ["edited", (name: string) => world.shelf.edit(name, "record", '{"current":"00","rotatedAt":"x"}')],
+    ["deleted", (name: string) => world.secrets.remove(name)],
+    ["edited", (name: string) => world.secrets.edit(name, "record", '{"current":"00","rotatedAt":"x"}')],
   ] as const;
 
   it.each(losses)("%s: rebuilt from the Secret that shows the credential", async (_, lose) => {
@@ -174,7 +174,7 @@ describe("a hash Secret", () => {
   it.each(losses)("%s, and the shown credential too: rebuilt from what is published", async (_, lose) => {
     const before = [world.liveKeys(), world.login()];
     for (const name of ["ci-key-hash", "ada-user-hash"]) lose(name);
-    for (const name of ["ci-api-key", "ada-password"]) world.shelf.remove(name);
+    for (const name of ["ci-api-key", "ada-password"]) world.secrets.remove(name);
     const { verdicts } = await world.reconcile();
     expect([world.liveKeys(), world.login()]).toEqual(before);
     expect([...world.reasons(verdicts, "ci"), ...world.reasons(verdicts, "ada")]).toEqual([
@@ -185,7 +185,7 @@ describe("a hash Secret", () => {
 
   it.each(losses)("%s, with nothing published either: lost, until rotation.id changes", async (_, lose) => {
     for (const name of ["ci-key-hash", "ada-user-hash"]) lose(name);
-    for (const name of ["ci-api-key", "ada-password"]) world.shelf.remove(name);
+    for (const name of ["ci-api-key", "ada-password"]) world.secrets.remove(name);
     world.published = undefined;
     const { verdicts, writes } = await world.reconcile();
     expect([...world.reasons(verdicts, "ci"), ...world.reasons(verdicts, "ada")]).toEqual(["KeyLost", "KeyLost"]);
@@ -207,7 +207,7 @@ describe("a hash Secret", () => {
       expect(world.login().revision).toBe(revision);
       for (const name of ["ci-key-hash", "ada-user-hash"]) lose(name);
       world.published = undefined;
-      world.shelf.edit("ada-password", "password", "of her own");
+      world.secrets.edit("ada-password", "password", "of her own");
       expect(reported(await world.reconcile())).toEqual(["PasswordAdopted", "SecretRepaired"]);
     },
   );
@@ -216,7 +216,7 @@ describe("a hash Secret", () => {
     const before = world.liveKeys();
     world.specs.key = rotation("b");
     await expect(world.reconcile(1)).rejects.toThrow("");
-    world.shelf.remove("ci-key-hash");
+    world.secrets.remove("ci-key-hash");
     await world.settle();
     expect(world.readable.keys.size).toBe(2);
     expect(world.liveKeys()).toEqual([sha256Hex(world.text("ci-api-key", "apiKey")), ...before]);
@@ -224,8 +224,8 @@ describe("a hash Secret", () => {
 
   it("lost while the shown key was edited: the published key stays, the edit is no key", async () => {
     const before = world.liveKeys();
-    world.shelf.remove("ci-key-hash");
-    world.shelf.edit("ci-api-key", "apiKey", "jp_mine");
+    world.secrets.remove("ci-key-hash");
+    world.secrets.edit("ci-api-key", "apiKey", "jp_mine");
     const { verdicts } = await world.reconcile();
     expect(world.reasons(verdicts, "ci")).toEqual(["KeyNotRetrievable"]);
     expect(world.liveKeys()).toEqual(before);
@@ -233,7 +233,7 @@ describe("a hash Secret", () => {
 
   it("lost together with a new rotation.id: both are done", async () => {
     const before = world.liveKeys();
-    world.shelf.remove("ci-key-hash");
+    world.secrets.remove("ci-key-hash");
     world.specs.key = rotation("b");
     await world.settle();
     expect(world.liveKeys()).toHaveLength(2);
@@ -247,11 +247,11 @@ describe("what a rotation left in a Secret when it was interrupted", () => {
     const before = { keys: world.liveKeys(), revision: world.login().revision };
     world.specs.key = rotation("b");
     world.specs.user = { rotation: { id: "b" } };
-    const hashes = ["ada-user-hash", "ci-key-hash"].map((name) => world.shelf.find(name));
+    const hashes = ["ada-user-hash", "ci-key-hash"].map((name) => world.secrets.find(name));
     await expect(world.reconcile(4)).rejects.toThrow("");
-    const all = new Map(world.shelf.save());
+    const all = new Map(world.secrets.save());
     for (const secret of hashes) if (secret !== undefined) all.set(secret.metadata.name, secret);
-    world.shelf.restore(all);
+    world.secrets.restore(all);
     return before;
   }
 
@@ -264,7 +264,7 @@ describe("what a rotation left in a Secret when it was interrupted", () => {
 
   it("is no key once somebody has edited it", async () => {
     const { keys } = await interrupted();
-    world.shelf.edit("ci-api-key", "apiKey", "jp_mine");
+    world.secrets.edit("ci-api-key", "apiKey", "jp_mine");
     await world.settle();
     expect(world.liveKeys()).not.toContain(sha256Hex("jp_mine"));
     expect(world.liveKeys()).toEqual([sha256Hex(world.text("ci-api-key", "apiKey")), ...keys]);
@@ -284,10 +284,10 @@ describe("what a rotation left in a Secret when it was interrupted", () => {
   it("is not mistaken for a Secret of that rotation from an older backup", async () => {
     world.specs.key = rotation("b");
     await world.settle();
-    const old = world.shelf.find("ci-api-key");
+    const old = world.secrets.find("ci-api-key");
     world.specs.key = rotation("c");
     await world.settle();
-    if (old !== undefined) world.shelf.restore(new Map([...world.shelf.save(), ["ci-api-key", old]]));
+    if (old !== undefined) world.secrets.restore(new Map([...world.secrets.save(), ["ci-api-key", old]]));
     const former = sha256Hex(world.text("ci-api-key", "apiKey"));
     world.specs.key = rotation("b");
     await world.settle();
@@ -299,7 +299,7 @@ describe("what a rotation left in a Secret when it was interrupted", () => {
 describe("the signing Secret", () => {
   it("deleted: restored from what is published, and keys, logins and sessions go on", async () => {
     const [kids, keys, login] = [world.kids(), world.liveKeys(), world.login()];
-    world.shelf.remove("shop-signing");
+    world.secrets.remove("shop-signing");
     const resolution = await world.reconcile();
     expect(resolution.ringReplaced).toBe(false);
     expect(reported(resolution)).toContain("SecretRepaired");
@@ -309,7 +309,7 @@ describe("the signing Secret", () => {
     expect((await world.settle()).writes).toEqual([]);
     expect(world.hashed).toHaveLength(1);
     // What was made again is sealed with another key; a changed password is seen for all that.
-    world.shelf.edit("ada-password", "password", "of her own");
+    world.secrets.edit("ada-password", "password", "of her own");
     await world.settle();
     expect(world.login().hash).toMatch(/of of her own$/);
     expect(world.login().revision).not.toBe(login.revision);
@@ -317,10 +317,12 @@ describe("the signing Secret", () => {
 
   it("deleted together with a password: once the password is put back, sessions still go on", async () => {
     const login = world.login();
-    const password = world.shelf.find("ada-password");
-    for (const name of ["shop-signing", "ada-password"]) world.shelf.remove(name);
+    const password = world.secrets.find("ada-password");
+    for (const name of ["shop-signing", "ada-password"]) world.secrets.remove(name);
     await world.settle();
-    world.shelf.restore(new Map([...world.shelf.save(), ...(password ? [["ada-password", password] as const] : [])]));
+    world.secrets.restore(
+      new Map([...world.secrets.save(), ...(password ? [["ada-password", password] as const] : [])]),
+    );
     await world.settle();
     expect(world.login()).toEqual(login);
     expect((await world.settle()).writes).toEqual([]);
@@ -329,7 +331,7 @@ describe("the signing Secret", () => {
 
   it("with the ring edited away and nothing published: a new ring, sessions end, and people are told", async () => {
     const kids = world.kids();
-    world.shelf.edit("shop-signing", "ring", "{}");
+    world.secrets.edit("shop-signing", "ring", "{}");
     world.published = undefined;
     const resolution = await world.reconcile();
     expect(resolution.ringReplaced).toBe(true);
@@ -339,14 +341,14 @@ describe("the signing Secret", () => {
 
   it("deleted with nothing published, of a Project that was served: people are told as well", async () => {
     world.statuses.set("shop-1", { liveGeneration: 1 });
-    world.shelf.remove("shop-signing");
+    world.secrets.remove("shop-signing");
     world.published = undefined;
     expect((await world.reconcile()).ringReplaced).toBe(true);
   });
 
   it("of somebody else: the Project waits for a person, and nothing is overwritten", async () => {
     const fresh = new CredentialWorld();
-    fresh.shelf.put("shop-signing", { ring: "mine" });
+    fresh.secrets.put("shop-signing", { ring: "mine" });
     const { verdicts, writes } = await fresh.reconcile();
     expect(fresh.reasons(verdicts, "shop")).toEqual(["SecretConflict"]);
     expect(writes).toEqual([]);
@@ -355,14 +357,14 @@ describe("the signing Secret", () => {
 
 describe("the Secret that a user's password comes from", () => {
   beforeEach(async () => {
-    world.shelf.put("given", { pw: "one" });
+    world.secrets.put("given", { pw: "one" });
     world.specs.user = { passwordSecretRef: { name: "given", key: "pw" } };
     await world.settle();
   });
 
   it("changed: followed, and sessions end", async () => {
     const before = world.login();
-    world.shelf.put("given", { pw: "two" });
+    world.secrets.put("given", { pw: "two" });
     expect(reported(await world.reconcile())).toEqual(["PasswordAdopted"]);
     expect(world.login().hash).toMatch(/of two$/);
     expect(world.login().revision).not.toBe(before.revision);
@@ -370,7 +372,7 @@ describe("the Secret that a user's password comes from", () => {
 
   it("deleted: the login goes on, and the condition says what is missing", async () => {
     const before = world.login();
-    world.shelf.remove("given");
+    world.secrets.remove("given");
     const { verdicts } = await world.reconcile();
     expect(world.reasons(verdicts, "ada")).toEqual(["SecretNotFound"]);
     expect(world.login()).toEqual(before);
@@ -383,7 +385,7 @@ describe("a suspended Project", () => {
     world.specs.suspend = true;
     world.specs.key = rotation("2");
     world.specs.annotation = "now";
-    world.shelf.edit("ci-api-key", "baseURL", "elsewhere");
+    world.secrets.edit("ci-api-key", "baseURL", "elsewhere");
     const { writes, events } = await world.reconcile();
     expect([writes, events]).toEqual([[], []]);
     expect(world.liveKeys()).toEqual(keys);

@@ -23,7 +23,7 @@ describe("a backup that is restored under new UIDs", () => {
     world.specs.user = { rotation: { id: "a" } };
     await world.settle();
     const before = { keys: world.liveKeys().slice(0, 1), login: world.login(), kids: world.kids() };
-    for (const name of lost) world.shelf.remove(name);
+    for (const name of lost) world.secrets.remove(name);
     world.published = undefined;
     world.statuses = new Map();
     world.uids = "2";
@@ -65,7 +65,7 @@ describe("a backup that is restored under new UIDs", () => {
 
   it("together with a new rotation.id does both", async () => {
     const { before } = await restore(["ci-key-hash", "ada-user-hash"]);
-    for (const name of ["ci-key-hash", "ada-user-hash"]) world.shelf.remove(name);
+    for (const name of ["ci-key-hash", "ada-user-hash"]) world.secrets.remove(name);
     world.published = undefined;
     world.statuses = new Map();
     world.specs.key = rotation("b");

@@ -125,7 +125,7 @@ describe("a signing key that is asked for by annotation", () => {
   it("is not forgotten when the note beside the ring is edited: what may sign tokens verifies for their time", async () => {
     await rotated();
     const signer = world.signer();
-    world.shelf.edit("shop-signing", "rotation", "{");
+    world.secrets.edit("shop-signing", "rotation", "{");
     world.specs.annotation = undefined;
     await steps(2);
     expect(world.kids()).toEqual([signer, first]);
@@ -135,7 +135,7 @@ describe("a signing key that is asked for by annotation", () => {
   });
 
   it("never stands in the Secret's way when that is immutable: a person is asked", async () => {
-    world.shelf.freeze("shop-signing");
+    world.secrets.freeze("shop-signing");
     world.specs.refreshTokenTTL = "1h";
     expect((await world.reconcile()).writes).toEqual([]);
     world.specs.annotation = "1";

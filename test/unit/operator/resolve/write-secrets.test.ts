@@ -21,7 +21,7 @@ function settled(): Promise<unknown> {
   return new Promise((resolve) => setImmediate(resolve));
 }
 
-function deeds(write: (write: SecretWrite) => Promise<void>) {
+function depsWith(write: (write: SecretWrite) => Promise<void>) {
   return {
     write,
     report: ({ subject }: { readonly subject: { readonly name: string } }) => {
@@ -32,7 +32,7 @@ function deeds(write: (write: SecretWrite) => Promise<void>) {
 
 /** Says no once everything else that was begun is done. */
 function refusing(name: string, error: Error = quota) {
-  return deeds(async (write) => {
+  return depsWith(async (write) => {
     if (write.name === name) await settled().then(() => Promise.reject(error));
     written.push(write.name);
   });
@@ -87,7 +87,7 @@ describe("Secrets of many objects", () => {
   let most: number;
 
   /** Each write waits until `underWay` ends it. */
-  const waiting = deeds(async ({ name }) => {
+  const waiting = depsWith(async ({ name }) => {
     await new Promise<void>((resolve) => {
       underWay.set(name, resolve);
       most = Math.max(most, underWay.size);

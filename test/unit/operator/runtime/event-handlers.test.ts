@@ -30,16 +30,16 @@ function secret(name: string, labels: Readonly<Record<string, string>> = {}): Ku
 }
 
 /** A cache that tells of what is noted in it, as the real one does. */
-function telling(handlers: Pick<EventHandlers, "secretChanged">, noted: string[]): Watched {
+function notifying(handlers: Pick<EventHandlers, "secretChanged">, applied: string[]): Watched {
   return {
     get: () => undefined,
     all: () => [],
     synced: () => true,
-    note(object) {
-      noted.push(object.metadata.name);
+    applyOwnWrite(object) {
+      applied.push(object.metadata.name);
       handlers.secretChanged(object);
     },
-    noteRemoved: (object) => void noted.push(`-${object.metadata.name}`),
+    applyOwnDelete: (object) => void applied.push(`-${object.metadata.name}`),
   };
 }
 
@@ -75,7 +75,7 @@ describe("a change of an object", () => {
 
   it("is not told again of what was found when the leader began", () => {
     const { handlers, enqueued } = leader();
-    handlers.found(stored("ProjectUser", "ada"));
+    handlers.addExisting(stored("ProjectUser", "ada"));
     expect(enqueued()).toEqual([]);
     handlers.secretChanged(secret("ada-password"));
     expect(enqueued()).toEqual(["default/shop live"]);
@@ -120,7 +120,7 @@ describe("an object that was deleted", () => {
 
   it("no longer speaks for a Secret", () => {
     const { handlers, enqueued } = leader();
-    handlers.found(stored("ProjectUser", "ada"));
+    handlers.addExisting(stored("ProjectUser", "ada"));
     handlers.objectRemoved(stored("ProjectUser", "ada"));
     enqueued();
     handlers.secretChanged(secret("ada-password"));
@@ -133,7 +133,9 @@ describe("a change of a Secret", () => {
 
   it("enqueues the Projects that it matters to, and no others", () => {
     const { handlers, enqueued } = leader();
-    handlers.found(stored("ProjectUser", "ada", { spec: { passwordSecretRef: { name: "given", key: "password" } } }));
+    handlers.addExisting(
+      stored("ProjectUser", "ada", { spec: { passwordSecretRef: { name: "given", key: "password" } } }),
+    );
     handlers.secretChanged(secret("given"));
     handlers.secretChanged(secret("unrelated"));
     expect(enqueued()).toEqual(["default/shop live"]);
@@ -141,29 +143,29 @@ describe("a change of a Secret", () => {
 
   it("waits behind what somebody has just changed when the Secret is one of the operator's own", () => {
     const { handlers, enqueued } = leader();
-    handlers.found(stored("ProjectUser", "ada"));
+    handlers.addExisting(stored("ProjectUser", "ada"));
     handlers.secretChanged(secret("ada-password", owned));
     expect(enqueued()).toEqual(["default/shop bulk"]);
   });
 
   it("that two objects want enqueues their Projects also when it is noted after an own write: the other one is told that it is taken", () => {
     const { handlers, enqueued } = leader();
-    handlers.found(stored("ApiKey", "ci"));
-    handlers.found(stored("ApiKey", "other", { spec: { secretName: "ci-api-key" } }));
-    const quiet = handlers.quiet(telling(handlers, []));
-    quiet.note(secret("ci-api-key"));
+    handlers.addExisting(stored("ApiKey", "ci"));
+    handlers.addExisting(stored("ApiKey", "other", { spec: { secretName: "ci-api-key" } }));
+    const quiet = handlers.ignoringOwnWrites(notifying(handlers, []));
+    quiet.applyOwnWrite(secret("ci-api-key"));
     expect(enqueued()).toEqual(["default/shop live"]);
-    quiet.note(secret("ci-key-hash"));
+    quiet.applyOwnWrite(secret("ci-key-hash"));
     expect(enqueued()).toEqual([]);
   });
 
   it("that is noted after an own write enqueues nothing, and the next one does again", () => {
     const { handlers, enqueued } = leader();
-    handlers.found(stored("ProjectUser", "ada"));
+    handlers.addExisting(stored("ProjectUser", "ada"));
     const noted: string[] = [];
-    const quiet = handlers.quiet(telling(handlers, noted));
-    quiet.note(secret("ada-password"));
-    quiet.noteRemoved(secret("ada-user-hash"));
+    const quiet = handlers.ignoringOwnWrites(notifying(handlers, noted));
+    quiet.applyOwnWrite(secret("ada-password"));
+    quiet.applyOwnDelete(secret("ada-user-hash"));
     expect(enqueued()).toEqual([]);
     expect(noted).toEqual(["ada-password", "-ada-user-hash"]);
     handlers.secretChanged(secret("ada-password"));

@@ -77,7 +77,7 @@ export function leader(world: World = {}) {
   const purges = { ordered: async () => [] } as Partial<Purges> as Purges;
   const config = { publisher, acknowledgements, purges } as Partial<OpenConfig> as OpenConfig;
   const writer: ConfigWriter = {
-    async begun() {
+    async session() {
       if (world.failure !== undefined) seen = world.laterObjects ?? seen;
       if (world.failure !== undefined) throw world.failure;
       return config;
@@ -104,7 +104,7 @@ export function leader(world: World = {}) {
     onProcessed: (...reported) => void processed.push(reported),
     onPublished: (ref, parts) => void calls.push(["onPublished", ref, parts]),
     availabilityOf: () => "unknown",
-    beginning: () => beginnings,
+    sessionCount: () => beginnings,
     confirmedDeletions: {
       async areConfirmed() {
         if (world.lateFailure !== undefined) throw world.lateFailure;
@@ -112,7 +112,7 @@ export function leader(world: World = {}) {
       },
     },
     namespaces: { of: async () => undefined },
-    deletions: { of: () => [], took: () => undefined, look: async () => undefined },
+    deletions: { requestsOf: () => [], markRecorded: () => undefined, sync: async () => undefined },
     keptSizes: { of: () => new Map(), look: async () => undefined },
     secrets: {
       prepare: async () => ({ find: () => undefined }),

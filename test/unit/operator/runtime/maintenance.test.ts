@@ -42,7 +42,7 @@ function leader({ keys = [] as readonly string[], unknown = "", random = 0.5 } =
   const maintenance = createMaintenance({
     queue: {
       add: (key: string, lane: string) => void added.push(`${key} ${lane}`),
-      hurry: () => void added.push("hurry"),
+      retryNow: () => void added.push("retryNow"),
     } as never,
     timers: time.timers,
     random: () => random,
@@ -66,7 +66,7 @@ const projects = (count: number): readonly string[] => Array.from({ length: coun
 describe("after a publisher has begun", () => {
   it("everything is looked at, and it is complete once every key was worked through", async () => {
     const { time, maintenance, count, taken } = leader({ keys: ["shop/a", "shop/b"] });
-    maintenance.begun([]);
+    maintenance.onSessionBegun([]);
     expect(taken()).toEqual(["shop/a bulk", "shop/b bulk"]);
     maintenance.processed("shop/a", true);
     await time.advance(0);
@@ -78,27 +78,27 @@ describe("after a publisher has begun", () => {
 
   it("with no project at all, it is complete at once", async () => {
     const { time, maintenance, count } = leader();
-    maintenance.begun([]);
+    maintenance.onSessionBegun([]);
     await time.advance(0);
     expect(count("complete")).toBe(1);
   });
 
   it("it is measured at once how much memory Redis uses, for the first scrape to tell it", async () => {
     const { time, maintenance, count } = leader({ keys: ["shop/a"] });
-    maintenance.begun([]);
+    maintenance.onSessionBegun([]);
     await time.advance(0);
     expect(count("memory")).toBe(1);
   });
 
   it("a key that Redis lacks keeps it incomplete until it was published, and is named in the log each minute", async () => {
     const { time, maintenance, count, logged, end } = leader({ keys: ["shop/a", "shop/b"] });
-    maintenance.begun([]);
+    maintenance.onSessionBegun([]);
     void maintenance.run();
     maintenance.processed("shop/a", true);
     maintenance.processed("shop/b", false);
     await time.advance(60_000);
     expect(count("complete")).toBe(0);
-    expect(logged).toEqual([["info", "Some Projects are not published yet", { projects: 1, one: "shop/b" }]]);
+    expect(logged).toEqual([["info", "Some Projects are not published yet", { projects: 1, example: "shop/b" }]]);
     maintenance.processed("shop/b", true);
     await time.advance(0);
     expect(count("complete")).toBe(1);
@@ -107,13 +107,13 @@ describe("after a publisher has begun", () => {
 
   it("what Redis has lost goes before everything else, as somebody's change does", () => {
     const { maintenance, taken } = leader({ keys: ["shop/a", "shop/b"] });
-    maintenance.begun(["shop/b", "shop/withdrawn"]);
+    maintenance.onSessionBegun(["shop/b", "shop/withdrawn"]);
     expect(taken()).toEqual(["shop/b live", "shop/withdrawn live", "shop/a bulk", "shop/b bulk"]);
   });
 
   it("keys that nobody waits for change nothing, and what is complete is completed once", async () => {
     const { time, maintenance, count } = leader({ keys: ["shop/a"] });
-    maintenance.begun([]);
+    maintenance.onSessionBegun([]);
     for (const key of ["shop/other", "shop/a", "shop/a"]) maintenance.processed(key, true);
     await time.advance(0);
     expect(count("complete")).toBe(1);
@@ -121,13 +121,13 @@ describe("after a publisher has begun", () => {
 
   it("a second beginning makes everything incomplete again", async () => {
     const { time, maintenance, count, taken } = leader({ keys: ["shop/a"] });
-    maintenance.begun([]);
+    maintenance.onSessionBegun([]);
     maintenance.processed("shop/a", true);
     await time.advance(0);
     taken();
-    expect(maintenance.beginning()).toBe(1);
-    maintenance.begun([]);
-    expect(maintenance.beginning()).toBe(2);
+    expect(maintenance.sessionCount()).toBe(1);
+    maintenance.onSessionBegun([]);
+    expect(maintenance.sessionCount()).toBe(2);
     expect(taken()).toEqual(["shop/a bulk"]);
     await time.advance(0);
     expect(count("complete")).toBe(1);
@@ -139,13 +139,13 @@ describe("after a publisher has begun", () => {
   it("a completion that Redis refused is logged, and tried again with the next look", async () => {
     const { time, maintenance, count, failing, logged, end } = leader({ keys: ["shop/a"] });
     failing.add("complete");
-    maintenance.begun([]);
+    maintenance.onSessionBegun([]);
     maintenance.processed("shop/a", true);
     await time.advance(0);
     expect(logged).toContainEqual([
       "warn",
       "Maintenance failed",
-      { what: "complete", error: expect.stringContaining("Redis is away") },
+      { task: "complete", error: expect.stringContaining("Redis is away") },
     ]);
     failing.clear();
     void maintenance.run();
@@ -161,7 +161,7 @@ describe("what is published and has no object", () => {
   async function completeWithout(gone: readonly string[], present: readonly string[], unknown = "") {
     const world = leader({ keys: present, unknown });
     world.world.published = [...present, ...gone];
-    world.maintenance.begun([]);
+    world.maintenance.onSessionBegun([]);
     for (const key of present) world.maintenance.processed(key, true);
     world.taken();
     await world.time.advance(0);
@@ -181,11 +181,7 @@ describe("what is published and has no object", () => {
   it("is looked for again after 15 s when it is most of all, and withdrawn when it is still missing", async () => {
     const { taken, time, logged } = await completeWithout(projects(11), ["shop/a"]);
     expect(taken()).toEqual([]);
-    expect(logged.at(-1)).toEqual([
-      "warn",
-      expect.stringMatching(/^Most published projects have no Project/),
-      { projects: 11 },
-    ]);
+    expect(logged.at(-1)).toEqual(["warn", expect.stringMatching(/^Mass deletion suspected/), { projects: 11 }]);
     await time.advance(14_999);
     expect(taken()).toEqual([]);
     await time.advance(1);
@@ -221,7 +217,7 @@ describe("what is published and has no object", () => {
       ["shop/guarded", record({ retained: true, guarded: true })],
       ["shop/left", record({})],
     ]);
-    world.maintenance.begun([]);
+    world.maintenance.onSessionBegun([]);
     world.taken();
     world.maintenance.processed("shop/a", true);
     await world.time.advance(0);
@@ -260,7 +256,7 @@ describe("while it leads, maintenance", () => {
 
   it("looks for what no object explains only once everything was published", async () => {
     const { time, maintenance, count, end } = leader({ keys: ["shop/a"] });
-    maintenance.begun([]);
+    maintenance.onSessionBegun([]);
     void maintenance.run();
     await time.advance(60_000);
     expect([count("published"), count("sweep")]).toEqual([0, 1]);
@@ -306,8 +302,8 @@ describe("while it leads, maintenance", () => {
     expect([taken(), logged.filter(([level]) => level === "warn").length]).toEqual([everything, 1]);
     world.onCall = () => undefined;
     logged.length = 0;
-    maintenance.begun([]);
-    maintenance.begun([]);
+    maintenance.onSessionBegun([]);
+    maintenance.onSessionBegun([]);
     expect([taken(), logged]).toEqual([
       [...everything, ...everything],
       [["info", "Redis belongs to this installation again", undefined]],
@@ -326,7 +322,7 @@ describe("while it leads, maintenance", () => {
     expect(taken()).toEqual([]);
     failing.clear();
     await time.advance(10_000);
-    expect(taken()).toEqual(["hurry"]);
+    expect(taken()).toEqual(["retryNow"]);
     end.abort();
   });
 

@@ -108,8 +108,8 @@ export function openedConfig(events: string[], options: Opened) {
         store: {
           annotations: () => ({}),
           accepted: async () => undefined,
-          noted: async () => undefined,
-          note: async () => undefined,
+          getAnnotation: async () => undefined,
+          setAnnotation: async () => undefined,
         },
         publisher,
         acknowledgements,

@@ -165,7 +165,7 @@ describe("a key that Redis lacks after it was emptied", () => {
   });
 });
 
-const usual = "The configuration can't be written to Redis at the moment; it is tried again until it can";
+const usual = "The configuration can't be written to Redis at the moment; the operator retries";
 
 describe("a reconcile that could not write to Redis", () => {
   it.each<readonly [string, Error, UnpublishedReason, string]>([
@@ -227,7 +227,7 @@ describe("a reconcile that failed otherwise", () => {
 
   it("because its namespace goes, is looked at again ever more slowly and is no failure", async () => {
     const { handle, processed, left } = leader({ lateFailure: new NamespaceTerminating("no") });
-    expect(await handle()).toBe("later");
+    expect(await handle()).toEqual({ requeue: "backoff" });
     expect(processed).toEqual([[key, { published: true }]]);
     expect(left()).toEqual(gone);
   });

@@ -76,7 +76,7 @@ function made(owner: CustomResource, how: Made = {}): KubeObject {
 /** The caches have it; the server may have something else by now. */
 function cached(...items: readonly KubeObject[]): void {
   const resourceVersion = items.at(-1)?.metadata.resourceVersion ?? "1";
-  own.takeList({ items, resourceVersion, mark: own.mark() });
+  own.takeList({ items, resourceVersion, writeSequence: own.writeSequence() });
 }
 
 function madeBy(secret: { readonly metadata: object } | undefined): Installation | undefined {

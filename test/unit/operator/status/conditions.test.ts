@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import {
-  healsByItself,
+  isTransient,
   type NoticeReason,
   noticeCatalogue,
   type Reason,
@@ -368,5 +368,5 @@ describe("kstatus", () => {
 
 function readiness({ status, reason }: Condition): string {
   if (status === "True") return "Current";
-  return healsByItself(reason as Reason) ? "InProgress" : "Failed";
+  return isTransient(reason as Reason) ? "InProgress" : "Failed";
 }

@@ -230,12 +230,13 @@ async function write(api: KubeApi, own: OwnWrite): Promise<void> {
 /** Whatever others have made of it meanwhile: what the watch has still to tell of it is older than its end. */
 async function remove(api: KubeApi, { namespace, name, noting }: OwnWrite, known: KubeObject): Promise<void> {
   if (!(await api.remove(secretType, { namespace, name }, { uid: known.metadata.uid }))) return;
-  for (const { reflector } of noting) reflector.watched.noteRemoved(known);
+  for (const { reflector } of noting) reflector.watched.applyOwnDelete(known);
 }
 
 function note(noting: readonly Watching[], object: KubeObject): void {
   const { namespace, labels } = object.metadata;
-  for (const { reflector, holds } of noting) if (holds(namespace, labels ?? {})) reflector.watched.note(object);
+  for (const { reflector, holds } of noting)
+    if (holds(namespace, labels ?? {})) reflector.watched.applyOwnWrite(object);
 }
 
 function expectEqual(server: FakeApiServer, { reflector, sink, holds }: Watching, seed: number): void {

@@ -14,7 +14,7 @@ const made = (number: number, more: object = {}) => ({
 
 describe("objects that were made anew and deleted under one name", () => {
   test("while nobody may read definitions are remembered as the first and the last of them", () => {
-    let deletion: Deletion = { shown: made(1), live: undefined, isHeld: false, asked: 1, later: [] };
+    let deletion: Deletion = { reported: made(1), actual: undefined, isHeld: false, asked: 1, later: [] };
     for (let number = 2; number < 1_000; number += 1) {
       const object = made(number);
       const terminating = made(number, { deletionTimestamp: "2026-03-03T00:00:00Z" });

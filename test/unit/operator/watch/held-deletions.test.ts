@@ -94,7 +94,7 @@ describe("a deletion", () => {
     await begin(stands);
     let isSettled = false;
     const given = new AbortController();
-    const settled = () => guard.settled(given.signal);
+    const settled = () => guard.waitUntilDecided(given.signal);
     await settled();
     guard.removed(key(2), false);
     const waiting = settled().then(() => {
@@ -107,7 +107,7 @@ describe("a deletion", () => {
     await expect(abandoned).rejects.toThrow("enough");
     await expect(waiting).rejects.toThrow("enough");
     await time.advance(1_000);
-    const later = guard.settled(new AbortController().signal);
+    const later = guard.waitUntilDecided(new AbortController().signal);
     await answer(stands);
     await later;
     expect(reported()).toEqual(["-a/one"]);
@@ -116,7 +116,7 @@ describe("a deletion", () => {
   test("is waited for no longer than until the look that decides on it, whatever is deleted meanwhile", async () => {
     await begin(stands);
     guard.removed(key(2), false);
-    const settled = guard.settled(never);
+    const settled = guard.waitUntilDecided(never);
     guard.removed(two(3), false);
     expect(await ended(settled)).toBe(false);
     await answer(stands);
@@ -183,7 +183,7 @@ describe("a deletion", () => {
     await begin(stands);
     guard.removed(key(2), false);
     const isGone = guard.isDefinitionGone(never);
-    const settled = guard.settled(never);
+    const settled = guard.waitUntilDecided(never);
     await answer(unknown);
     expect(await ended(settled)).toBe(true);
     await time.advance(1_000);
@@ -272,7 +272,7 @@ describe("an object that was made anew under its name", () => {
   test("and deleted again is deleted, under the definition that stands by then", async () => {
     await replaced();
     guard.removed(anew(9), false);
-    const settled = guard.settled(never);
+    const settled = guard.waitUntilDecided(never);
     await answer(another);
     expect([await ended(settled), sink.view.get("a/one")]).toEqual([false, anew(9)]);
     await answer(another);

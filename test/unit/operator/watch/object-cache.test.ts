@@ -8,8 +8,8 @@ function cacheOf(version: number, items: readonly KubeObject[], metadataOnly = f
   const sink = sinkRecord();
   const failures: unknown[] = [];
   const cache = new ObjectCache({ sink, metadataOnly, onSinkFailure: (error) => failures.push(error) });
-  const list = (at: number, given: readonly KubeObject[], mark = cache.mark()): number =>
-    cache.takeList({ ...page(at, given), mark });
+  const list = (at: number, given: readonly KubeObject[], writeSequence = cache.writeSequence()): number =>
+    cache.takeList({ ...page(at, given), writeSequence });
   list(version, items);
   const names = (): readonly string[] => [...cache.all()].map((object) => versioned(object));
   return { cache, sink, failures, list, names };
@@ -46,7 +46,7 @@ describe("lists", () => {
 describe("own writes", () => {
   test("are seen at once and told once", () => {
     const { cache, sink, names } = cacheOf(10, [served("one", 1)]);
-    cache.note(served("one", 15));
+    cache.applyOwnWrite(served("one", 15));
     expect(names()).toEqual(["one@15"]);
     cache.takeEvent({ type: "MODIFIED", object: served("one", 15) });
     expect(sink.reported).toEqual(["+a/one*", "~a/one"]);
@@ -54,9 +54,9 @@ describe("own writes", () => {
 
   test("are not undone by an older event, nor by a list that was asked for before", () => {
     const { cache, list, names } = cacheOf(10, [served("one", 1)]);
-    const mark = cache.mark();
-    cache.note(served("one", 15));
-    cache.note(served("new", 16));
+    const mark = cache.writeSequence();
+    cache.applyOwnWrite(served("one", 15));
+    cache.applyOwnWrite(served("new", 16));
     cache.takeEvent({ type: "MODIFIED", object: served("one", 12) });
     list(13, [served("one", 12)], mark);
     expect(names()).toEqual(["one@15", "new@16"]);
@@ -64,8 +64,8 @@ describe("own writes", () => {
 
   test("give way to a list that was asked for after them: history was set back", () => {
     const { cache, list, names } = cacheOf(10, [served("one", 1)]);
-    cache.note(served("one", 15));
-    cache.note(served("new", 16));
+    cache.applyOwnWrite(served("one", 15));
+    cache.applyOwnWrite(served("new", 16));
     list(5, [served("one", 1)]);
     expect(names()).toEqual(["one@1"]);
   });
@@ -74,14 +74,14 @@ describe("own writes", () => {
     const { cache, names } = cacheOf(10, []);
     cache.takeEvent({ type: "ADDED", object: served("one", 11) });
     cache.takeEvent({ type: "DELETED", object: served("one", 12) });
-    cache.note(served("one", 11));
+    cache.applyOwnWrite(served("one", 11));
     expect(names()).toEqual([]);
   });
 
   test("that are older than what is kept are dropped", () => {
     const { cache, names } = cacheOf(10, []);
-    cache.note(served("one", 20));
-    cache.note(served("one", 15));
+    cache.applyOwnWrite(served("one", 20));
+    cache.applyOwnWrite(served("one", 15));
     expect(names()).toEqual(["one@20"]);
   });
 });
@@ -89,8 +89,8 @@ describe("own writes", () => {
 describe("own deletions", () => {
   test("hold against older events and lists", () => {
     const { cache, sink, list, names } = cacheOf(10, [served("one", 1)]);
-    const mark = cache.mark();
-    cache.noteRemoved(served("one", 1));
+    const mark = cache.writeSequence();
+    cache.applyOwnDelete(served("one", 1));
     cache.takeEvent({ type: "MODIFIED", object: served("one", 12) });
     list(13, [served("one", 12)], mark);
     expect(names()).toEqual([]);
@@ -100,15 +100,15 @@ describe("own deletions", () => {
 
   test("don't hide what took the name since", () => {
     const { cache, names } = cacheOf(10, [served("one", 1)]);
-    cache.noteRemoved(served("one", 1));
-    cache.note(served("one", 16, { uid: "another" }));
+    cache.applyOwnDelete(served("one", 1));
+    cache.applyOwnWrite(served("one", 16, { uid: "another" }));
     cache.takeEvent({ type: "DELETED", object: served("one", 15) });
     expect(names()).toEqual(["one@16"]);
   });
 
   test("don't hide what its finalizers keep", () => {
     const { cache, names } = cacheOf(10, [served("one", 1)]);
-    cache.noteRemoved(served("one", 1));
+    cache.applyOwnDelete(served("one", 1));
     cache.takeEvent({ type: "MODIFIED", object: served("one", 12, { deletionTimestamp: "2026-11-21T05:00:00Z" }) });
     expect(names()).toEqual(["one@12"]);
   });
@@ -116,14 +116,14 @@ describe("own deletions", () => {
 
 test("a DELETED event wins over a newer own write of the same object", () => {
   const { cache, names } = cacheOf(10, [served("one", 1)]);
-  cache.note(served("one", 20));
+  cache.applyOwnWrite(served("one", 20));
   cache.takeEvent({ type: "DELETED", object: served("one", 15) });
   expect(names()).toEqual([]);
 });
 
 test("only metadata are kept where only they are asked for, of own writes too", () => {
   const { cache } = cacheOf(10, [served("one", 1)], true);
-  cache.note(served("two", 12));
+  cache.applyOwnWrite(served("two", 12));
   cache.takeEvent({ type: "ADDED", object: served("three", 13) });
   for (const object of cache.all()) expect(Object.keys(object)).toEqual(["metadata"]);
 });
@@ -137,7 +137,7 @@ test("what a sink throws is counted and stops nothing; a write that it makes is 
     sink: {
       upserted(object) {
         reported.push(`begin ${versioned(object)}`);
-        if (object.metadata.name === "one") cache.note(served("two", 20));
+        if (object.metadata.name === "one") cache.applyOwnWrite(served("two", 20));
         reported.push(`end ${versioned(object)}`);
         throw new Error("a sink's fault");
       },

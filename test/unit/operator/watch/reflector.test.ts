@@ -249,11 +249,11 @@ describe("several namespaces", () => {
     expect(scripted.asked).toEqual(["list", "list", "watch 10"]);
     expect(reflector.watched.synced()).toBe(false);
     expect(reflector.lastActivity()).toBe(undefined);
-    reflector.watched.note(served("two", 20, { namespace: "b" }));
-    reflector.watched.note(served("three", 20, { namespace: "elsewhere" }));
+    reflector.watched.applyOwnWrite(served("two", 20, { namespace: "b" }));
+    reflector.watched.applyOwnWrite(served("three", 20, { namespace: "elsewhere" }));
     expect([...reflector.watched.all()].map(({ metadata }) => metadata.name)).toEqual(["one", "two"]);
     expect(reflector.watched.get("b", "two")).toBeDefined();
-    reflector.watched.noteRemoved(served("two", 20, { namespace: "b" }));
+    reflector.watched.applyOwnDelete(served("two", 20, { namespace: "b" }));
     expect(reflector.watched.get("b", "two")).toBe(undefined);
     await reflector.stop();
   });

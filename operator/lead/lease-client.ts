@@ -1,14 +1,14 @@
-// Single attempts at the Lease: take it, renew it, look at it, give it back. Each is one or two calls; what the API server refuses
-// or does not answer is thrown, and nothing follows from it. Who holds the Lease is decided by resourceVersions alone.
+// Single attempts at the Lease: take, renew, read or release it. Each makes one or two calls; a refused or unanswered call is
+// thrown and changes no state here. Only resourceVersions decide which process holds the Lease.
 
 import type { Clock } from "../../core/clock.ts";
 import type { Monotonic } from "../../core/timers.ts";
 import { isConflict, isNotFound, type KubeApi, type KubeObject, type ObjectName } from "../kube/api.ts";
 import { leaseType } from "../kube/resource-types.ts";
 import {
-  type Claim,
-  claimedLease,
   type HolderAccount,
+  heldLease,
+  type LeaseHolder,
   type LeaseRecord,
   leaseRecordOf,
   newLease,
@@ -26,7 +26,7 @@ export interface Moment {
   readonly clockMs: number;
 }
 
-export interface ClaimOptions {
+export interface LeaseClientOptions {
   readonly api: Pick<KubeApi, "get" | "create" | "replace">;
   readonly lease: ObjectName;
   readonly identity: string;
@@ -37,15 +37,15 @@ export interface ClaimOptions {
   readonly callMs: number;
   readonly clock: Clock;
   readonly monotonic: Monotonic;
-  /** Called when another holder is seen than before; empty = nobody. */
+  /** Called when the holder changes; empty = the Lease has none. */
   readonly seen: (holder: string) => void;
 }
 
 const releaseAttempts = 3;
-/** Retry periods for which a holder that can't be let in any more is left alone: one that is, renews once in each. */
+/** Retry periods for which a holder with a deleted account is left alone: a holder that still works renews once in each. */
 const formerAccountPeriods = 1.5;
 
-export interface Claims {
+export interface LeaseClient {
   /** Takes the Lease if it has no holder, or if its holder has not renewed it for the duration that it wrote there. */
   take(): Promise<Attempt>;
   /** Renews it if it is still this process's; never takes it. */
@@ -53,11 +53,11 @@ export interface Claims {
   /** Whether it is this process's at the API server. */
   isMine(): Promise<boolean>;
   /** Leaves it without a holder, if it is this process's. */
-  giveBack(): Promise<void>;
+  release(): Promise<void>;
   now(): Moment;
 }
 
-export function createClaims(options: ClaimOptions): Claims {
+export function createLeaseClient(options: LeaseClientOptions): LeaseClient {
   const { api, lease, identity, account, leaseDurationMs, retryMs, callMs, clock, monotonic, seen } = options;
   /** The Lease as it was seen last, and since when by this process's own clock it has been so. */
   let known: KubeObject | undefined;
@@ -65,11 +65,11 @@ export function createClaims(options: ClaimOptions): Claims {
   let unchangedSince = 0;
 
   const now = (): Moment => ({ monotonicMs: monotonic(), clockMs: clock.now() });
-  const claimAt = async ({ clockMs }: Moment): Promise<Claim> => {
+  const holderAt = async ({ clockMs }: Moment): Promise<LeaseHolder> => {
     return { identity, account: await account(), leaseDurationMs, now: clockMs };
   };
 
-  const note = (object: KubeObject): LeaseRecord => {
+  const observeLease = (object: KubeObject): LeaseRecord => {
     const next = leaseRecordOf(object);
     if (next.text !== record?.text) unchangedSince = monotonic();
     if (next.holder !== record?.holder) seen(next.holder);
@@ -80,24 +80,24 @@ export function createClaims(options: ClaimOptions): Claims {
 
   const read = async (signal?: AbortSignal): Promise<KubeObject | undefined> => {
     const object = await api.get(leaseType, lease, { timeoutMs: callMs, ...(signal && { signal }) });
-    if (object !== undefined) note(object);
+    if (object !== undefined) observeLease(object);
     return object;
   };
 
   const held = (object: KubeObject, moment: Moment): Attempt => {
-    const { holder, transitions } = note(object);
+    const { holder, transitions } = observeLease(object);
     return holder === identity ? { held: true, moment, transitions } : { held: false };
   };
 
   const put = async (object: KubeObject, signal?: AbortSignal): Promise<Attempt> => {
     const moment = now();
-    const body = claimedLease(object, await claimAt(moment));
+    const body = heldLease(object, await holderAt(moment));
     return held(await api.replace(leaseType, body, { timeoutMs: callMs, ...(signal && { signal }) }), moment);
   };
 
   const create = async (): Promise<Attempt> => {
     const moment = now();
-    const body = newLease(lease, await claimAt(moment));
+    const body = newLease(lease, await holderAt(moment));
     return held(await api.create(leaseType, body, { timeoutMs: callMs }), moment);
   };
 
@@ -113,9 +113,9 @@ export function createClaims(options: ClaimOptions): Claims {
     }
   };
 
-  const othersAndAlive = async ({ holder, durationMs, account: theirs }: LeaseRecord): Promise<boolean> => {
+  const isHeldByLiveOther = async ({ holder, durationMs, account: theirs }: LeaseRecord): Promise<boolean> => {
     if (holder === "" || holder === identity) return false;
-    const isFormer = isMadeAnew(theirs, await account());
+    const isFormer = isRecreatedAccount(theirs, await account());
     const aloneMs = isFormer ? Math.min(durationMs, formerAccountPeriods * retryMs) : durationMs;
     return monotonic() - unchangedSince < aloneMs;
   };
@@ -132,9 +132,9 @@ export function createClaims(options: ClaimOptions): Claims {
       try {
         const object = await read();
         if (object === undefined) return await create();
-        return (await othersAndAlive(note(object))) ? { held: false } : await put(object);
+        return (await isHeldByLiveOther(observeLease(object))) ? { held: false } : await put(object);
       } catch (error) {
-        // Somebody else was quicker.
+        // Another process was faster.
         if (isConflict(error)) return { held: false };
         throw error;
       }
@@ -142,15 +142,15 @@ export function createClaims(options: ClaimOptions): Claims {
     async renew(signal) {
       const attempt = await renewKnown(signal);
       if (attempt !== undefined) return attempt;
-      // Changed since: by an own request whose answer was lost, by somebody's label, or because it is another's now.
+      // Changed since: by an own request whose response was lost, by an edit, or because another process has it now.
       const object = await read(signal);
       return object !== undefined && leaseRecordOf(object).holder === identity ? put(object, signal) : { held: false };
     },
-    async giveBack() {
+    async release() {
       // Read first: what is known may be old, since the last renewal may have been cut off. It may even arrive in between.
       for (let attempt = 1; (await isMine()) && known !== undefined; attempt += 1) {
         try {
-          note(await api.replace(leaseType, releasedLease(known, clock.now()), { timeoutMs: callMs }));
+          observeLease(await api.replace(leaseType, releasedLease(known, clock.now()), { timeoutMs: callMs }));
           return;
         } catch (error) {
           if (!isConflict(error) || attempt === releaseAttempts) throw error;
@@ -161,10 +161,10 @@ export function createClaims(options: ClaimOptions): Claims {
 }
 
 /**
- * Whether the holder's ServiceAccount was deleted since, as by `helm uninstall`, before the holder could give the Lease back: there is
- * one of its name now, this process's, and a token of the former one is accepted nowhere.
+ * Whether the holder's ServiceAccount was deleted, as by `helm uninstall`, before the holder could release the Lease: this process has a
+ * recreated account of the same name, and tokens of the former account are refused.
  */
-function isMadeAnew(theirs: HolderAccount | undefined, mine: HolderAccount | undefined): boolean {
+function isRecreatedAccount(theirs: HolderAccount | undefined, mine: HolderAccount | undefined): boolean {
   if (theirs === undefined || mine === undefined) return false;
   return theirs.namespace === mine.namespace && theirs.name === mine.name && theirs.uid !== mine.uid;
 }

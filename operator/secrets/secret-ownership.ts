@@ -1,6 +1,13 @@
-// Whose an own Secret is, beyond its name: of which object, of which Project, and made by which installation. One that doesn't say that
-// it is this very object's is asked for, because the cache may still show those of a namespace that is gone. What another
-// installation made is left to it, unless it is gone, or this one adopts; of two that adopt, the one that takes a Project back keeps it.
+// Decides which object, which Project and which installation an own Secret belongs to, by the marks in its annotations:
+//
+//   its marks                           what happens
+//   this object, this installation      used as it is
+//   another installation that exists    left to it, unless this one adopts, or holds the Project's own Secret
+//   any other mark, or none             read from the API server, since the cache may show Secrets of a deleted namespace:
+//                                         this Project, or no Project    claimed: the marks are written
+//                                         another Project                deleted
+//
+// Of two installations that adopt, the one that takes a Project back keeps it.
 
 import { keyOfProject } from "../../core/config/config-keys.ts";
 import type { Secret } from "../../core/manifests/object.ts";
@@ -19,16 +26,16 @@ import {
 import type { CustomResource, Project } from "../model/objects.ts";
 import { installationAnnotation, isOwn, ownerMarks, projectAnnotation } from "../model/secret-names.ts";
 import type { Watched } from "../watch/watched.ts";
-import { changed, changedSecret, secretOf } from "./secret-object.ts";
+import { changedSecret, secretChanged, secretOf } from "./secret-object.ts";
 
-export interface SecretClaimsDeps {
+export interface SecretOwnershipDeps {
   readonly api: KubeApi;
   readonly own: Watched;
-  /** Called with a Secret that the server has no longer. */
-  readonly gone: (secret: ObjectName) => void;
-  /** Where this one has its key ring. */
+  /** Called with a Secret that the API server does not have any more. */
+  readonly forgetSecret: (secret: ObjectName) => void;
+  /** Where this installation has its key ring. */
   readonly ring: RingLocation;
-  /** This one; known once its Redis was open. */
+  /** This installation; known once its Redis was open. */
   readonly installation: () => Installation | undefined;
   /** Takes over, once for each Project, what another installation made. */
   readonly adopt: boolean;
@@ -38,36 +45,39 @@ export interface SecretClaimsDeps {
   readonly seesNamespace: (name: string) => boolean;
 }
 
-export interface SecretClaims {
+export interface SecretOwnership {
   /**
-   * The other installation that looks after a Project and may still exist, according to the Project's own Secret; where that was deleted,
-   * according to those of its children; where all were deleted, according to the finalizer of a Project that is being deleted, and else to
-   * the Secrets that were there less than ten minutes ago. Undefined = none, or this one.
+   * The other installation that manages a Project and may still exist; undefined = none, or this one. The first of these that is there
+   * decides:
+   * 1. the Project's own Secret;
+   * 2. the Secrets of its children;
+   * 3. the finalizers of a Project that is being deleted;
+   * 4. the Secrets that were there less than ten minutes ago.
    */
   holderOfProject(project: Project | undefined, secrets: readonly Secret[]): Promise<Installation | undefined>;
-  /** The same; undefined also where this one is about to take the Project over. */
+  /** As `holderOfProject`; undefined also where this installation is about to take the Project over. */
   rivalOf(project: Project, secrets: readonly Secret[]): Promise<Installation | undefined>;
-  /** Whether this one made it. */
+  /** Whether this installation made it. */
   isOurs(secret: Secret): boolean;
-  /** The other installation that made a Secret and may still be there. */
+  /** The other installation that made a Secret and may still exist. */
   holderOf(secret: Secret): Promise<Installation | undefined>;
-  /** The same as `holderOf`, by what that one names itself. */
+  /** The same as `holderOf`, by the text that names the installation. */
   holderNamed(name: string): Promise<Installation | undefined>;
-  /** Whether it is this very owner's, and was made by another installation, from which this one takes what it finds. */
+  /** Whether it belongs to this owner and another installation made it, from which this one adopts. */
   isToBeAdopted(secret: KubeObject, owner: CustomResource): Promise<boolean>;
   /**
-   * The Secret as it holds for `owner`, of a Project that this one looks after. With `holdsProject` this one has made the Project's own
-   * Secret, and takes what others have made of its children.
+   * The Secret as `owner` may use it, for a Project that this installation manages. With `holdsProject` this installation has made the
+   * Project's own Secret, and claims the Secrets that others have made for its children.
    */
-  settled(secret: Secret | undefined, owner: CustomResource, holdsProject: boolean): Promise<Secret | undefined>;
-  /** Writes on it whose it is, where it doesn't say so. Throws SecretChanged where somebody else may have taken the Project meanwhile. */
+  claimedSecret(secret: Secret | undefined, owner: CustomResource, holdsProject: boolean): Promise<Secret | undefined>;
+  /** Writes the missing marks. Throws SecretChanged where another installation may have taken the Project meanwhile. */
   claim(secret: KubeObject, owner: CustomResource, holdsProject: boolean): Promise<void>;
   /** The annotation that names this installation. */
   signature(): Readonly<Record<string, string>>;
 }
 
-export function createSecretClaims(deps: SecretClaimsDeps): SecretClaims {
-  const { api, own, gone, adopt, repairs, monotonic } = deps;
+export function createSecretOwnership(deps: SecretOwnershipDeps): SecretOwnership {
+  const { api, own, forgetSecret, adopt, repairs, monotonic } = deps;
   const takenOver = new Set<string>();
   const rivals = createKnownRivals(monotonic);
 
@@ -78,7 +88,7 @@ export function createSecretClaims(deps: SecretClaimsDeps): SecretClaims {
   const marksOf = (owner: CustomResource) => ({ ...ownerMarks(owner), ...signature() });
   const isMarked = (secret: Secret, owner: CustomResource): boolean => isMarkedWith(secret, marksOf(owner));
 
-  /** Its ring went with its namespace: nobody can write as that installation any more. Where that can't be asked, it may be there. */
+  /** An installation's ring goes with its namespace. Where the namespace can't be read, the installation may still exist. */
   const exists = async ({ namespace }: Installation): Promise<boolean> => {
     if (deps.seesNamespace(namespace)) return true;
     try {
@@ -101,23 +111,23 @@ export function createSecretClaims(deps: SecretClaimsDeps): SecretClaims {
     return undefined;
   };
   const holderOf = (secret: Secret): Promise<Installation | undefined> => holderNamed(makerOf(secret));
-  /** Also where it isn't ours at all: nothing is asked of it. */
-  const isSettled = async (secret: Secret, owner: CustomResource, holdsProject: boolean): Promise<boolean> =>
+  /** Foreign Secrets count as claimed: they are used as they are. */
+  const isClaimed = async (secret: Secret, owner: CustomResource, holdsProject: boolean): Promise<boolean> =>
     !isOwn(secret, owner) ||
     isMarked(secret, owner) ||
     (!adopt && !holdsProject && (await holderOf(secret)) !== undefined);
   const isOurs = ({ metadata }: Secret): boolean =>
     metadata.annotations?.[installationAnnotation] === (signature()[installationAnnotation] ?? "");
-  /** Who may look after a Project without Secrets. One that is being deleted gets no new ones. */
+  /** The installations that may manage a Project without Secrets. A Project that is being deleted gets no new Secrets. */
   const withoutSecrets = ({ metadata }: Project): readonly string[] => {
     if (metadata.deletionTimestamp !== undefined) return settersOf(metadata);
     return [rivals.nameOf(metadata.uid) ?? ""];
   };
-  const holderOfProject: SecretClaims["holderOfProject"] = async (project, secrets) => {
+  const holderOfProject: SecretOwnership["holderOfProject"] = async (project, secrets) => {
     // Deleting the only Secret that says whose the Project is must not give it to whichever installation is faster.
     if (project !== undefined && secrets.length === 0) return await holderAmong(withoutSecrets(project));
     const holder = secrets.some(isOurs) ? undefined : await holderAmong(new Set(secrets.map(makerOf)));
-    if (project !== undefined) rivals.learnt(project.metadata.uid, holder);
+    if (project !== undefined) rivals.seen(project.metadata.uid, holder);
     return holder;
   };
 
@@ -133,24 +143,24 @@ export function createSecretClaims(deps: SecretClaimsDeps): SecretClaims {
     },
     async rivalOf(project, secrets) {
       const isTakenBack = adopt && !takenOver.has(keyOfProject(project.metadata));
-      if (isTakenBack) return void rivals.learnt(project.metadata.uid, undefined);
+      if (isTakenBack) return void rivals.seen(project.metadata.uid, undefined);
       return await holderOfProject(project, secrets);
     },
-    async settled(secret, owner, holdsProject) {
-      if (secret === undefined || (await isSettled(secret, owner, holdsProject))) return secret;
+    async claimedSecret(secret, owner, holdsProject) {
+      if (secret === undefined || (await isClaimed(secret, owner, holdsProject))) return secret;
       const secretName = { namespace: owner.metadata.namespace, name: secret.metadata.name };
       const live = await api.get(secretType, secretName);
-      if (live === undefined) return void gone(secretName);
-      if (own.get(secretName.namespace, secretName.name) !== undefined) own.note(live);
+      if (live === undefined) return void forgetSecret(secretName);
+      if (own.get(secretName.namespace, secretName.name) !== undefined) own.applyOwnWrite(live);
       const found = secretOf(live);
-      if (await isSettled(found, owner, holdsProject)) return found;
+      if (await isClaimed(found, owner, holdsProject)) return found;
       if (isOfProject(found, owner)) return marked(found, marksOf(owner));
       await removeLive(api, live);
-      return void gone(secretName);
+      return void forgetSecret(secretName);
     },
     async claim(secret, owner, holdsProject) {
       const found = secretOf(secret);
-      if (await isSettled(found, owner, holdsProject)) return;
+      if (await isClaimed(found, owner, holdsProject)) return;
       const target = `${secret.metadata.namespace}/${secret.metadata.name} claimed`;
       const text = JSON.stringify(marksOf(owner));
       // Something takes it away again: until its turn the Secret is asked for each time.
@@ -159,7 +169,7 @@ export function createSecretClaims(deps: SecretClaimsDeps): SecretClaims {
       const written = await unlessRefused(api.replace(secretType, claimed), { ...secret.metadata, kind: owner.kind });
       if (written === undefined) return;
       repairs.wrote(target, text);
-      own.note(written);
+      own.applyOwnWrite(written);
       const { namespace, name } = owner.metadata;
       const holder = owner.kind === "Project" ? await holderOf(found) : undefined;
       if (holder !== undefined) takenOver.add(keyOfProject({ namespace, name }));
@@ -176,12 +186,12 @@ function settersOf(metadata: Project["metadata"]): readonly string[] {
   return purgeFinalizersOf({ metadata }).map((finalizer) => setterOf({ metadata }, finalizer) ?? "");
 }
 
-/** Empty = nobody says. */
+/** Empty = the Secret does not say. */
 function makerOf({ metadata }: Secret): string {
   return metadata.annotations?.[installationAnnotation] ?? "";
 }
 
-/** Or doesn't say. */
+/** True also where the Secret names no Project. */
 function isOfProject({ metadata }: Secret, owner: CustomResource): boolean {
   const project = metadata.annotations?.[projectAnnotation];
   return project === undefined || project === ownerMarks(owner)[projectAnnotation];
@@ -193,13 +203,13 @@ function marked(secret: Secret, marks: Readonly<Record<string, string>>): Secret
   return { ...secret, metadata: { ...metadata, annotations: { ...metadata.annotations, ...marks } } };
 }
 
-/** Its object is gone, as the one of its name says that there is now. */
+/** The object that it was made for was deleted: another one has its name now. */
 async function removeLive(api: KubeApi, { metadata }: KubeObject): Promise<void> {
   const { namespace, name, uid, resourceVersion } = metadata;
   try {
     await api.remove(secretType, { namespace, name }, { uid, resourceVersion });
   } catch (error) {
-    throw isConflict(error) ? changed({ namespace, name }, error) : error;
+    throw isConflict(error) ? secretChanged({ namespace, name }, error) : error;
   }
 }
 
@@ -211,33 +221,33 @@ async function unlessRefused(
   try {
     return await writing;
   } catch (error) {
-    // Of two that want a Project one gets it, and with it what is in it.
-    if (kind === "Project" && isConflict(error)) throw changed(name, error);
+    // Two installations want the Project: one gets it with all that it has.
+    if (kind === "Project" && isConflict(error)) throw secretChanged(name, error);
     if (error instanceof ApiFailure && [400, 403, 404, 409, 413, 422].includes(error.status)) return undefined;
     throw error;
   }
 }
 
 /**
- * Which other installation looks after a Project, by its UID: while somebody has deleted all its Secrets nothing else says so. Forgotten after some
- * time, and beyond a number, in the order in which the Secrets were last seen.
+ * Which other installation manages a Project, by its UID: after all its Secrets were deleted nothing else says so. Entries are dropped
+ * after some time, and the oldest beyond a number.
  */
 interface KnownRivals {
-  /** Seen by Secrets of the Project just now; undefined = there is none. */
-  learnt(uid: string, rival: Installation | undefined): void;
-  /** What it names itself; undefined = none is known, or none any more. */
+  /** Called when Secrets of the Project were read; undefined = they name no rival. */
+  seen(uid: string, rival: Installation | undefined): void;
+  /** The text that names the rival; undefined = none is known, or not any more. */
   nameOf(uid: string): string | undefined;
 }
 
-/** Some hundred bytes each. Of one that is forgotten the faster installation makes the Secret anew. */
+/** Some hundred bytes each. The faster installation recreates the Secrets of a Project that was dropped here. */
 const maxRivals = 10_000;
-/** A rival that runs has made the Secrets anew by then. */
+/** A rival that runs has recreated the Secrets by then. */
 const forgottenMs = 600_000;
 
 function createKnownRivals(monotonic: Monotonic): KnownRivals {
   const rivals = new Map<string, { readonly name: string; readonly seenAt: number }>();
   return {
-    learnt(uid, rival) {
+    seen(uid, rival) {
       rivals.delete(uid);
       if (rival !== undefined) rivals.set(uid, { name: installationText(rival), seenAt: monotonic() });
       const [oldest] = rivals.keys();

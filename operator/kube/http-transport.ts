@@ -1,8 +1,8 @@
-// One exchange with the API server: credentials, connection, deadline, failures. A refused token is read again; a reading is
-// then asked once more, a write is left to its caller.
+// One exchange with the API server: credentials, connection, deadline, failures. After a refused token the credentials are loaded
+// again; a GET is then repeated once, a write is left to its caller.
 
 import type { Dispatcher } from "undici";
-import { createAgents, type PoolLimits, usualPoolLimits } from "./agents.ts";
+import { createAgents, defaultPoolLimits, type PoolLimits } from "./agents.ts";
 import { failure, parsed } from "./answers.ts";
 import { ApiFailure, ApiUnreachable, type CallOptions, type ResourceType } from "./api.ts";
 import type { CredentialSource, Credentials } from "./credentials.ts";
@@ -23,19 +23,19 @@ export interface CallObserved {
   readonly seconds: number;
 }
 
-export interface WireOptions {
+export interface HttpTransportOptions {
   readonly source: CredentialSource;
   readonly observe: (call: CallObserved) => void;
   readonly monotonic: () => number;
-  readonly limits?: Partial<WireLimits>;
+  readonly limits?: Partial<HttpTransportLimits>;
 }
 
-export interface WireLimits extends PoolLimits {
+export interface HttpTransportLimits extends PoolLimits {
   readonly callMs: number;
   readonly listMs: number;
 }
 
-export interface Asked {
+export interface ApiRequest {
   readonly verb: string;
   readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   readonly type: ResourceType;
@@ -46,30 +46,31 @@ export interface Asked {
   readonly body?: { readonly contentType: string; readonly text: string };
 }
 
-export interface Wire {
-  /** The text of a good answer. */
-  call(asked: Asked, options: CallOptions | undefined): Promise<string>;
-  /** Pieces of a good answer as they come. The caller ends it by leaving the loop. */
-  stream(asked: Asked, options: CallOptions): AsyncIterable<Uint8Array>;
+export interface HttpTransport {
+  /** The body of a successful response. */
+  call(request: ApiRequest, options: CallOptions | undefined): Promise<string>;
+  /** Pieces of a successful response as they arrive. The caller ends it by leaving the loop. */
+  stream(request: ApiRequest, options: CallOptions): AsyncIterable<Uint8Array>;
   close(): Promise<void>;
 }
 
-const usualLimits: WireLimits = { ...usualPoolLimits, callMs: 10_000, listMs: 60_000 };
+const defaultLimits: HttpTransportLimits = { ...defaultPoolLimits, callMs: 10_000, listMs: 60_000 };
 
-export function createWire({ source, observe, monotonic, limits }: WireOptions): Wire {
-  const bounds = { ...usualLimits, ...limits };
+export function createHttpTransport({ source, observe, monotonic, limits }: HttpTransportOptions): HttpTransport {
+  const bounds = { ...defaultLimits, ...limits };
   const agents = createAgents(bounds);
 
-  async function begin(asked: Asked, deadline: Deadline): Promise<Dispatcher.ResponseData> {
+  async function begin(request: ApiRequest, deadline: Deadline): Promise<Dispatcher.ResponseData> {
     const credentials = await deadline.race(source.current());
     const pair = agents.of(credentials);
     if (pair === undefined) throw new ApiUnreachable("the connections to the API server are closed");
-    const pool = asked.verb === "watch" ? pair.watches : pair.calls;
+    const pool = request.verb === "watch" ? pair.watches : pair.calls;
     const from = monotonic();
-    const report = (code: string): void => observe(observation(asked, credentials, { code, from, until: monotonic() }));
+    const report = (code: string): void =>
+      observe(observation(request, credentials, { code, from, until: monotonic() }));
     try {
       // Raced as well: undici notices the signal only once a request that waits for a connection has got one.
-      const response = await deadline.race(pool.request(requestOf(asked, credentials, deadline.signal)));
+      const response = await deadline.race(pool.request(requestOf(request, credentials, deadline.signal)));
       report(String(response.statusCode));
       return response;
     } catch (error) {
@@ -78,37 +79,37 @@ export function createWire({ source, observe, monotonic, limits }: WireOptions):
     }
   }
 
-  /** The response of a good answer; a refusal is read and thrown. */
-  async function begun(asked: Asked, deadline: Deadline): Promise<Dispatcher.ResponseData> {
-    const first = await begin(asked, deadline);
-    if (first.statusCode !== 401) return good(asked, first);
+  /** The successful response; a refusal is read and thrown. */
+  async function respond(request: ApiRequest, deadline: Deadline): Promise<Dispatcher.ResponseData> {
+    const first = await begin(request, deadline);
+    if (first.statusCode !== 401) return requireSuccess(request, first);
     source.forget();
-    if (asked.method !== "GET") return good(asked, first);
+    if (request.method !== "GET") return requireSuccess(request, first);
     await first.body.dump();
-    return good(asked, await begin(asked, deadline));
+    return requireSuccess(request, await begin(request, deadline));
   }
 
   return {
-    async call(asked, options) {
-      const limit = options?.timeoutMs ?? (asked.verb === "list" ? bounds.listMs : bounds.callMs);
+    async call(request, options) {
+      const limit = options?.timeoutMs ?? (request.verb === "list" ? bounds.listMs : bounds.callMs);
       const deadline = startDeadline(options?.signal, limit);
       try {
-        const { body } = await begun(asked, deadline);
+        const { body } = await respond(request, deadline);
         return await body.text();
       } catch (error) {
-        throw outward(asked, error, options?.signal);
+        throw toApiError(request, error, options?.signal);
       } finally {
         deadline.end();
       }
     },
-    async *stream(asked, options) {
+    async *stream(request, options) {
       const deadline = startDeadline(options.signal, options.timeoutMs);
       try {
-        const { body } = await begun(asked, deadline);
+        const { body } = await respond(request, deadline);
         yield new Uint8Array(); // The head has come: a sign of life.
         yield* body;
       } catch (error) {
-        throw outward(asked, error, options.signal);
+        throw toApiError(request, error, options.signal);
       } finally {
         deadline.end();
       }
@@ -117,18 +118,22 @@ export function createWire({ source, observe, monotonic, limits }: WireOptions):
   };
 }
 
-function requestOf(asked: Asked, { server, headers }: Credentials, signal: AbortSignal): Dispatcher.RequestOptions {
+function requestOf(
+  request: ApiRequest,
+  { server, headers }: Credentials,
+  signal: AbortSignal,
+): Dispatcher.RequestOptions {
   return {
     origin: server.origin,
-    path: `${server.pathname.replace(/\/$/, "")}${asked.path}`,
-    method: asked.method,
+    path: `${server.pathname.replace(/\/$/, "")}${request.path}`,
+    method: request.method,
     headers: {
       ...headers,
-      accept: asked.accept,
+      accept: request.accept,
       "user-agent": "jsonplane-operator",
-      ...(asked.body !== undefined && { "content-type": asked.body.contentType }),
+      ...(request.body !== undefined && { "content-type": request.body.contentType }),
     },
-    ...(asked.body !== undefined && { body: asked.body.text }),
+    ...(request.body !== undefined && { body: request.body.text }),
     signal,
   };
 }
@@ -139,32 +144,35 @@ interface Outcome {
   readonly until: number;
 }
 
-function observation(asked: Asked, { server }: Credentials, { code, from, until }: Outcome): CallObserved {
-  const { verb, method, type, subresource } = asked;
+function observation(request: ApiRequest, { server }: Credentials, { code, from, until }: Outcome): CallObserved {
+  const { verb, method, type, subresource } = request;
   const resource = subresource === undefined ? type.plural : `${type.plural}/${subresource}`;
   return { verb, method, code, host: server.host, group: type.group, resource, seconds: (until - from) / 1_000 };
 }
 
-async function good(asked: Asked, response: Dispatcher.ResponseData): Promise<Dispatcher.ResponseData> {
+async function requireSuccess(
+  request: ApiRequest,
+  response: Dispatcher.ResponseData,
+): Promise<Dispatcher.ResponseData> {
   const { statusCode: status, headers, body } = response;
   if (status >= 200 && status < 300) return response;
   const text = await body.text();
   const retryAfter = headers["retry-after"];
   throw failure({
-    type: asked.type,
+    type: request.type,
     status,
-    body: String(headers["content-type"] ?? "").includes("json") ? parsed(text, what(asked)) : undefined,
+    body: String(headers["content-type"] ?? "").includes("json") ? parsed(text, what(request)) : undefined,
     retryAfter: typeof retryAfter === "string" ? retryAfter : undefined,
   });
 }
 
-function outward(asked: Asked, error: unknown, caller: AbortSignal | undefined): unknown {
+function toApiError(request: ApiRequest, error: unknown, caller: AbortSignal | undefined): unknown {
   if (caller?.aborted) return caller.reason;
   if (error instanceof ApiFailure || error instanceof ApiUnreachable) return error;
   const { code, message } = error as { readonly code?: unknown; readonly message?: unknown };
-  return new ApiUnreachable(`${what(asked)}: ${String(code ?? message)}`, { cause: error });
+  return new ApiUnreachable(`${what(request)}: ${String(code ?? message)}`, { cause: error });
 }
 
-function what({ verb, type }: Asked): string {
+function what({ verb, type }: ApiRequest): string {
   return `${verb} ${type.plural}`;
 }
