@@ -1,0 +1,69 @@
+// Finds what is published, or has data to be purged, and belongs to no object: it is withdrawn by its own reconcile. Most of all that is
+// published is looked for again first.
+
+import { keyOfProject, projectOfKey } from "../../core/config/config-keys.ts";
+import type { Logger } from "../../core/log/logger.ts";
+import { pause, type Timers } from "../../core/timers.ts";
+import { checkMissing } from "../finalize/confirmed-deletions.ts";
+import { awaitsPurge, type DataRecord, hasGuarded } from "../model/data-record.ts";
+import type { Publisher } from "../publish/publisher.ts";
+import type { WorkQueue } from "../queue/work-queue.ts";
+
+export interface OrphanedProjects {
+  /**
+   * Adds their keys to the queue. What was withdrawn before, and whose last objects went while nobody looked, comes too: its data count as kept
+   * from then on.
+   */
+  look(): Promise<void>;
+}
+
+export interface OrphanedProjectsDeps {
+  readonly queue: Pick<WorkQueue, "add">;
+  readonly timers: Timers;
+  readonly logger: Logger;
+  /** Aborted when leadership ends. */
+  readonly signal: AbortSignal;
+  /** Keys of all Projects that objects name. */
+  readonly keys: () => Iterable<string>;
+  /** False of a namespace whose objects are not known. */
+  readonly knows: (namespace: string) => boolean;
+  readonly publisher: () => Promise<Publisher>;
+  /** Runs what nothing waits for, and logs its failure. */
+  readonly attempt: (what: string, run: () => Promise<unknown>) => Promise<void>;
+}
+
+const suspicionMs = 15_000;
+
+export function createOrphanedProjects(deps: OrphanedProjectsDeps): OrphanedProjects {
+  const { queue, logger } = deps;
+  let suspected: ReadonlySet<string> = new Set();
+
+  const look = async (): Promise<void> => {
+    const publisher = await deps.publisher();
+    const present = new Set(deps.keys());
+    const known = (await publisher.published()).filter(({ namespace }) => deps.knows(namespace));
+    const published = new Set(known.map(keyOfProject));
+    const missing = checkMissing({ published, present, deleted: new Set(), suspected });
+    suspected = missing.suspected;
+    const isThere = (key: string) => present.has(key) || published.has(key) || !deps.knows(projectOfKey(key).namespace);
+    for (const key of [...missing.gone, ...leftBehind(publisher.dataRecords(), isThere)]) queue.add(key, "bulk");
+    if (suspected.size === 0) return;
+    logger.warn("Most published projects have no Project any more; checking again before they are withdrawn", {
+      projects: suspected.size,
+    });
+    void deps.attempt("orphans", lookAgain);
+  };
+
+  const lookAgain = async (): Promise<void> => {
+    await pause(deps.timers, suspicionMs, deps.signal).catch(() => undefined);
+    if (!deps.signal.aborted) await look();
+  };
+
+  return { look };
+}
+
+/** Keys of which there are only data: to be purged, or of objects that nobody has seen go. */
+function leftBehind(records: ReadonlyMap<string, DataRecord>, isThere: (key: string) => boolean): readonly string[] {
+  const left = [...records].filter(([key, record]) => awaitsPurge(record) || (hasGuarded(record) && !isThere(key)));
+  return left.map(([key]) => key);
+}
