@@ -88,8 +88,13 @@ export function createMaintenance(deps: MaintenanceDeps): Maintenance {
   const orphans = createOrphanedProjects({ ...deps, attempt });
 
   const complete = async (): Promise<void> => {
-    if (pending === undefined || pending.size > 0) return;
-    await (await deps.publisher()).complete();
+    if (pending?.size !== 0) return;
+    const begunAs = beginnings;
+    const publisher = await deps.publisher();
+    // Whoever asks for the publisher of a Redis that was emptied begins anew, or waits for the beginning under way: then all is to be published again.
+    if (beginnings !== begunAs) return;
+    await publisher.complete();
+    if (beginnings !== begunAs) return;
     pending = undefined;
     logger.info("All Projects are published");
     await orphans.look();

@@ -11,4 +11,12 @@ export const leaderMutations: readonly Mutation[] = [
     replace: "",
     caughtBy: ["test/unit/operator/publish/config-writer.test.ts"],
   },
+  {
+    name: "emptied-redis-called-complete",
+    harm: "A Redis that was just emptied is called complete, and replicas take every Project for gone",
+    file: "operator/runtime/maintenance.ts",
+    find: "    if (beginnings !== begunAs) return;\n    await publisher.complete();\n",
+    replace: "    await publisher.complete();\n",
+    caughtBy: ["test/unit/operator/runtime/maintenance.test.ts"],
+  },
 ];

@@ -21,6 +21,8 @@ function leader({ keys = [] as readonly string[], unknown = "", random = 0.5 } =
     published: [...keys],
     records: new Map<string, DataRecord>(),
     onCall: (_: Call): void => undefined,
+    /** Called whenever the publisher is asked for, which may begin. */
+    onPublisher: (): void => undefined,
   };
   const call = async (name: Call): Promise<void> => {
     calls.push(name);
@@ -50,7 +52,10 @@ function leader({ keys = [] as readonly string[], unknown = "", random = 0.5 } =
     signal: end.signal,
     keys: () => world.keys,
     knows: (namespace) => namespace !== unknown,
-    publisher: async () => publisher,
+    async publisher() {
+      world.onPublisher();
+      return publisher;
+    },
     verify: () => call("verify"),
     rotateRing: () => call("ring"),
     lookAtRedis: () => call("memory"),
@@ -131,6 +136,39 @@ describe("after a publisher has begun", () => {
     expect(taken()).toEqual(["shop/a bulk"]);
     await time.advance(0);
     expect(count("complete")).toBe(1);
+    maintenance.processed("shop/a", true);
+    await time.advance(0);
+    expect(count("complete")).toBe(2);
+  });
+
+  it("is not complete by what was published before a beginning that comes while the publisher is asked for", async () => {
+    const { time, maintenance, world, count, logged } = leader({ keys: ["shop/a", "shop/b"] });
+    maintenance.begun([]);
+    maintenance.processed("shop/a", true);
+    // Redis was emptied, and whoever asks first begins anew.
+    world.onPublisher = () => {
+      world.onPublisher = () => undefined;
+      maintenance.begun([]);
+    };
+    maintenance.processed("shop/b", true);
+    await time.advance(0);
+    expect(count("complete")).toBe(0);
+    for (const key of ["shop/a", "shop/b"]) maintenance.processed(key, true);
+    await time.advance(0);
+    expect(count("complete")).toBe(1);
+    expect(logged).toContainEqual(["info", "All Projects are published", undefined]);
+  });
+
+  it("is not complete by what was published before a beginning that comes while Redis is told", async () => {
+    const { time, maintenance, world, count } = leader({ keys: ["shop/a"] });
+    maintenance.begun([]);
+    world.onCall = (call) => {
+      if (call !== "complete") return;
+      world.onCall = () => undefined;
+      maintenance.begun([]);
+    };
+    maintenance.processed("shop/a", true);
+    await time.advance(0);
     maintenance.processed("shop/a", true);
     await time.advance(0);
     expect(count("complete")).toBe(2);
