@@ -11,9 +11,7 @@ import { createConfirmedDeletions } from "../finalize/confirmed-deletions.ts";
 import { createHeldObjects, type HeldObjects } from "../finalize/held-objects.ts";
 import { createNamespaceUids } from "../finalize/namespace-uids.ts";
 import { ringSecretNameOf } from "../keyring/ring-secret.ts";
-import { rotateFleetRing } from "../keyring/rotate-fleet-ring.ts";
-import { createSealedConfig } from "../keyring/sealed-config.ts";
-import type { KubeApi, KubeObject } from "../kube/api.ts";
+import type { KubeApi } from "../kube/api.ts";
 import { createRepairs } from "../kube/repairs.ts";
 import { fencedApi } from "../lead/fenced-api.ts";
 import type { Leadership } from "../lead/leadership.ts";
@@ -22,7 +20,6 @@ import type { KeptFigures } from "../observe/kept-figures.ts";
 import { lookAtRedis, type RedisServer } from "../observe/redis-servers.ts";
 import { type ConfigWriter, createConfigWriter, type OpenConfig } from "../publish/config-writer.ts";
 import { RedisRefused } from "../publish/refusals.ts";
-import { liveReplicas } from "../publish/replicas.ts";
 import { createWorkQueue, type QueueFigures, type WorkQueue } from "../queue/work-queue.ts";
 import { runWorkers, type WorkResult } from "../queue/workers.ts";
 import { createEventRecorder, type StoppableRecorder } from "../record/create-event-recorder.ts";
@@ -40,6 +37,7 @@ import { type OpenedConfig, openConfig } from "./open-config.ts";
 import type { OperatorContext } from "./operator-context.ts";
 import { isOvertaken, type ProcessKeyDeps, processKey } from "./process-key.ts";
 import { createPublishHealth, type PublishHealth } from "./publish-health.ts";
+import { createRingMaintenance, type RingMaintenance } from "./ring-maintenance.ts";
 
 export class LeaderSession {
   readonly #context: OperatorContext;
@@ -53,6 +51,7 @@ export class LeaderSession {
   readonly #sweep: SecretSweep;
   readonly #writer: ConfigWriter;
   readonly #keptData: KeptDataMaintenance;
+  readonly #ring: RingMaintenance;
   readonly #maintenance: Maintenance;
   readonly #heldObjects: HeldObjects;
   readonly #health = createPublishHealth();
@@ -111,6 +110,14 @@ export class LeaderSession {
       recorder: this.#recorder,
       enqueue: (key) => this.#queue.add(key),
       config: () => this.#opened,
+    });
+    this.#ring = createRingMaintenance({
+      context,
+      api: this.#api,
+      resealProject: (ref) => {
+        this.#resealing.add(keyOfProject(ref));
+        this.#queue.add(keyOfProject(ref), "bulk");
+      },
     });
     this.#maintenance = this.#createMaintenance();
     this.#heldObjects = createHeldObjects({
@@ -278,34 +285,7 @@ export class LeaderSession {
 
   async #rotateRing(): Promise<void> {
     await this.#writer.begun();
-    const opened = this.#opened;
-    if (opened === undefined) return;
-    const { settings, clock, audit } = this.#context;
-    const { publisher, ring, redisClient } = opened;
-    let secret: KubeObject | undefined;
-    const sealingKid = (): string => ring.current().keys[0].kid;
-    // By the project's own worker: nothing else publishes it meanwhile.
-    const resealProject = async (ref: { readonly namespace: string; readonly name: string }): Promise<void> => {
-      this.#resealing.add(keyOfProject(ref));
-      this.#queue.add(keyOfProject(ref), "bulk");
-    };
-    await rotateFleetRing({
-      api: this.#api,
-      namespace: settings.namespace,
-      className: settings.className,
-      random: randomBytes,
-      clock,
-      ring,
-      annotations: () => opened.store.annotations(),
-      replicas: () => liveReplicas(redisClient),
-      config: createSealedConfig({ publisher, resealProject, sealingKid }),
-      onStep: (step) => audit.record({ action: "fleet_ring_step", facts: { step } }),
-      onAdopted: (kids) => audit.record({ action: "fleet_ring_adopted", facts: { keys: kids.join(",") } }),
-      onSecret: (found) => {
-        secret = found;
-      },
-    });
-    await this.#keptData.look(secret);
+    if (this.#opened !== undefined) await this.#keptData.look(await this.#ring.look(this.#opened));
   }
 
   #handleDeps(): ProcessKeyDeps {
