@@ -21,7 +21,7 @@ const unconfirmedRequeueMs = 5_000;
 
 export async function reconcile(seen: Seen, deps: ReconcileDeps, signal: AbortSignal): Promise<Reconciled> {
   const begun = await begin(seen, deps);
-  if (!(await areDeletionsConfirmed(begun))) return await onlyRevoke(begun);
+  if (!(await areDeletionsConfirmed(begun, signal))) return await onlyRevoke(begun);
   const pass: Pass = { ...begun, namespaceUid: await namespaceUidOf(begun) };
   const stored = await evaluateStoredData(pass);
   const resolved = await resolve(pass);
@@ -41,9 +41,12 @@ async function begin(seen: Seen, deps: ReconcileDeps): Promise<BegunPass> {
 }
 
 /** False while something is missing that may only be unseen: nothing may be published or withdrawn then. */
-async function areDeletionsConfirmed({ objects, deleted, published, deps }: BegunPass): Promise<boolean> {
+async function areDeletionsConfirmed(
+  { objects, deleted, published, deps }: BegunPass,
+  signal: AbortSignal,
+): Promise<boolean> {
   const uids = new Set(deleted.map(({ metadata }) => metadata.uid));
-  return await deps.confirmedDeletions.areConfirmed(objects, published, uids);
+  return await deps.confirmedDeletions.areConfirmed(objects, published, uids, signal);
 }
 
 async function onlyRevoke({ objects, deleted, published, config, deps }: BegunPass): Promise<Reconciled> {

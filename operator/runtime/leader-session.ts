@@ -271,6 +271,7 @@ export class LeaderSession {
       keys: () => caches.index.keys(),
       knows: caches.knows,
       publisher: async () => (await this.#writer.begun()).publisher,
+      confirmCaches: () => caches.confirm(this.#leadership.ended),
       verify: () => this.#verify(),
       rotateRing: () => this.#health.withRing(() => this.#rotateRing()),
       lookAtRedis: async () => {
@@ -289,7 +290,7 @@ export class LeaderSession {
   }
 
   #handleDeps(): ProcessKeyDeps {
-    const { caches, clock, metrics, settings } = this.#context;
+    const { caches, clock, metrics, settings, logger } = this.#context;
     const api = this.#api;
     const note: ProcessKeyDeps["note"] = (object, answer) => caches.objects[object.kind].note(answer);
     return {
@@ -319,7 +320,18 @@ export class LeaderSession {
       writer: this.#writer,
       deletions: this.#keptData.deletions,
       keptSizes: this.#keptData.sizes,
-      confirmedDeletions: createConfirmedDeletions(api, this.#heldObjects),
+      confirmedDeletions: createConfirmedDeletions({
+        api,
+        lacks: this.#heldObjects.lacks,
+        monotonic: this.#context.monotonic,
+        onFound: ({ namespace, name }, children) => {
+          logger.warn("Objects that the watch lacks still exist; their Project waits for the watch", {
+            namespace,
+            name,
+            objects: children,
+          });
+        },
+      }),
       isReplaced: this.#heldObjects.isReplaced,
       namespaces: createNamespaceUids({
         api,

@@ -22,6 +22,8 @@ export interface MaintenanceDeps {
   /** False of a namespace whose objects are not known. */
   readonly knows: (namespace: string) => boolean;
   readonly publisher: () => Promise<Publisher>;
+  /** Resolves once what `keys` and `knows` say is no older than this call. */
+  readonly confirmCaches: () => Promise<void>;
   readonly verify: () => Promise<void>;
   readonly rotateRing: () => Promise<unknown>;
   /** How much memory Redis uses, and when its certificate ends: as soon as a publisher has begun, and regularly from then on. */

@@ -1,5 +1,5 @@
 // Finds what is published, or has data to be purged, and belongs to no object: it is withdrawn by its own reconcile. Most of all that is
-// published is looked for again first.
+// published is looked for again first, seconds later and with caches that were compared with the API server meanwhile.
 
 import { keyOfProject, projectOfKey } from "../../core/config/config-keys.ts";
 import type { Logger } from "../../core/log/logger.ts";
@@ -28,6 +28,8 @@ export interface OrphanedProjectsDeps {
   /** False of a namespace whose objects are not known. */
   readonly knows: (namespace: string) => boolean;
   readonly publisher: () => Promise<Publisher>;
+  /** Resolves once what `keys` and `knows` say is no older than this call. */
+  readonly confirmCaches: () => Promise<void>;
   /** Runs what nothing waits for, and logs its failure. */
   readonly attempt: (what: string, run: () => Promise<unknown>) => Promise<void>;
 }
@@ -36,30 +38,41 @@ const suspicionMs = 15_000;
 
 export function createOrphanedProjects(deps: OrphanedProjectsDeps): OrphanedProjects {
   const { queue, logger } = deps;
-  let suspected: ReadonlySet<string> = new Set();
+  let looksAgain = false;
 
-  const look = async (): Promise<void> => {
+  /** `suspected` = what an earlier look lacked; it is gone where it is missing now, too. */
+  const find = async (suspected: ReadonlySet<string>): Promise<void> => {
     const publisher = await deps.publisher();
     const present = new Set(deps.keys());
     const known = (await publisher.published()).filter(({ namespace }) => deps.knows(namespace));
     const published = new Set(known.map(keyOfProject));
     const missing = checkMissing({ published, present, deleted: new Set(), suspected });
-    suspected = missing.suspected;
     const isThere = (key: string) => present.has(key) || published.has(key) || !deps.knows(projectOfKey(key).namespace);
     for (const key of [...missing.gone, ...leftBehind(publisher.dataRecords(), isThere)]) queue.add(key, "bulk");
-    if (suspected.size === 0) return;
+    if (missing.suspected.size === 0 || looksAgain) return;
     logger.warn("Most published projects have no Project any more; checking again before they are withdrawn", {
-      projects: suspected.size,
+      projects: missing.suspected.size,
     });
-    void deps.attempt("orphans", lookAgain);
+    looksAgain = true;
+    void deps.attempt("orphans", () => lookAgain(missing.suspected));
   };
 
-  const lookAgain = async (): Promise<void> => {
-    await pause(deps.timers, suspicionMs, deps.signal).catch(() => undefined);
-    if (!deps.signal.aborted) await look();
+  const lookAgain = async (suspected: ReadonlySet<string>): Promise<void> => {
+    try {
+      await pause(deps.timers, suspicionMs, deps.signal);
+      await deps.confirmCaches();
+    } finally {
+      looksAgain = false;
+    }
+    await find(suspected);
   };
 
-  return { look };
+  return {
+    async look() {
+      // A regular look may come a moment after the one that suspected.
+      if (!looksAgain) await find(new Set());
+    },
+  };
 }
 
 /** Keys of which there are only data: to be purged, or of objects that nobody has seen go. */

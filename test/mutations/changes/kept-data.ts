@@ -77,7 +77,7 @@ export const keptDataMutations: readonly Mutation[] = [
     file: "operator/runtime/orphaned-projects.ts",
     find: "awaitsPurge(record) || (hasGuarded(record) && !isThere(key))",
     replace: "awaitsPurge(record)",
-    caughtBy: ["test/unit/operator/runtime/maintenance.test.ts", "test/operator/kept-data-rights.test.ts"],
+    caughtBy: ["test/unit/operator/runtime/orphaned-projects.test.ts", "test/operator/kept-data-rights.test.ts"],
   },
   {
     name: "clock-ahead-deletes-what-is-kept-later",

@@ -19,4 +19,28 @@ export const leaderMutations: readonly Mutation[] = [
     replace: "    await publisher.complete();\n",
     caughtBy: ["test/unit/operator/runtime/maintenance.test.ts"],
   },
+  {
+    name: "second-look-a-moment-after-the-first",
+    harm: "A watch that is behind for a moment withdraws all keys of a Project, because an event brought it up twice",
+    file: "operator/finalize/confirmed-deletions.ts",
+    find: "now - at >= minIntervalMs",
+    replace: "now - at >= 0",
+    caughtBy: ["test/unit/operator/finalize/confirmed-deletions.test.ts"],
+  },
+  {
+    name: "second-look-at-the-same-memory",
+    harm: "A wrong answer of the API server, given once, withdraws all keys of a Project",
+    file: "operator/finalize/confirmed-deletions.ts",
+    find: "return found === 0;",
+    replace: "return found >= 0;",
+    caughtBy: ["test/unit/operator/finalize/confirmed-deletions.test.ts"],
+  },
+  {
+    name: "orphans-believed-without-a-comparison",
+    harm: "Caches that are behind withdraw most Projects, when they stay behind for a quarter of a minute",
+    file: "operator/runtime/orphaned-projects.ts",
+    find: "      await deps.confirmCaches();\n",
+    replace: "",
+    caughtBy: ["test/unit/operator/runtime/orphaned-projects.test.ts"],
+  },
 ];
