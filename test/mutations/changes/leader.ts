@@ -43,4 +43,12 @@ export const leaderMutations: readonly Mutation[] = [
     replace: "",
     caughtBy: ["test/unit/operator/runtime/orphaned-projects.test.ts"],
   },
+  {
+    name: "unreadable-usage-hides-everybody-elses",
+    harm: "One unreadable figure of one replica freezes what the statuses of all Projects say of their quotas",
+    file: "operator/publish/quota-aggregator.ts",
+    find: "if (error instanceof SyntaxError) return undefined;",
+    replace: "",
+    caughtBy: ["test/unit/operator/publish/quota-aggregator.test.ts"],
+  },
 ];
