@@ -29,8 +29,15 @@ export interface EventHandlers extends CacheListener {
   /** Objects of the key whose DELETED event came; they are the caller's until `giveBack`. */
   takeDeleted(key: string): readonly CustomResource[];
   giveBack(key: string, objects: readonly CustomResource[]): void;
-  /** The key's newest revision is not acknowledged by all; undefined = it is. */
-  awaits(key: string, awaited: UnacknowledgedRevision | undefined): void;
+  /**
+   * The key's newest revision was not acknowledged by all when its status was written; undefined = it was. What replicas have done since comes only
+   * once, and is looked for at once.
+   */
+  awaits(
+    key: string,
+    awaited: UnacknowledgedRevision | undefined,
+    acknowledgements: Acknowledgements | undefined,
+  ): void;
   acknowledged(acknowledgements: Acknowledgements): void;
   /** Seconds since the change of the object arrived that is programmed now; undefined when none did. */
   programmed(uid: string): number | undefined;
@@ -54,13 +61,6 @@ export function createEventHandlers({ add, hosts, keys, monotonic }: EventHandle
   let uses: ReturnType<Acknowledgements["uses"]> = new Map();
   let alive: Liveness = "unknown";
   let noting = false;
-
-  const enqueueAwaiting = (acknowledgements: Acknowledgements): void => {
-    for (const [key, { revision, isServed }] of awaited) {
-      const isNews = !isServed && acknowledgements.availabilityOf(projectOfKey(key), revision) === "served";
-      if (isNews || acknowledgements.rolloutOf(revision) !== "waiting") add(key);
-    }
-  };
 
   /** Once per turn, however many replicas come and go: each Project's status has to say so. */
   const enqueueAll = (liveness: Liveness): void => {
@@ -108,12 +108,13 @@ export function createEventHandlers({ add, hosts, keys, monotonic }: EventHandle
     },
     takeDeleted: deletions.take,
     giveBack: deletions.giveBack,
-    awaits(key, next) {
+    awaits(key, next, acknowledgements) {
       if (next === undefined) awaited.delete(key);
       else awaited.set(key, next);
+      if (next !== undefined && acknowledgements !== undefined && isOutdated(key, next, acknowledgements)) add(key);
     },
     acknowledged(acknowledgements) {
-      enqueueAwaiting(acknowledgements);
+      for (const [key, each] of awaited) if (isOutdated(key, each, acknowledgements)) add(key);
       enqueueAll(acknowledgements.liveness());
       const now = acknowledgements.refusedProjects();
       for (const key of now.symmetricDifference(refused)) add(key);
@@ -130,6 +131,16 @@ export function createEventHandlers({ add, hosts, keys, monotonic }: EventHandle
       return since === undefined ? undefined : (monotonic() - since) / 1000;
     },
   };
+}
+
+/** Whether a status that was written so would say something else now. */
+function isOutdated(
+  key: string,
+  { revision, state, isServed }: UnacknowledgedRevision,
+  acknowledgements: Acknowledgements,
+): boolean {
+  if (acknowledgements.rolloutOf(revision) !== state) return true;
+  return !isServed && acknowledgements.availabilityOf(projectOfKey(key), revision) === "served";
 }
 
 /** Keys of what is in one of them only, or not the same in both. */

@@ -309,11 +309,7 @@ export class LeaderSession {
       giveBack: this.#handlers.giveBack,
       beginning: this.#maintenance.beginning,
       onProcessed: (key, { done, published, unwritten }) => {
-        this.#handlers.awaits(key, done?.awaited);
-        // It may have come while the status was written, and comes only once.
-        const { awaited } = done ?? {};
-        if (awaited !== undefined && this.#opened?.acknowledgements.rolloutOf(awaited.revision) === "programmed")
-          this.#queue.add(key);
+        this.#handlers.awaits(key, done?.awaited, this.#opened?.acknowledgements);
         this.#health.processed(key, unwritten === true);
         this.#maintenance.processed(key, published);
       },

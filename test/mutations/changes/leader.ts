@@ -51,4 +51,12 @@ export const leaderMutations: readonly Mutation[] = [
     replace: "",
     caughtBy: ["test/unit/operator/publish/quota-aggregator.test.ts"],
   },
+  {
+    name: "acknowledged-while-the-status-was-written",
+    harm: "A Project that a replica serves says for as long as another replica lags that none does",
+    file: "operator/runtime/event-handlers.ts",
+    find: "acknowledgements !== undefined && isOutdated(",
+    replace: 'acknowledgements?.rolloutOf(next.revision) === "programmed" && isOutdated(',
+    caughtBy: ["test/unit/operator/runtime/event-handlers.test.ts"],
+  },
 ];
