@@ -1,5 +1,6 @@
-// Works on so many keys of the queue at once. Whatever a handler does, its worker goes on: an error is reported and the key comes again;
-// a handler that takes too long is aborted by its signal, reported, and still waited for, because a key never runs twice at once.
+// Works on so many keys of the queue at once. Whatever a handler does, its worker goes on: an error is reported and the key comes again.
+// A handler that takes long is reported and waited for. It is not aborted: every call that it makes has a limit of its own, so that it ends;
+// what it has published its statuses have to say; and the next attempt would take as long.
 
 import type { Monotonic, Timers } from "../../core/timers.ts";
 import type { WorkQueue } from "./work-queue.ts";
@@ -17,26 +18,21 @@ export type WorkObservation =
       readonly seconds: number;
       readonly error?: unknown;
     }
-  /** It took longer than its time, and its signal was aborted. */
+  /** It takes longer than its time, and goes on. */
   | { readonly kind: "overdue"; readonly key: string };
 
 export interface WorkersOptions {
   readonly queue: WorkQueue;
   readonly workers: number;
-  /** The signal aborts when its time is over or all work is called off; a handler then ends as soon as it can. */
+  /** Gets `signal`; when it aborts, a handler ends as soon as it can. */
   readonly handle: (key: string, signal: AbortSignal) => Promise<WorkResult>;
-  /** 30 s by default. */
-  readonly timeoutMs?: number;
+  /** A handler that takes longer is reported; 30 s by default. */
+  readonly overdueMs?: number;
   /** Aborted when nothing may go on: leadership is lost. */
-  readonly signal?: AbortSignal;
+  readonly signal: AbortSignal;
   readonly timers: Timers;
   readonly monotonic: Monotonic;
   readonly observe?: (observation: WorkObservation) => void;
-}
-
-/** A key was worked on for too long. */
-export class WorkOverdue extends Error {
-  override readonly name = "WorkOverdue";
 }
 
 /** Resolves when the queue is stopped and every worker has ended. Never rejects. */
@@ -61,11 +57,11 @@ async function workOn(key: string, options: WorkersOptions): Promise<void> {
   const seconds = (): number => (monotonic() - since) / 1000;
   observe?.({ kind: "started" });
   try {
-    const isDone = scheduled(key, await inTime(key, options), queue);
+    const isDone = scheduled(key, await handled(key, options), queue);
     observe?.({ kind: "ended", key, result: isDone ? "success" : "requeue_after", seconds: seconds() });
   } catch (error) {
     queue.retry(key);
-    const result = options.signal?.aborted ? "abandoned" : "error";
+    const result = options.signal.aborted ? "abandoned" : "error";
     observe?.({ kind: "ended", key, result, seconds: seconds(), error });
   }
 }
@@ -82,21 +78,12 @@ function scheduled(key: string, result: WorkResult, queue: WorkQueue): boolean {
   return requeueAfterMs === undefined;
 }
 
-async function inTime(key: string, options: WorkersOptions): Promise<WorkResult> {
-  const { handle, timeoutMs = 30_000, signal: calledOff, timers, observe } = options;
-  const end = new AbortController();
-  // Linked by hand: what AbortSignal.any makes of a signal that lives long stays in memory as long, once somebody listened to it.
-  const callOff = (): void => end.abort(calledOff?.reason);
-  calledOff?.addEventListener("abort", callOff);
-  if (calledOff?.aborted) callOff();
-  const stopTimer = timers.after(timeoutMs, () => {
-    observe?.({ kind: "overdue", key });
-    end.abort(new WorkOverdue(`${key} was not done within ${timeoutMs / 1000} s`));
-  });
+async function handled(key: string, options: WorkersOptions): Promise<WorkResult> {
+  const { handle, overdueMs = 30_000, signal, timers, observe } = options;
+  const stopTimer = timers.after(overdueMs, () => observe?.({ kind: "overdue", key }));
   try {
-    return await handle(key, end.signal);
+    return await handle(key, signal);
   } finally {
     stopTimer();
-    calledOff?.removeEventListener("abort", callOff);
   }
 }

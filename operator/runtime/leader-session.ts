@@ -21,7 +21,7 @@ import { lookAtRedis, type RedisServer } from "../observe/redis-servers.ts";
 import { type ConfigWriter, createConfigWriter, type OpenConfig } from "../publish/config-writer.ts";
 import { RedisRefused } from "../publish/refusals.ts";
 import { createWorkQueue, type QueueFigures, type WorkQueue } from "../queue/work-queue.ts";
-import { runWorkers, type WorkResult } from "../queue/workers.ts";
+import { runWorkers, type WorkObservation, type WorkResult } from "../queue/workers.ts";
 import { createEventRecorder, type StoppableRecorder } from "../record/create-event-recorder.ts";
 import { createSecretStore } from "../secrets/secret-store.ts";
 import { createSecretSweep, type SecretSweep } from "../secrets/secret-sweep.ts";
@@ -170,7 +170,7 @@ export class LeaderSession {
 
   /** The caches are complete. */
   start(): void {
-    const { caches, timers, monotonic, metrics, settings, logger } = this.#context;
+    const { caches, timers, monotonic, settings } = this.#context;
     for (const object of caches.all()) this.#handlers.found(object);
     const deps = this.#handleDeps();
     const workers = runWorkers({
@@ -180,14 +180,7 @@ export class LeaderSession {
       signal: this.#leadership.ended,
       timers,
       monotonic,
-      observe: (observation) => {
-        metrics.observeWork(observation);
-        if (observation.kind !== "ended" || observation.error === undefined) return;
-        const { namespace, name } = projectOfKey(observation.key);
-        const { error } = observation;
-        const log = isOvertaken(error) || error instanceof RedisRefused ? logger.debug : logger.warn;
-        log("Failed to reconcile Project; trying again", { namespace, name, error: describeError(error) });
-      },
+      observe: (observation) => this.#observeWork(observation),
     });
     // Every Project is reconciled even if Redis is away: its status says that it can't be published.
     this.#lookAtAll();
@@ -208,6 +201,21 @@ export class LeaderSession {
   async #handle(key: string, deps: ProcessKeyDeps, signal: AbortSignal): Promise<WorkResult> {
     if (this.#resealing.delete(key)) await (await this.#writer.begun()).publisher.reseal(projectOfKey(key));
     return await processKey(key, deps, signal);
+  }
+
+  #observeWork(observation: WorkObservation): void {
+    const { metrics, logger } = this.#context;
+    metrics.observeWork(observation);
+    if (observation.kind === "started") return;
+    const { namespace, name } = projectOfKey(observation.key);
+    if (observation.kind === "overdue") {
+      logger.warn("Reconcile of Project takes long; waiting for it", { namespace, name });
+      return;
+    }
+    const { error } = observation;
+    if (error === undefined) return;
+    const log = isOvertaken(error) || error instanceof RedisRefused ? logger.debug : logger.warn;
+    log("Failed to reconcile Project; trying again", { namespace, name, error: describeError(error) });
   }
 
   async #open(): Promise<OpenConfig> {
