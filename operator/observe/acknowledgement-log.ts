@@ -1,4 +1,4 @@
-// Logs acknowledgements that can't be read: at once and then once a minute, for they are looked at many times a second while somebody
+// Logs acknowledgements and usage figures that can't be read: at once and then once a minute, for they are looked at many times a second while somebody
 // waits for them.
 
 import { describeError } from "../../core/log/describe-error.ts";
@@ -14,18 +14,32 @@ export function createAcknowledgementLog(
   const reminders = createReminders(monotonic);
   return (observation) => {
     if (observation.kind === "looked") reminders.over("failed");
-    if (observation.kind === "failed" && reminders.isDue("failed")) {
-      const { error } = observation;
-      logger.warn("Failed to read acknowledgements of replicas", { error: describeError(error), ...adviceOn(error) });
-    }
-    if (observation.kind === "unreadable" && reminders.isDue("unreadable")) {
-      const { replica, fields } = observation;
-      logger.warn("Acknowledgement of a replica is not valid; ignoring the fields", {
-        replica,
-        fields: fields.join(", "),
-      });
-    }
+    else if (reminders.isDue(observation.kind)) logger.warn(...lineOf(observation));
   };
+}
+
+type Failure = Exclude<LookObservation, { readonly kind: "looked" }>;
+
+function lineOf(failure: Failure): Parameters<Logger["warn"]> {
+  switch (failure.kind) {
+    case "failed":
+      return ["Failed to read acknowledgements of replicas", factsOf(failure.error)];
+    case "unreadable": {
+      const { replica, fields } = failure;
+      return ["Acknowledgement of a replica is not valid; ignoring the fields", { replica, fields: fields.join(", ") }];
+    }
+    case "usageFailed":
+      return ["Failed to read usage figures of replicas; keeping the previous ones", factsOf(failure.error)];
+    case "unreadableUsage": {
+      const { replica, projects } = failure;
+      const facts = { replica, projects: projects.length, one: projects[0] };
+      return ["Usage figures of a replica are not valid; ignoring them", facts];
+    }
+  }
+}
+
+function factsOf(error: unknown): { readonly error: string; readonly advice?: string } {
+  return { error: describeError(error), ...adviceOn(error) };
 }
 
 function adviceOn(error: unknown): { readonly advice?: string } {

@@ -16,7 +16,8 @@ export function createInterruptionLog(logger: Logger, monotonic: Monotonic): Int
     log("List or watch failed", { kind, error: describeError(error), ...adviceOn(error) });
   };
   return (kind, observation) => {
-    if (observation.what === "listed" || observation.what === "watching") reminders.over(kind);
+    // A list alone is no recovery: the watch that follows it may fail again.
+    if (observation.what === "watching") reminders.over(kind);
     if (observation.what === "failed") failed(kind, observation.error);
     if (observation.what === "compared" && observation.behind > 0) {
       logger.warn("Watch missed changes; listing again", { kind, objects: observation.behind });

@@ -86,7 +86,7 @@ function workObserver(
     labels,
   );
   const time = seconds("controller_runtime_reconcile_time_seconds", "Duration of reconciles", labels);
-  const overdue = counter("jsonplane_reconciles_overdue_total", "Reconciles that took too long and were aborted");
+  const overdue = counter("jsonplane_reconciles_overdue_total", "Reconciles that took longer than 30 seconds");
   let active = 0;
   read({ name: "controller_runtime_active_workers", help: "Workers that are at work", labels }, () => [
     { labels: controllerLabels, value: active },

@@ -7,7 +7,7 @@ import type { ProjectRef } from "../../core/config/types.ts";
 import type { RedisClient } from "../../core/redis/redis-client.ts";
 import { type Monotonic, pause, systemMonotonic, type Timers } from "../../core/timers.ts";
 import { type Availability, availabilityOf, type Liveness, livenessOf } from "./availability.ts";
-import { createQuotaAggregator } from "./quota-aggregator.ts";
+import { createQuotaAggregator, type QuotaAggregator, type UnreadableUsage } from "./quota-aggregator.ts";
 import { liveMs, liveReplicas, type ReplicaState } from "./replicas.ts";
 
 /** `programmed` = every live replica can no longer serve anything older than the revision. */
@@ -50,7 +50,11 @@ export type LookObservation =
   /** The last look stands. */
   | { readonly kind: "failed"; readonly error: unknown }
   /** Nothing in these fields of its acknowledgement counts. */
-  | { readonly kind: "unreadable"; readonly replica: string; readonly fields: readonly string[] };
+  | { readonly kind: "unreadable"; readonly replica: string; readonly fields: readonly string[] }
+  /** What the replica says of how much these projects use does not count. */
+  | ({ readonly kind: "unreadableUsage" } & UnreadableUsage)
+  /** How much projects use could not be read: the former figures stand. */
+  | { readonly kind: "usageFailed"; readonly error: unknown };
 
 export interface AcknowledgementsDeps {
   readonly redisClient: RedisClient;
@@ -124,8 +128,9 @@ export function createAcknowledgements(deps: AcknowledgementsDeps): Acknowledgem
     const found = await liveReplicas(redisClient);
     if (monotonic() - usesAt < usesMs) return found;
     usesAt = monotonic();
-    // Nothing waits for it: the former reading stays.
-    await quotas.read(found.map(({ replica }) => replica)).catch(() => undefined);
+    await readUses(quotas, found, (observation) => {
+      if (!stopped) observe(observation);
+    });
     usesText = JSON.stringify([...quotas.uses()]);
     return found;
   };
@@ -211,6 +216,20 @@ export function createAcknowledgements(deps: AcknowledgementsDeps): Acknowledgem
       stopTimer?.();
     },
   };
+}
+
+/** Nothing waits for it: where it fails the former reading stays. */
+async function readUses(
+  quotas: QuotaAggregator,
+  replicas: readonly ReplicaState[],
+  observe: (observation: LookObservation) => void,
+): Promise<void> {
+  try {
+    const unreadable = await quotas.read(replicas.map(({ replica }) => replica));
+    for (const each of unreadable) observe({ kind: "unreadableUsage", ...each });
+  } catch (error) {
+    observe({ kind: "usageFailed", error });
+  }
 }
 
 /** What one replica builds, another may not know to be building. */

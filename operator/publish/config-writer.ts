@@ -70,6 +70,8 @@ export function createConfigWriter(deps: ConfigWriterDeps): ConfigWriter {
   };
   const begin = async (isDue: boolean): Promise<OpenConfig> => {
     if (refusal !== undefined && !isDue && monotonic() < refusal.until) throw refusal.error;
+    // The publisher writes as soon as its own part is done; the beginning counts only once all of it is.
+    current = undefined;
     const config = await opened();
     try {
       const overridden = await config.publisher.begin({ confirm, takeOver });
@@ -82,8 +84,14 @@ export function createConfigWriter(deps: ConfigWriterDeps): ConfigWriter {
       }
       throw error;
     }
+    try {
+      await onSessionBegun(config);
+    } catch (error) {
+      // The next beginning ends the session in which others may be publishing.
+      refuse(error);
+      throw error;
+    }
     refusal = undefined;
-    await onSessionBegun(config);
     current = config;
     return config;
   };

@@ -1,8 +1,10 @@
 // What the live replicas say of quotas, as the statuses of Projects are to say it: often enough to be useful, and seldom enough that
 // an API server does not feel the writes of clients. Of several replicas the one that knows of more is right, or was a moment ago.
+// Figures of a project that can't be read count as absent, and are named; other projects and replicas are not affected.
 
 import { usageKey } from "../../core/config/config-keys.ts";
 import { type QuotaUse, type QuotaUses, quotaKinds } from "../../core/config/quota-uses.ts";
+import { isObject } from "../../core/json/json-value.ts";
 import type { RedisClient } from "../../core/redis/redis-client.ts";
 import { fieldsOf } from "../../core/redis/reply.ts";
 
@@ -12,9 +14,15 @@ export const nearlyFullUntil = 0.75;
 /** A change of less than this part of the limit is not worth a write. */
 const minReportedChange = 0.01;
 
+/** Projects of which a replica has written figures that can't be read. */
+export interface UnreadableUsage {
+  readonly replica: string;
+  readonly projects: readonly string[];
+}
+
 export interface QuotaAggregator {
-  /** Takes down what the replicas say now. */
-  read(replicas: readonly string[]): Promise<void>;
+  /** Takes down what the replicas say now; answers with what of it can't be read. Rejects where Redis can't be asked. */
+  read(replicas: readonly string[]): Promise<readonly UnreadableUsage[]>;
   /** By `<namespace>/<name>`: changes at most once in `restMs` while the limits stay the same. */
   uses(): ReadonlyMap<string, QuotaUses>;
 }
@@ -40,18 +48,49 @@ export function createQuotaAggregator(redisClient: RedisClient, now: () => numbe
     async read(replicas) {
       const reports = await Promise.all(replicas.map((replica) => reportOf(redisClient, replica)));
       const found = new Map<string, QuotaUses>();
-      for (const [name, each] of reports.flatMap((one) => [...one])) found.set(name, larger(found.get(name), each));
+      for (const [name, each] of reports.flatMap(({ uses: of }) => [...of])) {
+        found.set(name, larger(found.get(name), each));
+      }
       entries = new Map([...found].map(([name, each]) => [name, next(name, each)]));
       uses = new Map([...entries].map(([name, entry]) => [name, entry.uses]));
+      return reports
+        .filter(({ projects }) => projects.length > 0)
+        .map(({ replica, projects }) => ({ replica, projects }));
     },
     uses: () => uses,
   };
 }
 
-async function reportOf(redisClient: RedisClient, replica: string): Promise<ReadonlyMap<string, QuotaUses>> {
+interface Report extends UnreadableUsage {
+  readonly uses: ReadonlyMap<string, QuotaUses>;
+}
+
+async function reportOf(redisClient: RedisClient, replica: string): Promise<Report> {
   const key = usageKey(replica);
-  const fields = fieldsOf(await redisClient.read(key, "HGETALL", key));
-  return new Map([...fields].map(([name, text]) => [name, JSON.parse(text) as QuotaUses]));
+  const uses = new Map<string, QuotaUses>();
+  const projects: string[] = [];
+  for (const [name, text] of fieldsOf(await redisClient.read(key, "HGETALL", key))) {
+    const found = usesIn(text);
+    if (found === undefined) projects.push(name);
+    else uses.set(name, found);
+  }
+  return { replica, uses, projects };
+}
+
+function usesIn(text: string): QuotaUses | undefined {
+  try {
+    const value = JSON.parse(text) as unknown;
+    return isObject(value) && quotaKinds.every((kind) => isUse(value[kind])) ? (value as QuotaUses) : undefined;
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}
+
+function isUse(value: unknown): boolean {
+  if (value === undefined) return true;
+  const { used, limit } = (value ?? {}) as Partial<QuotaUse>;
+  return typeof used === "number" && typeof limit === "number";
 }
 
 function larger(one: QuotaUses | undefined, other: QuotaUses): QuotaUses {

@@ -1,5 +1,6 @@
-// Works on a number of keys of the queue at once. A worker outlives whatever its handler does: an error is reported and the key is
-// retried; a handler that takes too long is aborted by its signal, reported, and still waited for, because a key never runs twice at once.
+// Works on so many keys of the queue at once. Whatever a handler does, its worker goes on: an error is reported and the key comes again.
+// A handler that takes long is reported and waited for. It is not aborted: every call that it makes has a limit of its own, so that it ends;
+// what it has published its statuses have to say; and the next attempt would take as long.
 
 import type { Monotonic, Timers } from "../../core/timers.ts";
 import type { WorkQueue } from "./work-queue.ts";
@@ -20,26 +21,21 @@ export type WorkObservation =
       readonly seconds: number;
       readonly error?: unknown;
     }
-  /** It took longer than its time, and its signal was aborted. */
+  /** It takes longer than its time, and goes on. */
   | { readonly kind: "overdue"; readonly key: string };
 
 export interface WorkersOptions {
   readonly queue: WorkQueue;
   readonly workers: number;
-  /** The signal aborts when the handler's time is over, or with the parent signal; a handler then ends as soon as it can. */
+  /** Gets `signal`; when it aborts, a handler ends as soon as it can. */
   readonly handle: (key: string, signal: AbortSignal) => Promise<WorkResult>;
-  /** 30 s by default. */
-  readonly timeoutMs?: number;
-  /** The parent of all handlers' signals: aborted when leadership is lost. */
-  readonly signal?: AbortSignal;
+  /** A handler that takes longer is reported; 30 s by default. */
+  readonly overdueMs?: number;
+  /** Aborted when nothing may go on: leadership is lost. */
+  readonly signal: AbortSignal;
   readonly timers: Timers;
   readonly monotonic: Monotonic;
   readonly observe?: (observation: WorkObservation) => void;
-}
-
-/** A key was worked on for too long. */
-export class WorkOverdue extends Error {
-  override readonly name = "WorkOverdue";
 }
 
 /** Resolves when the queue is stopped and every worker has ended. Never rejects. */
@@ -64,11 +60,11 @@ async function workOn(key: string, options: WorkersOptions): Promise<void> {
   const seconds = (): number => (monotonic() - since) / 1000;
   observe?.({ kind: "started" });
   try {
-    const isDone = requeue(key, await withTimeout(key, options), queue);
+    const isDone = requeue(key, await handled(key, options), queue);
     observe?.({ kind: "ended", key, result: isDone ? "success" : "requeue_after", seconds: seconds() });
   } catch (error) {
     queue.retry(key);
-    const result = options.signal?.aborted ? "abandoned" : "error";
+    const result = options.signal.aborted ? "abandoned" : "error";
     observe?.({ kind: "ended", key, result, seconds: seconds(), error });
   }
 }
@@ -85,21 +81,12 @@ function requeue(key: string, result: WorkResult, queue: WorkQueue): boolean {
   return requeueAfterMs === undefined;
 }
 
-async function withTimeout(key: string, options: WorkersOptions): Promise<WorkResult> {
-  const { handle, timeoutMs = 30_000, signal: parentSignal, timers, observe } = options;
-  const end = new AbortController();
-  // Linked by hand: a signal of AbortSignal.any that has had a listener stays in memory as long as its long-lived source.
-  const abort = (): void => end.abort(parentSignal?.reason);
-  parentSignal?.addEventListener("abort", abort);
-  if (parentSignal?.aborted) abort();
-  const stopTimer = timers.after(timeoutMs, () => {
-    observe?.({ kind: "overdue", key });
-    end.abort(new WorkOverdue(`${key} was not done within ${timeoutMs / 1000} s`));
-  });
+async function handled(key: string, options: WorkersOptions): Promise<WorkResult> {
+  const { handle, overdueMs = 30_000, signal, timers, observe } = options;
+  const stopTimer = timers.after(overdueMs, () => observe?.({ kind: "overdue", key }));
   try {
-    return await handle(key, end.signal);
+    return await handle(key, signal);
   } finally {
     stopTimer();
-    parentSignal?.removeEventListener("abort", abort);
   }
 }

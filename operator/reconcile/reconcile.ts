@@ -21,7 +21,7 @@ const unconfirmedRequeueMs = 5_000;
 
 export async function reconcile(seen: Seen, deps: ReconcileDeps, signal: AbortSignal): Promise<Reconciled> {
   const started = await start(seen, deps);
-  if (!(await areDeletionsConfirmed(started))) return await onlyRevoke(started);
+  if (!(await areDeletionsConfirmed(started, signal))) return await onlyRevoke(started);
   const pass: Pass = { ...started, namespaceUid: await namespaceUidOf(started) };
   const stored = await evaluateStoredData(pass);
   const resolved = await resolveStep(pass);
@@ -41,9 +41,12 @@ async function start(seen: Seen, deps: ReconcileDeps): Promise<StartedPass> {
 }
 
 /** False while something is missing that may only be unseen: nothing may be published or withdrawn then. */
-async function areDeletionsConfirmed({ objects, deleted, published, deps }: StartedPass): Promise<boolean> {
+async function areDeletionsConfirmed(
+  { objects, deleted, published, deps }: StartedPass,
+  signal: AbortSignal,
+): Promise<boolean> {
   const uids = new Set(deleted.map(({ metadata }) => metadata.uid));
-  return await deps.confirmedDeletions.areConfirmed(objects, published, uids);
+  return await deps.confirmedDeletions.areConfirmed(objects, published, uids, signal);
 }
 
 async function onlyRevoke({ objects, deleted, published, config, deps }: StartedPass): Promise<Reconciled> {

@@ -1,5 +1,6 @@
 // Says when a Project is to be looked at again although nothing has changed, and which revision is waited for. Pure.
 
+import type { RolloutState } from "../publish/acknowledgements.ts";
 import type { ProjectOutcome } from "../status/outcomes.ts";
 
 export interface Reconciled {
@@ -14,6 +15,8 @@ export interface Reconciled {
 /** A revision that some live replica has not acknowledged, or for which there is no live replica. */
 export interface UnacknowledgedRevision {
   readonly revision: number;
+  /** How far it had come, as the status says. */
+  readonly state: Exclude<RolloutState, "programmed">;
   /** Some live replica has acknowledged it already, as the status says. */
   readonly isServed: boolean;
 }
@@ -40,9 +43,11 @@ export function requeue(outcome: ProjectOutcome, rewriteAfterMs: number, now: nu
   // The ring's next step can be taken, or waits for replicas that nothing else waits for.
   if (resolved.ringWaits) moments.push(ringRequeueMs);
   if (progress.waitingFor === "purge" || progress.purgesSessions) moments.push(purgeRequeueMs);
-  const awaited = { revision: publishResult.revision, isServed: rollout.availability === "served" };
+  const { state, availability } = rollout;
   return {
     ...(moments.length > 0 && { requeueAfterMs: Math.min(...moments) }),
-    ...(rollout.state !== "programmed" && { awaited }),
+    ...(state !== "programmed" && {
+      awaited: { revision: publishResult.revision, state, isServed: availability === "served" },
+    }),
   };
 }

@@ -30,8 +30,15 @@ export interface EventHandlers extends CacheListener {
   /** Objects of the key whose DELETED event came; they are the caller's until `giveBack`. */
   takeDeleted(key: string): readonly CustomResource[];
   giveBack(key: string, objects: readonly CustomResource[]): void;
-  /** The key's newest revision, while some replica has not acknowledged it; undefined = all have. */
-  awaits(key: string, awaited: UnacknowledgedRevision | undefined): void;
+  /**
+   * The key's newest revision was not acknowledged by all when its status was written; undefined = it was. What replicas have done since comes only
+   * once, and is looked for at once.
+   */
+  awaits(
+    key: string,
+    awaited: UnacknowledgedRevision | undefined,
+    acknowledgements: Acknowledgements | undefined,
+  ): void;
   acknowledged(acknowledgements: Acknowledgements): void;
   /** Seconds since the change that is programmed now arrived; undefined when no change of the object arrived. */
   programmed(uid: string): number | undefined;
@@ -55,13 +62,6 @@ export function createEventHandlers({ add, hosts, keys, monotonic }: EventHandle
   let uses: ReturnType<Acknowledgements["uses"]> = new Map();
   let lastLiveness: Liveness = "unknown";
   let isOwnWrite = false;
-
-  const enqueueAwaiting = (acknowledgements: Acknowledgements): void => {
-    for (const [key, { revision, isServed }] of awaited) {
-      const becameServed = !isServed && acknowledgements.availabilityOf(projectOfKey(key), revision) === "served";
-      if (becameServed || acknowledgements.rolloutOf(revision) !== "waiting") add(key);
-    }
-  };
 
   /** Every Project's status reports whether replicas are live. Compared first, so that many replicas that come and go enqueue once. */
   const enqueueAll = (liveness: Liveness): void => {
@@ -109,12 +109,13 @@ export function createEventHandlers({ add, hosts, keys, monotonic }: EventHandle
     },
     takeDeleted: deletions.take,
     giveBack: deletions.giveBack,
-    awaits(key, next) {
+    awaits(key, next, acknowledgements) {
       if (next === undefined) awaited.delete(key);
       else awaited.set(key, next);
+      if (next !== undefined && acknowledgements !== undefined && isOutdated(key, next, acknowledgements)) add(key);
     },
     acknowledged(acknowledgements) {
-      enqueueAwaiting(acknowledgements);
+      for (const [key, each] of awaited) if (isOutdated(key, each, acknowledgements)) add(key);
       enqueueAll(acknowledgements.liveness());
       const now = acknowledgements.refusedProjects();
       for (const key of now.symmetricDifference(refused)) add(key);
@@ -131,6 +132,16 @@ export function createEventHandlers({ add, hosts, keys, monotonic }: EventHandle
       return since === undefined ? undefined : (monotonic() - since) / 1000;
     },
   };
+}
+
+/** Whether a status that was written so would say something else now. */
+function isOutdated(
+  key: string,
+  { revision, state, isServed }: UnacknowledgedRevision,
+  acknowledgements: Acknowledgements,
+): boolean {
+  if (acknowledgements.rolloutOf(revision) !== state) return true;
+  return !isServed && acknowledgements.availabilityOf(projectOfKey(key), revision) === "served";
 }
 
 /** Keys that only one of the maps has, or whose values differ. */

@@ -11,9 +11,7 @@ import { createConfirmedDeletions } from "../finalize/confirmed-deletions.ts";
 import { createHeldObjects, type HeldObjects } from "../finalize/held-objects.ts";
 import { createNamespaceUids } from "../finalize/namespace-uids.ts";
 import { ringSecretNameOf } from "../keyring/ring-secret.ts";
-import { rotateFleetRing } from "../keyring/rotate-fleet-ring.ts";
-import { createSealedConfig } from "../keyring/sealed-config.ts";
-import type { KubeApi, KubeObject } from "../kube/api.ts";
+import type { KubeApi } from "../kube/api.ts";
 import { createRepairs } from "../kube/repairs.ts";
 import { fencedApi } from "../lead/fenced-api.ts";
 import type { Leadership } from "../lead/leadership.ts";
@@ -22,9 +20,8 @@ import type { KeptFigures } from "../observe/kept-figures.ts";
 import { lookAtRedis, type RedisServer } from "../observe/redis-servers.ts";
 import { type ConfigWriter, createConfigWriter, type OpenConfig } from "../publish/config-writer.ts";
 import { RedisRefused } from "../publish/refusals.ts";
-import { liveReplicas } from "../publish/replicas.ts";
 import { createWorkQueue, type QueueFigures, type WorkQueue } from "../queue/work-queue.ts";
-import { runWorkers, type WorkResult } from "../queue/workers.ts";
+import { runWorkers, type WorkObservation, type WorkResult } from "../queue/workers.ts";
 import { createEventRecorder, type StoppableRecorder } from "../record/create-event-recorder.ts";
 import { createSecretStore } from "../secrets/secret-store.ts";
 import { createSecretSweep, type SecretSweep } from "../secrets/secret-sweep.ts";
@@ -40,6 +37,7 @@ import { type OpenedConfig, openConfig } from "./open-config.ts";
 import type { OperatorContext } from "./operator-context.ts";
 import { isOvertaken, type ProcessKeyDeps, processKey } from "./process-key.ts";
 import { createPublishHealth, type PublishHealth } from "./publish-health.ts";
+import { createRingMaintenance, type RingMaintenance } from "./ring-maintenance.ts";
 
 export class LeaderSession {
   readonly #context: OperatorContext;
@@ -53,6 +51,7 @@ export class LeaderSession {
   readonly #sweep: SecretSweep;
   readonly #writer: ConfigWriter;
   readonly #keptData: KeptDataMaintenance;
+  readonly #ring: RingMaintenance;
   readonly #maintenance: Maintenance;
   readonly #heldObjects: HeldObjects;
   readonly #health = createPublishHealth();
@@ -112,6 +111,14 @@ export class LeaderSession {
       enqueue: (key) => this.#queue.add(key),
       config: () => this.#opened,
     });
+    this.#ring = createRingMaintenance({
+      context,
+      api: this.#api,
+      resealProject: (ref) => {
+        this.#resealing.add(keyOfProject(ref));
+        this.#queue.add(keyOfProject(ref), "bulk");
+      },
+    });
     this.#maintenance = this.#createMaintenance();
     this.#heldObjects = createHeldObjects({
       caches,
@@ -163,7 +170,7 @@ export class LeaderSession {
 
   /** The caches are complete. */
   start(): void {
-    const { caches, timers, monotonic, metrics, settings, logger } = this.#context;
+    const { caches, timers, monotonic, settings } = this.#context;
     for (const object of caches.all()) this.#handlers.addExisting(object);
     const deps = this.#handleDeps();
     const workers = runWorkers({
@@ -173,14 +180,7 @@ export class LeaderSession {
       signal: this.#leadership.ended,
       timers,
       monotonic,
-      observe: (observation) => {
-        metrics.observeWork(observation);
-        if (observation.kind !== "ended" || observation.error === undefined) return;
-        const { namespace, name } = projectOfKey(observation.key);
-        const { error } = observation;
-        const log = isOvertaken(error) || error instanceof RedisRefused ? logger.debug : logger.warn;
-        log("Failed to reconcile Project; trying again", { namespace, name, error: describeError(error) });
-      },
+      observe: (observation) => this.#observeWork(observation),
     });
     // Every Project is reconciled even if Redis is away: its status says that it can't be published.
     this.#lookAtAll();
@@ -199,6 +199,21 @@ export class LeaderSession {
   async #handle(key: string, deps: ProcessKeyDeps, signal: AbortSignal): Promise<WorkResult> {
     if (this.#resealing.delete(key)) await (await this.#writer.session()).publisher.reseal(projectOfKey(key));
     return await processKey(key, deps, signal);
+  }
+
+  #observeWork(observation: WorkObservation): void {
+    const { metrics, logger } = this.#context;
+    metrics.observeWork(observation);
+    if (observation.kind === "started") return;
+    const { namespace, name } = projectOfKey(observation.key);
+    if (observation.kind === "overdue") {
+      logger.warn("Reconcile of Project takes long; waiting for it", { namespace, name });
+      return;
+    }
+    const { error } = observation;
+    if (error === undefined) return;
+    const log = isOvertaken(error) || error instanceof RedisRefused ? logger.debug : logger.warn;
+    log("Failed to reconcile Project; trying again", { namespace, name, error: describeError(error) });
   }
 
   async #open(): Promise<OpenConfig> {
@@ -262,6 +277,7 @@ export class LeaderSession {
       keys: () => caches.index.keys(),
       knows: caches.knows,
       publisher: async () => (await this.#writer.session()).publisher,
+      confirmCaches: () => caches.confirm(this.#leadership.ended),
       verify: () => this.#verify(),
       rotateRing: () => this.#health.withRing(() => this.#rotateRing()),
       lookAtRedis: async () => {
@@ -276,38 +292,11 @@ export class LeaderSession {
 
   async #rotateRing(): Promise<void> {
     await this.#writer.session();
-    const opened = this.#opened;
-    if (opened === undefined) return;
-    const { settings, clock, audit } = this.#context;
-    const { publisher, ring, redisClient } = opened;
-    let secret: KubeObject | undefined;
-    const sealingKid = (): string => ring.current().keys[0].kid;
-    // Done by the project's own worker: nothing else publishes the project meanwhile.
-    const resealProject = async (ref: { readonly namespace: string; readonly name: string }): Promise<void> => {
-      this.#resealing.add(keyOfProject(ref));
-      this.#queue.add(keyOfProject(ref), "bulk");
-    };
-    await rotateFleetRing({
-      api: this.#api,
-      namespace: settings.namespace,
-      className: settings.className,
-      random: randomBytes,
-      clock,
-      ring,
-      annotations: () => opened.store.annotations(),
-      replicas: () => liveReplicas(redisClient),
-      config: createSealedConfig({ publisher, resealProject, sealingKid }),
-      onStep: (step) => audit.record({ action: "fleet_ring_step", facts: { step } }),
-      onAdopted: (kids) => audit.record({ action: "fleet_ring_adopted", facts: { keys: kids.join(",") } }),
-      onSecret: (found) => {
-        secret = found;
-      },
-    });
-    await this.#keptData.look(secret);
+    if (this.#opened !== undefined) await this.#keptData.look(await this.#ring.look(this.#opened));
   }
 
   #handleDeps(): ProcessKeyDeps {
-    const { caches, clock, metrics, settings } = this.#context;
+    const { caches, clock, metrics, settings, logger } = this.#context;
     const api = this.#api;
     const applyOwnWrite: ProcessKeyDeps["applyOwnWrite"] = (object, answer) =>
       caches.objects[object.kind].applyOwnWrite(answer);
@@ -327,18 +316,25 @@ export class LeaderSession {
       giveBack: this.#handlers.giveBack,
       sessionCount: this.#maintenance.sessionCount,
       onProcessed: (key, { done, published, unwritten }) => {
-        this.#handlers.awaits(key, done?.awaited);
-        // The last acknowledgement may have come while the status was written, and comes only once.
-        const { awaited } = done ?? {};
-        if (awaited !== undefined && this.#opened?.acknowledgements.rolloutOf(awaited.revision) === "programmed")
-          this.#queue.add(key);
+        this.#handlers.awaits(key, done?.awaited, this.#opened?.acknowledgements);
         this.#health.processed(key, unwritten === true);
         this.#maintenance.processed(key, published);
       },
       writer: this.#writer,
       deletions: this.#keptData.deletions,
       keptSizes: this.#keptData.sizes,
-      confirmedDeletions: createConfirmedDeletions(api, this.#heldObjects),
+      confirmedDeletions: createConfirmedDeletions({
+        api,
+        lacks: this.#heldObjects.lacks,
+        monotonic: this.#context.monotonic,
+        onFound: ({ namespace, name }, children) => {
+          logger.warn("Objects that the watch lacks still exist; their Project waits for the watch", {
+            namespace,
+            name,
+            objects: children,
+          });
+        },
+      }),
       isReplaced: this.#heldObjects.isReplaced,
       namespaces: createNamespaceUids({
         api,

@@ -1,15 +1,13 @@
 // What the leader does besides reconciling: says when everything has been published once, finds what no object explains, looks
 // whether Redis was emptied, how much memory it uses and when its certificate ends, renews the fleet's ring, sweeps what is left behind, and looks at everything again now and then.
 
-import { keyOfProject, projectOfKey } from "../../core/config/config-keys.ts";
 import { describeError } from "../../core/log/describe-error.ts";
 import type { Logger } from "../../core/log/logger.ts";
 import { pause, type Timers } from "../../core/timers.ts";
-import { checkMissing } from "../finalize/confirmed-deletions.ts";
-import { awaitsPurge, type DataRecord, hasGuarded } from "../model/data-record.ts";
 import type { Publisher } from "../publish/publisher.ts";
 import { RedisRefused } from "../publish/refusals.ts";
 import type { WorkQueue } from "../queue/work-queue.ts";
+import { createOrphanedProjects } from "./orphaned-projects.ts";
 
 export interface MaintenanceDeps {
   readonly queue: WorkQueue;
@@ -24,6 +22,8 @@ export interface MaintenanceDeps {
   /** False of a namespace whose objects are not known. */
   readonly knows: (namespace: string) => boolean;
   readonly publisher: () => Promise<Publisher>;
+  /** Resolves once what `keys` and `knows` say is no older than this call. */
+  readonly confirmCaches: () => Promise<void>;
   readonly verify: () => Promise<void>;
   readonly rotateRing: () => Promise<unknown>;
   /** How much memory Redis uses, and when its certificate ends: as soon as a writer session has begun, and regularly from then on. */
@@ -55,14 +55,12 @@ const ringMs = 5_000;
 const redisLookMs = 15_000;
 const resyncMs = 600_000;
 const orphansMs = 60_000;
-const suspicionMs = 15_000;
 
 export function createMaintenance(deps: MaintenanceDeps): Maintenance {
   const { queue, logger } = deps;
   /** Keys that have not been published since the session began; undefined once all were. */
   let pending: Set<string> | undefined = new Set();
   let sessions = 0;
-  let suspected: ReadonlySet<string> = new Set();
   /** Why the Redis is left to another installation. */
   let refusedFor: string | undefined;
 
@@ -89,37 +87,19 @@ export function createMaintenance(deps: MaintenanceDeps): Maintenance {
     redisUnavailable = false;
   };
 
-  /**
-   * What is published, or has data to be purged, and belongs to no object: withdrawn by its own reconcile. What was withdrawn before, and whose last
-   * objects went while nobody looked: its data count as kept from then on.
-   */
-  const orphans = async (): Promise<void> => {
-    const publisher = await deps.publisher();
-    const present = new Set(deps.keys());
-    const known = (await publisher.published()).filter(({ namespace }) => deps.knows(namespace));
-    const published = new Set(known.map(keyOfProject));
-    const missing = checkMissing({ published, present, deleted: new Set(), suspected });
-    suspected = missing.suspected;
-    const isThere = (key: string) => present.has(key) || published.has(key) || !deps.knows(projectOfKey(key).namespace);
-    for (const key of [...missing.gone, ...leftBehind(publisher.dataRecords(), isThere)]) queue.add(key, "bulk");
-    if (suspected.size === 0) return;
-    logger.warn("Mass deletion suspected; checking again before withdrawing", {
-      projects: suspected.size,
-    });
-    void runTask("orphans", lookAgain);
-  };
-
-  const lookAgain = async (): Promise<void> => {
-    await pause(deps.timers, suspicionMs, deps.signal).catch(() => undefined);
-    if (!deps.signal.aborted) await orphans();
-  };
+  const orphans = createOrphanedProjects({ ...deps, runTask });
 
   const complete = async (): Promise<void> => {
-    if (pending === undefined || pending.size > 0) return;
-    await (await deps.publisher()).complete();
+    if (pending?.size !== 0) return;
+    const before = sessions;
+    const publisher = await deps.publisher();
+    // Whoever asks for the publisher of a Redis that was emptied begins anew, or waits for the beginning under way: then all is to be published again.
+    if (sessions !== before) return;
+    await publisher.complete();
+    if (sessions !== before) return;
     pending = undefined;
     logger.info("All Projects are published");
-    await orphans();
+    await orphans.look();
   };
 
   const every = async (milliseconds: number, name: string, run: () => Promise<unknown>): Promise<void> => {
@@ -162,7 +142,7 @@ export function createMaintenance(deps: MaintenanceDeps): Maintenance {
         every(ringMs, "rotate-ring", deps.rotateRing),
         every(redisLookMs, "redis-info", deps.lookAtRedis),
         every(orphansMs, "orphans", async () => {
-          if (pending === undefined) await orphans();
+          if (pending === undefined) await orphans.look();
           else
             logger.info("Some Projects are not published yet", { projects: pending.size, example: [...pending].at(0) });
           await deps.sweepOrphans();
@@ -173,10 +153,4 @@ export function createMaintenance(deps: MaintenanceDeps): Maintenance {
       ]);
     },
   };
-}
-
-/** Keys of projects with data only: to be purged, or of objects whose deletion was not seen. */
-function leftBehind(records: ReadonlyMap<string, DataRecord>, isThere: (key: string) => boolean): readonly string[] {
-  const left = [...records].filter(([key, record]) => awaitsPurge(record) || (hasGuarded(record) && !isThere(key)));
-  return left.map(([key]) => key);
 }

@@ -42,14 +42,17 @@ export async function listPages(reader: KubeReader, listed: Listed): Promise<Who
 }
 
 /** Keeps nothing of the pages; answers with the version of the whole list. */
-export async function readPages(reader: KubeReader, listed: Listed): Promise<string> {
+export async function readPages(reader: Pick<KubeReader, "list">, listed: Listed): Promise<string> {
   const first = await inOneGo(reader, listed);
   const version = first === "forgotten" ? await inOneGo(reader, listed) : first;
   if (version !== "forgotten") return version.ofList;
   throw new ApiFailure(410, { reason: "Expired", message: "list: its pages were forgotten twice in a row" });
 }
 
-async function inOneGo(reader: KubeReader, listed: Listed): Promise<{ readonly ofList: string } | "forgotten"> {
+async function inOneGo(
+  reader: Pick<KubeReader, "list">,
+  listed: Listed,
+): Promise<{ readonly ofList: string } | "forgotten"> {
   const { type, scope, limit, signal, onBegin, onPage } = listed;
   onBegin();
   let page = await reader.list(type, { ...scope, limit }, { signal });

@@ -8,6 +8,7 @@ import type { WatchSink } from "./watched.ts";
 export type ReflectorObservation =
   /** `differences` to what was kept; after the first list, each is something that no watch had delivered. */
   | { readonly what: "listed"; readonly objects: number; readonly differences: number; readonly first: boolean }
+  /** The server has answered a watch. */
   | { readonly what: "watching" }
   /** The server has forgotten where the watch was: 410. */
   | { readonly what: "gone" }

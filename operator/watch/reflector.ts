@@ -207,7 +207,7 @@ class Reflection {
     const { idleMs, healthyMs, watchSeconds } = this.#times;
     const [from, to] = watchSeconds;
     const since = monotonic();
-    observe({ what: "watching" });
+    let hasBegun = false;
     try {
       await watchOnce({
         reader,
@@ -217,7 +217,12 @@ class Reflection {
         idleMs,
         timers,
         monotonic,
-        onBytes: () => this.noteActivity(),
+        onBytes: () => {
+          // Not before: a request that is refused is no watch.
+          if (!hasBegun) observe({ what: "watching" });
+          hasBegun = true;
+          this.noteActivity();
+        },
         onEvent: (event) => this.#take(event),
       });
     } finally {

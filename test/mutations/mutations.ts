@@ -4,6 +4,7 @@ import { accessMutations } from "./changes/access.ts";
 import { devMutations } from "./changes/dev.ts";
 import { installationMutations } from "./changes/installations.ts";
 import { keptDataMutations } from "./changes/kept-data.ts";
+import { leaderMutations } from "./changes/leader.ts";
 import { lossMutations } from "./changes/losses.ts";
 import { operatorMutations } from "./changes/operator.ts";
 import { storeMutations } from "./changes/store.ts";
@@ -13,6 +14,7 @@ export const mutations: readonly Mutation[] = [
   ...storeMutations,
   ...accessMutations,
   ...operatorMutations,
+  ...leaderMutations,
   ...devMutations,
   ...installationMutations,
   ...keptDataMutations,

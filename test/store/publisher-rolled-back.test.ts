@@ -266,6 +266,7 @@ function beginMaintenance(queue: ReturnType<typeof createWorkQueue>, keys: reado
     keys: () => keys,
     knows: () => true,
     publisher: async () => publisher,
+    confirmCaches: async () => undefined,
     verify: async () => undefined,
     rotateRing: async () => undefined,
     lookAtRedis: async () => undefined,

@@ -6,7 +6,11 @@ import type { QuotaUses } from "../../core/config/quota-uses.ts";
 import type { RedisClient } from "../../core/redis/redis-client.ts";
 import { fieldsOf } from "../../core/redis/reply.ts";
 import { reportUsage } from "../../dataplane/config/report-usage.ts";
-import { createAcknowledgements } from "../../operator/publish/acknowledgements.ts";
+import {
+  type Acknowledgements,
+  createAcknowledgements,
+  type LookObservation,
+} from "../../operator/publish/acknowledgements.ts";
 import { createQuotaAggregator, type QuotaAggregator } from "../../operator/publish/quota-aggregator.ts";
 import { openRedisClient } from "../support/fleet/publishing.ts";
 import { startRedis, type TestRedis } from "../support/redis/redis.ts";
@@ -186,5 +190,39 @@ describe("what the operator is told of quotas", () => {
     await eventually(() => expect(changes).toBe(1));
     expect(acknowledgements.usesOf({ namespace: "default", name: "other" })).toBeUndefined();
     acknowledgements.stop();
+  });
+
+  describe("and can't be read", () => {
+    let observed: LookObservation[];
+    let acknowledgements: Acknowledgements;
+    const look = async (): Promise<void> => {
+      await everything.write(configKeys.replicas, "ZADD", configKeys.replicas, Date.now() + 5_000, "by-hand");
+      observed = [];
+      acknowledgements = createAcknowledgements({
+        redisClient: operator,
+        ...manualTime(),
+        observe: (observation) => void observed.push(observation),
+      });
+    };
+    afterEach(async () => {
+      acknowledgements.stop();
+      await everything.write(configKeys.meta, "FLUSHALL");
+    });
+
+    it("is named, and the figures of others are not affected", async () => {
+      const key = usageKey("by-hand");
+      await everything.write(key, "HSET", key, "default/shop", JSON.stringify(objects(5)), "default/other", "{");
+      await look();
+      await eventually(() => expect(acknowledgements.usesOf(project)).toEqual(objects(5)));
+      expect(observed).toContainEqual({ kind: "unreadableUsage", replica: "by-hand", projects: ["default/other"] });
+    });
+
+    it("is told, where Redis gives none at all", async () => {
+      await everything.write(usageKey("by-hand"), "SET", usageKey("by-hand"), "no hash");
+      await look();
+      await eventually(() =>
+        expect(observed).toEqual([{ kind: "usageFailed", error: expect.any(Error) }, { kind: "looked" }]),
+      );
+    });
   });
 });

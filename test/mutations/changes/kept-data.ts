@@ -74,10 +74,10 @@ export const keptDataMutations: readonly Mutation[] = [
   {
     name: "object-gone-unseen-guards-for-ever",
     harm: "An object that went while no operator ran stands before its data for ever, and the command refuses to erase them",
-    file: "operator/runtime/maintenance.ts",
+    file: "operator/runtime/orphaned-projects.ts",
     find: "awaitsPurge(record) || (hasGuarded(record) && !isThere(key))",
     replace: "awaitsPurge(record)",
-    caughtBy: ["test/unit/operator/runtime/maintenance.test.ts", "test/operator/kept-data-rights.test.ts"],
+    caughtBy: ["test/unit/operator/runtime/orphaned-projects.test.ts", "test/operator/kept-data-rights.test.ts"],
   },
   {
     name: "clock-ahead-deletes-what-is-kept-later",

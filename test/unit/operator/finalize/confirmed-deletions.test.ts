@@ -1,8 +1,14 @@
-// When a Project that no object explains may be taken for gone.
+// When a Project that no object explains, and children that are missing together, may be taken for gone.
 
-import { expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { createConfirmedDeletions } from "../../../../operator/finalize/confirmed-deletions.ts";
-import type { KubeObject } from "../../../../operator/kube/api.ts";
+import {
+  ApiFailure,
+  type KubeObject,
+  type ListPage,
+  type ListRequest,
+  type ResourceType,
+} from "../../../../operator/kube/api.ts";
 import type { DataEntry } from "../../../../operator/model/data-record.ts";
 import type { ProjectObjects } from "../../../../operator/model/project-objects.ts";
 import type { PublishedProject } from "../../../../operator/model/published-project.ts";
@@ -20,61 +26,157 @@ const withdrawn = (policy: "Retain" | "Delete", of: DataEntry = entry): Publishe
   revision: 2,
 });
 
-/** The API server has the Project, or not; `asked` counts. */
-function server(found: boolean) {
-  const answers = { asked: 0, confirmedDeletions: createConfirmedDeletions({ get }, { lacks: () => false }) };
+/** The API server has the Project, or not, and these children; `asked` counts what was asked for of Projects. */
+function server(found: boolean, children: readonly KubeObject[] = []) {
+  let now = 0;
+  const answers = {
+    asked: 0,
+    listed: [] as string[],
+    found: [] as number[],
+    children,
+    pass: (milliseconds: number) => {
+      now += milliseconds;
+    },
+    confirmedDeletions: createConfirmedDeletions({
+      api: { get, list },
+      lacks: () => false,
+      monotonic: () => now,
+      onFound: (_, count) => void answers.found.push(count),
+    }),
+  };
   async function get(): Promise<KubeObject | undefined> {
     answers.asked += 1;
     return found ? (stored("Project", "shop") as unknown as KubeObject) : undefined;
+  }
+  async function list({ kind }: ResourceType, { namespace, metadataOnly }: ListRequest): Promise<ListPage> {
+    answers.listed.push(`${kind} ${namespace} ${metadataOnly}`);
+    return { items: answers.children.filter((each) => each.kind === kind), resourceVersion: "9" };
   }
   return answers;
 }
 
 const none: ReadonlySet<string> = new Set();
+const { signal } = new AbortController();
 
 it("a Project that is served and not seen is gone only where the API server has none either", async () => {
-  expect(await server(true).confirmedDeletions.areConfirmed(unseen, served, none)).toBe(false);
-  expect(await server(false).confirmedDeletions.areConfirmed(unseen, served, none)).toBe(true);
+  expect(await server(true).confirmedDeletions.areConfirmed(unseen, served, none, signal)).toBe(false);
+  expect(await server(false).confirmedDeletions.areConfirmed(unseen, served, none, signal)).toBe(true);
 });
 
 it("one whose deletion was told is gone, and nobody is asked", async () => {
   const reported = server(true);
-  expect(await reported.confirmedDeletions.areConfirmed(unseen, served, new Set([uid]))).toBe(true);
+  expect(await reported.confirmedDeletions.areConfirmed(unseen, served, new Set([uid]), signal)).toBe(true);
   expect(reported.asked).toBe(0);
 });
 
-it("all keys that are missing, if only two, are looked for twice, also where other children are there", async () => {
-  const { confirmedDeletions } = server(true);
+describe("all keys that are missing, if only two, also where other children are there,", () => {
   const resources = ["books", "films", "notes"];
   const objects = resources.map((name) =>
     stored("ApiResource", name, { metadata: { uid: `uid-of-resource-${name}` } }),
   );
   const seen = projectObjects("shop", stored("Project", "shop"), ...objects);
-  const children = [...resources.map((name) => withResource(name)), withKey("ci"), withKey("web")];
+  const keys = [withKey("ci"), withKey("web")];
+  const children = [...resources.map((name) => withResource(name)), ...keys];
   const two: PublishedProject = { parts: project("shop", ...children), revision: 1 };
-  expect(await confirmedDeletions.areConfirmed(seen, two, none)).toBe(false);
-  expect(await confirmedDeletions.areConfirmed(seen, two, none)).toBe(true);
+  const [keyUid = ""] = [...(two.parts?.keys.values() ?? [])].map((key) => key.uid);
+  const key = { ...stored("ApiKey", "ci", { metadata: { uid: keyUid } }), kind: "ApiKey" } as unknown as KubeObject;
+
+  it("are gone once seconds have passed and the API server lists none of them", async () => {
+    const { confirmedDeletions, pass, listed } = server(true);
+    const areConfirmed = () => confirmedDeletions.areConfirmed(seen, two, none, signal);
+    // Events may bring the Project up as often as they like meanwhile.
+    for (let look = 0; look < 3; look += 1) expect(await areConfirmed()).toBe(false);
+    pass(3_999);
+    expect(await areConfirmed()).toBe(false);
+    expect(listed).toEqual([]);
+    pass(1);
+    expect(await areConfirmed()).toBe(true);
+    expect(listed).toEqual(["ApiKey default true"]);
+  });
+
+  it("wait where the API server has one of them: what the watch brought is behind", async () => {
+    const answers = server(true, [key]);
+    const areConfirmed = () => answers.confirmedDeletions.areConfirmed(seen, two, none, signal);
+    expect(await areConfirmed()).toBe(false);
+    answers.pass(5_000);
+    expect(await areConfirmed()).toBe(false);
+    expect(answers.found).toEqual([1]);
+    answers.children = [];
+    expect(await areConfirmed()).toBe(true);
+  });
+
+  it("wait where the API server knows no such kind: nobody can say that they are gone", async () => {
+    let now = 0;
+    const confirmedDeletions = createConfirmedDeletions({
+      api: {
+        get: async () => undefined,
+        list: async () => {
+          throw new ApiFailure(404, { message: "the server could not find the requested resource" });
+        },
+      },
+      lacks: () => false,
+      monotonic: () => now,
+      onFound: () => undefined,
+    });
+    expect(await confirmedDeletions.areConfirmed(seen, two, none, signal)).toBe(false);
+    now = 5_000;
+    expect(await confirmedDeletions.areConfirmed(seen, two, none, signal)).toBe(false);
+  });
+
+  it("are looked for anew once they were there in between", async () => {
+    const { confirmedDeletions, pass } = server(true);
+    const there = projectObjects(
+      "shop",
+      stored("Project", "shop"),
+      ...objects,
+      ...[...(two.parts?.keys.values() ?? [])].map((each) =>
+        stored("ApiKey", each.uid, { metadata: { uid: each.uid } }),
+      ),
+    );
+    expect(await confirmedDeletions.areConfirmed(seen, two, none, signal)).toBe(false);
+    expect(await confirmedDeletions.areConfirmed(there, two, none, signal)).toBe(true);
+    pass(5_000);
+    expect(await confirmedDeletions.areConfirmed(seen, two, none, signal)).toBe(false);
+  });
 });
 
 it("a Project that lacks what went with its definition is gone neither at the second look, nor by the API server's answer", async () => {
-  const confirmedDeletions = createConfirmedDeletions({ get: async () => undefined }, { lacks: () => true });
-  for (let look = 0; look < 3; look += 1)
-    expect(await confirmedDeletions.areConfirmed(unseen, served, none)).toBe(false);
+  let now = 0;
+  const confirmedDeletions = createConfirmedDeletions({
+    api: { get: async () => undefined, list: async () => ({ items: [], resourceVersion: "9" }) },
+    lacks: () => true,
+    monotonic: () => now,
+    onFound: () => undefined,
+  });
+  for (; now < 30_000; now += 10_000)
+    expect(await confirmedDeletions.areConfirmed(unseen, served, none, signal)).toBe(false);
 });
 
 it("one that was withdrawn is asked for as long as its absence would delete data, those that were kept too", async () => {
   for (const of of [entry, { ...entry, retained: true as const }]) {
-    expect(await server(true).confirmedDeletions.areConfirmed(unseen, withdrawn("Delete", of), none)).toBe(false);
+    expect(await server(true).confirmedDeletions.areConfirmed(unseen, withdrawn("Delete", of), none, signal)).toBe(
+      false,
+    );
   }
 });
 
 it("one that was withdrawn is not asked for where its absence decides over nothing", async () => {
   const kept = server(true);
   expect(
-    await kept.confirmedDeletions.areConfirmed(unseen, withdrawn("Retain", { ...entry, policy: "Delete" }), none),
+    await kept.confirmedDeletions.areConfirmed(
+      unseen,
+      withdrawn("Retain", { ...entry, policy: "Delete" }),
+      none,
+      signal,
+    ),
   ).toBe(true);
   expect(
-    await kept.confirmedDeletions.areConfirmed(unseen, withdrawn("Delete", { ...entry, purgeFromRevision: 3 }), none),
+    await kept.confirmedDeletions.areConfirmed(
+      unseen,
+      withdrawn("Delete", { ...entry, purgeFromRevision: 3 }),
+      none,
+      signal,
+    ),
   ).toBe(true);
   expect(kept.asked).toBe(0);
 });

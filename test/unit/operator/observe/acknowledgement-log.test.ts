@@ -25,3 +25,20 @@ it("says at once and then once a minute that replicas' acknowledgements can't be
   for (let look = 0; look < 3; look += 1) log(unreadable);
   expect(lines.slice(3)).toEqual([[expect.any(String), { replica: "a", fields: "nacks" }]]);
 });
+
+it("says once a minute which usage figures are not valid, and that none can be read", () => {
+  let now = 0;
+  const lines: unknown[][] = [];
+  const log = createAcknowledgementLog({ warn: (...line) => void lines.push(line) }, () => now);
+  const unreadable = { kind: "unreadableUsage", replica: "a", projects: ["shop/a", "shop/b"] } as const;
+  const failed = { kind: "usageFailed", error: new StoreUnavailable("Redis") } as const;
+  for (let look = 0; look < 3; look += 1) for (const observation of [unreadable, failed]) log(observation);
+  expect(lines).toEqual([
+    [expect.stringContaining("not valid"), { replica: "a", projects: 2, one: "shop/a" }],
+    [expect.stringContaining("Failed to read"), { error: expect.stringContaining("Redis") }],
+  ]);
+  now = 60_000;
+  log(unreadable);
+  log(failed);
+  expect(lines).toHaveLength(4);
+});

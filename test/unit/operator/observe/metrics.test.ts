@@ -13,6 +13,7 @@ describe("work", () => {
     const queue = createWorkQueue({ ...time, random: () => 0.5, observe: metrics.observeQueue });
     const hanging = Promise.withResolvers<undefined>();
     void runWorkers({
+      signal: new AbortController().signal,
       ...time,
       queue,
       workers: 1,

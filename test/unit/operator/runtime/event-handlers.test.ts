@@ -5,6 +5,7 @@ import type { CustomResource } from "../../../../operator/model/objects.ts";
 import { kindLabel, nameLabel } from "../../../../operator/model/secret-names.ts";
 import type { Acknowledgements, RolloutState } from "../../../../operator/publish/acknowledgements.ts";
 import type { Availability, Liveness } from "../../../../operator/publish/availability.ts";
+import type { UnacknowledgedRevision } from "../../../../operator/reconcile/requeue.ts";
 import { createEventHandlers, type EventHandlers } from "../../../../operator/runtime/event-handlers.ts";
 import { createHostRegistry } from "../../../../operator/runtime/host-registry.ts";
 import type { Watched } from "../../../../operator/watch/watched.ts";
@@ -202,13 +203,16 @@ function look({
   } as unknown as Acknowledgements;
 }
 
+/** The status says that no replica serves it yet. */
+const unserved = { revision: 5, state: "waiting", isServed: false } as const;
+
 describe("what replicas acknowledge", () => {
   it.each<RolloutState>(["programmed", "no_replicas"])(
     "enqueues the Projects whose revision is waited for: %s",
     (rollout) => {
       const { handlers, enqueued } = leader();
-      handlers.awaits("default/shop", { revision: 5, isServed: false });
-      handlers.awaits("default/later", { revision: 6, isServed: false });
+      handlers.awaits("default/shop", unserved, look());
+      handlers.awaits("default/later", { ...unserved, revision: 6 }, look());
       handlers.acknowledged(look());
       expect(enqueued()).toEqual([]);
       handlers.acknowledged(look({ rollout }));
@@ -218,9 +222,39 @@ describe("what replicas acknowledge", () => {
 
   it("enqueues a Project once some replica serves it while others lag, unless its status says so already", () => {
     const { handlers, enqueued } = leader();
-    handlers.awaits("default/shop", { revision: 5, isServed: false });
-    handlers.awaits("default/told", { revision: 5, isServed: true });
+    handlers.awaits("default/shop", unserved, look());
+    handlers.awaits("default/told", { ...unserved, isServed: true }, look());
     handlers.acknowledged(look({ availability: "served" }));
+    expect(enqueued()).toEqual(["default/shop live"]);
+  });
+
+  it.each<readonly [string, Seen]>([
+    ["some replica serves the revision", { availability: "served" }],
+    ["all have acknowledged it", { rollout: "programmed" }],
+    ["the last replica has gone", { rollout: "no_replicas" }],
+  ])("enqueues a Project at once when it happened while its status was written: %s", (_, seen) => {
+    const { handlers, enqueued } = leader();
+    // The look comes only once, and nobody waited yet.
+    handlers.acknowledged(look(seen));
+    handlers.awaits("default/shop", unserved, look(seen));
+    expect(enqueued()).toEqual(["default/shop live"]);
+  });
+
+  it.each<readonly [string, Partial<UnacknowledgedRevision>, Seen]>([
+    ["some replica serves the revision", { isServed: true }, { availability: "served" }],
+    ["no replica is there", { state: "no_replicas" }, { rollout: "no_replicas", availability: "no_replicas" }],
+    ["nothing is known of replicas", {}, { availability: "unknown" }],
+  ])("enqueues nothing where the status says so already: %s", (_, written, seen) => {
+    const { handlers, enqueued } = leader();
+    handlers.awaits("default/shop", { ...unserved, ...written }, look(seen));
+    handlers.acknowledged(look(seen));
+    expect(enqueued()).toEqual([]);
+  });
+
+  it("enqueues a Project whose status says that no replica is there, once one has come", () => {
+    const { handlers, enqueued } = leader();
+    handlers.awaits("default/shop", { ...unserved, state: "no_replicas" }, look({ rollout: "no_replicas" }));
+    handlers.acknowledged(look());
     expect(enqueued()).toEqual(["default/shop live"]);
   });
 
@@ -236,8 +270,8 @@ describe("what replicas acknowledge", () => {
 
   it("enqueues nothing who doesn't wait any more", () => {
     const { handlers, enqueued } = leader();
-    handlers.awaits("default/shop", { revision: 5, isServed: false });
-    handlers.awaits("default/shop", undefined);
+    handlers.awaits("default/shop", unserved, look());
+    handlers.awaits("default/shop", undefined, look());
     handlers.acknowledged(look({ rollout: "programmed" }));
     expect(enqueued()).toEqual([]);
   });

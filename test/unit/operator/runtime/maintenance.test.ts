@@ -1,67 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { StoreUnavailable } from "../../../../core/errors/store-errors.ts";
-import type { DataEntry, DataRecord } from "../../../../operator/model/data-record.ts";
-import type { Publisher } from "../../../../operator/publish/publisher.ts";
 import { ForeignInstance, KeyRingCopied, type RedisRefused } from "../../../../operator/publish/refusals.ts";
-import { createMaintenance } from "../../../../operator/runtime/maintenance.ts";
-import { manualTime } from "../../../support/time/manual-time.ts";
-
-type Call = "verify" | "complete" | "published" | "ring" | "memory" | "sweep";
-
-/** A leader's maintenance over a publisher that says what is published, and fails where it is told to. */
-function leader({ keys = [] as readonly string[], unknown = "", random = 0.5 } = {}) {
-  const time = manualTime();
-  const end = new AbortController();
-  const calls: Call[] = [];
-  const failing = new Set<Call>();
-  const added: string[] = [];
-  const logged: [level: string, message: string, fields: object | undefined][] = [];
-  const world = {
-    keys: [...keys],
-    published: [...keys],
-    records: new Map<string, DataRecord>(),
-    onCall: (_: Call): void => undefined,
-  };
-  const call = async (name: Call): Promise<void> => {
-    calls.push(name);
-    world.onCall(name);
-    if (failing.has(name)) throw new StoreUnavailable("Redis is away");
-  };
-  const publisher = {
-    complete: () => call("complete"),
-    async published() {
-      await call("published");
-      return world.published.map((key) => {
-        const [namespace = "", name = ""] = key.split("/");
-        return { namespace, name, hosts: [], revision: 1 };
-      });
-    },
-    dataRecords: () => world.records,
-  } as Pick<Publisher, "complete" | "published" | "dataRecords"> as Publisher;
-  const log = (level: string) => (message: string, fields?: object) => void logged.push([level, message, fields]);
-  const maintenance = createMaintenance({
-    queue: {
-      add: (key: string, lane: string) => void added.push(`${key} ${lane}`),
-      retryNow: () => void added.push("retryNow"),
-    } as never,
-    timers: time.timers,
-    random: () => random,
-    logger: { info: log("info"), warn: log("warn") } as never,
-    signal: end.signal,
-    keys: () => world.keys,
-    knows: (namespace) => namespace !== unknown,
-    publisher: async () => publisher,
-    verify: () => call("verify"),
-    rotateRing: () => call("ring"),
-    lookAtRedis: () => call("memory"),
-    sweepOrphans: () => call("sweep"),
-  });
-  const count = (name: Call): number => calls.filter((each) => each === name).length;
-  const taken = (): readonly string[] => added.splice(0);
-  return { time, end, maintenance, world, calls, count, failing, taken, logged };
-}
-
-const projects = (count: number): readonly string[] => Array.from({ length: count }, (_, n) => `shop/p-${n}`);
+import { type Call, leader } from "./maintained-leader.ts";
 
 describe("after a publisher has begun", () => {
   it("everything is looked at, and it is complete once every key was worked through", async () => {
@@ -136,6 +75,39 @@ describe("after a publisher has begun", () => {
     expect(count("complete")).toBe(2);
   });
 
+  it("is not complete by what was published before a beginning that comes while the publisher is asked for", async () => {
+    const { time, maintenance, world, count, logged } = leader({ keys: ["shop/a", "shop/b"] });
+    maintenance.onSessionBegun([]);
+    maintenance.processed("shop/a", true);
+    // Redis was emptied, and whoever asks first begins anew.
+    world.onPublisher = () => {
+      world.onPublisher = () => undefined;
+      maintenance.onSessionBegun([]);
+    };
+    maintenance.processed("shop/b", true);
+    await time.advance(0);
+    expect(count("complete")).toBe(0);
+    for (const key of ["shop/a", "shop/b"]) maintenance.processed(key, true);
+    await time.advance(0);
+    expect(count("complete")).toBe(1);
+    expect(logged).toContainEqual(["info", "All Projects are published", undefined]);
+  });
+
+  it("is not complete by what was published before a beginning that comes while Redis is told", async () => {
+    const { time, maintenance, world, count } = leader({ keys: ["shop/a"] });
+    maintenance.onSessionBegun([]);
+    world.onCall = (call) => {
+      if (call !== "complete") return;
+      world.onCall = () => undefined;
+      maintenance.onSessionBegun([]);
+    };
+    maintenance.processed("shop/a", true);
+    await time.advance(0);
+    maintenance.processed("shop/a", true);
+    await time.advance(0);
+    expect(count("complete")).toBe(2);
+  });
+
   it("a completion that Redis refused is logged, and tried again with the next look", async () => {
     const { time, maintenance, count, failing, logged, end } = leader({ keys: ["shop/a"] });
     failing.add("complete");
@@ -153,75 +125,6 @@ describe("after a publisher has begun", () => {
     expect(count("complete")).toBe(2);
     expect(logged.at(-1)).toEqual(["info", "All Projects are published", undefined]);
     end.abort();
-  });
-});
-
-describe("what is published and has no object", () => {
-  /** Complete, with these projects published and none of them there. */
-  async function completeWithout(gone: readonly string[], present: readonly string[], unknown = "") {
-    const world = leader({ keys: present, unknown });
-    world.world.published = [...present, ...gone];
-    world.maintenance.onSessionBegun([]);
-    for (const key of present) world.maintenance.processed(key, true);
-    world.taken();
-    await world.time.advance(0);
-    return world;
-  }
-
-  it("is withdrawn by its own reconcile as soon as everything was published", async () => {
-    const { taken } = await completeWithout(["shop/gone"], ["shop/a"]);
-    expect(taken()).toEqual(["shop/gone bulk"]);
-  });
-
-  it("is left alone in a namespace whose objects are not known", async () => {
-    const { taken } = await completeWithout(["hidden/gone"], ["shop/a"], "hidden");
-    expect(taken()).toEqual([]);
-  });
-
-  it("is looked for again after 15 s when it is most of all, and withdrawn when it is still missing", async () => {
-    const { taken, time, logged } = await completeWithout(projects(11), ["shop/a"]);
-    expect(taken()).toEqual([]);
-    expect(logged.at(-1)).toEqual(["warn", expect.stringMatching(/^Mass deletion suspected/), { projects: 11 }]);
-    await time.advance(14_999);
-    expect(taken()).toEqual([]);
-    await time.advance(1);
-    expect(taken()).toHaveLength(11);
-  });
-
-  it("is not withdrawn when its objects are there again by then", async () => {
-    const { taken, time, world } = await completeWithout(projects(11), ["shop/a"]);
-    world.keys.push(...projects(11));
-    await time.advance(15_000);
-    expect(taken()).toEqual([]);
-  });
-
-  it("is not looked for again once leadership has ended", async () => {
-    const { time, end, count } = await completeWithout(projects(11), ["shop/a"]);
-    end.abort();
-    await time.advance(60_000);
-    expect(count("published")).toBe(1);
-  });
-
-  it("is looked at, too, when only its purge is left, or data of which nobody has seen the object go", async () => {
-    const world = leader({ keys: ["shop/a"] });
-    const entry = { what: "resource", name: "books", uid: "u", namespaceUid: "n" } as const;
-    const record = (more: Partial<DataEntry>): DataRecord => ({
-      policy: "Retain",
-      projectUid: "p",
-      entries: [{ ...entry, ...more }],
-    });
-    world.world.records = new Map([
-      ["shop/a", record({})],
-      ["shop/purged", record({ purgeFromRevision: 3 })],
-      ["shop/kept", record({ retained: true })],
-      ["shop/guarded", record({ retained: true, guarded: true })],
-      ["shop/left", record({})],
-    ]);
-    world.maintenance.onSessionBegun([]);
-    world.taken();
-    world.maintenance.processed("shop/a", true);
-    await world.time.advance(0);
-    expect(world.taken()).toEqual(["shop/purged bulk", "shop/guarded bulk", "shop/left bulk"]);
   });
 });
 

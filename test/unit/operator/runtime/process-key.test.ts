@@ -119,7 +119,9 @@ describe("a reconcile that is done", () => {
   it("is told, with the revision that replicas have still to acknowledge, and keeps what it took", async () => {
     const { handle, processed, calls, left } = leader({ rollout: "waiting" });
     expect(await handle()).toBeUndefined();
-    expect(processed).toEqual([[key, { done: { awaited: { revision: 7, isServed: true } }, published: true }]]);
+    expect(processed).toEqual([
+      [key, { done: { awaited: { revision: 7, state: "waiting", isServed: true } }, published: true }],
+    ]);
     expect(calls.map(([what]) => what)).toEqual(["restore", "withdraw", "onPublished", "write"]);
     expect(left()).toEqual([]);
   });

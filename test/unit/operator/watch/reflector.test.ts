@@ -130,6 +130,24 @@ describe("watches", () => {
     await reflector.stop();
   });
 
+  test("count as begun once the server answers, and only once", async () => {
+    const { refuse, fail, bytes, observed, time, reflector } = await watching();
+    const begun = () => observed.filter(({ what }) => what === "watching").length;
+    expect(begun()).toBe(0);
+    bytes();
+    bytes();
+    await settled();
+    expect(begun()).toBe(1);
+    refuse(new ApiUnreachable("refused"), new ApiUnreachable("refused"));
+    fail(new ApiUnreachable("cut"));
+    await time.advance(20_000);
+    expect(begun()).toBe(1);
+    bytes();
+    await settled();
+    expect(begun()).toBe(2);
+    await reflector.stop();
+  });
+
   test("start with short pauses again after an event", async () => {
     const { refuse, fail, send, pauses, time, reflector } = await watching();
     const cut = new ApiUnreachable("cut");

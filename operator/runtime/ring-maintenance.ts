@@ -1,0 +1,53 @@
+// What the leader does about the fleet's key ring: takes a rotation one step further, with the Secret, Redis and the replicas as they are.
+
+import { randomBytes } from "node:crypto";
+import type { ProjectRef } from "../../core/config/types.ts";
+import { rotateFleetRing } from "../keyring/rotate-fleet-ring.ts";
+import { createSealedConfig } from "../keyring/sealed-config.ts";
+import type { KubeApi, KubeObject } from "../kube/api.ts";
+import { liveReplicas } from "../publish/replicas.ts";
+import type { OpenedConfig } from "./open-config.ts";
+import type { OperatorContext } from "./operator-context.ts";
+
+export interface RingMaintenanceDeps {
+  readonly context: Pick<OperatorContext, "settings" | "clock" | "audit">;
+  /** Bound to leadership. */
+  readonly api: KubeApi;
+  /** Has what is published of the project sealed anew by the project's own worker: nothing else publishes it meanwhile. */
+  readonly resealProject: (ref: ProjectRef) => void;
+}
+
+export interface RingMaintenance {
+  /** Answers with the ring's Secret as it was found. */
+  look(opened: OpenedConfig): Promise<KubeObject | undefined>;
+}
+
+export function createRingMaintenance({ context, api, resealProject }: RingMaintenanceDeps): RingMaintenance {
+  const { settings, clock, audit } = context;
+  return {
+    async look({ publisher, ring, redisClient, store }) {
+      let secret: KubeObject | undefined;
+      await rotateFleetRing({
+        api,
+        namespace: settings.namespace,
+        className: settings.className,
+        random: randomBytes,
+        clock,
+        ring,
+        annotations: () => store.annotations(),
+        replicas: () => liveReplicas(redisClient),
+        config: createSealedConfig({
+          publisher,
+          resealProject: async (ref) => resealProject(ref),
+          sealingKid: () => ring.current().keys[0].kid,
+        }),
+        onStep: (step) => audit.record({ action: "fleet_ring_step", facts: { step } }),
+        onAdopted: (kids) => audit.record({ action: "fleet_ring_adopted", facts: { keys: kids.join(",") } }),
+        onSecret: (found) => {
+          secret = found;
+        },
+      });
+      return secret;
+    },
+  };
+}
