@@ -6,6 +6,7 @@ import { installationMutations } from "./changes/installations.ts";
 import { keptDataMutations } from "./changes/kept-data.ts";
 import { lossMutations } from "./changes/losses.ts";
 import { operatorMutations } from "./changes/operator.ts";
+import { planMutations } from "./changes/plans.ts";
 import { storeMutations } from "./changes/store.ts";
 import type { Mutation } from "./mutation.ts";
 
@@ -17,4 +18,5 @@ export const mutations: readonly Mutation[] = [
   ...installationMutations,
   ...keptDataMutations,
   ...lossMutations,
+  ...planMutations,
 ];
