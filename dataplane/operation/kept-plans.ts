@@ -27,6 +27,8 @@ interface Kept<Plan> {
   readonly project: string;
   readonly bytes: number;
   isUsed: boolean;
+  older: Kept<Plan> | undefined;
+  newer: Kept<Plan> | undefined;
 }
 
 /** All plans of a replica: some ten thousand for API keys, fewer for tokens, whose text is longer. */
@@ -41,13 +43,13 @@ const bytesPerQueryCharacter = 64;
 export function createKeptPlans<Plan extends {}>(limit = maxBytes): KeptPlans<Plan> {
   const kept = new Map<string, Kept<Plan>>();
   const ofProject = new Map<string, Set<Kept<Plan>>>();
+  const ages = createAges<Plan>();
   let bytes = 0;
   let changes = 0;
-  /** Goes from old to new, and begins again; it survives what is added and deleted meanwhile. */
-  let hand = kept.values();
 
   const remove = (each: Kept<Plan>): void => {
     kept.delete(each.key);
+    ages.remove(each);
     bytes -= each.bytes;
     const siblings = ofProject.get(each.project);
     siblings?.delete(each);
@@ -55,17 +57,18 @@ export function createKeptPlans<Plan extends {}>(limit = maxBytes): KeptPlans<Pl
   };
 
   const makeRoom = (needed: number): void => {
-    while (bytes > 0 && bytes + needed > limit) {
-      const { done, value } = hand.next();
-      if (done) hand = kept.values();
-      else if (value.isUsed) value.isUsed = false;
-      else remove(value);
+    while (bytes + needed > limit) {
+      const each = ages.next();
+      if (each === undefined) return;
+      if (each.isUsed) each.isUsed = false;
+      else remove(each);
     }
   };
 
   const add = (each: Kept<Plan>): void => {
     makeRoom(each.bytes);
     kept.set(each.key, each);
+    ages.add(each);
     bytes += each.bytes;
     const siblings = ofProject.get(each.project);
     if (siblings === undefined) ofProject.set(each.project, new Set([each]));
@@ -92,12 +95,47 @@ export function createKeptPlans<Plan extends {}>(limit = maxBytes): KeptPlans<Pl
       if (size > Math.min(maxPlanBytes, limit)) return;
       // Two requests may have been decided at once.
       forget(key);
-      add({ key, plan, project, bytes: size, isUsed: false });
+      add({ key, plan, project, bytes: size, isUsed: false, older: undefined, newer: undefined });
     },
     forget,
     drop(project) {
       changes += 1;
       for (const each of ofProject.get(project) ?? []) remove(each);
+    },
+  };
+}
+
+interface Ages<Plan> {
+  add(each: Kept<Plan>): void;
+  remove(each: Kept<Plan>): void;
+  /** From old to new, then from the oldest again; undefined where there is none. */
+  next(): Kept<Plan> | undefined;
+}
+
+/** A list of its own: an iterator of the map, kept between two uses, would hold every table that the map ever had. */
+function createAges<Plan>(): Ages<Plan> {
+  let oldest: Kept<Plan> | undefined;
+  let newest: Kept<Plan> | undefined;
+  let hand: Kept<Plan> | undefined;
+  return {
+    add(each) {
+      each.older = newest;
+      if (newest === undefined) oldest = each;
+      else newest.newer = each;
+      newest = each;
+    },
+    remove(each) {
+      const { older, newer } = each;
+      if (older === undefined) oldest = newer;
+      else older.newer = newer;
+      if (newer === undefined) newest = older;
+      else newer.older = older;
+      if (hand === each) hand = newer;
+    },
+    next() {
+      const each = hand ?? oldest;
+      hand = each?.newer;
+      return each;
     },
   };
 }

@@ -163,8 +163,8 @@ export const planMutations: readonly Mutation[] = [
     name: "floods-push-plans-out",
     harm: "Requests with made-up queries slow down everybody else",
     file: keptPlans,
-    find: "      else if (value.isUsed) value.isUsed = false;\n",
-    replace: "",
+    find: "if (each.isUsed) each.isUsed = false;",
+    replace: "if (each.isUsed && bytes < 0) each.isUsed = false;",
     caughtBy: [keptTests],
   },
   {

@@ -1,3 +1,4 @@
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { createKeptPlans, type KeptPlans } from "../../../../dataplane/operation/kept-plans.ts";
 
@@ -119,4 +120,67 @@ describe("memory", () => {
     }
     expect(found(plans, keys(10, 20))).toHaveLength(10);
   });
+});
+
+/** Plans with what is known of each key: its last plan, unless that was forgotten or dropped. */
+class Followed {
+  readonly plans = createKeptPlans<string>(10 * usual);
+  readonly last = new Map<string, { readonly plan: string; readonly project: string }>();
+  #count = 0;
+
+  keep(of: string, project: string): void {
+    this.#count += 1;
+    const plan = String(this.#count);
+    this.plans.keep({ key: of, queryLength: 0 }, plan, { project, changes: this.plans.changes() });
+    this.last.set(of, { plan, project });
+    expect(this.plans.find(of)).toBe(plan);
+  }
+
+  find(of: string): void {
+    expect([undefined, this.last.get(of)?.plan]).toContain(this.plans.find(of));
+  }
+
+  forget(of: string): void {
+    this.plans.forget(of);
+    this.last.delete(of);
+  }
+
+  drop(dropped: string): void {
+    this.plans.drop(dropped);
+    for (const [of, { project }] of this.last) if (project === dropped) this.last.delete(of);
+  }
+}
+
+const someKey = fc.nat({ max: 25 }).map(key);
+const someProject = fc.constantFrom("default/shop", "default/rival");
+const act: fc.Arbitrary<(followed: Followed) => void> = fc.oneof(
+  {
+    weight: 5,
+    arbitrary: fc.tuple(someKey, someProject).map(
+      ([of, project]) =>
+        (followed: Followed) =>
+          followed.keep(of, project),
+    ),
+  },
+  { weight: 5, arbitrary: someKey.map((of) => (followed: Followed) => followed.find(of)) },
+  { weight: 1, arbitrary: someKey.map((of) => (followed: Followed) => followed.forget(of)) },
+  { weight: 1, arbitrary: someProject.map((project) => (followed: Followed) => followed.drop(project)) },
+);
+
+it("whatever is kept, found, forgotten and dropped, a plan is the last one of its key, and all fit into the limit", () => {
+  fc.assert(
+    fc.property(fc.array(act, { maxLength: 200, size: "max" }), (acts) => {
+      const followed = new Followed();
+      for (const each of acts) each(followed);
+      const { plans, last } = followed;
+      const left = found(plans, keys(0, 26));
+      expect(left.length).toBeLessThanOrEqual(10);
+      expect(left.filter((each) => !last.has(each))).toEqual([]);
+      // Nothing takes room without being found: once nothing is used any more, there is room for ten others.
+      plans.drop("default/shop");
+      plans.drop("default/rival");
+      for (const each of keys(100, 110)) keep(plans, each);
+      expect(found(plans, keys(100, 110))).toHaveLength(10);
+    }),
+  );
 });
