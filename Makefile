@@ -34,7 +34,7 @@ image: build ## make the container image with Docker; without it, pack the same 
 sbom: ## list what the image is made of, as CycloneDX, in out/sbom.cdx.json
 	@$(with_node) node tools/image/sbom.ts
 
-cluster: ## bring up a Kubernetes cluster: kind where it is, else a node of our own (Linux, root)
+cluster: ## start an empty Kubernetes cluster: kind where it is, else a node of our own (Linux, root)
 	@$(with_node) node tools/cluster/main.ts up
 
 cluster-down: ## end that cluster and remove everything of it

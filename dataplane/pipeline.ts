@@ -126,7 +126,7 @@ async function newPlan(deps: PipelineDeps, shape: RequestShape | undefined, exch
   const { plan, baseLength } = await decide(deps, exchange);
   if (plan.kind !== "objects" && plan.kind !== "document" && plan.kind !== "options") return plan;
   exchange.counters = plan.counters;
-  // On a host whose project is not known yet, a path may still name another one.
+  // The public path may be written in another way, with percent signs: then the shape ends at another segment.
   if (shape === undefined || shape.baseLength !== baseLength) return plan;
   const { proof } = exchange;
   // A header that proved nothing was meant for a proxy, and may be a password.
@@ -154,7 +154,8 @@ async function decide(deps: PipelineDeps, exchange: Exchange): Promise<Decision>
   exchange.target = target;
   exchange.below = belowOf(target);
   if (split.fault) throw split.fault;
-  if (project.config.serving === "Off") throw new Problem("project_off", "The project's owner switched it off");
+  if (project.config.serving === "Off")
+    throw new Problem("project_off", "The owner of the project has switched it off");
   const subject = subjectOf(project, target);
 
   const baseLength = split.segments.length - resolved.segments.length;
@@ -214,7 +215,7 @@ function chargeRates(deps: PipelineDeps, plan: Plan, exchange: Exchange): Promis
 function requireAllowed(deps: PipelineDeps, plan: Plan): AllowedPlan {
   if (plan.kind === "options") return plan;
   if (plan.isWrite && plan.project.config.serving === "ReadOnly") {
-    throw new Problem("project_read_only", "The project's owner made it read-only for now; reads go on");
+    throw new Problem("project_read_only", "The owner of the project has made it read-only; reads still work");
   }
   if (plan.usesStoredData) requireDataNotLost(deps.directory, plan.project);
   if (plan.kind === "refused") throw plan.problem;
@@ -241,7 +242,7 @@ function methodNotAllowed(method: string, target: Target): Problem {
   const rootPost = target.kind === "document" && target.path.length === 0 && method === "POST";
   const detail = rootPost
     ? "POST adds inside the root key's value: name a key to add, or end the path with /- to append to an array"
-    : `${method} is not offered here; allowed are ${allowed}`;
+    : `${method} is not allowed at this path; allowed are ${allowed}`;
   return new Problem("method_not_allowed", detail, { headers: { Allow: allowed } });
 }
 

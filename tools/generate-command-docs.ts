@@ -22,9 +22,14 @@ function commandLinePage(): string {
   return `<!-- Generated from cli/ by \`npm run generate\`. Change the commands, not this file. -->
 # Command line
 
-A flag wins over its environment variable (\`--admin-port\` over \`${example}\`), a variable over the default. An empty variable
-counts as unset. Everything that is wrong with a command line is said at once; the exit code is 2 then, 1 when a command fails,
-0 when it ends well.
+A flag wins over its environment variable (\`--admin-port\` over \`${example}\`), and a variable over the default. An empty variable
+counts as unset. All problems of a command line are reported at once.
+
+| exit code | meaning |
+|---|---|
+| 0 | success |
+| 1 | the command failed |
+| 2 | the command line is not valid |
 
 \`\`\`
 ${programHelp(commands)}\`\`\`
@@ -96,8 +101,8 @@ const conditionsText = `Every object has these conditions, each with the \`obser
 Tools that follow kstatus (\`helm --wait\`, Flux) read an object as in progress while \`status.observedGeneration\` is not
 \`metadata.generation\` or \`Reconciling\` is true, as failed at once when \`Stalled\` is true, and as current when \`Ready\` is true.
 
-A message names the place of a fault as a JSON Pointer and says what to write. It contains no time, no counter and no secret, so
-unchanged objects are not rewritten. \`status.liveGeneration\` is the generation that is served.
+A message gives the location of a problem as a JSON Pointer, and what to write instead. It contains no time, no counter and no secret, so
+the status of an unchanged object is not written again. \`status.liveGeneration\` is the generation that is served.
 `;
 
 function eventRows(): string {

@@ -23,15 +23,17 @@ function head(crds: readonly Crd[]): string {
 # Custom resources
 
 Group \`jsonplane.io\`, version \`v1alpha1\`. All kinds are namespaced and belong to the category \`jsonplane\`:
-\`kubectl get jsonplane\` lists them all, and \`kubectl explain jproj.spec --recursive\` says what this page says.
+\`kubectl get jsonplane\` lists them all; \`kubectl explain jproj.spec --recursive\` prints the same fields as this page.
 
 | Kind | kubectl get | What it is |
 |---|---|---|
 ${rows.join("\n")}
 
-Names in \`metadata.name\` have up to 63 lower-case letters, digits and \`-\`. References stay in the namespace. Objects may be
-applied in any order. Durations are written like \`90s\`, \`5m\` or \`12h30m\`. An unknown field is refused, by
-\`jsonplane validate\` and \`jsonplane dev\` as by \`kubectl apply\`.
+- A \`metadata.name\` has up to 63 lower-case letters, digits and \`-\`.
+- References stay in the namespace.
+- Objects may be applied in any order.
+- Durations are written like \`90s\`, \`5m\` or \`12h30m\`.
+- \`kubectl apply\`, \`jsonplane validate\` and \`jsonplane dev\` refuse unknown fields.
 `;
 }
 
@@ -54,7 +56,7 @@ ${example.trim()}
 |---|---|---|---|
 ${fieldRows(spec, "spec").map(withDefault).join("\n")}
 
-What is refused, and with which words:
+Values that are refused, with their messages:
 
 ${rules.join("\n")}
 
@@ -79,16 +81,20 @@ interface FieldRow {
 function fieldRows(node: CrdNode, path: string): readonly FieldRow[] {
   return Object.entries(node.properties ?? {}).flatMap(([name, field]) => {
     const fieldPath = `${path}.${name}`;
-    const required = node.required?.includes(name) === true ? "**required**" : "";
-    const isSilent = field.default === undefined || JSON.stringify(field.default) === "{}";
-    const value = isSilent ? required : code(JSON.stringify(field.default));
-    // `kubectl explain` shows no defaults, so that the description says it; the table has a column for it.
-    const meaning = cell(field.description?.replace(/ ?Default: [^ ].*$/, ""));
-    const row = { fieldPath: code(fieldPath), type: typeText(field), value, meaning };
+    // `kubectl explain` shows no defaults, so the description ends with it; the table has a column for it.
+    const [meaning = "", described = ""] = (field.description ?? "").split(/ ?Default: (?=[^ ])/);
+    const value = node.required?.includes(name) === true ? "**required**" : defaultText(field.default, described);
+    const row = { fieldPath: code(fieldPath), type: typeText(field), value, meaning: cell(meaning) };
     const inside =
       field.items?.properties === undefined ? fieldRows(field, fieldPath) : fieldRows(field.items, `${fieldPath}[]`);
     return [row, ...inside];
   });
+}
+
+/** The default of the schema; without one, the description's, such as of a default that depends on another field. */
+function defaultText(value: unknown, described: string): string {
+  if (value === undefined) return cell(described.replace(/\.$/, ""));
+  return JSON.stringify(value) === "{}" ? "" : code(JSON.stringify(value));
 }
 
 function withDefault({ fieldPath, type, value, meaning }: FieldRow): string {

@@ -49,14 +49,14 @@ function page(licences: ReadonlyMap<string, readonly string[]>, { version, licen
   return `<!-- Generated from package-lock.json by \`npm run generate\`. -->
 # Licences
 
-What the npm package and the image bring along, by licence. The image holds Node as well, which is under MIT with the licences of its
-parts; a bundled Redis and its JSON module are images of their own, under their own terms. Each package's own text lies in its folder.
+The packages that the npm package and the image contain, by licence. The text of each licence is in the folder of its package. The image also contains Node, which is
+under MIT, with the licences of its parts. A bundled Redis and its JSON module are separate images, under their own terms.
 
 ${sections.join("\n")}
 ## The reference page
 
-The viewer behind \`/docs\` is one script, taken at build time out of @scalar/fastify-api-reference ${version} (${license}), with the
-package's licence beside it. Its makers bundled it from @scalar/api-reference and the packages that one names, which are under MIT, ISC,
-Apache-2.0, BSD-2-Clause, BSD-3-Clause and 0BSD; the notices that they left in it stand in the script.
+The viewer of \`/docs\` is one script. The build takes it from @scalar/fastify-api-reference ${version} (${license}), with the
+package's licence beside it. Its authors bundled it from @scalar/api-reference and the packages that it names, which are under MIT, ISC,
+Apache-2.0, BSD-2-Clause, BSD-3-Clause and 0BSD; the script contains the notices that they left in it.
 `;
 }

@@ -1,37 +1,7 @@
 // `jsonplane dataplane`: one replica of the data plane, from Redis alone.
 
-import {
-  adminPort,
-  adminTokenFile,
-  drain,
-  host,
-  keyring,
-  logLevel,
-  maxProjects,
-  port,
-  publicUrl,
-  redis,
-  replica,
-  trustedProxies,
-} from "../../core/env/settings.ts";
-import { type CommandSettings, defineCommand } from "../command.ts";
-
-const settings = {
-  redis,
-  keyring,
-  host: { ...host, fallback: "0.0.0.0" },
-  port,
-  adminPort,
-  adminTokenFile,
-  publicUrl,
-  trustedProxies,
-  replica,
-  maxProjects,
-  drain,
-  logLevel,
-};
-
-export type DataplaneSettings = CommandSettings<typeof settings, "redis" | "keyring">;
+import { defineCommand } from "../command.ts";
+import { settings } from "./settings.ts";
 
 export const dataplaneCommand = defineCommand({
   name: "dataplane",

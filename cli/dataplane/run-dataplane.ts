@@ -21,7 +21,7 @@ import { createRedisStore, type RedisStoreOptions } from "../../dataplane/store/
 import { openAdminToken } from "../admin-token.ts";
 import { type Closers, commandFrame, runProgram } from "../run-program.ts";
 import { StartRefused } from "../start-refused.ts";
-import type { DataplaneSettings } from "./command.ts";
+import type { DataplaneSettings } from "./settings.ts";
 
 export interface DataplaneOptions extends DataplaneSettings {
   /** Other time limits than the usual ones, which no flag changes: for tests that would wait for them. */

@@ -1,20 +1,7 @@
 // `jsonplane dev DIR`: serves a folder of manifests, without a cluster and without Redis.
 
-import { adminPort, data, host, logLevel, port, publicUrl, redis, trustedProxies } from "../../core/env/settings.ts";
-import { type CommandSettings, defineCommand } from "../command.ts";
-
-const settings = {
-  host,
-  port,
-  adminPort,
-  data,
-  redis: { ...redis, help: `${redis.help}; default: an embedded store in --data` },
-  logLevel: { ...logLevel, fallback: "warn" },
-  publicUrl,
-  trustedProxies,
-};
-
-export type DevSettings = CommandSettings<typeof settings, never>;
+import { defineCommand } from "../command.ts";
+import { settings } from "./settings.ts";
 
 export const devCommand = defineCommand({
   name: "dev",

@@ -11,11 +11,11 @@ import type { Store, StoreObservation } from "../../dataplane/store/port.ts";
 import { type CheckSchema, createSchemaCheck } from "../../operator/compile/schema-check.ts";
 import type { Closers } from "../run-program.ts";
 import { type Cluster, createCluster } from "./cluster.ts";
-import type { DevSettings } from "./command.ts";
 import { usableCredentials } from "./credentials.ts";
 import type { DataFolder } from "./data-folder.ts";
 import { follow } from "./follow.ts";
 import { createSecretFiles, type SecretFiles } from "./secret-files.ts";
+import type { DevSettings } from "./settings.ts";
 import { startupMessage } from "./startup-message.ts";
 import { createStateFile } from "./state-file.ts";
 

@@ -4,7 +4,7 @@
 import { createKubeApi } from "../../operator/kube/connect.ts";
 import { apiServerOptions, whyNoApiServer } from "../api-server.ts";
 import { clearFinalizers } from "./clear-finalizers.ts";
-import type { ClearSettings } from "./command.ts";
+import type { ClearSettings } from "./settings.ts";
 
 export async function runClear(settings: ClearSettings): Promise<number> {
   const { namespace, allNamespaces, kubeconfig } = settings;

@@ -17,11 +17,11 @@ import { operatorRedisUrl, RedisSecretUnusable } from "../../operator/redis-user
 import { ownerIn, ownerOf } from "../../operator/runtime/open-config.ts";
 import { apiServerOptions, operatorNamespace, whyNoApiServer } from "../api-server.ts";
 import { StartRefused } from "../start-refused.ts";
-import type { OrphansSettings } from "./command.ts";
 import { type Choice, chosenBy, isDeletable, type KeptItem, nameFault, nameOf } from "./kept-item.ts";
 import { orderDeletion } from "./order-deletion.ts";
 import { createPrinter } from "./print-kept.ts";
 import { keptPages } from "./read-kept.ts";
+import type { OrphansSettings } from "./settings.ts";
 
 interface Connected {
   readonly api: KubeApi;

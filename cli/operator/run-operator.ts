@@ -12,8 +12,8 @@ import { openAdminToken } from "../admin-token.ts";
 import { apiServerOptions, operatorNamespace } from "../api-server.ts";
 import { type Closers, commandFrame, runProgram } from "../run-program.ts";
 import { StartRefused } from "../start-refused.ts";
-import type { OperatorSettings } from "./command.ts";
 import { newIdentity } from "./identity.ts";
+import type { OperatorSettings } from "./settings.ts";
 
 /** Resolves with the exit code once a signal has ended it, when it can't lead any more, or when it can't start. */
 export async function runOperator(options: OperatorSettings): Promise<number> {

@@ -50,7 +50,7 @@ export const adminPort = {
 export const adminTokenFile = {
   flag: "admin-token-file",
   placeholder: "FILE",
-  help: "File with the token that /metrics and /usage ask for as a Bearer token, read again when it changes; default: they ask for none",
+  help: "File with the Bearer token that /metrics and /usage require; read again when it changes; default: none is required",
   read: readText,
 } as const satisfies Setting<string>;
 
@@ -65,28 +65,28 @@ export const data = {
 export const redis = {
   flag: "redis",
   placeholder: "URL",
-  help: "Redis JSON to keep data in: redis://, rediss://, redis+sentinel:// or redis+cluster://",
+  help: "Redis with the JSON module: redis://, rediss://, redis+sentinel:// or redis+cluster://",
   read: readRedisUrl,
 } as const satisfies Setting<string>;
 
 export const redisSecret = {
   flag: "redis-secret",
   placeholder: "NAME",
-  help: "Secret of the operator's namespace with the users of the Redis at --redis; made there when it is missing",
+  help: "Secret in the operator's namespace with the users of the Redis at --redis; created if it is missing",
   read: matching(dnsSubdomain, "the name of a Secret, such as jsonplane-redis"),
 } as const satisfies Setting<string>;
 
 export const publicUrl = {
   flag: "public-url",
   placeholder: "URL",
-  help: "What clients reach the service by, such as https://api.example.org",
+  help: "URL at which clients reach the API, such as https://api.example.org",
   read: readPublicUrl,
 } as const satisfies Setting<string>;
 
 export const trustedProxies = {
   flag: "trusted-proxies",
   placeholder: "LIST",
-  help: "Addresses or networks, comma-separated, whose X-Forwarded-* headers are believed",
+  help: "Addresses or networks, comma-separated, whose X-Forwarded-* headers are trusted",
   fallback: "",
   read: readNetworks,
 } as const satisfies Setting<readonly string[]>;
@@ -94,7 +94,7 @@ export const trustedProxies = {
 export const logLevel = {
   flag: "log-level",
   placeholder: "LEVEL",
-  help: `How much is logged to standard error: ${logLevels.join(", ")}; info has a line per request`,
+  help: `How much is logged to standard error: ${logLevels.join(", ")}; info includes a line per request`,
   fallback: "info",
   read: oneOf(logLevels),
 } as const satisfies Setting<LogLevel>;
@@ -102,21 +102,21 @@ export const logLevel = {
 export const keyring = {
   flag: "keyring",
   placeholder: "FILE",
-  help: "File with the fleet's key ring, which opens the configuration in Redis",
+  help: "File with the fleet's key ring, to open the configuration in Redis",
   read: readText,
 } as const satisfies Setting<string>;
 
 export const replica = {
   flag: "replica",
   placeholder: "NAME",
-  help: "Name of this replica among its siblings; default: the machine's host name",
+  help: "Name of this replica, unique in the fleet; default: the machine's host name",
   read: readText,
 } as const satisfies Setting<string>;
 
 export const maxProjects = {
   flag: "max-projects",
   placeholder: "NUMBER",
-  help: "Projects kept loaded at once; the one unused for longest goes first",
+  help: "Projects kept in memory; the one that was unused for longest is unloaded first",
   fallback: "1000",
   read: readCount,
 } as const satisfies Setting<number>;
@@ -124,7 +124,7 @@ export const maxProjects = {
 export const drain = {
   flag: "drain",
   placeholder: "DURATION",
-  help: "How long it goes on taking requests once it is told to stop, such as 10s, so that load balancers notice; each answer ends its connection then",
+  help: "How long it still accepts requests after SIGTERM, such as 10s, until load balancers have noticed; each response then closes its connection",
   fallback: "0s",
   read: durationBetween(0, 300, "up to 5m, such as 10s"),
 } as const satisfies Setting<number>;
@@ -146,7 +146,7 @@ export const operatorNamespace = {
 export const watchNamespaces = {
   flag: "watch-namespaces",
   placeholder: "LIST",
-  help: "Namespaces, comma-separated, whose objects are served; empty = all of them",
+  help: "Namespaces, comma-separated, whose objects are served; empty = all namespaces",
   fallback: "",
   read: (text) => listOf(text).map(readNamespace),
 } as const satisfies Setting<readonly string[]>;
@@ -161,7 +161,7 @@ export const className = {
 export const allowedHosts = {
   flag: "allowed-hosts",
   placeholder: "LIST",
-  help: "Hosts that namespaces may claim, comma-separated: shop=shop.example.org,*={namespace}.apps.example.org; names below are allowed, too",
+  help: "Hosts that namespaces may claim, comma-separated: shop=shop.example.org,*={namespace}.apps.example.org; subdomains are included",
   fallback: "",
   read: readHostRules,
 } as const satisfies Setting<readonly HostRule[]>;
@@ -184,20 +184,20 @@ export const identity = {
 export const leaseDuration = {
   flag: "lease-duration",
   placeholder: "DURATION",
-  help: "How long a leader that was killed keeps others waiting, such as 15s; one that can't renew its Lease stops after two thirds",
+  help: "How long another replica waits after the leader was killed, such as 15s; a leader that can't renew its Lease stops after two thirds",
   fallback: "15s",
   read: durationBetween(3, 300, "from 3s to 5m"),
 } as const satisfies Setting<number>;
 
 export const adoptData = switchSetting(
   "adopt-data",
-  "Disaster recovery: take over data of earlier namespaces, and the Redis and the Projects of another installation",
+  "For disaster recovery: take over data of earlier namespaces, and the Redis and the Projects of another installation",
 );
 
 export const onDataLoss = {
   flag: "on-data-loss",
   placeholder: "POLICY",
-  help: "When Redis no longer holds the data that it held: Refuse requests for data until somebody decides, or Serve what there is",
+  help: "If Redis has lost stored data: Refuse requests for data until a person decides, or Serve what there is",
   fallback: "Refuse",
   read: oneOf(["Refuse", "Serve"]),
 } as const satisfies Setting<"Refuse" | "Serve">;
@@ -218,6 +218,6 @@ export const kind = {
   read: readKind,
 } as const satisfies Setting<Kind>;
 
-export const dryRun = switchSetting("dry-run", "Say what would be done, and do nothing");
+export const dryRun = switchSetting("dry-run", "Print what would be done, and do nothing");
 
-export const force = switchSetting("force", "Also objects that nobody has deleted");
+export const force = switchSetting("force", "Include objects that nobody has deleted");

@@ -245,7 +245,7 @@ function isSpace(code: number): boolean {
 }
 
 function duplicate(at: number): JsonRefusal {
-  return new JsonRefusal("duplicate_member", "An object has two members of one name", at);
+  return new JsonRefusal("duplicate_member", "An object has two members with the same name", at);
 }
 
 /** The canonical form of `source`, the same string when it is canonical already; takes time linear in its length. */

@@ -23,16 +23,19 @@ const maxSegments = 65;
 
 /** The operations of a patch's canonical text. */
 export function readJsonPatch(text: string): readonly Operation[] {
-  if (kindOf(text) !== "array") throw invalid("A JSON Patch is an array of operations");
+  if (kindOf(text) !== "array") throw invalid("A JSON Patch must be an array of operations");
   const elements = elementsOf(text);
   if (elements.length > maxOperations) {
-    throw new PatchRefusal("patch_too_large", `A JSON Patch has at most ${maxOperations} operations`);
+    throw new PatchRefusal(
+      "patch_too_large",
+      `A JSON Patch may have at most ${maxOperations} operations; send it in parts`,
+    );
   }
   return elements.map(readOperation);
 }
 
 function readOperation(text: string, at: number): Operation {
-  if (kindOf(text) !== "object") throw invalid("An operation is an object", `/${at}`);
+  if (kindOf(text) !== "object") throw invalid("An operation must be an object", `/${at}`);
   const op = stringMember(text, "op", at);
   const path = pointerMember(text, "path", at);
   switch (op) {
@@ -52,7 +55,7 @@ function readOperation(text: string, at: number): Operation {
       return { op, path, from };
     }
     default:
-      throw invalid("`op` is add, remove, replace, move, copy or test", `/${at}/op`);
+      throw invalid("`op` must be add, remove, replace, move, copy or test", `/${at}/op`);
   }
 }
 
@@ -135,7 +138,8 @@ class Patching {
   #test(path: Segments, value: string): void {
     const found = this.#read(path, "path");
     this.#work.spend(value.length);
-    if (!sameValue(found, value, this.#work)) throw this.#conflict("The test fails: another value is there", "value");
+    if (!sameValue(found, value, this.#work))
+      throw this.#conflict("The test failed: the stored value is different", "value");
   }
 
   #move(from: Segments, path: Segments): void {
@@ -177,7 +181,7 @@ class Patching {
 
   #take(path: Segments, member: "path" | "from"): void {
     const last = path.at(-1);
-    if (last === undefined) throw this.#conflict("The whole value can't be removed: replace it", member);
+    if (last === undefined) throw this.#conflict("The whole value can't be removed; replace it", member);
     this.#find(path, member);
     const parent = this.#parent(path, member);
     if (parent instanceof EditableArray) parent.remove(Number(last));
@@ -203,12 +207,12 @@ class Patching {
 
   #index(segment: string, member: "path" | "from"): number {
     if (/^(?:0|[1-9][0-9]*)$/.test(segment)) return Number(segment);
-    const last = member === "path" ? ", or - to add at the end" : "";
-    throw this.#conflict(`An array's element has an index such as 0${last}`, member);
+    const last = member === "path" ? ", or - to append" : "";
+    throw this.#conflict(`The parent is an array: use an index such as 0${last}`, member);
   }
 
   #nowhere(member: "path" | "from"): PatchRefusal {
-    return this.#conflict(`\`${member}\` leads nowhere`, member);
+    return this.#conflict(`\`${member}\` names nothing that exists`, member);
   }
 
   #conflict(message: string, member: "path" | "from" | "value"): PatchRefusal {

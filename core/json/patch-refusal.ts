@@ -43,6 +43,6 @@ export class PatchWork {
   /** Throws PatchRefusal `patch_too_large` when it was too much. */
   spend(characters: number): void {
     this.#left -= characters;
-    if (this.#left < 0) throw new PatchRefusal("patch_too_large", "The patch takes too much work: send it in parts");
+    if (this.#left < 0) throw new PatchRefusal("patch_too_large", "The patch takes too much work; send it in parts");
   }
 }

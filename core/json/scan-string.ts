@@ -75,7 +75,7 @@ function escapeEnd(source: string, at: number): number {
   if (letter === "") throw new JsonRefusal("malformed_json", "The text ends inside a string", at + 1);
   if (letter !== "u") {
     if ('"\\/bfnrt'.includes(letter)) return at + 2;
-    throw new JsonRefusal("malformed_json", `There is no escape of ${characterAt(source, at + 1)}`, at);
+    throw new JsonRefusal("malformed_json", `A backslash can't be followed by ${characterAt(source, at + 1)}`, at);
   }
   const unit = hexUnit(source, at);
   if (unit < 0xd800 || unit > 0xdfff) return at + 6;

@@ -15,7 +15,7 @@ export async function requireJson(redisClient: RedisClient): Promise<void> {
   } catch (cause) {
     if (isForbidden(cause)) return;
     if (!(cause instanceof RedisFault)) throw cause;
-    throw new RedisFault("This Redis has no JSON module: load RedisJSON, or use a Redis that brings it", {
+    throw new RedisFault("This Redis has no JSON module: load RedisJSON, or use a Redis that includes it", {
       code: "NOJSON",
       cause,
     });

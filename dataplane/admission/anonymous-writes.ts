@@ -21,9 +21,13 @@ export function createAnonymousWrites(buckets: Pick<LocalBuckets, "spend">): Ano
       const name = `writes:${project.namespace}/${project.name}:${addressGroup(address)}`;
       const result = await buckets.spend({ name, limit, windowSeconds });
       if (result.outcome === "exhausted") {
-        throw new Problem("write_throttled", `Without credentials, an address may write ${limit} times a minute`, {
-          headers: { "Retry-After": String(result.retryAfterSeconds) },
-        });
+        throw new Problem(
+          "write_throttled",
+          `Without credentials, an address may write at most ${limit} times a minute`,
+          {
+            headers: { "Retry-After": String(result.retryAfterSeconds) },
+          },
+        );
       }
     },
   };

@@ -155,7 +155,7 @@ class Limiter implements ProjectLimiter {
 function busy(): Problem {
   return new Problem(
     "project_busy",
-    "This project asks for more than its share of a replica that others use too; try again",
+    "This project has used up its share of a replica that other projects use too; try again",
     {
       headers: { "Retry-After": "1" },
     },

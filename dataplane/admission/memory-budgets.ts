@@ -102,7 +102,7 @@ export function createAnswerBudget<Request extends object>(
 }
 
 function tooManyAnswers(): Problem {
-  return new Problem("query_busy", "Too many large answers wait for their clients to read them; try again", {
+  return new Problem("query_busy", "Too many large responses are waiting for their clients to read them; try again", {
     headers: { "Retry-After": "2" },
   });
 }

@@ -108,6 +108,6 @@ function windowOf({ burst, perSecond }: BucketPolicy["bucket"]): number {
 
 function limited({ name, bucket }: BucketPolicy, waitMs: number): Problem {
   const whose = name === "project" ? "This project answers" : "This project answers each caller";
-  const detail = `${whose} ${bucket.perSecond} requests a second, and ${bucket.burst} at once after a pause`;
+  const detail = `${whose} ${bucket.perSecond} requests a second, and up to ${bucket.burst} at once after a pause`;
   return new Problem("rate_limited", detail, { headers: { "Retry-After": String(Math.ceil(waitMs / 1_000)) } });
 }

@@ -20,7 +20,7 @@ export function authenticationRequired(project: ProjectRef): Problem {
 export function loginRequired(project: ProjectRef): Problem {
   return new Problem(
     "authentication_required",
-    "Send `Authorization: Basic` with the base64 of `username:password`.",
+    "Send `Authorization: Basic` with the base64 of `username:password`",
     challenge(`Basic ${realm(project)}, charset="UTF-8"`),
   );
 }
@@ -28,7 +28,7 @@ export function loginRequired(project: ProjectRef): Problem {
 export function refreshTokenRequired(project: ProjectRef): Problem {
   return new Problem(
     "authentication_required",
-    "Send `Authorization: bearer REFRESH_TOKEN`.",
+    "Send `Authorization: bearer <REFRESH_TOKEN>`",
     challenge(`Bearer ${realm(project)}`),
   );
 }
@@ -36,7 +36,7 @@ export function refreshTokenRequired(project: ProjectRef): Problem {
 export function invalidCredentials(project: ProjectRef): Problem {
   return new Problem(
     "invalid_credentials",
-    "Send `Authorization: apikey KEY` or `Authorization: bearer ACCESS_TOKEN` with a credential of this project.",
+    "Send `Authorization: apikey <API_KEY>` or `Authorization: bearer <ACCESS_TOKEN>` with a credential of this project",
     challenge(`Bearer ${realm(project)}, error="invalid_token", ApiKey ${realm(project)}`),
   );
 }
@@ -44,7 +44,7 @@ export function invalidCredentials(project: ProjectRef): Problem {
 export function invalidLogin(project: ProjectRef): Problem {
   return new Problem(
     "invalid_credentials",
-    "Send `Authorization: Basic` with the base64 of a user name of this project, a colon and the password.",
+    "Send `Authorization: Basic` with the base64 of a user name of this project, a colon and the password",
     challenge(`Basic ${realm(project)}, charset="UTF-8"`),
   );
 }
@@ -52,61 +52,61 @@ export function invalidLogin(project: ProjectRef): Problem {
 export function invalidRefreshToken(project: ProjectRef): Problem {
   return new Problem(
     "invalid_credentials",
-    "Log in again at /sessions/ and send `Authorization: bearer REFRESH_TOKEN`.",
+    "Log in again at /sessions/ and send `Authorization: bearer <REFRESH_TOKEN>`",
     challenge(`Bearer ${realm(project)}, error="invalid_token"`),
   );
 }
 
 export function accessTokenExpired(project: ProjectRef): Problem {
-  return expired(project, "The access token has expired: get a new one at /sessions/refresh/ with the refresh token.");
+  return expired(project, "The access token has expired; get a new one at /sessions/refresh/ with the refresh token");
 }
 
 export function refreshTokenExpired(project: ProjectRef): Problem {
-  return expired(project, "The refresh token has expired: log in again at /sessions/.");
+  return expired(project, "The refresh token has expired; log in again at /sessions/");
 }
 
 export function keyExpired(project: ProjectRef): Problem {
   return new Problem(
     "token_expired",
-    "The API key has expired: ask for a new one.",
+    "The API key has expired; ask for a new one",
     challenge(`ApiKey ${realm(project)}`),
   );
 }
 
 export function loginThrottled(retryAfterSeconds: number): Problem {
-  return new Problem("login_throttled", "Too many logins failed. Wait as long as Retry-After says, then try again.", {
+  return new Problem("login_throttled", "Too many logins failed; wait as long as Retry-After says, then try again", {
     headers: retryAfter(retryAfterSeconds),
   });
 }
 
 /** Without Retry-After: nobody knows when a session ends. */
 export function tooManySessions({ sessions }: ProjectConfig): Problem {
-  const detail = `The project has ${sessions.maxPerProject} sessions, and no more may be opened. End one, or wait until one expires.`;
+  const detail = `The project already has ${sessions.maxPerProject} sessions, its maximum; end one, or wait until one expires`;
   return new Problem("too_many_sessions", detail);
 }
 
 export function loginBusy(): Problem {
-  return new Problem("login_busy", "Too many logins are being checked. Try again in a moment.", {
+  return new Problem("login_busy", "Too many logins are being checked; try again in a moment", {
     headers: retryAfter(1),
   });
 }
 
 export function projectUnavailable(
-  detail = "The users and keys of this project can't be looked up. Try again.",
+  detail = "The users and keys of this project can't be looked up; try again",
 ): Problem {
   return new Problem("project_unavailable", detail, { headers: retryAfter(unavailableRetrySeconds) });
 }
 
 export function sessionNotFound(): Problem {
-  return new Problem("not_found", "There is no such session among those that you may reach.");
+  return new Problem("not_found", "No session with this id exists, or the caller may not see it");
 }
 
 /** `cause` decides whether other replicas may know already. */
 export function sessionEndedHere(cause: StoreUnavailable | OutcomeUnknown): Problem {
   const code = cause instanceof OutcomeUnknown ? "outcome_unknown" : "store_unavailable";
   const detail =
-    "The store did not take the end of this session. This server refuses the session's tokens from now on, and ends it " +
-    "everywhere as soon as the store takes writes again";
+    "The store did not accept the end of this session. This server refuses the session's tokens from now on, and ends it " +
+    "everywhere once the store accepts writes again";
   return new Problem(code, detail, { headers: retryAfter(1), cause });
 }
 

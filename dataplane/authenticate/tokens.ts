@@ -89,7 +89,7 @@ export function createTokens({ rings, issuerOf, nowSeconds, ...bounds }: TokensD
   return {
     async mint(project, use, claims) {
       const signer = rings.signer(project.signing);
-      if (signer === undefined) throw projectUnavailable("The project has no key yet that signs tokens. Try again.");
+      if (signer === undefined) throw projectUnavailable("The project has no signing key yet; try again");
       const payload = { token_use: use, iss: issuerOf(project), aud: audienceOf(project, use), ...claims };
       return await new SignJWT(payload)
         .setProtectedHeader({ alg: "EdDSA", kid: signer.kid, typ: "JWT" })

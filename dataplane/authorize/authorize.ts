@@ -115,8 +115,11 @@ function refusal(project: ProjectConfig, operation: Operation, found: Denial): P
     case "no credential":
       return authenticationRequired(project);
     case "read access":
-      return new Problem("insufficient_access", `To ${operation} here, a caller needs access Write; this one has Read`);
+      return new Problem(
+        "insufficient_access",
+        `To ${operation} here, a caller needs the access level Write; this one has Read`,
+      );
     case "role":
-      return new Problem("insufficient_access", `Only role Administrators may ${operation} here`);
+      return new Problem("insufficient_access", `Only callers with the role Administrators may ${operation} here`);
   }
 }

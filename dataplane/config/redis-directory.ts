@@ -128,7 +128,8 @@ export function createRedisDirectory(deps: RedisDirectoryDeps): RedisDirectory {
       project: (ref) => look(keyOfProject(ref)),
       host(host) {
         const name = index.ofHost(host);
-        return name === undefined ? unknown : look(name);
+        if (name !== undefined) return look(name);
+        return index.whole() ? unknown : unavailable;
       },
       hostHolder: index.ofHost,
       user: (project, username) => credentials.user(project, username),

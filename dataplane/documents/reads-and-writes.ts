@@ -90,7 +90,7 @@ export async function patchDocument(deps: DocumentDeps, context: DocumentContext
     if (text === undefined && patch.format === "json-patch") return { outcome: "not_found" };
     // `never`: the store is only asked how it would refuse, and writes nothing, so any value will do.
     const value = expected === "never" ? "null" : patched(patch, text ?? "null");
-    if (value === text) return { outcome: "replaced", text };
+    if (expected !== "never" && value === text) return { outcome: "replaced", text };
     return deps.store.putAt(context.document, context.path, value, { ...limits, ...(expected && { expected }) });
   });
   return answerOfWrite(result, context);
@@ -111,7 +111,7 @@ function leadsTooDeep(path: Path): boolean {
 }
 
 function nothingThere(): Problem {
-  return new Problem("not_found", "The root key's value has nothing at this path");
+  return new Problem("not_found", "Nothing is stored at this path of the root key");
 }
 
 /** Carries a write out under the request's preconditions, if it has any: they hold in the very step that writes. */
@@ -191,20 +191,23 @@ function answerOfWrite(result: DocumentWrite, context: DocumentContext): Answer 
 function problemOf(refusal: DocumentRefusal, context: DocumentContext): Problem {
   switch (refusal.outcome) {
     case "parent_not_found":
-      return new Problem("parent_not_found", "A segment before the last leads nowhere; create the parent first");
+      return new Problem("parent_not_found", "The parent of the path does not exist; create it first");
     case "not_a_container":
-      return new Problem("not_a_container", "The parent of the path is neither an object nor an array");
+      return new Problem(
+        "not_a_container",
+        "The parent of the path is neither an object nor an array; replace it with one first",
+      );
     case "invalid_index":
       return new Problem(
         "invalid_index",
-        "The parent is an array: end the path with an index such as 0, or with - to POST at the end",
+        "The parent is an array; end the path with an index such as 0, or with - to append by POST",
       );
     case "index_out_of_range":
       return new Problem(
         "index_out_of_range",
         context.grant.mayRead
-          ? `The array's length is ${refusal.length}; insert at 0 to ${refusal.length}, or at -`
-          : "The index is greater than the array's length; insert at the end with -",
+          ? `The array's length is ${refusal.length}; insert at an index from 0 to ${refusal.length}, or at - to append`
+          : "The index is greater than the array's length; insert at - to append",
       );
     case "index_not_found":
       return new Problem(
@@ -214,28 +217,28 @@ function problemOf(refusal: DocumentRefusal, context: DocumentContext): Problem 
           : "The array has no element at this index; indices start at 0",
       );
     case "key_exists":
-      return new Problem("key_exists", "The object has this key already; replace its value with PUT");
+      return new Problem("key_exists", "The object already has this key; replace its value with PUT");
     case "document_too_large":
       return new Problem(
         "document_too_large",
-        `The root key's whole value has at most ${context.project.limits.maxDocumentBytes} bytes`,
+        `The whole value of a root key may have at most ${context.project.limits.maxDocumentBytes} bytes`,
       );
     case "quota_exceeded":
-      return new Problem("quota_exceeded", "The project's quota of bytes has no room for this; delete some first");
+      return new Problem("quota_exceeded", "This would exceed the project's quota `bytes`; delete some first");
     case "too_deep":
-      return new Problem("too_deep", `A root key's value nests at most ${maxDepth} levels`);
+      return new Problem("too_deep", `A root key's value may be nested at most ${maxDepth} levels deep`);
     case "create_refused":
       // Only the store could see that this PUT adds a key; refuse it as a plain create is refused.
       requirePermission(context.project, context.rootKey.access.create, "create", context.caller);
-      return new Problem("insufficient_access", "The caller may replace values here and may not add keys");
+      return new Problem("insufficient_access", "The caller may replace values here, but not add keys");
     case "not_found":
-      return new Problem("not_found", "The root key's value has nothing at this path");
+      return new Problem("not_found", "Nothing is stored at this path of the root key");
     case "changed":
       return conflict("value");
     case "repeated":
       throw new Error("Only a POST with a key can be a repetition");
     case "missing_document":
-      return new Problem("store_unavailable", "The root key's value was removed meanwhile; try again", {
+      return new Problem("store_unavailable", "The root key's value was removed during the request; try again", {
         headers: { "Retry-After": "1" },
       });
   }

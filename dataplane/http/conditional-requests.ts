@@ -66,7 +66,7 @@ function tagsOf(name: string, value: string): SentTags {
 }
 
 function malformed(name: string): Problem {
-  return new Problem("invalid_header", `${name} is * or a list of entity tags, each in double quotes as ETag had it`);
+  return new Problem("invalid_header", `${name} must be * or a list of entity tags, each in double quotes as in ETag`);
 }
 
 /** SHA-1: a microsecond for most objects. It distinguishes states; nothing is trusted because of it. */
@@ -122,7 +122,7 @@ export function requireCollectionPreconditions(preconditions: Preconditions | un
   if (verdict === undefined || verdict === "holds") return;
   throw new Problem(
     "precondition_failed",
-    "A new object has no tag to compare: If-Match and If-None-Match belong to requests for one object",
+    "A new object has no ETag to compare; send If-Match and If-None-Match only in requests for one object",
   );
 }
 
@@ -135,8 +135,8 @@ function preconditionFailed(verdict: Exclude<Verdict, "holds">, tag: string | un
 }
 
 function detailOf(verdict: Exclude<Verdict, "holds">, tag: string | undefined): string {
-  if (verdict === "if_none_match_fails") return "If-None-Match names what is there now, or is * and something is there";
+  if (verdict === "if_none_match_fails") return "If-None-Match names the current ETag, or is * and a value exists";
   return tag === undefined
-    ? "If-Match asks for something that is there, and nothing is"
-    : "Since If-Match's tag was read the value changed: read it again (ETag has its tag now) and repeat the change";
+    ? "If-Match needs an existing value, but there is none"
+    : "The value changed after the ETag in If-Match was read; read the value again (its current tag is in ETag) and repeat the change";
 }

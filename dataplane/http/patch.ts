@@ -30,7 +30,7 @@ export function patchFormatOf({
     case "application/json-patch+json":
       return "json-patch";
     default:
-      throw new Problem("unsupported_media_type", `A PATCH has one of the content types ${acceptPatch}`, {
+      throw new Problem("unsupported_media_type", `Send a PATCH with one of these content types: ${acceptPatch}`, {
         headers: { "Accept-Patch": acceptPatch },
       });
   }

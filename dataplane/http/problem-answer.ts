@@ -49,13 +49,13 @@ function asProblem(error: unknown): Problem {
   if (error instanceof StoreFull) {
     return new Problem(
       "store_full",
-      "The store has no room left; nothing was done. Reads and deletions go on: delete something, or have the store enlarged",
+      "The store is full; nothing was done. Reads and deletions still work: delete something, or ask an administrator for more room",
     );
   }
   if (error instanceof WritesRefused) {
     return new Problem(
       "store_unavailable",
-      "The store takes no writes now, and reads go on; nothing was done. Try again",
+      "The store accepts no writes at the moment; nothing was done. Reads still work; try again",
       {
         headers: { "Retry-After": "1" },
       },
@@ -67,11 +67,18 @@ function asProblem(error: unknown): Problem {
     });
   }
   if (error instanceof OutcomeUnknown) {
-    return new Problem("outcome_unknown", "The write was sent and its answer never came; read before you write again", {
-      headers: { "Retry-After": "1" },
-    });
+    return new Problem(
+      "outcome_unknown",
+      "The write was sent to the store, but its answer never came; read before you write again",
+      {
+        headers: { "Retry-After": "1" },
+      },
+    );
   }
-  return frameworkProblem(error) ?? new Problem("internal_error", "The service failed; its log names this requestId");
+  return (
+    frameworkProblem(error) ??
+    new Problem("internal_error", "The service failed; its log has an entry with this requestId")
+  );
 }
 
 /** What fastify and Node's HTTP parser refuse by themselves, recognised by their codes. */
@@ -79,7 +86,10 @@ function frameworkProblem(error: unknown): Problem | undefined {
   const code = error instanceof Error && "code" in error ? error.code : undefined;
   switch (code) {
     case "HPE_HEADER_OVERFLOW":
-      return new Problem("headers_too_large", "The request line and headers together are too large");
+      return new Problem(
+        "headers_too_large",
+        "The request line and headers together are too large; send fewer or shorter headers",
+      );
     case "ERR_HTTP_REQUEST_TIMEOUT":
       return new Problem("request_timeout", "The request did not arrive in time; send it without pauses");
     case "FST_ERR_CTP_INVALID_MEDIA_TYPE":

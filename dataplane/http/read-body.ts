@@ -32,11 +32,11 @@ function requirePlain({
   if (/,\s*chunked\s*$/i.test(transfer)) {
     throw new Problem(
       "transfer_coding_not_supported",
-      "Send the body with `Transfer-Encoding: chunked` alone, or with its length",
+      "Send the body with `Transfer-Encoding: chunked` alone, or with `Content-Length`",
     );
   }
   if (content === "" || content.trim().toLowerCase() === "identity") return;
-  throw new Problem("unsupported_media_type", "Send the body as it is, without a Content-Encoding", {
+  throw new Problem("unsupported_media_type", "Send the body uncompressed, without a Content-Encoding", {
     headers: { "Accept-Encoding": "identity" },
   });
 }
@@ -105,5 +105,5 @@ function collect({ budget, message, refused, onComplete }: ArrivingBody, maxByte
 }
 
 function tooLarge(maxBytes: number): Problem {
-  return new Problem("body_too_large", `A body has at most ${maxBytes} bytes here`);
+  return new Problem("body_too_large", `A body may have at most ${maxBytes} bytes here`);
 }

@@ -100,7 +100,7 @@ function handleServerEvents({ server }: FastifyInstance, connections: Connection
   server.on("checkContinue", asUsual);
   server.on("checkExpectation", asUsual);
   server.on("connect", (_request: IncomingMessage, socket: Socket) => {
-    connections.refuse(new Problem("invalid_request", "This is no proxy: CONNECT is not offered"), socket);
+    connections.refuse(new Problem("invalid_request", "This server is not a proxy; CONNECT is not supported"), socket);
   });
 }
 

@@ -80,7 +80,7 @@ export async function createObject(deps: ObjectDeps, context: ObjectContext, cre
   const result = await deps.store.create(context.collection, object, maxObjects);
   if (result.outcome === "repeated") return createdBefore(creation, result.record);
   if (result.outcome === "quota_exceeded") {
-    throw new Problem("quota_exceeded", `The resource holds at most ${maxObjects} objects; delete some first`);
+    throw new Problem("quota_exceeded", `The resource may hold at most ${maxObjects} objects; delete some first`);
   }
   return writtenAnswer(201, result.text, { Location: `${url}/${id}` });
 }
@@ -178,9 +178,12 @@ function requireOwner({ grant }: ObjectContext, stored: StoredObject): Owner {
 }
 
 function missing(): Problem {
-  return new Problem("not_found", "There is no object of this id, or not one that this caller can see");
+  return new Problem("not_found", "No object with this id exists, or the caller may not see it");
 }
 
 function notWritable(): Problem {
-  return new Problem("insufficient_access", "The caller can read this object and may not change it: others made it");
+  return new Problem(
+    "insufficient_access",
+    "The caller may read this object but not change it, because another caller created it",
+  );
 }

@@ -109,14 +109,18 @@ function requireOwnedUnchanged(text: string, stored: string): void {
 /** What POST and PUT are refused for while their body is read. */
 function requireReadable(data: string): void {
   for (const { name } of membersOf(data)) if (parameters.has(name)) throw reserved(name, "leave it out");
-  if (depthOf(data) > maxDepth) throw new Problem("too_deep", `An object nests at most ${maxDepth} levels`);
+  if (depthOf(data) > maxDepth)
+    throw new Problem("too_deep", `An object may be nested at most ${maxDepth} levels deep`);
 }
 
 /** The size first: how much work the schema is goes by it. */
 function requireStorable({ schema, maxBytes }: ObjectRules, data: string, before: string): void {
   const bytes = Buffer.byteLength(data);
   if (bytes > maxBytes && bytes > Buffer.byteLength(before)) {
-    throw new Problem("document_too_large", `An object has at most ${maxBytes} bytes, and would have ${bytes}`);
+    throw new Problem(
+      "document_too_large",
+      `An object may have at most ${maxBytes} bytes, but this one would have ${bytes}; make it smaller`,
+    );
   }
   const errors = schema.validate(JSON.parse(data), data);
   if (errors.length > 0) throw new Problem("validation_failed", summary(errors), { errors });
@@ -163,7 +167,7 @@ function summary(errors: readonly ProblemItem[]): string {
 
 function requireUnchanged(name: string, sent: string, stored: string | undefined): void {
   if (stored !== undefined && (sent === stored || sorted(sent) === sorted(stored))) return;
-  throw reserved(name, "leave it out, or send it back as it was read");
+  throw reserved(name, "leave it out, or send it back unchanged");
 }
 
 /** Both values are small and flat or wrong, so comparing them with sorted members is enough. */
@@ -174,7 +178,7 @@ function sorted(text: string): string {
 }
 
 function reserved(name: string, advice: string, pointer = `/${name}`): Problem {
-  return new Problem("reserved_field", `\`${name}\` is the service's own name: ${advice}`, {
-    errors: [{ pointer, keyword: "reserved", message: `is the service's own name: ${advice}` }],
+  return new Problem("reserved_field", `\`${name}\` is a reserved name: ${advice}`, {
+    errors: [{ pointer, keyword: "reserved", message: `is a reserved name: ${advice}` }],
   });
 }

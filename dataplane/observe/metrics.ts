@@ -73,7 +73,7 @@ function registerGauges(registry: Registry, gauges: Gauges): void {
   gauge("process_resident_memory_bytes", "Resident memory of the process", () => process.memoryUsage.rss());
   gauge(
     "process_start_time_seconds",
-    "When the process started, in Unix seconds; tells requests before a first scrape from those of long ago",
+    "When the process started, in Unix seconds; distinguishes requests before a first scrape from old ones",
     () => performance.timeOrigin / 1000,
   );
 }

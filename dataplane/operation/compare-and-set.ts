@@ -13,7 +13,7 @@ export function pause(attempt: number): Promise<void> {
 }
 
 export function conflict(what: "object" | "value"): Problem {
-  return new Problem("write_conflict", `Other writes to this ${what} kept winning; try again`, {
+  return new Problem("write_conflict", `Too many other writes changed this ${what} at the same time; try again`, {
     headers: { "Retry-After": "1" },
   });
 }

@@ -23,7 +23,7 @@ export function idempotencyKeyOf(headers: IncomingHttpHeaders): string | undefin
   if (key !== undefined) return key;
   throw new Problem(
     "invalid_header",
-    'Idempotency-Key is one string of 1 to 255 printable ASCII characters other than " and \\, in double quotes or without spaces',
+    'Idempotency-Key must be one string of 1 to 255 printable ASCII characters other than " and \\, in double quotes or without spaces',
   );
 }
 
@@ -60,7 +60,7 @@ export function factsOf(record: string, body: CanonicalJson): readonly string[] 
   if (first === fingerprint(body)) return facts;
   throw new Problem(
     "idempotency_key_reused",
-    "This Idempotency-Key was used for another body within 24 hours: send a new key with a new request",
+    "This Idempotency-Key was used with another body in the last 24 hours; send a new key with a new request",
   );
 }
 

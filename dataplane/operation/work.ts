@@ -96,7 +96,7 @@ type Losses = Pick<Directory, "dataLost">;
 
 /** Throws `data_lost` before anything is done. */
 export function requireDataNotLost(losses: Losses, { config }: LiveProject): void {
-  if (losses.dataLost(config)) throw dataLost("The store no longer holds the data that it held; nothing was done.");
+  if (losses.dataLost(config)) throw dataLost("The store has lost its data; nothing was done.");
 }
 
 /**
@@ -105,13 +105,11 @@ export function requireDataNotLost(losses: Losses, { config }: LiveProject): voi
  */
 export function requireNoLossMeanwhile(losses: Losses, { config }: LiveProject): void {
   if (losses.dataLost(config)) {
-    throw dataLost(
-      "The store lost the data that it held while the request was carried out, and what was done with them.",
-    );
+    throw dataLost("The store lost its data during the request, including anything that the request wrote.");
   }
 }
 
 function dataLost(what: string): Problem {
-  const detail = `${what} Its operators have to restore or accept it`;
+  const detail = `${what} An administrator has to restore the data or accept the loss`;
   return new Problem("data_lost", detail, { headers: { "Retry-After": "60" } });
 }

@@ -152,6 +152,6 @@ const nouns: Readonly<Record<QuotaKind, string>> = {
 
 /** Without the figures: a caller who may create one object need not learn how much others stored. */
 function refusalOf(quota: ProjectQuota, kind: QuotaKind): Problem {
-  const detail = `The project's quota ${kind} has no room for this: at most ${limit(quota, kind)} ${nouns[kind]}; delete some first`;
+  const detail = `This would exceed the project's quota \`${kind}\`: at most ${limit(quota, kind)} ${nouns[kind]}; delete some first`;
   return new Problem("quota_exceeded", detail);
 }

@@ -65,6 +65,8 @@ function byHostOrPath(
   segments: readonly string[],
 ): ResolvedProject | Promise<ResolvedProject> {
   if (claimed.outcome === "found") return { project: claimed.value, base: "", segments };
+  // Whether a project claims the host, and which one, is not known: a path must not lead to another project meanwhile.
+  if (claimed.outcome === "unavailable") throw unavailable();
   const below = address.path.length === 0 ? segments : belowPublicPath(address, segments);
   const [namespace, name] = below;
   if (namespace === undefined || name === undefined) {
@@ -80,9 +82,13 @@ function byHostOrPath(
 function found(lookup: Lookup<LiveProject>): LiveProject {
   if (lookup.outcome === "found") return lookup.value;
   if (lookup.outcome === "unknown") {
-    throw new Problem("unknown_project", "There is no project of this namespace and name");
+    throw new Problem("unknown_project", "No project with this namespace and name exists");
   }
-  throw new Problem("project_unavailable", "The projects are not all known yet; try again", {
+  throw unavailable();
+}
+
+function unavailable(): Problem {
+  return new Problem("project_unavailable", "This server does not know the project's configuration yet; try again", {
     headers: { "Retry-After": "1" },
   });
 }
@@ -96,7 +102,7 @@ const hostPattern = /^(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::\d{1,5})?$/;
 export function requireHost({ host, raw }: FastifyRequest): string {
   if (hostPattern.test(host)) return host;
   if (host === "" && (raw.headers.host !== undefined || raw.httpVersion === "1.0")) return host;
-  throw new Problem("invalid_request", "The request needs one Host header: a host name with an optional port");
+  throw new Problem("invalid_request", "Send exactly one Host header: a host name with an optional port");
 }
 
 /**

@@ -25,7 +25,7 @@ export function splitTarget(target: string): SplitTarget {
   const path = mark < 0 ? origin : origin.slice(0, mark);
   const query = mark < 0 ? "" : origin.slice(mark + 1);
   if (path.length > maxPathBytes) {
-    const fault = new Problem("path_too_long", `A path has at most ${maxPathBytes} bytes`);
+    const fault = new Problem("path_too_long", `A path may have at most ${maxPathBytes} bytes`);
     return { segments: rawSegments(path.slice(1)), query, fault };
   }
   return { ...decodedPath(path.slice(1)), query };
@@ -47,7 +47,7 @@ function originForm(target: string): string {
   if (!match)
     throw new Problem(
       "invalid_request",
-      "The request target must start with a slash, or name a host and then start with one",
+      "The request target must be a path that starts with a slash, or an absolute URL",
     );
   return match[1] ?? "/";
 }
@@ -72,7 +72,7 @@ function faultOf(decoded: string | undefined): Problem | undefined {
   }
   if (decoded.includes("\0")) return new Problem("invalid_path", "A path segment can't contain NUL");
   if (decoded.length > maxSegmentBytes / 4 && Buffer.byteLength(decoded) > maxSegmentBytes) {
-    return new Problem("path_too_long", `A path segment has at most ${maxSegmentBytes} bytes`);
+    return new Problem("path_too_long", `A path segment may have at most ${maxSegmentBytes} bytes`);
   }
   return undefined;
 }

@@ -138,12 +138,12 @@ export function subjectOf(project: LiveProject, target: Target): Subject {
     case "collection":
     case "object": {
       const resource = project.resources.get(target.resource);
-      if (!resource) throw new Problem("unknown_resource", "The project has no ApiResource of this name");
+      if (!resource) throw new Problem("unknown_resource", "The project has no ApiResource with this name");
       return { kind: "objects", target, resource };
     }
     case "document": {
       const rootKey = project.rootKeys.get(target.rootKey);
-      if (!rootKey) throw new Problem("unknown_root_key", "The project has no RootKey of this name");
+      if (!rootKey) throw new Problem("unknown_root_key", "The project has no RootKey with this name");
       return { kind: "document", target, rootKey };
     }
     case "openapi":

@@ -1,9 +1,10 @@
 // Confirms that what is published and has no custom resource any more has really gone, before anything of it is withdrawn: a
 // whole project by a live GET, many children or all of a kind at once by a second look (more than half and more than ten, or
-// all of a kind: it may be a fault of ours). Remembers suspicions between two looks.
+// all of a kind: the cache may be wrong). The second look counts only some seconds after the first.
 
 import { keyOfProject } from "../../core/config/config-keys.ts";
 import type { ProjectParts } from "../../core/config/types.ts";
+import type { Monotonic } from "../../core/timers.ts";
 import type { KubeReader } from "../kube/api.ts";
 import { customTypes } from "../kube/resource-types.ts";
 import type { DataEntry, DataRecord } from "../model/data-record.ts";
@@ -18,11 +19,15 @@ export interface ConfirmedDeletions {
   areConfirmed(objects: ProjectObjects, published: PublishedProject, deleted: ReadonlySet<string>): Promise<boolean>;
 }
 
+/** Milliseconds between the two looks at the children of a Project. */
+export const secondLookMs = 5_000;
+
 export function createConfirmedDeletions(
   api: Pick<KubeReader, "get">,
   { lacks }: Pick<ReplacedDefinitions, "lacks">,
+  monotonic: Monotonic,
 ): ConfirmedDeletions {
-  const suspicions = new Map<string, ReadonlySet<string>>();
+  const suspicions = new Map<string, Suspicions>();
 
   const childrenConfirmed = (
     objects: ProjectObjects,
@@ -30,17 +35,21 @@ export function createConfirmedDeletions(
     deleted: ReadonlySet<string>,
   ): boolean => {
     const key = keyOfProject(objects.ref);
-    const before = suspicions.get(key) ?? new Set();
+    const suspected = suspicions.get(key) ?? new Suspicions(secondLookMs, monotonic);
     const present = presentChildren(objects);
     const kinds = Object.values(publishedChildren(parts, data));
     // All together, and those of each kind.
     const groups = [new Set(kinds.flatMap((uids) => [...uids])), ...kinds];
-    const suspected = new Set(
-      groups.flatMap((published) => [...checkMissing({ published, present, deleted, suspected: before }).suspected]),
-    );
-    if (suspected.size === 0) suspicions.delete(key);
-    else suspicions.set(key, suspected);
-    return suspected.size === 0;
+    const due = suspected.due();
+    const checked = groups.map((published) => checkMissing({ published, present, deleted, suspected: due }));
+    const isConfirmed = checked.every(({ waiting }) => waiting.size === 0);
+    if (isConfirmed) {
+      suspicions.delete(key);
+    } else {
+      suspected.look(checked.flatMap(({ missing }) => [...missing]));
+      suspicions.set(key, suspected);
+    }
+    return isConfirmed;
   };
 
   return {
@@ -69,22 +78,48 @@ interface MissingInput {
   readonly present: ReadonlySet<string>;
   /** Whose deletion a live event reported: gone at once. */
   readonly deleted: ReadonlySet<string>;
-  /** `suspected` of the pass before; empty on the first. */
+  /** Missing at an earlier look that is long enough ago. */
   readonly suspected: ReadonlySet<string>;
 }
 
 interface MissingResult {
   readonly gone: ReadonlySet<string>;
   /** Absent, and to be looked for again: while there are any, nothing is published and nothing withdrawn. */
-  readonly suspected: ReadonlySet<string>;
+  readonly waiting: ReadonlySet<string>;
+  /** Everything that is absent without an explanation where so much is, `waiting` and what was suspected before. */
+  readonly missing: ReadonlySet<string>;
 }
 
 export function checkMissing({ published, present, deleted, suspected }: MissingInput): MissingResult {
   const absent = published.difference(present);
-  const unexplained = absent.difference(deleted);
-  if (!isMassDeletion(unexplained.size, published.size)) return { gone: absent, suspected: new Set() };
-  const waiting = unexplained.difference(suspected);
-  return { gone: absent.difference(waiting), suspected: waiting };
+  const missing = absent.difference(deleted);
+  if (!isMassDeletion(missing.size, published.size)) return { gone: absent, waiting: new Set(), missing: new Set() };
+  const waiting = missing.difference(suspected);
+  return { gone: absent.difference(waiting), waiting, missing };
+}
+
+/** What looks have found missing, and since when: events make looks follow each other within milliseconds, which proves nothing. */
+export class Suspicions {
+  readonly #minMs: number;
+  readonly #monotonic: Monotonic;
+  #since: ReadonlyMap<string, number> = new Map();
+
+  constructor(minMs: number, monotonic: Monotonic) {
+    this.#minMs = minMs;
+    this.#monotonic = monotonic;
+  }
+
+  /** Missing for so long that one more look confirms it. */
+  due(): ReadonlySet<string> {
+    const until = this.#monotonic() - this.#minMs;
+    return new Set([...this.#since].flatMap(([name, since]) => (since <= until ? [name] : [])));
+  }
+
+  /** What this look found missing. What it did not is no longer suspected. */
+  look(missing: Iterable<string>): void {
+    const now = this.#monotonic();
+    this.#since = new Map([...missing].map((name) => [name, this.#since.get(name) ?? now]));
+  }
 }
 
 /** UIDs of the children of each kind that are published, or whose data are on record and not yet settled. */

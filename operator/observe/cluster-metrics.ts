@@ -4,7 +4,7 @@ import type { Clock } from "../../core/clock.ts";
 import type { CallObserved } from "../kube/wire.ts";
 import type { LeadObservation } from "../lead/lead-observation.ts";
 import type { RecordObservation } from "../record/create-event-recorder.ts";
-import type { ReflectorObservation } from "../watch/reflector.ts";
+import type { ReflectorObservation } from "../watch/reflector-options.ts";
 import type { Instruments, Readings } from "./instruments.ts";
 
 export interface ClusterGauges {

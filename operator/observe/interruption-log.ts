@@ -4,7 +4,7 @@
 import { describeError } from "../../core/log/describe-error.ts";
 import type { Logger } from "../../core/log/logger.ts";
 import type { Monotonic } from "../../core/timers.ts";
-import type { ReflectorObservation } from "../watch/reflector.ts";
+import type { ReflectorObservation } from "../watch/reflector-options.ts";
 import { createReminders } from "./reminders.ts";
 
 export type InterruptionLog = (kind: string, observation: ReflectorObservation) => void;

@@ -71,6 +71,8 @@ export function createConfigWriter(deps: ConfigWriterDeps): ConfigWriter {
   const begin = async (isDue: boolean): Promise<OpenConfig> => {
     if (refusal !== undefined && !isDue && monotonic() < refusal.until) throw refusal.error;
     const config = await opened();
+    // Until `onBegun` is done, nothing is written: if it fails, the next call begins again.
+    current = undefined;
     try {
       const overridden = await config.publisher.begin({ confirm, takeOver });
       if (overridden !== undefined) onTakenOver?.(overridden);

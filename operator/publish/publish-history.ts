@@ -3,9 +3,15 @@
 
 import { isDeepStrictEqual } from "node:util";
 import { isCredentialField, keyOfProject } from "../../core/config/config-keys.ts";
-import type { ProjectParts } from "../../core/config/types.ts";
+import type { ProjectParts, ProjectRef } from "../../core/config/types.ts";
 import type { Change, PublishedContent } from "./project-fields.ts";
-import type { PublishedEntry } from "./publisher.ts";
+
+/** A published project in the index that all of them have. */
+export interface PublishedEntry extends ProjectRef {
+  readonly hosts: readonly string[];
+  /** Of its newest step. */
+  readonly revision: number;
+}
 
 /** The revisions that a project had reached. */
 interface Progress {

@@ -16,7 +16,7 @@ import { fieldsOf, listOf, numberOf, optionalText } from "../../core/redis/reply
 import type { DataRecord } from "../model/data-record.ts";
 import type { PublishedProject } from "../model/published-project.ts";
 import { readDataRecords } from "./data-records.ts";
-import { PublishHistory } from "./publish-history.ts";
+import { type PublishedEntry, PublishHistory } from "./publish-history.ts";
 import { createPublishScripts, type FoundStore, type PublishReply, type PublishScripts } from "./publish-scripts.ts";
 import {
   ForeignInstance,
@@ -29,22 +29,7 @@ import {
   ringLocationIn,
 } from "./refusals.ts";
 import { expectedStore, type StoreIdentity } from "./store-identity.ts";
-import { WriterSession } from "./writer-session.ts";
-
-export interface PublishResult {
-  /** Fields written or removed; 0 when Redis had all of it already. */
-  readonly changed: number;
-  /** Replicas that have it serve nothing older of the project. */
-  readonly revision: number;
-  /** What is known of stored data now: entries that waited for a revision have it. */
-  readonly data?: DataRecord;
-}
-
-export interface PublishedEntry extends ProjectRef {
-  readonly hosts: readonly string[];
-  /** Of its newest step. */
-  readonly revision: number;
-}
+import { type PublishResult, WriterSession } from "./writer-session.ts";
 
 export interface BeginOptions {
   /** Whether this process may write: asked before the epoch is taken. */

@@ -23,8 +23,16 @@ import {
   type RecordText,
   unchangedRecord,
 } from "./publish-scripts.ts";
-import type { PublishResult } from "./publisher.ts";
 import { NotTheWriter } from "./refusals.ts";
+
+export interface PublishResult {
+  /** Fields written or removed; 0 when Redis had all of it already. */
+  readonly changed: number;
+  /** Replicas that have it serve nothing older of the project. */
+  readonly revision: number;
+  /** What is known of stored data now: entries that waited for a revision have it. */
+  readonly data?: DataRecord;
+}
 
 export interface WriterSessionDeps {
   readonly redisClient: RedisClient;

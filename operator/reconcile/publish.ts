@@ -10,7 +10,8 @@ import type { DataRecord } from "../model/data-record.ts";
 import type { Seen } from "../model/project-objects.ts";
 import type { PublishedProject } from "../model/published-project.ts";
 import type { AuditEntry, AuditLog } from "../observe/audit-log.ts";
-import type { Publisher, PublishResult } from "../publish/publisher.ts";
+import type { Publisher } from "../publish/publisher.ts";
+import type { PublishResult } from "../publish/writer-session.ts";
 import type { CompiledProject } from "../status/outcomes.ts";
 import type { Pass } from "./pass.ts";
 

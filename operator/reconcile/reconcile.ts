@@ -3,10 +3,11 @@
 
 import { advanceDeletions, type DeletionProgress } from "../finalize/advance-deletions.ts";
 import { forgetUnrecorded, orderedPurges } from "../finalize/advance-purges.ts";
+import { secondLookMs } from "../finalize/confirmed-deletions.ts";
 import { type DataEvaluation, evaluateData } from "../finalize/data-plan.ts";
 import { isForbidden } from "../kube/api.ts";
 import type { Seen } from "../model/project-objects.ts";
-import type { PublishResult } from "../publish/publisher.ts";
+import type { PublishResult } from "../publish/writer-session.ts";
 import { dataEventsOf } from "../status/data-events.ts";
 import type { ProjectOutcome, ResolvedProject, Rollout } from "../status/outcomes.ts";
 import { compile } from "./compile.ts";
@@ -17,7 +18,6 @@ import { resolve } from "./resolve.ts";
 
 /** Most changes are live within this time: then the status is written once, and says so. */
 const acknowledgedWithinMs = 400;
-const unconfirmedRequeueMs = 5_000;
 
 export async function reconcile(seen: Seen, deps: ReconcileDeps, signal: AbortSignal): Promise<Reconciled> {
   const begun = await begin(seen, deps);
@@ -48,7 +48,7 @@ async function areDeletionsConfirmed({ objects, deleted, published, deps }: Begu
 
 async function onlyRevoke({ objects, deleted, published, config, deps }: BegunPass): Promise<Reconciled> {
   await revokeDeleted({ objects, deleted }, published, config.publisher, deps.audit);
-  return { requeueAfterMs: unconfirmedRequeueMs, unconfirmed: true };
+  return { requeueAfterMs: secondLookMs, unconfirmed: true };
 }
 
 /** A namespace that goes may take the right to ask for it along: what is left to withdraw needs no answer. */

@@ -15,28 +15,28 @@ interface EventEntry {
 }
 
 export const credentialEventCatalogue = {
-  CredentialMinted: { type: "Normal", action: "Mint", meaning: "A first key or password was made" },
+  CredentialMinted: { type: "Normal", action: "Mint", meaning: "A first key or password was created" },
   CredentialRotated: {
     type: "Normal",
     action: "Rotate",
-    meaning: "spec.rotation.id changed: a new key or password was made",
+    meaning: "spec.rotation.id changed: a new key or password was created",
     audited: "credential_rotated",
   },
   PasswordAdopted: {
     type: "Normal",
     action: "Adopt",
-    meaning: "The password in the Secret is another one: it is in force, and former sessions end",
+    meaning: "The password in the Secret was changed: it is valid now, and former sessions end",
     audited: "password_adopted",
   },
   SecretRepaired: {
     type: "Normal",
     action: "Repair",
-    meaning: "A Secret was gone, or edited, and was made again without a new credential",
+    meaning: "A Secret was deleted or edited, and was written again without a new credential",
   },
   SigningKeyAdded: {
     type: "Normal",
     action: "Rotate",
-    meaning: "A new signing key was made; it signs once every replica knows it",
+    meaning: "A new signing key was created; it signs once every replica has it",
     audited: "signing_key_added",
   },
   SigningKeyRotated: {
@@ -48,13 +48,13 @@ export const credentialEventCatalogue = {
   SigningKeyRetired: {
     type: "Normal",
     action: "Rotate",
-    meaning: "A former signing key was taken away: no token of it is left",
+    meaning: "A former signing key was removed: all its tokens have expired",
     audited: "signing_key_retired",
   },
   SigningRingReplaced: {
     type: "Warning",
     action: "Mint",
-    meaning: "The signing keys were lost and made anew: all sessions of the Project end",
+    meaning: "The signing keys were lost and created again: all sessions of the Project end",
     audited: "signing_keys_replaced",
   },
 } as const satisfies Record<string, EventEntry>;

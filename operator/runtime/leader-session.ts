@@ -254,10 +254,11 @@ export class LeaderSession {
   }
 
   #createMaintenance(): Maintenance {
-    const { caches, timers, random, logger, metrics } = this.#context;
+    const { caches, timers, monotonic, random, logger, metrics } = this.#context;
     return createMaintenance({
       queue: this.#queue,
       timers,
+      monotonic,
       random,
       logger,
       signal: this.#leadership.ended,
@@ -339,7 +340,7 @@ export class LeaderSession {
       writer: this.#writer,
       deletions: this.#keptData.deletions,
       keptSizes: this.#keptData.sizes,
-      confirmedDeletions: createConfirmedDeletions(api, this.#heldObjects),
+      confirmedDeletions: createConfirmedDeletions(api, this.#heldObjects, this.#context.monotonic),
       isReplaced: this.#heldObjects.isReplaced,
       namespaces: createNamespaceUids({
         api,

@@ -4,8 +4,8 @@
 import { keyOfProject, projectOfKey } from "../../core/config/config-keys.ts";
 import { describeError } from "../../core/log/describe-error.ts";
 import type { Logger } from "../../core/log/logger.ts";
-import { pause, type Timers } from "../../core/timers.ts";
-import { checkMissing } from "../finalize/confirmed-deletions.ts";
+import { type Monotonic, pause, type Timers } from "../../core/timers.ts";
+import { checkMissing, Suspicions } from "../finalize/confirmed-deletions.ts";
 import { awaitsPurge, type DataRecord, hasGuarded } from "../model/data-record.ts";
 import type { Publisher } from "../publish/publisher.ts";
 import { RedisRefused } from "../publish/refusals.ts";
@@ -14,6 +14,7 @@ import type { WorkQueue } from "../queue/work-queue.ts";
 export interface MaintenanceDeps {
   readonly queue: WorkQueue;
   readonly timers: Timers;
+  readonly monotonic: Monotonic;
   /** From 0 to 1. */
   readonly random: () => number;
   readonly logger: Logger;
@@ -62,7 +63,6 @@ export function createMaintenance(deps: MaintenanceDeps): Maintenance {
   /** Keys that have not been published since the last beginning; undefined once all were. */
   let pending: Set<string> | undefined = new Set();
   let beginnings = 0;
-  let suspected: ReadonlySet<string> = new Set();
   /** Why the Redis is left to another installation. */
   let refusedFor: string | undefined;
 
@@ -89,34 +89,16 @@ export function createMaintenance(deps: MaintenanceDeps): Maintenance {
     isAway = false;
   };
 
-  /**
-   * What is published, or has data to be purged, and belongs to no object: withdrawn by its own reconcile. What was withdrawn before, and whose last
-   * objects went while nobody looked: its data count as kept from then on.
-   */
-  const orphans = async (): Promise<void> => {
-    const publisher = await deps.publisher();
-    const present = new Set(deps.keys());
-    const known = (await publisher.published()).filter(({ namespace }) => deps.knows(namespace));
-    const published = new Set(known.map(keyOfProject));
-    const missing = checkMissing({ published, present, deleted: new Set(), suspected });
-    suspected = missing.suspected;
-    const isThere = (key: string) => present.has(key) || published.has(key) || !deps.knows(projectOfKey(key).namespace);
-    for (const key of [...missing.gone, ...leftBehind(publisher.dataRecords(), isThere)]) queue.add(key, "bulk");
-    if (suspected.size === 0) return;
-    logger.warn("Most published projects have no Project any more; checking again before they are withdrawn", {
-      projects: suspected.size,
-    });
-    void attempt("orphans", lookAgain);
-  };
-
-  const lookAgain = async (): Promise<void> => {
-    await pause(deps.timers, suspicionMs, deps.signal).catch(() => undefined);
-    if (!deps.signal.aborted) await orphans();
-  };
+  const orphans = createOrphanLook(deps, attempt);
 
   const complete = async (): Promise<void> => {
     if (pending === undefined || pending.size > 0) return;
-    await (await deps.publisher()).complete();
+    const publisher = await deps.publisher();
+    // Asking for the publisher may begin a new session, for a Redis that was emptied: everything is pending again then.
+    if (pending === undefined || pending.size > 0) return;
+    const session = beginnings;
+    await publisher.complete();
+    if (beginnings !== session) return;
     pending = undefined;
     logger.info("All Projects are published");
     await orphans();
@@ -172,6 +154,44 @@ export function createMaintenance(deps: MaintenanceDeps): Maintenance {
       ]);
     },
   };
+}
+
+/**
+ * Looks for what is published, or has data to be purged, and belongs to no object: it is withdrawn by its own reconcile. Data of Projects that were
+ * withdrawn before, and whose last objects went while no operator ran, count as kept from then on.
+ */
+function createOrphanLook(
+  deps: MaintenanceDeps,
+  attempt: (what: string, run: () => Promise<unknown>) => Promise<void>,
+): () => Promise<void> {
+  const { queue, logger } = deps;
+  const suspicions = new Suspicions(suspicionMs, deps.monotonic);
+  const orphans = async (): Promise<void> => {
+    const publisher = await deps.publisher();
+    const present = new Set(deps.keys());
+    const known = (await publisher.published()).filter(({ namespace }) => deps.knows(namespace));
+    const published = new Set(known.map(keyOfProject));
+    const { gone, waiting, missing } = checkMissing({
+      published,
+      present,
+      deleted: new Set(),
+      suspected: suspicions.due(),
+    });
+    suspicions.look(missing);
+    const isThere = (key: string) => present.has(key) || published.has(key) || !deps.knows(projectOfKey(key).namespace);
+    for (const key of [...gone, ...leftBehind(publisher.dataRecords(), isThere)]) queue.add(key, "bulk");
+    if (waiting.size === 0) return;
+    logger.warn("Most published projects have no Project any more; checking again before they are withdrawn", {
+      projects: waiting.size,
+    });
+    void attempt("orphans", lookAgain);
+  };
+
+  const lookAgain = async (): Promise<void> => {
+    await pause(deps.timers, suspicionMs, deps.signal).catch(() => undefined);
+    if (!deps.signal.aborted) await orphans();
+  };
+  return orphans;
 }
 
 /** Keys of which there are only data: to be purged, or of objects that nobody has seen go. */

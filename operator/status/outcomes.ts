@@ -12,7 +12,7 @@ import type { UnpublishedReason } from "../model/reasons.ts";
 import type { Verdict } from "../model/verdict.ts";
 import type { ReplicaRefusal, RolloutState } from "../publish/acknowledgements.ts";
 import type { Availability } from "../publish/availability.ts";
-import type { PublishResult } from "../publish/publisher.ts";
+import type { PublishResult } from "../publish/writer-session.ts";
 import type { KeyStatus } from "../resolve/resolve-key.ts";
 import type { ProjectResolution } from "../resolve/resolve-project.ts";
 import type { UserStatus } from "../resolve/resolve-user.ts";

@@ -12,7 +12,7 @@ import { createReadDefinition } from "./definitions.ts";
 import { HeldDeletions, type HeldKind } from "./held-deletions.ts";
 import { concerns, createProjectIndex, customResource, type ProjectIndex } from "./project-index.ts";
 import { type NamespacesReflector, reflectNamespaces } from "./reflect-namespaces.ts";
-import type { ReflectorObservation } from "./reflector.ts";
+import type { ReflectorObservation } from "./reflector-options.ts";
 import type { Watched, WatchSink } from "./watched.ts";
 
 export interface CacheListener {

@@ -6,7 +6,7 @@ import { pause } from "../../core/timers.ts";
 import { isForbidden, isNotFound, type KubeObject } from "../kube/api.ts";
 import { readPages } from "./list-pages.ts";
 import { isSame, keyOf, type ObjectCache, versionOf } from "./object-cache.ts";
-import type { ReflectorOptions } from "./reflector.ts";
+import type { ReflectorOptions } from "./reflector-options.ts";
 import { createBackoff, retryAfterMs, type WatchTimes } from "./watch-times.ts";
 import type { Watched } from "./watched.ts";
 

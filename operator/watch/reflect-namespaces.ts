@@ -3,7 +3,8 @@
 
 import { pause } from "../../core/timers.ts";
 import type { KubeObject, ListScope } from "../kube/api.ts";
-import { createReflector, type Reflector, type ReflectorOptions } from "./reflector.ts";
+import { createReflector, type Reflector } from "./reflector.ts";
+import type { ReflectorOptions } from "./reflector-options.ts";
 import type { Watched } from "./watched.ts";
 
 export interface NamespacesOptions extends Omit<ReflectorOptions, "scope"> {

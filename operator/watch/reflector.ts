@@ -1,52 +1,16 @@
 // Keeps the objects of one kind as the server has them: a complete list, then a watch from there, for ever. It never ends by
 // itself: every failure is reported and tried again after a backoff, and only what the server has forgotten is listed anew.
 
-import { type Monotonic, pause, type Timers } from "../../core/timers.ts";
-import {
-  ApiFailure,
-  ApiUnreachable,
-  isForbidden,
-  isNotFound,
-  type KubeReader,
-  type ListScope,
-  type ResourceType,
-  type WatchEvent,
-} from "../kube/api.ts";
+import { pause } from "../../core/timers.ts";
+import { ApiFailure, ApiUnreachable, isForbidden, isNotFound, type WatchEvent } from "../kube/api.ts";
 import { joinSignals } from "../kube/deadline.ts";
 import { FreshnessCheck } from "./freshness-check.ts";
 import { isGone, listPages } from "./list-pages.ts";
 import { type CompleteList, isMassDeletion, ObjectCache } from "./object-cache.ts";
+import type { ReflectorOptions } from "./reflector-options.ts";
 import { WatchSilent, watchOnce } from "./watch-once.ts";
 import { type Backoff, createBackoff, retryAfterMs, usualWatchTimes, type WatchTimes } from "./watch-times.ts";
-import type { Watched, WatchSink } from "./watched.ts";
-
-export type ReflectorObservation =
-  /** `differences` to what was kept; after the first list, each is something that no watch had delivered. */
-  | { readonly what: "listed"; readonly objects: number; readonly differences: number; readonly first: boolean }
-  | { readonly what: "watching" }
-  /** The server has forgotten where the watch was: 410. */
-  | { readonly what: "gone" }
-  /** Not a byte for too long; the watch is replaced. */
-  | { readonly what: "silent" }
-  | { readonly what: "failed"; readonly error: unknown; readonly pauseMs: number }
-  /** A list lacks most or all of what is known: nothing is taken out before a second one says the same. */
-  | { readonly what: "massDeletion"; readonly absent: number; readonly known: number }
-  /** Looked at on purpose; so many objects were `behind` what the server has, and no watch had delivered them. */
-  | { readonly what: "compared"; readonly behind: number }
-  | { readonly what: "sinkFailed"; readonly error: unknown };
-
-export interface ReflectorOptions {
-  readonly reader: KubeReader;
-  readonly type: ResourceType;
-  readonly scope: ListScope;
-  readonly sink: WatchSink;
-  readonly timers: Timers;
-  readonly monotonic: Monotonic;
-  /** From 0 to 1. */
-  readonly random: () => number;
-  readonly observe: (observation: ReflectorObservation) => void;
-  readonly times?: Partial<WatchTimes>;
-}
+import type { Watched } from "./watched.ts";
 
 export interface Reflector {
   readonly watched: Watched;

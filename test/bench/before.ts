@@ -143,9 +143,9 @@ function page(rows: readonly Row[], loader: string): string {
   return [
     "# Against the version before",
     "",
-    `Made by \`npm run bench:before -- ${commit.slice(0, 7)} --write\`: this version against that commit, each with a Redis of its own, asked the same`,
-    `by turns: ${rounds} rounds of ${load.seconds} s by ${loader} over ${load.connections} connections (${machine()}). Requests a second,`,
-    "medians, and their ratio with its lower and upper quartile; beside it, that of the CPU time of the replica and its Redis.",
+    `Made by \`npm run bench:before -- ${commit.slice(0, 7)} --write\`: this version and that commit, each with a Redis of its own, get the same requests`,
+    `alternately: ${rounds} rounds of ${load.seconds} s by ${loader} over ${load.connections} connections (${machine()}). Requests a second,`,
+    "medians, and their ratio with its lower and upper quartile. The last column is the ratio of the CPU time of the replica and its Redis.",
     "",
     "| operation | before /s | now /s | now : before | budget | CPU a request, now : before |",
     "|---|---:|---:|---:|---:|---:|",

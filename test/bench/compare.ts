@@ -93,11 +93,11 @@ function headLines(loader: string): readonly string[] {
   return [
     "# Against peers",
     "",
-    "Made by `npm run bench:peers -- --write`, which starts all of them: PocketBase over SQLite, asked with a superuser's token (no rules to",
-    "judge); json-server over a file in memory; Webdis, C between HTTP and Redis without keys or schemas, as a limit; Kinto over Redis",
+    "Made by `npm run bench:peers -- --write`, which starts all programs: PocketBase over SQLite, with a superuser's token (no rules to",
+    "check); json-server over a file in memory; Webdis, a C program between HTTP and Redis without keys or schemas, as an upper limit; Kinto over Redis",
     `(its lists fail over Redis in this version). ${objects} objects of some 600 bytes with three indexes, ${rounds} rounds of ${seconds} s by`,
-    `${loader}, by turns; servers, Redis and load share ${availableParallelism()} cores. Requests a second, p99 in milliseconds, medians; below them the ratio`,
-    "jsonplane : peer with its lowest and highest round.",
+    `${loader}, alternating; servers, Redis and load generator share ${availableParallelism()} cores. Requests a second, p99 in milliseconds, medians; below them the ratio`,
+    "jsonplane : peer, with its lowest and highest round.",
     "",
   ];
 }

@@ -166,8 +166,8 @@ function page(measured: readonly Measured[], built: IndexBuild & { count: number
     "# Growth",
     "",
     "Made by `npm run bench:growth -- --write`: one resource with three indexes, filled to each size; requests a second by " +
-      `${loader} over ${load.connections} connections, medians of ${rounds} rounds of ${load.seconds} s, and in brackets how many times as long a`,
-    "request takes as the same one, by turns, on a resource that stays at the first size (creates: on one that is empty at first).",
+      `${loader} over ${load.connections} connections, medians of ${rounds} rounds of ${load.seconds} s. In brackets: the time of a request divided by that of the`,
+    "same request, alternating, on a resource that stays at the first size (creates: on one that is empty at first).",
     "",
     `| operation | ${measured.map(({ size }) => `${size.toLocaleString("en")} objects`).join(" | ")} | budget of the last |`,
     `|---|${measured.map(() => "---:|").join("")}---:|`,
@@ -176,8 +176,8 @@ function page(measured: readonly Measured[], built: IndexBuild & { count: number
     "",
     "![How the time of a request grows with the resource](growth.svg)",
     "",
-    `One more index over ${count.toLocaleString("en")} objects was built in ${seconds.toFixed(1)} s and took ${Math.round(indexBytes / count)} bytes an object, while ${during.lists.toLocaleString("en")} lists went on:`,
-    `p99 ${during.p99.toFixed(1)} ms, the slowest ${during.slowest.toFixed(1)} ms (budget: 100 ms because of it). Just before, without it: p99 ${before.p99.toFixed(1)} ms, the slowest ${before.slowest.toFixed(1)} ms`,
+    `One more index over ${count.toLocaleString("en")} objects was built in ${seconds.toFixed(1)} s and needs ${Math.round(indexBytes / count)} bytes per object, while ${during.lists.toLocaleString("en")} lists were answered:`,
+    `p99 ${during.p99.toFixed(1)} ms, the slowest ${during.slowest.toFixed(1)} ms (budget: 100 ms because of the index). Just before, without the index: p99 ${before.p99.toFixed(1)} ms, the slowest ${before.slowest.toFixed(1)} ms`,
     `of ${before.lists.toLocaleString("en")}. ${slowestCommandMs === undefined ? `No command took Redis ${slowCommandMs} ms` : `The slowest command took Redis ${slowestCommandMs.toFixed(1)} ms`} meanwhile.`,
     "",
   ].join("\n");

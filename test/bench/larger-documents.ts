@@ -115,9 +115,9 @@ export function documentLines(rows: readonly SizedRow[]): readonly string[] {
   return [
     "## Documents of 1 KiB to 1 MiB",
     "",
-    `One replica, ${connections.usual} connections (${connections.ofLarge} from ${large / 1024} KiB on); ${objects} objects by turns, one key/value document; each PUT changes a number and sends all the`,
-    "rest again. Values are arrays of records of some 600 bytes, validated against their schema when they are objects. Requests a second,",
-    "megabytes a second, and milliseconds of CPU time that one request takes of the replica + of Redis.",
+    `One replica, ${connections.usual} connections (${connections.ofLarge} from ${large / 1024} KiB on); ${objects} objects in turn, one key/value document. Each PUT changes a number and sends all the`,
+    "rest again. Values are arrays of records of some 600 bytes; objects are validated against their schema. The cells are requests a second,",
+    "megabytes a second, and milliseconds of CPU time per request: replica + Redis.",
     "",
     `| size | ${names.join(" | ")} |`,
     `|---|${names.map(() => "---:|").join("")}`,

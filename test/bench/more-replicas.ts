@@ -81,8 +81,8 @@ export function replicaLines(rows: readonly ReplicaRow[], { options }: MeasureOp
   return [
     "## One to four replicas",
     "",
-    `${options.connections} connections in all, spread over the replicas; requests a second of all together, and how many times those of one`,
-    "replica in the same round (median, lowest–highest). What is beyond the cores brings nothing; bare fastify shows where that is.",
+    `${options.connections} connections in all, spread over the replicas. Requests a second of all replicas together, and their ratio to one`,
+    "replica in the same round (median, lowest–highest). More replicas than cores bring nothing; bare fastify shows where that begins.",
     "",
     "| operation | one | two | three | four | budget of two |",
     "|---|---:|---:|---:|---:|---:|",

@@ -23,10 +23,10 @@ const sections: Readonly<
   scale: {
     heading: "# The operator at scale",
     flags: "",
-    after: `**Missed:** the cold start of objects that nobody has ever looked at, which is bound by the API server: each project takes five Secrets,
-five statuses and some Events, and kube-apiserver wants more than one of the two cores for some 200 to 260 writes a second, while
-the operator takes half of one. Of the Events of such a start three in four are dropped: the recorder's queue is bounded, and
-says so in a metric. Where all is Ready already, as after a restart, nothing is written.
+    after: `**Missed:** the cold start of objects that are new to the operator. The API server limits it: each project needs five Secrets,
+five statuses and some Events, and kube-apiserver needs more than one of the two cores for some 200 to 260 writes a second, while
+the operator needs half of one. Three in four Events of such a start are dropped: the recorder's queue is bounded, and
+a metric counts them. If everything is Ready already, as after a restart, nothing is written.
 `,
   },
   upheavals: { heading: "# The operator in upheavals", flags: "--upheavals ", after: "" },

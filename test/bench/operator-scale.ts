@@ -150,7 +150,7 @@ async function restart(on: OwnFleet, objects: number): Promise<readonly FigureLi
   const writes = counter(text, "rest_client_requests_total", /method="(POST|PUT|PATCH)"/);
   const ready = readyObjects(text);
   return [
-    { what: "restart with nothing changed until all was looked at", measured: `${seconds(started)} s`, budget: "–" },
+    { what: "restart with nothing changed until all was checked", measured: `${seconds(started)} s`, budget: "–" },
     { what: "API writes meanwhile; the Lease is renewed every 2 s", measured: String(writes), budget: "the Lease's" },
     { what: "objects that are Ready still", measured: `${ready} of ${objects}`, budget: "all" },
   ];

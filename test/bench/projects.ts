@@ -121,7 +121,7 @@ function page(): string {
     "# Many projects",
     "",
     "Made by `npm run bench:projects -- --write`: projects of two resources, a root key, a user and a key each, published to Redis, and one",
-    "replica that has to know them. Each project is asked once, one after the other, through the program as it is installed.",
+    "replica that serves them. Each project gets one request, one after the other, from the program as it is installed.",
     "",
     `| what | ${measured.map(({ count }) => `${count.toLocaleString("en")} projects`).join(" | ")} | budget |`,
     `|---|${measured.map(() => "---:|").join("")}---:|`,
@@ -129,9 +129,9 @@ function page(): string {
     row("start until ready", `${budgets.readySeconds} s at 100`, (each) => `${each.readySeconds.toFixed(1)} s`),
     row("first request of a project, p50", "–", (each) => `${each.coldP50.toFixed(1)} ms`),
     row("first request of a project, p99", `${budgets.coldMs} ms`, (each) => `${each.coldP99.toFixed(1)} ms`),
-    row("memory of a replica that was asked for none", "–", (each) => memory(each.idle)),
-    row("asked for all, 1,000 kept loaded (the default)", "–", (each) => memory(each.bounded)),
-    row("asked for all, all kept loaded", "–", (each) => memory(each.all)),
+    row("memory of a replica without any request", "–", (each) => memory(each.idle)),
+    row("after requests for all, 1,000 kept loaded (the default)", "–", (each) => memory(each.bounded)),
+    row("after requests for all, all kept loaded", "–", (each) => memory(each.all)),
     "",
   ].join("\n");
 }

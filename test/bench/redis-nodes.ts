@@ -146,9 +146,9 @@ export function nodeLines({ rows, shares }: NodeFigures, { options }: MeasureOpt
   return [
     "## A Redis Cluster of three masters against one Redis",
     "",
-    `One replica, ${options.connections} connections, ${shelves.length} collections by turns, which the Cluster keeps on all masters (of the commands they took`,
-    `${shares.map((share) => `${Math.round(share * 100)} %`).join(", ")}). A collection lies on one master as a whole. With the cores shared, and the data plane being what is busy,`,
-    "a Cluster can bring nothing here: the ratio says what its client and three processes cost.",
+    `One replica, ${options.connections} connections, ${shelves.length} collections in turn, which are on all masters of the Cluster (their shares of the commands:`,
+    `${shares.map((share) => `${Math.round(share * 100)} %`).join(", ")}). A collection is on one master as a whole. Because the cores are shared and the data plane is the busy program,`,
+    "a Cluster can't be faster here. The ratio shows the cost of its client and three processes.",
     "",
     "| operation | one Redis /s | three masters /s | ratio | CPU of data plane + Redis, µs a request: one | three |",
     "|---|---:|---:|---:|---:|---:|",

@@ -28,7 +28,7 @@ try {
   const text = [
     "# Replicas, documents, Cluster",
     "",
-    `Made by \`npm run bench:replicas -- --write\`: ${measure.rounds} rounds of ${measure.options.seconds} s by ${name}, medians. Servers, Redis and load share`,
+    `Made by \`npm run bench:replicas -- --write\`: ${measure.rounds} rounds of ${measure.options.seconds} s by ${name}, medians. Servers, Redis and load generator share`,
     `the cores (${machine()}).`,
     "",
     ...replicaLines(replicas, measure),

@@ -31,17 +31,17 @@ export function table(report: Report): string {
   const lines = [
     "# Benchmarks",
     "",
-    "Made by `npm run bench -- --write`. jsonplane runs as in production: API key checked, policy judged, access log written,",
-    "metrics counted. *bare* is fastify and ioredis that send the same single Redis command, silent; *json-server* serves a file.",
-    `All of them, Redis and the load share the cores, so only the ratios mean anything (${machine()}).`,
-    `${objects} objects of some 600 bytes, ${load.connections} connections, ${rounds} rounds of ${load.seconds} s by ${loader}, by turns; medians, with the lowest and highest`,
-    "ratio of a round. What each request asks of Redis is counted, not timed: test/http/redis-round-trips.test.ts.",
+    "Made by `npm run bench -- --write`. jsonplane runs as in production: it checks the API key and the policy, writes the access log,",
+    "and counts metrics. *bare* is fastify and ioredis, which send the same single Redis command without a log. *json-server* serves a file.",
+    `All programs, Redis and the load generator share the cores, so only the ratios are meaningful (${machine()}).`,
+    `${objects} objects of some 600 bytes, ${load.connections} connections, ${rounds} rounds of ${load.seconds} s by ${loader}, alternating; medians, with the lowest and highest`,
+    "ratio of a round. The Redis commands of each request are counted, not timed: test/http/redis-round-trips.test.ts.",
     "",
     "| operation | jsonplane /s | p50 ms | p99 ms | bare /s | against bare | budget | against json-server |",
     "|---|---:|---:|---:|---:|---:|---:|---:|",
     ...report.rows.map(line),
     "",
-    `Logins, 8 at once: ${report.logins.perSecond.toFixed(1)} /s; argon2id alone, as many at once as the service lets run: ` +
+    `Logins, 8 at once: ${report.logins.perSecond.toFixed(1)} /s; argon2id alone, as many at once as the service allows: ` +
       `${report.logins.argonPerSecond.toFixed(1)} /s; ratio ${(report.logins.perSecond / report.logins.argonPerSecond).toFixed(2)}.`,
     "",
     ...stageLines(report.stages),
@@ -57,9 +57,9 @@ function missedLines(rows: readonly Row[]): readonly string[] {
   return [
     "## Budgets that are missed",
     "",
-    `${missed.map((row) => `${row.name}: ${median(ratiosOf(row.plane, row.bare)).toFixed(2)} of ${row.budget}`).join("; ")}. A miss stands here until it is closed. The`,
-    "[next section](#where-the-time-goes) says where the time goes. A create's script spends half of its time in Redis on eight sorted-set",
-    "entries (ids, owner, and two for each of three indexes), where the bare one sets a document.",
+    `${missed.map((row) => `${row.name}: ${median(ratiosOf(row.plane, row.bare)).toFixed(2)} of ${row.budget}`).join("; ")}. A missed budget is listed here until it is met. The`,
+    "[next section](#where-the-time-goes) shows where the time goes. The script of a create spends half of its time in Redis on eight sorted-set",
+    "entries (ids, owner, and two for each of three indexes); the bare one only sets a document.",
     "",
   ];
 }

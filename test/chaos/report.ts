@@ -28,57 +28,60 @@ function ms(milliseconds: number): string {
 
 const head = `# Faults, and what holds through them
 
-Made by \`npm run chaos -- --write\`. \`npm run chaos -- --only NAME --seed N --seconds S\` plays one scenario; the exit code is 1 when
-something happened that must not. Eleven clients or more work on two replicas, which are processes of their own, on real Redis JSON, while
-something is broken again and again; every client asks another replica each time. The seed decides what clients do and when what is
-broken; how it all meets is the machine's doing, so a second run of a seed is alike and not the same.
+Made by \`npm run chaos -- --write\`. \`npm run chaos -- --only NAME --seed N --seconds S\` runs one scenario; the exit code is 1 if
+a promise was broken.
 
-All that was sent, acknowledged, refused and read is written down. A checker, which has [tests of its own](../test/unit/chaos/check-history.test.ts),
-judges it each second and at the end, when everything was read back through every replica. In every scenario:
+- At least eleven clients use two replicas, which are processes of their own, on real Redis JSON, while faults are injected again and again. Every
+  client uses another replica for each request.
+- The seed decides what the clients do and when a fault is injected. The timing of processes is the machine's, so two runs of a seed are similar, not equal.
+- All requests and answers are recorded. A checker, which has [tests of its own](../test/unit/chaos/check-history.test.ts), checks them each second,
+  and again at the end, after everything was read back through every replica.
 
-- What was acknowledged is there for every later read on any replica, with the body that was acknowledged; what the chosen durability
-  may lose is said below, and counted as *lost*. Of one list, only the end may be lost.
-- What was refused did not take place. \`outcome_unknown\`, or a connection that ended, = once or not at all.
-- A POST with an Idempotency-Key that is repeated until it is acknowledged, at another replica each time, takes place once, and whoever
-  repeats it later hears the first answer, with \`Idempotent-Replayed: true\`; in the end all of them are repeated once more (*repeated*:
-  without an answer / of these had taken place / though acknowledged).
-- Nothing is read that nobody wrote; nothing that was seen is gone; a client's own later write is never hidden by an earlier one.
-  One case is left open, and counted as *late*: a key/value PUT or insert of unknown outcome may arrive after later ones. An
-  object's update can't: it is bound to the version that it read.
-- Pages in order of an indexed field and of creation neither skip nor repeat objects that nobody moved, while others come and go behind them.
-- Ended sessions and a withdrawn API key stay out of every replica from ten seconds on (*revoked*: how long the last one was let in
-  after it was acknowledged); credentials that stand are never refused.
-- \`/readyz\` is true: no replica says for four seconds that it is ready and refuses everything, or the contrary.
-- No answer takes 15 seconds, and none is a 500.
-- Twenty seconds after the last fault at most every replica is ready and writes, without anybody's help (*again*). Then indexes
-  equal documents.
+In every scenario:
+
+- **Acknowledged writes** are visible to every later read on any replica, with the body that was acknowledged. Exceptions are losses that the chosen durability
+  allows: they are named below, and counted as *lost*. Of one list, only the end may be lost.
+- **Refused writes** did not take place. With \`outcome_unknown\`, or if the connection ended, they took place once or not at all.
+- **Repeated POSTs.** A POST with an Idempotency-Key that is repeated until it is acknowledged, each time at another replica, takes place once. Later
+  repetitions get the first answer, with \`Idempotent-Replayed: true\`; at the end all of them are repeated once more (*repeated*: without an
+  answer / of these had taken place / although acknowledged).
+- **Reads** return only values that were written, and no value that was seen disappears. An earlier write never hides a client's own later write. One case is
+  possible, and counted as *late*: a key/value PUT or insert of unknown outcome may take place after later ones. An update of an object can't; it depends on
+  the version that it read.
+- **Pages** in order of an indexed field or of creation neither skip nor repeat objects that did not move, while other objects are added and removed.
+- **Revocations.** After ten seconds every replica refuses ended sessions and withdrawn API keys (*revoked*: how long the last one was accepted
+  after the revocation was acknowledged). Valid credentials are never refused.
+- **Readiness.** \`/readyz\` is correct: no replica reports for four seconds that it is ready while it refuses everything, or the contrary.
+- **Answers** take less than 15 seconds, and none is a 500.
+- **Recovery.** At most twenty seconds after the last fault, every replica is ready and accepts writes, without help (*again*). Then the indexes match the
+  documents.
 
 `;
 
 const tail = `
 ## What it found
 
-Each has a regression test in the normal suite.
+Each of these has a regression test in the normal suite.
 
-- A replica took a later hint for all there was when earlier ones were gone from the stream of changes: it went on with a revoked key or
-  an old schema until it was started again (\`stream-trim\`). Hints say now what they follow.
-- A replica whose wall clock jumped an hour, or one that started after another's had, let ended sessions in again (\`clock-jumps\`). How long
-  they are remembered is counted by Redis' clock and a monotonic one.
-- While a Cluster moved a slot, lists lacked objects whose documents were still, or already, on the other node, and an index that was
-  built then lacked them for good; where Redis noticed, the answer was 500 (\`slot-migration\`). Now all is there, or the answer is 503.
-- A write that a Cluster refused again and again while its slot moved was called \`outcome_unknown\`, though nothing had been done
-  (\`slot-migration\`). It is \`store_unavailable\`.
+- A replica treated a later hint as complete although earlier ones were gone from the stream of changes. It kept a revoked key or
+  an old schema until it was restarted (\`stream-trim\`). Now each hint says which one it follows.
+- A replica whose wall clock jumped an hour, or one that started after another's clock had jumped, accepted ended sessions again (\`clock-jumps\`). Now
+  Redis' clock and a monotonic clock decide how long ended sessions are remembered.
+- While a Cluster moved a slot, lists lacked objects whose documents were on the other node, and an index that was built then lacked them for
+  good. Where Redis noticed it, the answer was 500 (\`slot-migration\`). Now lists are complete, or the answer is 503.
+- A write that a Cluster refused again and again while its slot moved was reported as \`outcome_unknown\`, although nothing had been done
+  (\`slot-migration\`). Now it is \`store_unavailable\`.
 
-## How some of it is done
+## How faults are injected
 
-- Clocks: replicas start with another \`Date\` (\`node --import\`), which adds what stands in a file. Timers and Redis' clock stay.
-- An hour without an operator: its edits are made within seconds, and the replicas' clocks go an hour ahead.
-- A full disk: a file system of 32 MiB in memory, which takes root; without it these scenarios say that they were not played.
-- Stalls, half-open and reset connections: a TCP proxy per replica. Where only configuration stands still, it holds back connections by
-  the name that they give themselves.
-- One real API server and operator take part in \`operator-down\` and \`stale-leader\`; elsewhere the operator's own publisher is run by the suite.
-- A part of the suite runs with \`npm test\`: one round of each kind of trouble with a fixed seed, and one on a Redis that forgets, which
-  has to be refused (test/process/chaos.test.ts).
+- Clocks: replicas start with another \`Date\` (\`node --import\`), which adds the offset from a file. Timers and Redis' clock are not changed.
+- An hour without an operator: its edits are made within seconds, and the replicas' clocks are set an hour ahead.
+- A full disk: a file system of 32 MiB in memory, which needs root. Without root, these scenarios report that they were not run.
+- Stalls, half-open and reset connections: a TCP proxy per replica. To stall only the configuration, it holds back connections by
+  the name that they set.
+- \`operator-down\` and \`stale-leader\` use a real API server and operator. In the other scenarios the suite runs the operator's publisher itself.
+- \`npm test\` runs a part of the suite: one round of each kind of fault with a fixed seed, and one on a Redis that forgets, which
+  the checker has to detect (test/process/chaos.test.ts).
 `;
 
 export interface LeftOut {
@@ -90,13 +93,13 @@ export function page(outcomes: readonly ScenarioOutcome[], left: readonly LeftOu
   const seeds = [...new Set(outcomes.map(({ seed }) => seed))].join(", ");
   return [
     head,
-    `Seed ${seeds}. *gap* = longest time in which no client's write was acknowledged, the time of the fault itself included.\n\n`,
+    `Seed ${seeds}. *gap* = the longest time without an acknowledged write, the time of the fault itself included.\n\n`,
     "| scenario | faults in | acknowledged / refused / unknown | repeated | reads | lost | late | gap | again | slowest answer | revoked | |\n",
     "|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---|\n",
     ...outcomes.map(row),
-    "\n## What is done, and what is promised\n\n",
+    "\n## Scenarios\n\n",
     ...outcomes.map(({ scenario: { name, does, promises } }) => `- **${name}**: ${does}. Holds: ${promises}.\n`),
-    ...left.map(({ scenario: { name, does }, why }) => `- **${name}**: ${does}. Not played in this run: ${why}.\n`),
+    ...left.map(({ scenario: { name, does }, why }) => `- **${name}**: ${does}. Not run this time: ${why}.\n`),
     tail,
   ].join("");
 }

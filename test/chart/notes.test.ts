@@ -30,14 +30,14 @@ describe("the notes of an install", () => {
       "operator.watchNamespaces={shop,blog}",
       "kubectl apply -n shop -f examples/bookshop.yaml && kubectl wait -n shop ",
     ],
-    ["operator.watchNamespaces={shop,blog}", "Served are the namespaces shop, blog, and no other one."],
-    ["operator.className=internal", "with spec.className: internal, and no other one."],
+    ["operator.watchNamespaces={shop,blog}", "Only these namespaces are served: shop, blog."],
+    ["operator.className=internal", "Only Projects with spec.className: internal are served."],
     ["crds.enabled=false", "kubectl apply --server-side -f crds/"],
     ["publicURL=https://api.example.org/", "Projects are served at https://api.example.org/NAMESPACE/PROJECT"],
     ["dataplane.service.type=LoadBalancer", "kubectl -n js get svc jsonplane"],
     [external, "Secret urls of the namespace js, entries operator-url and dataplane-url"],
     [`${external},redis.external.caSecret.name=ca`, "Secret ca, entry ca.crt"],
-    ["metrics.podMonitor.enabled=true", "name it in networkPolicy.metricsFrom"],
+    ["metrics.podMonitor.enabled=true", "set networkPolicy.metricsFrom"],
   ])("with %j have: %s", async (set, said) => {
     expect(await notes(set || undefined)).toContain(said);
   });

@@ -124,6 +124,16 @@ describeServedOnBothStores("a conditional write", (serve) => {
     expect((await put(tag)).status).toBe(200);
   });
 
+  it("patches no value that is null while its condition does not hold", async () => {
+    await send("PUT", "/json/doc/nothing", { body: "null" });
+    for (const headers of [ifMatch('"another"'), unless("*")]) {
+      const type = { "content-type": "application/merge-patch+json" };
+      const reply = await send("PATCH", "/json/doc/nothing", { body: { a: 1 }, headers: { ...headers, ...type } });
+      expect(outcome(reply)).toEqual(failed);
+    }
+    expect((await served.send("/json/doc/nothing", { as: key })).text).toBe("null");
+  });
+
   it("is refused as without its condition when it would be anyway", async () => {
     await send("PUT", "/json/doc", { body: '{"s":"text","l":[]}' });
     const headers = ifMatch('"none"');

@@ -63,11 +63,11 @@ describeServed("a collection of more than 10,000 objects", (serve) => {
     ["plain:ge=5&_sort=plain", /add `plain` to spec\.indexes/],
     ["plain:ge=5&_sort=plain,same", /add `plain,same` to spec\.indexes/],
     ["_sort=plain,same", /add `plain,same` to spec\.indexes/],
-    ["indexed:ge=0", /add `_sort=indexed`, an order in which the index `indexed` answers it/],
-    ["plain:ge=0", /add `_sort=plain`, an order in which an index `plain` in spec\.indexes/],
-    ["same=1&indexed:ge=0", /add `_sort=indexed`, an order in which an index `same,indexed` in spec\.indexes/],
-    ["plain=1&late=1&same=1", /add `plain` to spec\.indexes.*only objects are read that its filter finds/],
-    ["indexed:ge=0&_sort=plain,-same", /a filter on an indexed field that fewer objects meet/],
+    ["indexed:ge=0", /add `_sort=indexed`; in this order, the index `indexed` answers the query/],
+    ["plain:ge=0", /add `_sort=plain`; in this order, an index `plain` in spec\.indexes/],
+    ["same=1&indexed:ge=0", /add `_sort=indexed`; in this order, an index `same,indexed` in spec\.indexes/],
+    ["plain=1&late=1&same=1", /add `plain` to spec\.indexes.*only objects that match its filter are read/],
+    ["indexed:ge=0&_sort=plain,-same", /a filter on an indexed field that fewer objects match/],
     ["plain:exists=true&_sort=late", /add `plain`/],
   ])("is refused with the index that would help: %s", async (query, detail) => {
     const reply = await ask(query);

@@ -42,7 +42,7 @@ describeServed("data that are lost while a request is carried out", (serve) => {
     losesData(served, "create");
     const refused = await served.send("/api/books", { method: "POST", body: {}, as });
     expect([refused.status, refused.code, refused.headers["retry-after"]]).toEqual(refusal);
-    expect(refused.text).toContain("while the request was carried out");
+    expect(refused.text).toContain("during the request");
   });
 
   it("don't refuse what the store answered nothing for", async () => {

@@ -24,7 +24,7 @@ describe("docs/reference/json-schema.md", () => {
       "a pattern's repetitions `{n,m}`": grouped(maxRepeat),
       "steps of a pattern, repetitions written out": grouped(maxInstructions),
       "steps of all patterns together": grouped(schemaLimits.patternSteps),
-      "problems and warnings told of one schema": `${schemaLimits.reports} each`,
+      "problems and warnings reported for one schema": `${schemaLimits.reports} each`,
     });
   });
 

@@ -91,7 +91,7 @@ describe("kubectl explain", () => {
 
   test("says of a field what it is, what it may be and what it is by default", async () => {
     const said = (await server.kubectl(["explain", "jproj.spec.serving"])).replace(/\s+/g, " ");
-    expect(said).toContain("FIELD: serving <string> ENUM: ReadWrite ReadOnly Off DESCRIPTION: ReadWrite serves all");
+    expect(said).toContain("FIELD: serving <string> ENUM: ReadWrite ReadOnly Off DESCRIPTION: ReadWrite: all requests");
     expect(said).toContain("Default: ReadWrite.");
     expect(await server.kubectl(["explain", "jres.spec.access", "--recursive"])).toMatch(
       /scope\s+<Object>\s+read\s+<string>/,

@@ -1,4 +1,5 @@
-// Pastes the README's first five minutes into a shell, word for word but for ports and the data folder.
+// Pastes the README's first five minutes into a shell, word for word but for ports and the data folder, and sends the requests of its
+// table of callers.
 
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -14,12 +15,16 @@ import { eventually } from "../support/time/eventually.ts";
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const closing: (() => Promise<void>)[] = [];
 let answers: readonly string[] = [];
+let bookshop = "";
+let secrets = "";
 
 beforeAll(async () => {
   const data = await mkdtemp(join(tmpdir(), "jsonplane-readme-"));
   closing.push(() => rm(data, { recursive: true, force: true }));
   const [port, adminPort] = [await freePort(), await freePort()];
   await serveExamples(["--port", String(port), "--admin-port", String(adminPort), "--data", data]);
+  bookshop = `http://127.0.0.1:${port}/default/bookshop`;
+  secrets = join(data, "secrets/default");
   const script = (await firstFiveMinutes())
     .replaceAll("127.0.0.1:8080", `127.0.0.1:${port}`)
     .replaceAll("127.0.0.1:9090", `127.0.0.1:${adminPort}`)
@@ -94,3 +99,79 @@ describe("the README's first five minutes", () => {
     expect(answers).toHaveLength(15);
   });
 });
+
+describe("the README's table of callers", () => {
+  it("shows the answers that they get", async () => {
+    const shown = await tableOfCallers();
+    const answered: Row[] = [];
+    for (const { caller } of shown) answered.push({ caller, cells: await answersTo(await credentialOf(caller)) });
+    expect(shown).toHaveLength(5);
+    expect(answered).toEqual(shown);
+  });
+});
+
+interface Row {
+  readonly caller: string;
+  readonly cells: readonly string[];
+}
+
+/** GET books, POST books, GET reviews, PUT orders, DELETE orders: statuses, and whose reviews a caller sees. */
+async function tableOfCallers(): Promise<readonly Row[]> {
+  const text = await readFile(join(root, "README.md"), "utf8");
+  const columns = "| caller | GET books | POST books | GET reviews | PUT orders | DELETE orders |";
+  const [table = ""] = text.slice(text.indexOf(columns)).split("\n\n");
+  return table
+    .split("\n")
+    .slice(2)
+    .map((line) => line.slice(2, -2).split(" | "))
+    .map(([caller = "", ...cells]) => ({
+      caller,
+      cells: cells.map((cell) => cell.replace(/\b(?:her|its) own$/, "own")),
+    }));
+}
+
+async function credentialOf(caller: string): Promise<string | undefined> {
+  const [, kind, name = ""] = /^(user|key) `([^`]+)`/.exec(caller) ?? [];
+  if (kind === undefined) return undefined;
+  const file = await readFile(join(secrets, `${name}-${kind === "user" ? "password" : "api-key"}.yaml`), "utf8");
+  const [, secret = ""] = /^ *(?:password|apiKey): (.*)$/m.exec(file) ?? [];
+  if (kind === "key") return `apikey ${secret}`;
+  const basic = `Basic ${Buffer.from(`${name}:${secret}`).toString("base64")}`;
+  const { body } = await send("POST", "/sessions", basic);
+  return `bearer ${(body as { access_token: string }).access_token}`;
+}
+
+async function answersTo(credential: string | undefined): Promise<readonly string[]> {
+  const book = { title: "Emma", author: { name: "Jane Austen" }, price: 9.5 };
+  const administrator = await credentialOf("key `back-office`");
+  const line = { book: "01a1fec1-6546-7000-a8ef-e66f47381989", quantity: 1 };
+  const shipTo = { name: "Ada", street: "Main Street 1", city: "Vienna", country: "AT" };
+  const placed = await send("POST", "/api/orders", administrator, { lines: [line], total: 9.5, shipTo });
+  const order = `/api/orders/${(placed.body as { id: string }).id}`;
+  if (credential !== undefined) await send("POST", "/api/reviews", credential, { book: line.book, stars: 4 });
+  await send("POST", "/api/reviews", administrator, { book: line.book, stars: 5 });
+  const answered = [
+    await send("GET", "/api/books", credential),
+    await send("POST", "/api/books", credential, book),
+    await send("GET", "/api/reviews", credential),
+    await send("PUT", order, credential, { state: "paid" }),
+    await send("DELETE", order, credential),
+  ];
+  return answered.map(({ status, body }, column) =>
+    column === 2 && status === 200 ? `200, ${whose(body)}` : `${status}`,
+  );
+}
+
+/** All, where reviews of two creators or more are shown. */
+function whose(list: unknown): string {
+  const { items } = list as { items: readonly { _metadata: { creator: string } }[] };
+  return new Set(items.map(({ _metadata }) => _metadata.creator)).size > 1 ? "all" : "own";
+}
+
+async function send(method: string, path: string, credential?: string, body?: unknown) {
+  const headers = credential === undefined ? {} : { Authorization: credential };
+  const init = { method, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) };
+  const answer = await fetch(`${bookshop}${path}`, init);
+  const text = await answer.text();
+  return { status: answer.status, body: text === "" ? undefined : (JSON.parse(text) as unknown) };
+}

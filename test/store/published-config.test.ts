@@ -226,6 +226,15 @@ describe("a replica", () => {
     expect((await directory.host("b.test")).outcome).toBe("unknown");
   });
 
+  it("does not say that nobody claims a host before it knows all projects", async () => {
+    await publisher.publish(changed(shop, withHosts("a.test")));
+    const { directory } = await replica();
+    await eventually(async () => expect((await directory.host("a.test")).outcome).toBe("found"));
+    expect((await directory.host("b.test")).outcome).toBe("unavailable");
+    await publisher.complete();
+    await eventually(async () => expect((await directory.host("b.test")).outcome).toBe("unknown"));
+  });
+
   it("serves the successor of a project under the same name, and none of its predecessor's credentials", async () => {
     await publishAll(shop);
     const { directory } = await replica();

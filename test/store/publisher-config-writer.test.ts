@@ -136,7 +136,7 @@ describe("a writer of configuration", () => {
     writer.close();
   });
 
-  it("begins again when it could not be told of the beginning", async () => {
+  it("begins again when what follows a beginning failed, of the first one and of a later one", async () => {
     let fails = true;
     writer = newWriter({
       onBegun: async () => {
@@ -148,6 +148,13 @@ describe("a writer of configuration", () => {
     fails = false;
     await writer.begun();
     expect(begun).toHaveLength(2);
+    await redisClient.write(configKeys.meta, "FLUSHALL");
+    fails = true;
+    await expect(writer.verify()).rejects.toBeInstanceOf(StoreUnavailable);
+    expect(begun).toHaveLength(3);
+    fails = false;
+    await writer.begun();
+    expect(begun).toHaveLength(4);
     writer.close();
   });
 

@@ -257,9 +257,11 @@ describe("restoring a project behind which Redis went back", () => {
 });
 
 function beginMaintenance(queue: ReturnType<typeof createWorkQueue>, keys: readonly string[]) {
+  const { timers, monotonic } = manualTime();
   return createMaintenance({
     queue,
-    timers: manualTime().timers,
+    timers,
+    monotonic,
     random: () => 0.5,
     logger: { info: () => undefined, warn: () => undefined } as never,
     signal: new AbortController().signal,

@@ -6,7 +6,7 @@ import { kubectl } from "../parts/kubernetes.ts";
 import { requirePart } from "../parts/part.ts";
 import { type ClusterFlavour, chooseFlavour } from "./flavour.ts";
 import { downKindCluster, loadIntoKind, upKindCluster } from "./kind-cluster.ts";
-import { downOwnCluster, loadImage, upOwnCluster } from "./own-cluster.ts";
+import { type ClusterOptions, downOwnCluster, loadImage, upOwnCluster } from "./own-cluster.ts";
 
 export interface Cluster {
   readonly flavour: ClusterFlavour;
@@ -18,13 +18,6 @@ export interface Cluster {
   load(archive: string): Promise<void>;
   /** Ends it and removes everything of it. */
   down(): Promise<void>;
-}
-
-export interface ClusterOptions {
-  /** Number 0 is `make cluster`'s; tests that want one for themselves take another. */
-  readonly number?: number;
-  /** With metrics-server, for `kubectl top` and autoscaling; default false. A cluster of kind never has it. */
-  readonly metrics?: boolean;
 }
 
 /** Brings one up, or finds it up. */

@@ -15,11 +15,17 @@ import { requirePart } from "../parts/part.ts";
 import { lastWords, runCommand } from "../parts/run-command.ts";
 import { baseObjects, volumes } from "./base-objects.ts";
 import { writeCertificates } from "./certificates.ts";
-import type { ClusterOptions } from "./cluster.ts";
 import { tearDown } from "./host-setup.ts";
 import { type ClusterLayout, clusterLayout, nodeName } from "./layout.ts";
 import { networkPlugins, requireNodeMachine } from "./machine.ts";
 import { writeSettings } from "./settings.ts";
+
+export interface ClusterOptions {
+  /** Number 0 is `make cluster`'s; tests that want one for themselves take another. */
+  readonly number?: number;
+  /** With metrics-server, for `kubectl top` and autoscaling; default false. A cluster of kind never has it. */
+  readonly metrics?: boolean;
+}
 
 const supervisor = fileURLToPath(new URL("supervise.ts", import.meta.url));
 

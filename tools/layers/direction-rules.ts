@@ -62,7 +62,7 @@ const features: Readonly<Record<string, readonly string[]>> = {
   dataplane: ["quotas", "objects", "documents", "sessions", "openapi"],
 };
 
-/** Programs in which a type is imported by the rules for values: no arrow back up, and no cycle. */
+/** Programs in which a type is imported by the rules for values: none from a later stage. */
 const countingTypes: ReadonlySet<string> = new Set(["core", "dataplane"]);
 
 /** Files straight in a program's folder that join stages; a stage never imports them. */
@@ -150,7 +150,7 @@ function stepMessage(step: Step): string | undefined {
   return undefined;
 }
 
-/** Imports that lead back to where they start, those of values alone where types don't count. Each cycle is told once. */
+/** Imports that lead back to where they start, types included. Each cycle is reported once. */
 function cycleViolations(sources: readonly Source[]): readonly Violation[] {
   const byPath = new Map(sources.map((source) => [source.path, source]));
   const done = new Set<string>();
@@ -162,10 +162,8 @@ function cycleViolations(sources: readonly Source[]): readonly Violation[] {
       return;
     }
     if (done.has(path)) return;
-    for (const imported of byPath.get(path)?.imports ?? []) {
-      const { target } = imported;
-      const counts = !imported.typesOnly || countingTypes.has(topFolder(path));
-      if (counts && target !== undefined && byPath.has(target)) visit(target, [...trail, path]);
+    for (const { target } of byPath.get(path)?.imports ?? []) {
+      if (target !== undefined && byPath.has(target)) visit(target, [...trail, path]);
     }
     done.add(path);
   };

@@ -35,7 +35,7 @@
 {{- $limit := toString (dig "limits" "memory" "" (default dict .resources)) -}}
 {{- $available := include "jsonplane.bytes" $limit -}}
 {{- if and $available (ge (float64 (include "jsonplane.bytes" .maxmemory)) (float64 $available)) -}}
-{{- fail (printf "redis.bundled.maxmemory is %s, and redis.bundled.resources.limits.memory is %s: Redis would be killed before it refuses a write. Raise the limit, to half as much again as maxmemory or more, or lower maxmemory" .maxmemory $limit) -}}
+{{- fail (printf "redis.bundled.maxmemory is %s, and redis.bundled.resources.limits.memory is %s: Redis would be killed before it refuses a write. Raise the limit to 1.5 to 2 times maxmemory, or lower maxmemory" .maxmemory $limit) -}}
 {{- end -}}
 {{- end -}}
 

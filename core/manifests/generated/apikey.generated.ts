@@ -3,7 +3,7 @@ import type { ObjectMeta } from "../object.ts";
 import type { SchemaNode } from "../schema-node.ts";
 
 /**
- * An ApiKey is a random 256-bit key that programs send as "Authorization: apikey <key>". It is written once to a Secret, with the base URL beside it; only its SHA-256 is kept elsewhere.
+ * An ApiKey is a random 256-bit key that programs send as "Authorization: apikey <key>". The operator writes it once to a Secret, together with the base URL. Everywhere else only its SHA-256 is stored.
  */
 export interface ApiKey {
   readonly apiVersion: "jsonplane.io/v1alpha1";
@@ -13,7 +13,7 @@ export interface ApiKey {
   readonly status?: ApiKeyStatus;
 }
 /**
- * What the ApiKey should be.
+ * The desired state of the ApiKey.
  */
 export interface ApiKeySpec {
   /**
@@ -26,79 +26,79 @@ export interface ApiKeySpec {
     readonly name: string;
   };
   /**
-   * What the key is for. It appears in the service's logs beside each request made with the key.
+   * What the key is for. It appears in the logs with each request that uses the key.
    */
   readonly description?: string;
   /**
-   * Users reach what access.scope of each ApiResource lets them reach, by default the objects they made; Administrators reach every object. Default: Users.
+   * Users: reaches the objects that access.scope of each ApiResource allows, by default the objects that the caller created. Administrators: reaches every object. Default: Users.
    */
   readonly role: "Users" | "Administrators";
   /**
-   * Read may get and list; Write may create, edit and delete as well. Default: Read.
+   * Read: may get and list. Write: may also create, edit and delete. Default: Read.
    */
   readonly access: "Read" | "Write";
   /**
-   * The Secret that the key is written to, in the entries apiKey, id and baseURL. Unset: <metadata.name>-api-key. A Secret of that name that jsonplane did not make is left alone. Immutable.
+   * The Secret to which the key is written, in the entries apiKey, id and baseURL. Unset: <metadata.name>-api-key. A Secret of that name that jsonplane did not create is left alone. Immutable.
    */
   readonly secretName?: string;
   /**
-   * A new key, while the old one goes on working for a while.
+   * Creates a new key; the former one works until gracePeriod is over.
    */
   readonly rotation?: {
     /**
-     * Any name for this key, such as a date: a new id makes a new key. Quote it when it is a number.
+     * Any name for this key, such as a date. A new id creates a new key. Quote it if it is a number.
      */
     readonly id: string;
     /**
-     * How long the former key goes on working after a rotation. At most two keys work at a time. Default: 24h.
+     * How long the former key works after a rotation; 0s ends it at once. At most two keys work at a time. Default: 24h.
      */
     readonly gracePeriod: string;
   };
   /**
-   * When the key stops working, such as 2030-12-31T23:59:59Z. Unset, never.
+   * When the key stops working, such as 2030-12-31T23:59:59Z. Unset: never.
    */
   readonly expiresAt?: string;
 }
 /**
- * What the operator has seen and done. Written by the operator only.
+ * The state that the operator found and reached. Only the operator writes it.
  */
 export interface ApiKeyStatus {
   /**
-   * metadata.generation that the conditions speak of; -1 until the operator has seen the object.
+   * metadata.generation that the conditions describe; -1 until the operator has seen the object.
    */
   readonly observedGeneration?: number;
   /**
-   * metadata.generation that is served. It stays behind observedGeneration while the newest spec is broken, because the last good one goes on being served.
+   * metadata.generation that is served. It is older than observedGeneration while the newest spec is invalid, because the last good one is still served.
    */
   readonly liveGeneration?: number;
   /**
-   * What the key is called in logs. It is no secret.
+   * The name of the key in logs. It is not secret.
    */
   readonly keyID?: string;
   /**
-   * The Secret that the key was written to.
+   * The Secret to which the key was written.
    */
   readonly secretName?: string;
   /**
-   * rotation.id of the key that is in force.
+   * rotation.id of the present key.
    */
   readonly rotationID?: string;
   /**
-   * When the key in force was made.
+   * When the present key was created.
    */
   readonly rotatedAt?: string;
   /**
-   * When the former key stops working; absent when there is none.
+   * When the former key stops working; absent if there is none.
    */
   readonly previousKeyExpiresAt?: string;
   /**
-   * Accepted: the spec is valid and what it refers to exists. Programmed: every live replica serves it. Ready: both are true. Reconciling and Stalled are present only while they are true: Reconciling is still being worked on, Stalled needs a person.
+   * Accepted: the spec is valid, and what it refers to exists. Programmed: every live replica serves it. Ready: both are true. Reconciling, Stalled and Contested are present only while they are true. Reconciling: Ready is false and becomes true by itself. Stalled: somebody has to edit something. Contested: another installation is responsible for the object.
    */
   readonly conditions?: readonly ApiKeyCondition[];
 }
 export interface ApiKeyCondition {
   /**
-   * Accepted, Programmed, Ready, Reconciling or Stalled.
+   * Accepted, Programmed, Ready, Reconciling, Stalled or Contested.
    */
   readonly type: string;
   /**
@@ -106,7 +106,7 @@ export interface ApiKeyCondition {
    */
   readonly status: "True" | "False" | "Unknown";
   /**
-   * metadata.generation that this condition speaks of.
+   * metadata.generation that this condition describes.
    */
   readonly observedGeneration?: number;
   /**
@@ -114,11 +114,11 @@ export interface ApiKeyCondition {
    */
   readonly lastTransitionTime: string;
   /**
-   * One word for programs, such as InvalidSchema or ProjectNotFound.
+   * The cause in one word, for programs, such as InvalidSchema or ProjectNotFound.
    */
   readonly reason: string;
   /**
-   * A sentence for people. It holds no secret, no counter and no time.
+   * The cause in a sentence, for people. It contains no secret, no counter and no time.
    */
   readonly message: string;
 }
@@ -135,7 +135,7 @@ export const apiKeySchema: SchemaNode = {
       "rule": "self.spec.projectRef.name == oldSelf.spec.projectRef.name",
       "fieldPath": ".spec.projectRef.name",
       "reason": "FieldValueForbidden",
-      "message": "projectRef is immutable: write the former name again, or delete this ApiKey and create it anew for the other project"
+      "message": "projectRef is immutable: write the former name again, or delete this ApiKey and create it again for the other project"
     },
     {
       "rule": "(has(self.spec.secretName) ? self.spec.secretName : self.metadata.name + '-api-key') == (has(oldSelf.spec.secretName) ? oldSelf.spec.secretName : oldSelf.metadata.name + '-api-key')",

@@ -14,7 +14,7 @@ export interface ApiResource {
   readonly status?: ApiResourceStatus;
 }
 /**
- * What the ApiResource should be.
+ * The desired state of the ApiResource.
  */
 export interface ApiResourceSpec {
   /**
@@ -35,11 +35,11 @@ export interface ApiResourceSpec {
    */
   readonly schema: JsonObject;
   /**
-   * Fields that lists sort and filter by at any size; a dot reaches into nested objects, such as address.city. Two fields with a comma between them, such as status,created, are one index, for lists that filter by the first and sort by the second. Unset: every top-level string, number, integer and boolean of the schema, up to 16. An empty list: none. id and _metadata.created can always be sorted by.
+   * Fields by which lists of any size can be sorted and filtered. A dot selects a field of a nested object, such as address.city. Two fields with a comma, such as status,created, are one index, for lists that filter by the first field and sort by the second. Unset: every top-level string, number, integer and boolean of the schema, up to 16. An empty list: none. Sorting by id and _metadata.created is always possible.
    */
   readonly indexes?: readonly string[];
   /**
-   * Who may do what. Anyone: no credentials needed. Authenticated: users and API keys whose access allows it. Administrators: those among them with role Administrators. Nobody: refused for all.
+   * Access rules, one per operation. Anyone: no credentials are needed. Authenticated: users and API keys whose access allows it. Administrators: of these, only those with role Administrators. Nobody: the operation is always refused.
    */
   readonly access: {
     /**
@@ -51,7 +51,7 @@ export interface ApiResourceSpec {
      */
     readonly read: "Anyone" | "Authenticated" | "Administrators" | "Nobody";
     /**
-     * Who may PUT and PATCH objects. Default: Authenticated.
+     * Who may PUT and PATCH objects; both need read as well. Default: Authenticated.
      */
     readonly update: "Anyone" | "Authenticated" | "Administrators" | "Nobody";
     /**
@@ -59,11 +59,11 @@ export interface ApiResourceSpec {
      */
     readonly delete: "Anyone" | "Authenticated" | "Administrators" | "Nobody";
     /**
-     * How far the permissions above reach for role Users (and for Anyone): Own means the objects that the caller made, All means every object. Administrators reach every object.
+     * To which objects the access rules apply, for role Users and for callers without credentials. Own: objects that the caller created. All: every object. Administrators always reach every object.
      */
     readonly scope: {
       /**
-       * Which objects they see. Objects of others are absent from lists and counts. Default: Own.
+       * Which objects they can read. Other objects are not in lists and counts. Default: Own.
        */
       readonly read: "Own" | "All";
       /**
@@ -73,29 +73,29 @@ export interface ApiResourceSpec {
     };
   };
   /**
-   * How much the collection may hold.
+   * How much the collection may contain.
    */
   readonly limits: {
     /**
-     * Number of objects; a POST beyond it gets 403. Default: 1000000.
+     * Number of objects; a POST that exceeds it answers 403. Default: 1000000.
      */
     readonly maxObjects: number;
   };
   /**
-   * What happens to the stored objects when this ApiResource is deleted: Retain keeps them, and an ApiResource of the same name finds them again; Delete removes them for good. Unset: what the Project's deletionPolicy says.
+   * What happens to the stored objects when this ApiResource is deleted. Retain: they are kept for the next ApiResource of the same name. Delete: they are deleted for good. Unset: the Project's deletionPolicy.
    */
   readonly deletionPolicy?: "Retain" | "Delete";
 }
 /**
- * What the operator has seen and done. Written by the operator only.
+ * The state that the operator found and reached. Only the operator writes it.
  */
 export interface ApiResourceStatus {
   /**
-   * metadata.generation that the conditions speak of; -1 until the operator has seen the object.
+   * metadata.generation that the conditions describe; -1 until the operator has seen the object.
    */
   readonly observedGeneration?: number;
   /**
-   * metadata.generation that is served. It stays behind observedGeneration while the newest spec is broken, because the last good one goes on being served.
+   * metadata.generation that is served. It is older than observedGeneration while the newest spec is invalid, because the last good one is still served.
    */
   readonly liveGeneration?: number;
   /**
@@ -107,21 +107,21 @@ export interface ApiResourceStatus {
    */
   readonly indexes?: readonly string[];
   /**
-   * Those of the indexes that replicas say they are building: until it is done, what they would answer is scanned, or refused with 503. A replica begins when the collection is first asked for, and tells of it within some five seconds.
+   * The indexes that replicas are building. Until an index is complete, queries that need it are answered by a scan, or refused with 503. A replica starts to build with the first request for the collection, and reports it within some five seconds.
    */
   readonly indexesBuilding?: readonly string[];
   /**
-   * What in the schema has no effect, such as an unknown keyword, each with its JSON Pointer.
+   * Parts of the schema that have no effect, such as unknown keywords, each with its JSON Pointer.
    */
   readonly warnings?: readonly string[];
   /**
-   * Accepted: the spec is valid and what it refers to exists. Programmed: every live replica serves it. Ready: both are true. Reconciling and Stalled are present only while they are true: Reconciling is still being worked on, Stalled needs a person.
+   * Accepted: the spec is valid, and what it refers to exists. Programmed: every live replica serves it. Ready: both are true. Reconciling, Stalled and Contested are present only while they are true. Reconciling: Ready is false and becomes true by itself. Stalled: somebody has to edit something. Contested: another installation is responsible for the object.
    */
   readonly conditions?: readonly ApiResourceCondition[];
 }
 export interface ApiResourceCondition {
   /**
-   * Accepted, Programmed, Ready, Reconciling or Stalled.
+   * Accepted, Programmed, Ready, Reconciling, Stalled or Contested.
    */
   readonly type: string;
   /**
@@ -129,7 +129,7 @@ export interface ApiResourceCondition {
    */
   readonly status: "True" | "False" | "Unknown";
   /**
-   * metadata.generation that this condition speaks of.
+   * metadata.generation that this condition describes.
    */
   readonly observedGeneration?: number;
   /**
@@ -137,11 +137,11 @@ export interface ApiResourceCondition {
    */
   readonly lastTransitionTime: string;
   /**
-   * One word for programs, such as InvalidSchema or ProjectNotFound.
+   * The cause in one word, for programs, such as InvalidSchema or ProjectNotFound.
    */
   readonly reason: string;
   /**
-   * A sentence for people. It holds no secret, no counter and no time.
+   * The cause in a sentence, for people. It contains no secret, no counter and no time.
    */
   readonly message: string;
 }
@@ -158,7 +158,7 @@ export const apiResourceSchema: SchemaNode = {
       "rule": "self.spec.projectRef.name == oldSelf.spec.projectRef.name",
       "fieldPath": ".spec.projectRef.name",
       "reason": "FieldValueForbidden",
-      "message": "projectRef is immutable: write the former name again, or delete this ApiResource and create it anew for the other project"
+      "message": "projectRef is immutable: write the former name again, or delete this ApiResource and create it again for the other project"
     },
     {
       "rule": "(has(self.spec.resourceName) ? self.spec.resourceName : self.metadata.name) == (has(oldSelf.spec.resourceName) ? oldSelf.spec.resourceName : oldSelf.metadata.name)",

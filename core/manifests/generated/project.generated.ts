@@ -3,7 +3,7 @@ import type { ObjectMeta } from "../object.ts";
 import type { SchemaNode } from "../schema-node.ts";
 
 /**
- * A Project is one JSON backend with a base URL of its own. ApiResources, ProjectUsers, ApiKeys and RootKeys of the same namespace name it in their projectRef. Every setting has a default: a Project without a spec serves. Two annotations ask for something once: jsonplane.io/adopt-data "true" serves the data that a former namespace of this name left; another value of jsonplane.io/rotate-signing-key, such as a date, makes a new key for session tokens, and nobody is logged out. A third, jsonplane.io/accept-data-loss with the name of a loss, begins without data that Redis has lost.
+ * A Project is one JSON backend with its own base URL. ApiResources, ProjectUsers, ApiKeys and RootKeys of the same namespace name it in their projectRef. Every setting has a default, so a Project without a spec is served. Three annotations request something once. jsonplane.io/adopt-data "true": serve the data of a former namespace of this name. jsonplane.io/rotate-signing-key with a new value, such as a date: create a new key for session tokens; no session ends. jsonplane.io/accept-data-loss with the name of a loss: continue without data that Redis has lost.
  */
 export interface Project {
   readonly apiVersion: "jsonplane.io/v1alpha1";
@@ -13,77 +13,77 @@ export interface Project {
   readonly status?: ProjectStatus;
 }
 /**
- * What the Project should be.
+ * The desired state of the Project.
  */
 export interface ProjectSpec {
   /**
-   * Which operator takes care of this Project, where several run in one cluster. Unset: the one that runs without a class. Immutable.
+   * The operator that serves this Project, if several run in one cluster. Unset: the operator without a class. Immutable.
    */
   readonly className?: string;
   /**
-   * Whether clients must show who they are.
+   * Whether clients need credentials.
    */
   readonly authentication: {
     /**
-     * Enabled: each resource and root key says who may do what. Disabled: no credentials are needed, whatever they say, and every object is reached; only Nobody still refuses. Default: Enabled.
+     * Enabled: the access rules of each resource and root key apply. Disabled: no credentials are needed, and every caller reaches every object; only Nobody still refuses. Default: Enabled.
      */
     readonly policy: "Enabled" | "Disabled";
   };
   /**
-   * Host names that serve this Project at their root, beside <public URL>/<namespace>/<project>. The platform decides which names a namespace may claim; a name that another Project has already is refused. Default: an empty list.
+   * Host names that serve this Project at their root, in addition to <public URL>/<namespace>/<project>. The platform decides which names a namespace may claim. A name that another Project already has is refused. Default: an empty list.
    */
   readonly hosts: readonly string[];
   /**
-   * How long logins last, and how many there may be.
+   * How long sessions last, and how many there may be.
    */
   readonly sessions: {
     /**
-     * How long an access token is good for. A changed role, a revoked session or a deleted user works at once all the same. Default: 5m.
+     * How long an access token is valid. A changed role, an ended session or a deleted user takes effect before that, usually within a second. Default: 5m.
      */
     readonly accessTokenTTL: string;
     /**
-     * How long a client can go on refreshing before the user must log in again. Default: 72h.
+     * How long a client can refresh a session before the user must log in again. Default: 72h.
      */
     readonly refreshTokenTTL: string;
     /**
-     * Sessions that one user may have. A further login ends the one that was refreshed least recently: its refresh token gets 401, its access token is good until it expires. Default: 100.
+     * Sessions that one user may have. A further login ends the session that was refreshed least recently: its refresh token answers 401, its access token is valid until it expires. Default: 100.
      */
     readonly maxPerUser: number;
     /**
-     * Sessions that all users together may have. Further logins get 429, and no session is ended for them. Default: 10000.
+     * Sessions that all users together may have. Further logins answer 429 and end no session. Default: 10000.
      */
     readonly maxPerProject: number;
   };
   /**
-   * What one request or one document may take.
+   * Limits of one request and one document, quotas of the Project, and rates of requests.
    */
   readonly limits: {
     /**
-     * Largest request body in bytes; larger ones get 413. Default: 1048576.
+     * Largest request body in bytes; a larger one answers 413. Default: 1048576.
      */
     readonly maxBodyBytes: number;
     /**
-     * Largest object of an ApiResource in bytes, without its id and _metadata; a POST, PUT or PATCH that would leave a larger one gets 413. An object that is larger already may change and shrink. Default: 1048576, or maxBodyBytes where that is more.
+     * Largest object of an ApiResource in bytes, without its id and _metadata. A POST, PUT or PATCH that would store a larger one answers 413. An object that is already larger may change, but not grow. Default: 1048576, or maxBodyBytes if that is more.
      */
     readonly maxObjectBytes?: number;
     /**
-     * Largest whole value of one root key in bytes; a write that would exceed it gets 413. Default: 1048576.
+     * Largest whole value of one root key in bytes; a write that would exceed it answers 413. Default: 1048576.
      */
     readonly maxDocumentBytes: number;
     /**
-     * Largest _limit of a list; a larger one gets 400. Default: 100.
+     * Largest _limit of a list; a larger one answers 400. Default: 100.
      */
     readonly maxPageSize: number;
     /**
-     * Writes without credentials that one client address may make in a minute, counted over all replicas; further ones get 429. Not applied while authentication is Disabled. Default: 600.
+     * Writes without credentials that one client address may send in a minute, counted over all replicas; further ones answer 429. Not applied while authentication is Disabled. Default: 600.
      */
     readonly anonymousWritesPerMinute: number;
     /**
-     * What the whole Project may hold at most. A write that would exceed a quota gets 403; reads, deletions and writes that shrink what is stored go on. Replicas share it; what several of them write within two seconds may exceed it. Absent: no limit.
+     * How much the whole Project may store. A write that would exceed a quota answers 403; reads, deletions and writes that make data smaller still work. All replicas share a quota; writes of several replicas within two seconds may exceed it. Unset: no limit.
      */
     readonly quota?: {
       /**
-       * Stored objects of all ApiResources of the Project, together.
+       * Stored objects of all ApiResources together.
        */
       readonly objects?: number;
       /**
@@ -91,37 +91,37 @@ export interface ProjectSpec {
        */
       readonly bytes?: number;
       /**
-       * Members of the top level of all RootKeys' values, together: keys of an object, elements of an array.
+       * Top-level members of the values of all RootKeys together: keys of an object, elements of an array.
        */
       readonly documentKeys?: number;
     };
     /**
-     * How many requests are answered, counted over all replicas; further ones get 429 with Retry-After. A bucket holds burst requests and fills by requestsPerSecond. Absent: no limit. Requests that are refused for their credential, and preflights of browsers, are not counted.
+     * How many requests are served, counted over all replicas; further ones answer 429 with Retry-After. It is a token bucket with burst tokens that is filled by requestsPerSecond. Requests with a refused credential, and preflight requests of browsers, are not counted. Unset: no limit.
      */
     readonly rate?: {
       /**
-       * Of all callers together.
+       * The rate of all callers together.
        */
       readonly project?: {
         /**
-         * Requests that may go on for ever, per second.
+         * Requests per second on average.
          */
         readonly requestsPerSecond: number;
         /**
-         * Requests that may come at once after a pause. Default: as many as requestsPerSecond.
+         * Requests that may arrive at once after a pause. Default: requestsPerSecond.
          */
         readonly burst?: number;
       };
       /**
-       * Of each user, each ApiKey, and each client address that sends no credential (IPv6 by /64).
+       * The rate of each user, each ApiKey, and each client address without credentials (IPv6: each /64 network).
        */
       readonly caller?: {
         /**
-         * Requests that may go on for ever, per second.
+         * Requests per second on average.
          */
         readonly requestsPerSecond: number;
         /**
-         * Requests that may come at once after a pause. Default: as many as requestsPerSecond.
+         * Requests that may arrive at once after a pause. Default: requestsPerSecond.
          */
         readonly burst?: number;
       };
@@ -132,41 +132,41 @@ export interface ProjectSpec {
    */
   readonly cors: {
     /**
-     * Origins such as https://app.example.org, of apps and extensions also capacitor://localhost or tauri://localhost, as the browser sends them in Origin; or "*" alone for any. Credentials travel in a header, never in cookies, so that "*" gives no page a visitor's login. An empty list switches CORS off. Default: "*".
+     * Origins as the browser sends them, such as https://app.example.org, or capacitor://localhost of an app; or "*" alone for any origin. Credentials are in a header, never in cookies, so "*" gives no page the login of a visitor. An empty list switches CORS off. Default: "*".
      */
     readonly allowedOrigins: readonly string[];
     /**
-     * How long a browser may remember the answer to a preflight request. Default: 10m.
+     * How long a browser may cache the answer to a preflight request. Default: 10m.
      */
     readonly maxAge: string;
   };
   /**
-   * Who may read the OpenAPI document at /openapi.json and use the reference page at /docs. They show every resource with its schema, whoever may read its objects, so that Anyone is for interfaces that are public. Authenticated: any user or key of the Project; Nobody: neither is served. With authentication Disabled, Authenticated counts as Anyone. Default: Authenticated.
+   * Who may read the OpenAPI document at /openapi.json and use the reference page at /docs. Both show the schema of every resource, independently of its access rules. Anyone: for public APIs. Authenticated: any user or key of the Project; with authentication Disabled, the same as Anyone. Nobody: neither is served. Default: Authenticated.
    */
   readonly openapi: "Anyone" | "Authenticated" | "Nobody";
   /**
-   * ReadWrite serves all requests; ReadOnly answers writes with 403; Off answers every request with 503. Off needs quotes in YAML: "Off" (without them it is the boolean false). Default: ReadWrite.
+   * ReadWrite: all requests are served. ReadOnly: writes answer 403. Off: every request answers 503; write "Off" with quotes, because without them YAML reads the boolean false. Default: ReadWrite.
    */
   readonly serving: "ReadWrite" | "ReadOnly" | "Off";
   /**
-   * true: the operator leaves this Project and its children as they are, whatever is applied. What is served goes on being served. Default: false.
+   * true: the operator applies no changes of this Project and its children. They are served as before. Default: false.
    */
   readonly suspend: boolean;
   /**
-   * What happens to the stored data when this Project is deleted: Retain keeps them, and a Project of the same name in the same namespace finds them again; Delete removes them for good, except those of children that say Retain. Logins, keys and URLs end at once in both cases. Default: Retain.
+   * What happens to the stored data when this Project is deleted. Retain: they are kept for the next Project of the same name in the same namespace. Delete: they are deleted for good, except those of children with Retain. Logins, keys and URLs stop working at once in both cases. Default: Retain.
    */
   readonly deletionPolicy: "Retain" | "Delete";
 }
 /**
- * What the operator has seen and done. Written by the operator only.
+ * The state that the operator found and reached. Only the operator writes it.
  */
 export interface ProjectStatus {
   /**
-   * metadata.generation that the conditions speak of; -1 until the operator has seen the object.
+   * metadata.generation that the conditions describe; -1 until the operator has seen the object.
    */
   readonly observedGeneration?: number;
   /**
-   * metadata.generation that is served. It stays behind observedGeneration while the newest spec is broken, because the last good one goes on being served.
+   * metadata.generation that is served. It is older than observedGeneration while the newest spec is invalid, because the last good one is still served.
    */
   readonly liveGeneration?: number;
   /**
@@ -195,7 +195,7 @@ export interface ProjectStatus {
     readonly rootKeys?: number;
   };
   /**
-   * How much of spec.limits.quota is used, as replicas that serve this Project tell: written at most once a minute, and when it changed by a hundredth of the limit. Kept when no replica tells.
+   * How much of spec.limits.quota is used, as the replicas that serve this Project report it. Written at most once a minute, and only if it changed by 1 % of the limit. Kept while no replica reports.
    */
   readonly usage?: {
     /**
@@ -203,26 +203,26 @@ export interface ProjectStatus {
      */
     readonly quota: string;
     /**
-     * How much is held.
+     * How much is used.
      */
     readonly used: number;
     /**
-     * How much may be held, as replicas apply it.
+     * The limit that replicas apply.
      */
     readonly limit: number;
     /**
-     * true from 80 % of the limit on, until it is below 75 % again.
+     * true from 80 % of the limit until usage is below 75 % again.
      */
     readonly nearlyFull: boolean;
   }[];
   /**
-   * Accepted: the spec is valid and what it refers to exists. Programmed: every live replica serves it. Ready: both are true, and the stored data are not lost; it stays True when replicas restart or are added. Available: a live replica serves it now, for information. Reconciling and Stalled are present only while they are true: Reconciling is still being worked on, Stalled needs a person.
+   * Accepted: the spec is valid, and what it refers to exists. Programmed: every live replica serves it. Ready: both are true, and the stored data are not lost; it stays True when replicas restart or are added. Available: a live replica serves it now, for information. Reconciling, Stalled and Contested are present only while they are true. Reconciling: Ready is false and becomes true by itself. Stalled: somebody has to edit something. Contested: another installation is responsible for the object.
    */
   readonly conditions?: readonly ProjectCondition[];
 }
 export interface ProjectCondition {
   /**
-   * Accepted, Programmed, Ready, Available, Reconciling or Stalled.
+   * Accepted, Programmed, Ready, Available, Reconciling, Stalled or Contested.
    */
   readonly type: string;
   /**
@@ -230,7 +230,7 @@ export interface ProjectCondition {
    */
   readonly status: "True" | "False" | "Unknown";
   /**
-   * metadata.generation that this condition speaks of.
+   * metadata.generation that this condition describes.
    */
   readonly observedGeneration?: number;
   /**
@@ -238,11 +238,11 @@ export interface ProjectCondition {
    */
   readonly lastTransitionTime: string;
   /**
-   * One word for programs, such as InvalidSchema or ProjectNotFound.
+   * The cause in one word, for programs, such as InvalidSchema or ProjectNotFound.
    */
   readonly reason: string;
   /**
-   * A sentence for people. It holds no secret, no counter and no time.
+   * The cause in a sentence, for people. It contains no secret, no counter and no time.
    */
   readonly message: string;
 }
@@ -259,7 +259,7 @@ export const projectSchema: SchemaNode = {
       "rule": "(has(self.spec.className) ? self.spec.className : '') == (has(oldSelf.spec.className) ? oldSelf.spec.className : '')",
       "fieldPath": ".spec.className",
       "reason": "FieldValueForbidden",
-      "message": "className is immutable: write the former value again, or delete this Project and create it anew (its data stay under deletionPolicy Retain)"
+      "message": "className is immutable: write the former value again, or delete this Project and create it again (its data stay under deletionPolicy Retain)"
     }
   ],
   "properties": {

@@ -3,7 +3,7 @@ import type { ObjectMeta } from "../object.ts";
 import type { SchemaNode } from "../schema-node.ts";
 
 /**
- * A ProjectUser is a login: POST <base URL>/sessions/ with the user name and the password answers with an access token and a refresh token. The password comes from a Secret, or is generated into the Secret <metadata.name>-password.
+ * A ProjectUser is a login. POST <base URL>/sessions/ with user name and password answers with an access token and a refresh token. The password comes from your own Secret, or the operator generates it in the Secret <metadata.name>-password.
  */
 export interface ProjectUser {
   readonly apiVersion: "jsonplane.io/v1alpha1";
@@ -13,7 +13,7 @@ export interface ProjectUser {
   readonly status?: ProjectUserStatus;
 }
 /**
- * What the ProjectUser should be.
+ * The desired state of the ProjectUser.
  */
 export interface ProjectUserSpec {
   /**
@@ -26,11 +26,11 @@ export interface ProjectUserSpec {
     readonly name: string;
   };
   /**
-   * The name to log in with, and the creator of what the user makes. Case counts. Unset: metadata.name. Immutable.
+   * The login name, and the creator of the objects that the user creates. It is case-sensitive. Unset: metadata.name. Immutable.
    */
   readonly username?: string;
   /**
-   * A Secret of the same namespace that holds the password; a change of it is followed within seconds and ends the user's sessions. Unset: a password is generated into the Secret <metadata.name>-password.
+   * A Secret of the same namespace that contains the password. A change of it takes effect within seconds and ends the user's sessions. Unset: the operator generates a password in the Secret <metadata.name>-password.
    */
   readonly passwordSecretRef?: {
     /**
@@ -38,50 +38,50 @@ export interface ProjectUserSpec {
      */
     readonly name: string;
     /**
-     * Which entry of the Secret is the password. One final line break is dropped from it. Default: password.
+     * The entry of the Secret with the password. One final line break is removed. Default: password.
      */
     readonly key: string;
   };
   /**
-   * Users reach what access.scope of each ApiResource lets them reach, by default the objects they made; Administrators reach every object. Default: Users.
+   * Users: reaches the objects that access.scope of each ApiResource allows, by default the objects that the caller created. Administrators: reaches every object. Default: Users.
    */
   readonly role: "Users" | "Administrators";
   /**
-   * Read may get and list; Write may create, edit and delete as well. Default: Read.
+   * Read: may get and list. Write: may also create, edit and delete. Default: Read.
    */
   readonly access: "Read" | "Write";
   /**
-   * A new generated password, without a gap. Not together with passwordSecretRef.
+   * Creates a new password. The former password stops working at once, and the user's sessions end. Not together with passwordSecretRef.
    */
   readonly rotation?: {
     /**
-     * Any name for this password, such as a date: a new id makes a new password. Quote it when it is a number.
+     * Any name for this password, such as a date. A new id creates a new password. Quote it if it is a number.
      */
     readonly id: string;
   };
 }
 /**
- * What the operator has seen and done. Written by the operator only.
+ * The state that the operator found and reached. Only the operator writes it.
  */
 export interface ProjectUserStatus {
   /**
-   * metadata.generation that the conditions speak of; -1 until the operator has seen the object.
+   * metadata.generation that the conditions describe; -1 until the operator has seen the object.
    */
   readonly observedGeneration?: number;
   /**
-   * metadata.generation that is served. It stays behind observedGeneration while the newest spec is broken, because the last good one goes on being served.
+   * metadata.generation that is served. It is older than observedGeneration while the newest spec is invalid, because the last good one is still served.
    */
   readonly liveGeneration?: number;
   /**
-   * The name to log in with.
+   * The login name.
    */
   readonly username?: string;
   /**
-   * The Secret that holds the password.
+   * The Secret that contains the password.
    */
   readonly secretName?: string;
   /**
-   * rotation.id of the password that is in force.
+   * rotation.id of the present password.
    */
   readonly rotationID?: string;
   /**
@@ -89,13 +89,13 @@ export interface ProjectUserStatus {
    */
   readonly passwordChangedAt?: string;
   /**
-   * Accepted: the spec is valid and what it refers to exists. Programmed: every live replica serves it. Ready: both are true. Reconciling and Stalled are present only while they are true: Reconciling is still being worked on, Stalled needs a person.
+   * Accepted: the spec is valid, and what it refers to exists. Programmed: every live replica serves it. Ready: both are true. Reconciling, Stalled and Contested are present only while they are true. Reconciling: Ready is false and becomes true by itself. Stalled: somebody has to edit something. Contested: another installation is responsible for the object.
    */
   readonly conditions?: readonly ProjectUserCondition[];
 }
 export interface ProjectUserCondition {
   /**
-   * Accepted, Programmed, Ready, Reconciling or Stalled.
+   * Accepted, Programmed, Ready, Reconciling, Stalled or Contested.
    */
   readonly type: string;
   /**
@@ -103,7 +103,7 @@ export interface ProjectUserCondition {
    */
   readonly status: "True" | "False" | "Unknown";
   /**
-   * metadata.generation that this condition speaks of.
+   * metadata.generation that this condition describes.
    */
   readonly observedGeneration?: number;
   /**
@@ -111,11 +111,11 @@ export interface ProjectUserCondition {
    */
   readonly lastTransitionTime: string;
   /**
-   * One word for programs, such as InvalidSchema or ProjectNotFound.
+   * The cause in one word, for programs, such as InvalidSchema or ProjectNotFound.
    */
   readonly reason: string;
   /**
-   * A sentence for people. It holds no secret, no counter and no time.
+   * The cause in a sentence, for people. It contains no secret, no counter and no time.
    */
   readonly message: string;
 }
@@ -132,7 +132,7 @@ export const projectUserSchema: SchemaNode = {
       "rule": "self.spec.projectRef.name == oldSelf.spec.projectRef.name",
       "fieldPath": ".spec.projectRef.name",
       "reason": "FieldValueForbidden",
-      "message": "projectRef is immutable: write the former name again, or delete this ProjectUser and create it anew for the other project"
+      "message": "projectRef is immutable: write the former name again, or delete this ProjectUser and create it again for the other project"
     },
     {
       "rule": "(has(self.spec.username) ? self.spec.username : self.metadata.name) == (has(oldSelf.spec.username) ? oldSelf.spec.username : oldSelf.metadata.name)",

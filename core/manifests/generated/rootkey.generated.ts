@@ -4,7 +4,7 @@ import type { ObjectMeta } from "../object.ts";
 import type { SchemaNode } from "../schema-node.ts";
 
 /**
- * A RootKey is one JSON document, served at <base URL>/json/<key>. Further path segments, object keys and array indices, reach any part of it.
+ * A RootKey is one JSON document, served at <base URL>/json/<key>. Further path segments (object keys and array indices) address any part of it.
  */
 export interface RootKey {
   readonly apiVersion: "jsonplane.io/v1alpha1";
@@ -14,7 +14,7 @@ export interface RootKey {
   readonly status?: RootKeyStatus;
 }
 /**
- * What the RootKey should be.
+ * The desired state of the RootKey.
  */
 export interface RootKeySpec {
   /**
@@ -27,15 +27,15 @@ export interface RootKeySpec {
     readonly name: string;
   };
   /**
-   * The first part of the document's path, /json/<key>. Unset, metadata.name. Immutable.
+   * The first part of the document's path, /json/<key>. Unset: metadata.name. Immutable.
    */
   readonly key?: string;
   /**
-   * Any JSON: the value to start from while nothing is stored, {} when unset. Stored values are never touched by a change of it. Kubernetes sorts its keys and writes 1.0 as 1; integers beyond 9007199254740991 are refused.
+   * The document while nothing is stored: any JSON. Unset: {}. Once something is stored, initialValue is ignored. Kubernetes sorts its keys and writes 1.0 as 1; integers beyond 9007199254740991 are refused.
    */
   readonly initialValue?: Json;
   /**
-   * Who may do what. Anyone: no credentials needed. Authenticated: users and API keys whose access allows it. Administrators: those among them with role Administrators. Nobody: refused for all.
+   * Access rules, one per operation. Anyone: no credentials are needed. Authenticated: users and API keys whose access allows it. Administrators: of these, only those with role Administrators. Nobody: the operation is always refused.
    */
   readonly access: {
     /**
@@ -47,7 +47,7 @@ export interface RootKeySpec {
      */
     readonly read: "Anyone" | "Authenticated" | "Administrators" | "Nobody";
     /**
-     * Who may PUT; a PUT that adds a key needs create as well. Default: Authenticated.
+     * Who may PUT and PATCH. A PUT or PATCH that adds a key needs create as well; a PATCH also needs read. Default: Authenticated.
      */
     readonly update: "Anyone" | "Authenticated" | "Administrators" | "Nobody";
     /**
@@ -56,20 +56,20 @@ export interface RootKeySpec {
     readonly delete: "Anyone" | "Authenticated" | "Administrators" | "Nobody";
   };
   /**
-   * What happens to the stored document when this RootKey is deleted: Retain keeps it, and a RootKey of the same name finds it again; Delete removes it for good. Unset: what the Project's deletionPolicy says.
+   * What happens to the stored document when this RootKey is deleted. Retain: it is kept for the next RootKey of the same name. Delete: it is deleted for good. Unset: the Project's deletionPolicy.
    */
   readonly deletionPolicy?: "Retain" | "Delete";
 }
 /**
- * What the operator has seen and done. Written by the operator only.
+ * The state that the operator found and reached. Only the operator writes it.
  */
 export interface RootKeyStatus {
   /**
-   * metadata.generation that the conditions speak of; -1 until the operator has seen the object.
+   * metadata.generation that the conditions describe; -1 until the operator has seen the object.
    */
   readonly observedGeneration?: number;
   /**
-   * metadata.generation that is served. It stays behind observedGeneration while the newest spec is broken, because the last good one goes on being served.
+   * metadata.generation that is served. It is older than observedGeneration while the newest spec is invalid, because the last good one is still served.
    */
   readonly liveGeneration?: number;
   /**
@@ -77,13 +77,13 @@ export interface RootKeyStatus {
    */
   readonly url?: string;
   /**
-   * Accepted: the spec is valid and what it refers to exists. Programmed: every live replica serves it. Ready: both are true. Reconciling and Stalled are present only while they are true: Reconciling is still being worked on, Stalled needs a person.
+   * Accepted: the spec is valid, and what it refers to exists. Programmed: every live replica serves it. Ready: both are true. Reconciling, Stalled and Contested are present only while they are true. Reconciling: Ready is false and becomes true by itself. Stalled: somebody has to edit something. Contested: another installation is responsible for the object.
    */
   readonly conditions?: readonly RootKeyCondition[];
 }
 export interface RootKeyCondition {
   /**
-   * Accepted, Programmed, Ready, Reconciling or Stalled.
+   * Accepted, Programmed, Ready, Reconciling, Stalled or Contested.
    */
   readonly type: string;
   /**
@@ -91,7 +91,7 @@ export interface RootKeyCondition {
    */
   readonly status: "True" | "False" | "Unknown";
   /**
-   * metadata.generation that this condition speaks of.
+   * metadata.generation that this condition describes.
    */
   readonly observedGeneration?: number;
   /**
@@ -99,11 +99,11 @@ export interface RootKeyCondition {
    */
   readonly lastTransitionTime: string;
   /**
-   * One word for programs, such as InvalidSchema or ProjectNotFound.
+   * The cause in one word, for programs, such as InvalidSchema or ProjectNotFound.
    */
   readonly reason: string;
   /**
-   * A sentence for people. It holds no secret, no counter and no time.
+   * The cause in a sentence, for people. It contains no secret, no counter and no time.
    */
   readonly message: string;
 }
@@ -120,7 +120,7 @@ export const rootKeySchema: SchemaNode = {
       "rule": "self.spec.projectRef.name == oldSelf.spec.projectRef.name",
       "fieldPath": ".spec.projectRef.name",
       "reason": "FieldValueForbidden",
-      "message": "projectRef is immutable: write the former name again, or delete this RootKey and create it anew for the other project"
+      "message": "projectRef is immutable: write the former name again, or delete this RootKey and create it again for the other project"
     },
     {
       "rule": "(has(self.spec.key) ? self.spec.key : self.metadata.name) == (has(oldSelf.spec.key) ? oldSelf.spec.key : oldSelf.metadata.name)",

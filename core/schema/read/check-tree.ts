@@ -39,7 +39,7 @@ function checkLoops(nodes: readonly SchemaNode[], report: SchemaReport): boolean
         sound = false;
         report.problem(
           pointer,
-          "This leads back to itself for one and the same value; refer to it below properties or items",
+          "This reference leads back to itself for the same value; refer to it below properties or items",
         );
       } else {
         visit(tree);
@@ -85,7 +85,7 @@ function reachable(root: SchemaNode, partsOf: (node: SchemaNode) => readonly Sch
 function checkAdmitsObjects(node: SchemaNode, report: SchemaReport): void {
   const type = node.assertions.get("type");
   if (type !== undefined && !(type === "object" || (Array.isArray(type) && type.includes("object")))) {
-    report.problem(childPointer(node.pointer, "type"), "What is stored is always an object; write object");
+    report.problem(childPointer(node.pointer, "type"), "Stored data is always an object; write object");
   }
   const constant = node.assertions.get("const");
   const listed = node.assertions.get("enum");
@@ -94,7 +94,7 @@ function checkAdmitsObjects(node: SchemaNode, report: SchemaReport): void {
 }
 
 function refuseValues(node: SchemaNode, keyword: "const" | "enum", report: SchemaReport): void {
-  report.problem(childPointer(node.pointer, keyword), "What is stored is always an object; allow one");
+  report.problem(childPointer(node.pointer, keyword), "Stored data is always an object; allow an object");
 }
 
 function checkReserved(node: SchemaNode, report: SchemaReport): void {
@@ -120,5 +120,5 @@ function checkReservedList(names: unknown, pointer: string, report: SchemaReport
 }
 
 function reservedMessage(name: string): string {
-  return `The service keeps the top-level name ${name} for itself, and the schema never sees it; write another name`;
+  return `The top-level name ${name} is reserved for the service, and the schema never applies to it; write another name`;
 }

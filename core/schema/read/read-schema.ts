@@ -68,7 +68,7 @@ class SchemaReader {
 
   read(value: Json, pointer: string): SchemaTree {
     if (this.#schemas === schemaLimits.subschemas) {
-      const message = `A schema has at most ${schemaLimits.subschemas} schemas inside, true and false counted; share equal ones by $defs and $ref`;
+      const message = `A schema may contain at most ${schemaLimits.subschemas} schemas, true and false included; share equal ones by $defs and $ref`;
       this.#report.problem(pointer, message);
     }
     this.#schemas++;
@@ -146,7 +146,7 @@ class SchemaReader {
     }
     if (keyword === "pattern") this.#addPattern(String(value), pointer);
     if (keyword === "format" && !isKnownFormat(String(value))) {
-      this.#report.warn(pointer, `The format ${JSON.stringify(value)} is not known and is not checked`);
+      this.#report.warn(pointer, `The format ${JSON.stringify(value)} is unknown and is not checked`);
     }
     node.assertions.set(keyword, value);
   }

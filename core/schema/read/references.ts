@@ -89,7 +89,10 @@ export class References {
     const target =
       fragment === "" || fragment.startsWith("/") ? this.#trees.get(fragment) : this.#anchors.get(fragment);
     if (target === undefined) {
-      this.#report.problem(pointer, "No schema stands where this leads; put it under $defs and write #/$defs/name");
+      this.#report.problem(
+        pointer,
+        "This reference leads to no schema; put the schema under $defs and write #/$defs/name",
+      );
     }
     return target;
   }
@@ -98,7 +101,7 @@ export class References {
     if (typeof value !== "string" || !anchorName.test(value)) {
       this.#report.problem(pointer, "Write a name of letters, digits, - _ and dots that starts with a letter");
     } else if (this.#anchors.has(value) && this.#anchors.get(value) !== node) {
-      this.#report.problem(pointer, "Another schema has this anchor already; write another name");
+      this.#report.problem(pointer, "Another schema already has this anchor; write another name");
     } else {
       this.#anchors.set(value, node);
     }

@@ -46,7 +46,7 @@ const noIntegers = new ExactIntegers();
 const exhausted: ProblemItem = {
   pointer: "",
   keyword: "$schema",
-  message: "Checking the object against its schema takes more work than one request may; send fewer or smaller members",
+  message: "Validating this object takes more work than one request may use; send fewer or smaller members",
 };
 
 function itemsOf(failures: readonly AjvFailure[]): readonly ProblemItem[] {

@@ -60,7 +60,7 @@ function refusalBy(keyword: string, pointer: string): string {
     case "items":
     case "prefixItems":
     case "unevaluatedItems":
-      return "There may be no item at this place";
+      return "No item is allowed at this index";
     default:
       return "The schema allows no value here";
   }

@@ -48,14 +48,14 @@ function orderTag({ keys, descending }: Order): string {
 function damaged(): Problem {
   return new Problem(
     "invalid_parameter",
-    "`_cursor` must be one that `links.next` of this list had, unchanged; an empty one begins at the start",
+    "`_cursor` is not valid; copy it unchanged from `links.next` of this list, or leave it empty to begin at the start",
   );
 }
 
 function ofAnotherOrder(): Problem {
   return new Problem(
     "invalid_parameter",
-    "`_cursor` is of a list in another order: send the `_sort` that it came with, or begin with an empty one",
+    "`_cursor` belongs to another order; send the `_sort` that it came with, or leave it empty to begin at the start",
   );
 }
 

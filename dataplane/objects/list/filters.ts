@@ -70,7 +70,7 @@ function unknownParameter(name: string, { schema, reserved }: Allowed): Problem 
   const named = [...reserved].join(", ");
   return new Problem(
     "invalid_parameter",
-    `There is no parameter \`${name}\`; allowed are ${named} and ${fieldNames(schema)}, fields also with an operator, as in \`field:gt\``,
+    `Unknown parameter \`${name}\`; allowed are ${named} and ${fieldNames(schema)}. A field may have an operator, as in \`field:gt\``,
   );
 }
 
@@ -163,7 +163,10 @@ function literals(property: DeclaredProperty, value: string): readonly string[] 
   const literal = scalarLiteral(value);
   if (only === undefined) return literal === undefined ? [JSON.stringify(value)] : [literal, JSON.stringify(value)];
   if (only === "array" || only === "object") {
-    throw new Problem("invalid_parameter", `\`${property.name}\` holds ${only}s and can't be filtered by value`);
+    throw new Problem(
+      "invalid_parameter",
+      `\`${property.name}\` holds ${only}s, which can't be filtered by value; filter by \`:exists\`${only === "array" ? " or `:contains`" : ""}`,
+    );
   }
   if (literal === undefined || !literalFits(literal, only)) {
     throw new Problem("invalid_parameter", `\`${property.name}\` must be ${expectation[only]}`);

@@ -18,7 +18,7 @@ export function queryParameters(query: string): Parameters {
     const name = decode(equals < 0 ? piece : piece.slice(0, equals));
     // jQuery and others append `_=<time>` to get past caches.
     if (name === "_") continue;
-    if (parameters.has(name)) throw new Problem("invalid_parameter", `\`${name}\` is given twice; give it once`);
+    if (parameters.has(name)) throw new Problem("invalid_parameter", `\`${name}\` is sent twice; send it once`);
     parameters.set(name, equals < 0 ? "" : decode(piece.slice(equals + 1)));
   }
   return parameters;
@@ -68,7 +68,7 @@ function pathOfChosen(name: string, schema: CompiledSchema): readonly string[] {
   if (name === "") {
     throw new Problem(
       "invalid_parameter",
-      "`_fields` must name fields with commas between them, as in `_fields=title,author.name`",
+      "`_fields` must name fields, separated by commas, as in `_fields=title,author.name`",
     );
   }
   const path = ownFields.get(name) ?? pathOf(name, schema);
@@ -76,7 +76,7 @@ function pathOfChosen(name: string, schema: CompiledSchema): readonly string[] {
   if (path !== undefined && path.length > maxDepth) {
     throw new Problem(
       "invalid_parameter",
-      `\`_fields\` takes names of at most ${maxDepth} parts with dots between them`,
+      `A name in \`_fields\` may have at most ${maxDepth} parts, separated by dots`,
     );
   }
   if (path !== undefined) return path;

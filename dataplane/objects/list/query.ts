@@ -54,7 +54,10 @@ function cursorOf(parameters: Parameters, order: Order): ListQuery["cursor"] {
   const text = parameters.get("_cursor");
   if (text === undefined) return undefined;
   if (parameters.has("_offset")) {
-    throw new Problem("invalid_parameter", "`_cursor` says where a page begins, as `_offset` does: send one of them");
+    throw new Problem(
+      "invalid_parameter",
+      "`_cursor` and `_offset` both set where the page begins; send only one of them",
+    );
   }
   return text === "" ? { text } : { text, after: parseCursor(text, order) };
 }

@@ -11,7 +11,7 @@ import { scanLimit } from "./scan.ts";
 const maxIndexFields = 2;
 
 export function indexBuilding(name: string): Problem {
-  return new Problem("index_building", `The index of \`${name}\` is being built; try again`, {
+  return new Problem("index_building", `The index \`${name}\` is being built; try again`, {
     headers: { "Retry-After": "5" },
   });
 }
@@ -26,7 +26,10 @@ export function tooExpensive(
   if (conditions.length > 0) {
     return new Problem("query_too_expensive", `This query would read more than ${scanLimit} objects; ${advice}`);
   }
-  return new Problem("sort_not_indexed", `More than ${scanLimit} objects can't be sorted like this; ${advice}`);
+  return new Problem(
+    "sort_not_indexed",
+    `This query would sort more than ${scanLimit} objects without an index; ${advice}`,
+  );
 }
 
 function adviceFor({ order }: ListQuery, restrictions: Restrictions, indexes: readonly IndexField[]): string {
@@ -39,16 +42,16 @@ function adviceFor({ order }: ListQuery, restrictions: Restrictions, indexes: re
   const fields = [...constant, ...names];
   const missing = fields.join(",");
   if (isAnswerable && isOneWay && fields.length <= maxIndexFields && ranged.every((name) => name === names[0])) {
-    return `${declare(missing)}, which answers it at any size`;
+    return `${declare(missing)}, which answers this query at any size`;
   }
   if (isAnswerable && constant.length + ranged.length <= maxIndexFields && names.length === 0) {
-    return `add \`_sort=${ranged[0]}\`, an order in which ${indexOf([...constant, ...ranged], indexes)} answers it at any size`;
+    return `add \`_sort=${ranged[0]}\`; in this order, ${indexOf([...constant, ...ranged], indexes)} answers the query at any size`;
   }
   const narrowing = [...constant, ...ranged].find((name) => restrictions.get(name)?.ranges !== undefined);
   if (narrowing !== undefined && !hasIndex([narrowing], indexes)) {
-    return `${declare(narrowing)}, so that only objects are read that its filter finds`;
+    return `${declare(narrowing)}, so that only objects that match its filter are read`;
   }
-  return "add a filter on an indexed field that fewer objects meet, or sort by one indexed field";
+  return "add a filter on an indexed field that fewer objects match, or sort by one indexed field";
 }
 
 function declare(name: string): string {

@@ -85,7 +85,7 @@ async function afterCursor(list: ListContext, use: IndexUse | undefined): Promis
 function pageTooLong(): Problem {
   return new Problem(
     "query_too_expensive",
-    "The objects of this page are more than 16 MiB: ask for fewer with a smaller `_limit`",
+    "The objects of this page have more than 16 MiB together; send a smaller `_limit`",
   );
 }
 

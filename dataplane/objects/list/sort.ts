@@ -57,7 +57,7 @@ function keyOf(part: string, schema: CompiledSchema): SortKey {
   if (name === "") {
     throw new Problem(
       "invalid_parameter",
-      "`_sort` must name a field, as in `_sort=title` or `_sort=-title`, or several with commas between them",
+      "`_sort` must name a field, as in `_sort=title` or `_sort=-title`, or several fields, separated by commas",
     );
   }
   if (creationOrder.has(name)) return { name, path: [name], descending };

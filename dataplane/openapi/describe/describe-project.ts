@@ -51,7 +51,10 @@ export function* describeProject(project: LiveProject): Generator<void, JsonObje
     yield;
   }
   for (const rootKey of byName(project.rootKeys)) {
-    tags.push({ name: `json/${rootKey.key}`, description: "A JSON value of any shape, read and changed by paths." });
+    tags.push({
+      name: `json/${rootKey.key}`,
+      description: "A JSON value of any shape, which is read and changed by paths.",
+    });
     const policies = { project: project.config, access: rootKey.access, hasReadOnlyObjects: false };
     const context = { components, policies, tag: `json/${rootKey.key}`, id: `json.${rootKey.key}`, shapes: {} };
     const path = `/json/${rootKey.key}`;
@@ -75,7 +78,7 @@ export function* describeProject(project: LiveProject): Generator<void, JsonObje
 
 /** What is described of a resource when the document would become too large for its readers. */
 function withoutSchema({ config, schema, revision }: LiveResource): LiveResource {
-  const description = "The project's schemas are too large together to be shown here: this one is left out.";
+  const description = "The schemas of the project are too large to be shown together, so this one is left out.";
   return {
     config: { ...config, schema: { type: "object", description } },
     schema: { ...schema, properties: new Map() },
@@ -228,8 +231,10 @@ function parameterList(names: readonly string[]): JsonObject {
 function scopeNote({ read, write }: LiveResource["config"]["scope"]): string {
   if (read === "All" && write === "All") return "";
   const usersMay =
-    read === "Own" ? "sees and changes only objects that it made" : "sees every object and changes only its own";
-  return `Role Users ${usersMay}; Administrators reach all.`;
+    read === "Own"
+      ? "sees and changes only objects that the caller created"
+      : "sees every object, but changes only objects that the caller created";
+  return `The role Users ${usersMay}; the role Administrators reaches all objects.`;
 }
 
 function introduction({ config }: LiveProject): string {
@@ -237,7 +242,7 @@ function introduction({ config }: LiveProject): string {
     config.authentication === "Disabled"
       ? "No credentials are needed."
       : "Send an API key (`Authorization: apikey <API_KEY>`), or log in and send `Authorization: bearer <ACCESS_TOKEN>`.";
-  const serving = config.serving === "ReadOnly" ? " The project is read-only for now: writes are refused." : "";
+  const serving = config.serving === "ReadOnly" ? " The project is read-only: writes are refused." : "";
   return `${who}${serving}`;
 }
 

@@ -13,7 +13,7 @@ export function listParameters(resource: LiveResource, limits: ProjectLimits): r
 }
 
 function limit({ maxPageSize }: ProjectLimits): JsonObject {
-  return query("_limit", "How many objects a page has at most.", {
+  return query("_limit", "Maximum number of objects on a page.", {
     type: "integer",
     minimum: 1,
     maximum: maxPageSize,
@@ -21,30 +21,33 @@ function limit({ maxPageSize }: ProjectLimits): JsonObject {
   });
 }
 
-const offset = query("_offset", "How many objects to skip; not beside `_cursor`.", { type: "integer", minimum: 0 });
+const offset = query("_offset", "Number of objects to skip; not together with `_cursor`.", {
+  type: "integer",
+  minimum: 0,
+});
 
 const cursor = query(
   "_cursor",
-  "Empty to begin a walk that neither skips nor repeats what stays as it is; then follow `links.next`.",
+  "Empty to begin; then follow `links.next`. Each object that is not changed meanwhile appears exactly once.",
   { type: "string" },
 );
 
 /** What is chosen has fewer members than the schemas of answers say. */
 export const fieldsParameter = query(
   "_fields",
-  "Names of fields with commas between them: objects then have these and `id` only, whatever is required otherwise.",
+  "Names of fields, separated by commas. Objects then have only these and `id`, also if the schema requires others.",
   { type: "string", minLength: 1 },
 );
 
-const count = query("_count", "`false` leaves `count` out, which spares work.", { type: "boolean" });
+const count = query("_count", "`false` leaves out `count`, which saves work.", { type: "boolean" });
 
 function sort({ config }: LiveResource): JsonObject {
   const names = config.indexes.map(({ name }) => `\`${name}\``).join(", ");
-  const indexed = names === "" ? "No field is indexed." : `Indexed, so cheap at any size: ${names}.`;
+  const indexed = names === "" ? "No field is indexed." : `Indexed, and therefore cheap at any size: ${names}.`;
   const first = config.indexes[0]?.name ?? "id";
   return query(
     "_sort",
-    `Up to four fields with commas between them; a leading \`-\` is descending: \`${first}\`, \`-${first}\`. ${indexed} By default in order of creation.`,
+    `Up to four fields, separated by commas; a leading \`-\` sorts descending: \`${first}\`, \`-${first}\`. ${indexed} The default is the order of creation.`,
     { type: "string", minLength: 1 },
   );
 }
@@ -64,8 +67,8 @@ function filters({ schema, config }: LiveResource): readonly JsonObject[] {
 }
 
 function equalTo({ name, types }: DeclaredProperty, isIndexed: boolean): JsonObject {
-  const hint = isIndexed ? "" : " Not indexed: for small collections. Operators as in `field:ge` work as well.";
-  return query(name, `Only objects of which \`${name}\` equals this.${hint}`, valueSchema(types));
+  const hint = isIndexed ? "" : " Not indexed: for small collections only. Operators, as in `field:ge`, work too.";
+  return query(name, `Only objects whose \`${name}\` equals this value.${hint}`, valueSchema(types));
 }
 
 /** The operators of docs/queries.md, of indexed fields: each says what holds of the field's value. */
@@ -74,16 +77,21 @@ function withOperators(property: DeclaredProperty): readonly JsonObject[] {
   const isText = types.length === 0 || types.includes("string");
   const compared = valueSchema(types.map((type) => (type === "integer" ? "number" : type)));
   const range = Object.entries(comparisons).map(([operator, words]) =>
-    query(`${name}:${operator}`, `Only objects of which \`${name}\` ${words} this.`, compared),
+    query(`${name}:${operator}`, `Only objects whose \`${name}\` ${words} this value.`, compared),
   );
   return [
     ...range,
-    query(`${name}:ne`, `Only objects of which \`${name}\` does not equal this.`, valueSchema(types)),
-    query(`${name}:in`, `Only objects of which \`${name}\` equals one of these, with commas between them.`, anyText),
+    query(`${name}:ne`, `Only objects whose \`${name}\` does not equal this value.`, valueSchema(types)),
+    query(`${name}:in`, `Only objects whose \`${name}\` equals one of these values, separated by commas.`, anyText),
     ...(isText
-      ? [query(`${name}:starts`, `Only objects of which \`${name}\` begins so.`, anyText), containing(property)]
+      ? [
+          query(`${name}:starts`, `Only objects whose \`${name}\` starts with this text.`, anyText),
+          containing(property),
+        ]
       : []),
-    query(`${name}:exists`, `Only objects that have \`${name}\`, or that do not.`, { type: "boolean" }),
+    query(`${name}:exists`, `\`true\`: only objects whose \`${name}\` exists and is not null; \`false\`: all others.`, {
+      type: "boolean",
+    }),
   ];
 }
 
@@ -91,11 +99,11 @@ function withOperators(property: DeclaredProperty): readonly JsonObject[] {
 function containing({ name, types }: DeclaredProperty): JsonObject {
   const mayBe = (type: JsonType): boolean => types.length === 0 || types.includes(type);
   const found = [
-    ...(mayBe("string") ? ["is a string in which this occurs"] : []),
-    ...(mayBe("array") ? ["is an array with an element that equals this"] : []),
+    ...(mayBe("string") ? ["is a string that contains this text"] : []),
+    ...(mayBe("array") ? ["is an array with an element that equals this value"] : []),
   ];
-  const hint = "Reads each candidate: for small collections, or beside a filter that an index answers.";
-  return query(`${name}:contains`, `Only objects of which \`${name}\` ${found.join(" or ")}. ${hint}`, anyText);
+  const hint = "It reads each candidate: for small collections, or together with a filter on an indexed field.";
+  return query(`${name}:contains`, `Only objects whose \`${name}\` ${found.join(" or ")}. ${hint}`, anyText);
 }
 
 const anyText = { type: "string" } as const;

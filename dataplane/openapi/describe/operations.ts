@@ -56,19 +56,23 @@ export interface OperationEntry {
 export const json = "application/json";
 const patchOf = (merged: Shape) =>
   ({ "application/merge-patch+json": merged, "application/json-patch+json": "JsonPatch" }) as const;
-const patchDescription = "As RFC 7396 (merge patch) or RFC 6902 (JSON Patch) says: all of it takes place, or nothing.";
+const patchDescription = "A merge patch (RFC 7396) or a JSON Patch (RFC 6902). All of it takes effect, or nothing.";
 const tagged = ["ETag"] as const;
 const replayed = ["Idempotent-Replayed"] as const;
 /** Reads that a client may make only of what it does not have. */
-const unchanged: SuccessAnswer = { status: 304, description: "It is what If-None-Match names.", headers: tagged };
+const unchanged: SuccessAnswer = {
+  status: 304,
+  description: "Unchanged: it has a tag that If-None-Match names.",
+  headers: tagged,
+};
 const conditional = ["IfMatch", "IfNoneMatch"] as const;
-const removed: SuccessAnswer = { status: 204, description: "It is gone." };
+const removed: SuccessAnswer = { status: 204, description: "It was deleted." };
 
 export const collectionOperations: readonly OperationEntry[] = [
   {
     method: "get",
     name: "list",
-    summary: "List objects by pages",
+    summary: "List objects, page by page",
     operation: "read",
     queries: "list",
     takes: conditional,
@@ -85,7 +89,7 @@ export const collectionOperations: readonly OperationEntry[] = [
     answers: [
       {
         status: 201,
-        description: "The object, as it is stored.",
+        description: "The stored object.",
         shape: "stored",
         headers: ["Location", ...tagged, ...replayed],
       },
@@ -110,12 +114,12 @@ export const objectOperations: readonly OperationEntry[] = [
     name: "update",
     summary: "Change fields of an object",
     description:
-      "Fields that are not sent keep their values; nested objects are replaced whole, and `null` is a value.",
+      "Fields that are not sent keep their values. Nested objects are replaced as a whole, and `null` is a value.",
     operation: "update",
     needs: ["read"],
     takes: conditional,
     body: { [json]: "changes" },
-    answers: [{ status: 200, description: "The whole object, as it is stored now.", shape: "stored", headers: tagged }],
+    answers: [{ status: 200, description: "The whole object, as it is now stored.", shape: "stored", headers: tagged }],
     problems: ["preconditions", "pathWithParameters", "oneThing", "objectBody", "update", "storedData", "write"],
   },
   {
@@ -127,7 +131,7 @@ export const objectOperations: readonly OperationEntry[] = [
     needs: ["read"],
     takes: conditional,
     body: patchOf("MergePatch"),
-    answers: [{ status: 200, description: "The whole object, as it is stored now.", shape: "stored", headers: tagged }],
+    answers: [{ status: 200, description: "The whole object, as it is now stored.", shape: "stored", headers: tagged }],
     problems: [
       ...(["preconditions", "pathWithParameters", "oneThing", "objectBody", "patch"] as const),
       ...(["update", "storedData", "write"] as const),
@@ -161,7 +165,7 @@ export const rootOperations: readonly OperationEntry[] = [
     operation: "update",
     takes: conditional,
     body: { [json]: "Value" },
-    answers: [{ status: 200, description: "The value, as it is stored.", shape: "Value", headers: tagged }],
+    answers: [{ status: 200, description: "The stored value.", shape: "Value", headers: tagged }],
     problems: ["preconditions", "rootWrite", "contended", "storedData", "write"],
   },
   {
@@ -173,7 +177,7 @@ export const rootOperations: readonly OperationEntry[] = [
     needs: ["read"],
     takes: conditional,
     body: patchOf("Value"),
-    answers: [{ status: 200, description: "The value, as it is stored.", shape: "Value", headers: tagged }],
+    answers: [{ status: 200, description: "The stored value.", shape: "Value", headers: tagged }],
     problems: ["preconditions", "patch", "rootWrite", "contended", "storedData", "write"],
   },
 ];
@@ -185,20 +189,18 @@ export const partOperations: readonly OperationEntry[] = [
     summary: "Read a part of the value",
     operation: "read",
     takes: conditional,
-    answers: [{ status: 200, description: "What is there.", shape: "Value", headers: tagged }, unchanged],
+    answers: [{ status: 200, description: "The value at this path.", shape: "Value", headers: tagged }, unchanged],
     problems: ["preconditions", "pathWithParameters", "oneThing", "storedData", "largeAnswer"],
   },
   {
     method: "post",
     name: "addPart",
     summary: "Add a key to an object, or insert into an array",
-    description: "Later elements of an array move up by one. A key that is there already is refused.",
+    description: "Later elements of an array move up by one. An existing key is refused.",
     operation: "create",
     takes: [...conditional, "IdempotencyKey"],
     body: { [json]: "Value" },
-    answers: [
-      { status: 201, description: "The value that was added.", shape: "Value", headers: [...tagged, ...replayed] },
-    ],
+    answers: [{ status: 201, description: "The new value.", shape: "Value", headers: [...tagged, ...replayed] }],
     problems: [
       ...(["idempotency", "preconditions", "pathWithParameters", "partWrite", "partInsert"] as const),
       ...(["contended", "storedData", "write"] as const),
@@ -212,10 +214,10 @@ export const partOperations: readonly OperationEntry[] = [
     takes: conditional,
     body: { [json]: "Value" },
     answers: [
-      { status: 200, description: "The value that replaced another.", shape: "Value", headers: tagged },
+      { status: 200, description: "The value that replaced the old one.", shape: "Value", headers: tagged },
       {
         status: 201,
-        description: "The value that was added under a new key.",
+        description: "The value of the new key.",
         shape: "Value",
         headers: tagged,
         needs: "create",
@@ -226,15 +228,15 @@ export const partOperations: readonly OperationEntry[] = [
   {
     method: "patch",
     name: "patchPart",
-    summary: "Change parts of a part at any depth",
+    summary: "Change a part of the value, at any depth",
     description: patchDescription,
     operation: "update",
     needs: ["read"],
     takes: conditional,
     body: patchOf("Value"),
     answers: [
-      { status: 200, description: "What is there now.", shape: "Value", headers: tagged },
-      { status: 201, description: "What was added under a new key.", shape: "Value", headers: tagged, needs: "create" },
+      { status: 200, description: "The value at this path, as it is now stored.", shape: "Value", headers: tagged },
+      { status: 201, description: "The value of the new key.", shape: "Value", headers: tagged, needs: "create" },
     ],
     problems: [
       ...(["preconditions", "pathWithParameters", "oneThing", "patch", "partWrite", "partPut"] as const),
@@ -248,7 +250,7 @@ export const partOperations: readonly OperationEntry[] = [
     description: "Later elements of an array move down by one.",
     operation: "delete",
     takes: conditional,
-    answers: [{ status: 200, description: "Nothing, as `{}`.", shape: "Empty" }],
+    answers: [{ status: 200, description: "An empty object, `{}`.", shape: "Empty" }],
     problems: [
       ...(["preconditions", "pathWithParameters", "oneThing", "partWrite"] as const),
       ...(["contended", "storedData", "write"] as const),
@@ -263,7 +265,7 @@ export interface FixedEntry extends Omit<OperationEntry, "operation" | "needs" |
   readonly parameters?: readonly string[];
 }
 
-const session = "The session's owner, or role Administrators.";
+const session = "Who may: the session's owner, and callers with the role Administrators.";
 const caller: readonly JsonObject[] = [{ bearer: [] }, { apikey: [] }];
 
 export const fixedOperations: readonly FixedEntry[] = [
@@ -272,7 +274,8 @@ export const fixedOperations: readonly FixedEntry[] = [
     method: "post",
     name: "login",
     summary: "Log in",
-    description: "Exchanges a user's name and password for an access token and a refresh token. There is no body.",
+    description:
+      "Exchanges a user's name and password for an access token and a refresh token. The request has no body.",
     security: [{ login: [] }],
     answers: [{ status: 201, description: "Both tokens.", shape: "Login", headers: ["Location"] }],
     problems: ["anonymousCaller", "credentials", "login", "storedData", "write"],
@@ -282,9 +285,9 @@ export const fixedOperations: readonly FixedEntry[] = [
     method: "get",
     name: "list",
     summary: "List sessions",
-    description: "Role Administrators sees all of the project, role Users its own.",
+    description: "The role Administrators sees all sessions of the project, the role Users only its own.",
     security: caller,
-    answers: [{ status: 200, description: "Live sessions, newest first.", shape: "Sessions" }],
+    answers: [{ status: 200, description: "The sessions that have not ended, newest first.", shape: "Sessions" }],
     problems: ["anonymousCaller", "credentials", "storedData", "largeAnswer"],
   },
   {
@@ -292,7 +295,7 @@ export const fixedOperations: readonly FixedEntry[] = [
     method: "post",
     name: "refresh",
     summary: "Get a new access token",
-    description: "With the refresh token of a login. There is no body.",
+    description: "Send the refresh token of a login. The request has no body.",
     security: [{ refresh: [] }],
     answers: [{ status: 200, description: "A new access token.", shape: "Refreshed" }],
     problems: ["anonymousCaller", "credentials", "storedData", "write"],
@@ -313,7 +316,7 @@ export const fixedOperations: readonly FixedEntry[] = [
     method: "delete",
     name: "end",
     summary: "Log out",
-    description: `${session} Its tokens stop working everywhere within a second.`,
+    description: `${session} Its tokens stop working on every server, usually within a second.`,
     security: caller,
     parameters: ["SessionId"],
     answers: [removed],
@@ -323,7 +326,7 @@ export const fixedOperations: readonly FixedEntry[] = [
     path: "/.well-known/jwks.json",
     method: "get",
     name: "keys",
-    summary: "Public keys of access tokens",
+    summary: "Public keys that verify access tokens",
     security: [],
     answers: [{ status: 200, description: "The keys.", shape: "KeySet" }],
     problems: [],

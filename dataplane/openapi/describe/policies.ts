@@ -24,7 +24,7 @@ const credentials: readonly JsonObject[] = [{ bearer: [] }, { apikey: [] }];
 const sentences: Readonly<Record<Permission, string>> = {
   Anyone: "Anyone, with or without credentials.",
   Authenticated: "Any user or key",
-  Administrators: "Users and keys of role Administrators",
+  Administrators: "Users and keys with the role Administrators",
   Nobody: "Nobody.",
 };
 
@@ -51,7 +51,7 @@ export function callerTerms(
   if (isWrite && strictest === "Anyone" && project.authentication === "Enabled") problems.push("anonymousWrite");
   if (isWrite && project.serving === "ReadOnly") problems.push("readOnlyProject");
   const open = strictest === "Anyone";
-  const access = isWrite ? " with access Write." : ".";
+  const access = isWrite ? " with access level Write." : ".";
   return {
     security: open ? [{}, ...credentials] : credentials,
     problems,

@@ -97,7 +97,7 @@ function changesSchema(data: JsonObject): JsonObject {
   return {
     type: "object",
     description:
-      "The fields to change; the others keep their values, and the whole is judged by the resource's schema.",
+      "The fields to change. The others keep their values, and the whole object must match the resource's schema.",
     properties: { ...membersOf(data), ...owned },
     additionalProperties: closed ? (data.additionalProperties ?? true) : true,
   };
@@ -111,7 +111,7 @@ function pageSchema(stored: JsonObject): JsonObject {
       count: {
         type: "integer",
         minimum: 0,
-        description: "How many objects the query matches on all pages together; absent with `_count=false`.",
+        description: "Number of objects that match the query, on all pages together; absent with `_count=false`.",
       },
       items: { type: "array", items: stored },
       links: { $ref: "#/components/schemas/Links" },

@@ -10,7 +10,7 @@ const seconds = { type: "integer", description: "Unix time in seconds." } as con
 export const sharedSchemas: Readonly<Record<string, JsonObject>> = {
   Problem: {
     type: "object",
-    description: "RFC 9457. Branch on `code`; `detail` is for people.",
+    description: "RFC 9457. Programs branch on `code`; `detail` is for people.",
     required: ["type", "title", "status", "detail", "instance", "code", "requestId"],
     additionalProperties: false,
     properties: {
@@ -20,7 +20,7 @@ export const sharedSchemas: Readonly<Record<string, JsonObject>> = {
       detail: text,
       instance: { type: "string", description: "The path of the request." },
       code: { type: "string", enum: Object.keys(errorCatalogue) as ErrorCode[] },
-      requestId: { type: "string", description: "Stands in the service's log as well." },
+      requestId: { type: "string", description: "The service's log has it too." },
       errors: { type: "array", maxItems: 100, items: { $ref: "#/components/schemas/ProblemItem" } },
     },
   },
@@ -29,20 +29,20 @@ export const sharedSchemas: Readonly<Record<string, JsonObject>> = {
     required: ["pointer", "keyword", "message"],
     additionalProperties: false,
     properties: {
-      pointer: { type: "string", description: "RFC 6901, into the body." },
-      keyword: { type: "string", description: "Of JSON Schema, or `reserved`." },
+      pointer: { type: "string", description: "RFC 6901 pointer into the body." },
+      keyword: { type: "string", description: "A keyword of JSON Schema, `reserved` or `patch`." },
       message: text,
     },
   },
-  Id: { type: "string", readOnly: true, description: "Given by the service, never changed." },
+  Id: { type: "string", readOnly: true, description: "Set by the server, never changed." },
   Metadata: {
     type: "object",
     readOnly: true,
-    description: "Given by the service, never changed.",
+    description: "Set by the server, never changed.",
     required: ["created", "creator", "creator_type"],
     properties: {
-      created: { type: "integer", description: "When it was created, Unix time in seconds." },
-      creator: { type: "string", description: "Name of the user or the API key, or `anonymous`." },
+      created: { type: "integer", description: "Time of creation, as Unix time in seconds." },
+      creator: { type: "string", description: "Name of the user or API key, or `anonymous`." },
       creator_type: { enum: ["user", "apikey", "anonymous"] },
     },
   },
@@ -51,27 +51,31 @@ export const sharedSchemas: Readonly<Record<string, JsonObject>> = {
     required: ["self"],
     properties: {
       self: { type: "string", format: "uri" },
-      next: { type: "string", format: "uri", description: "The next page; absent on the last." },
-      prev: { type: "string", format: "uri", description: "The page before; absent on the first." },
+      next: { type: "string", format: "uri", description: "The next page; absent on the last page." },
+      prev: {
+        type: "string",
+        format: "uri",
+        description: "The previous page; absent on the first page, and in lists by `_cursor`.",
+      },
     },
   },
   MergePatch: {
     type: "object",
-    description: "RFC 7396: members to set, at any depth; `null` removes one.",
+    description: "RFC 7396: members to set, at any depth; `null` removes a member.",
     additionalProperties: true,
   },
   JsonPatch: {
     type: "array",
-    description: "RFC 6902: operations in order.",
+    description: "RFC 6902: operations, in order.",
     maxItems: 1000,
     items: {
       type: "object",
       required: ["op", "path"],
       properties: {
         op: { enum: ["add", "remove", "replace", "move", "copy", "test"] },
-        path: { type: "string", description: "RFC 6901." },
-        from: { type: "string", description: "RFC 6901; of `move` and `copy`." },
-        value: { description: "Of `add`, `replace` and `test`." },
+        path: { type: "string", description: "RFC 6901 pointer." },
+        from: { type: "string", description: "RFC 6901 pointer; for `move` and `copy`." },
+        value: { description: "For `add`, `replace` and `test`." },
       },
     },
   },
@@ -81,7 +85,7 @@ export const sharedSchemas: Readonly<Record<string, JsonObject>> = {
     required: ["access_token", "refresh_token", "session_id", "message"],
     properties: {
       access_token: { type: "string", description: "For `Authorization: bearer …`." },
-      refresh_token: { type: "string", description: "For `POST /sessions/refresh`, and nothing else." },
+      refresh_token: { type: "string", description: "For `POST /sessions/refresh` only." },
       session_id: text,
       message: text,
     },
@@ -109,7 +113,7 @@ export const sharedSchemas: Readonly<Record<string, JsonObject>> = {
   },
   KeySet: {
     type: "object",
-    description: "RFC 7517: the public keys that access tokens are signed with.",
+    description: "RFC 7517: the public keys that verify access tokens.",
     required: ["keys"],
     properties: {
       keys: {
@@ -122,27 +126,35 @@ export const sharedSchemas: Readonly<Record<string, JsonObject>> = {
 
 export const sharedHeaders: Readonly<Record<string, JsonObject>> = {
   RequestId: {
-    description: "The request's own X-Request-Id, or one that the service made.",
+    description: "The X-Request-Id of the request, or one that the server generated.",
     required: true,
     schema: text,
   },
-  Location: { description: "The URL of what was created.", required: true, schema: { type: "string", format: "uri" } },
+  Location: {
+    description: "The URL of the new object or session.",
+    required: true,
+    schema: { type: "string", format: "uri" },
+  },
   ETag: {
-    description: "A strong entity tag: equal as long as the value is.",
+    description: "A strong entity tag: the same as long as the value is unchanged.",
     schema: { type: "string", pattern: '^"[^"]*"$' },
   },
   "Idempotent-Replayed": {
-    description: "`true` where this is the answer to the first request with the same Idempotency-Key.",
+    description: "`true` if this is the answer to an earlier request with the same Idempotency-Key.",
     schema: { type: "string", const: "true" },
   },
-  AcceptPatch: { description: "Of a PATCH: the content types that it may have.", schema: text },
-  Challenge: { description: "How to show who calls, RFC 9110.", required: true, schema: text },
+  AcceptPatch: { description: "The content types that a PATCH may have.", schema: text },
+  Challenge: { description: "How to send credentials, RFC 9110.", required: true, schema: text },
   RateLimitPolicy: {
-    description: "Rates of the caller and of the project: `q` requests in `w` seconds.",
+    description:
+      "Rates of the caller and of the project: `q` requests at once, which are available again after `w` seconds.",
     schema: text,
   },
-  RateLimit: { description: "What is left of them: `r` requests, all of them again in `t` seconds.", schema: text },
-  RetryAfter: { description: "Seconds to wait, where waiting helps.", schema: { type: "string", pattern: "^[0-9]+$" } },
+  RateLimit: {
+    description: "What is left of the rates: `r` requests; the full burst again in `t` seconds.",
+    schema: text,
+  },
+  RetryAfter: { description: "Seconds to wait, if waiting helps.", schema: { type: "string", pattern: "^[0-9]+$" } },
 };
 
 export const sharedParameters: Readonly<Record<string, JsonObject>> = {
@@ -150,7 +162,7 @@ export const sharedParameters: Readonly<Record<string, JsonObject>> = {
     name: "id",
     in: "path",
     required: true,
-    description: "The `id` of an object, as the service gave it.",
+    description: "The `id` of an object, as the server set it.",
     schema: { type: "string", minLength: 1, examples: ["0198c9a2-7d4e-7c3a-9b1f-3f6f0c2d4e5a"] },
   },
   SessionId: {
@@ -165,9 +177,9 @@ export const sharedParameters: Readonly<Record<string, JsonObject>> = {
     in: "path",
     required: true,
     description:
-      "Where inside the value: an object's key or an array's index (`-` on POST: the end). It may be several, with slashes between " +
-      "them, `checkout/countries/0`. OpenAPI has no word for that, so that most generated clients write a slash as `%2F`, and " +
-      "`%2F` is here a slash that belongs to one key: build the URL of a deeper place yourself.",
+      "The path inside the value: a key of an object or an index of an array (`-` on POST: the end). It may have several segments, " +
+      "separated by slashes, as in `checkout/countries/0`. OpenAPI can't express that, so most generated clients send a slash as " +
+      "`%2F`, which is here a slash inside one key. For a deeper path, build the URL yourself.",
     schema: { type: "string", minLength: 1 },
   },
 };
@@ -176,36 +188,38 @@ export const requestHeaders = {
   IfMatch: {
     name: "If-Match",
     in: "header",
-    description: "Entity tags of which one has to be the value's of now, or `*`: else 412.",
+    description: "Entity tags, one of which must be the current one, or `*`; otherwise 412.",
     schema: { type: "string" },
   },
   IdempotencyKey: {
     name: "Idempotency-Key",
     in: "header",
-    description: "A name for this request, such as a fresh UUID: repeated within 24 hours, it takes place once.",
+    description:
+      "A name for this request, such as a new UUID. If the request is repeated within 24 hours, it takes effect once.",
     schema: { type: "string", minLength: 1, maxLength: 257 },
   },
   IfNoneMatch: {
     name: "If-None-Match",
     in: "header",
-    description: "Entity tags of what the client has: if it is there still, 304 without a body.",
+    description:
+      "Entity tags that the client knows. If one is current, a read is 304 without a body, and a write is 412.",
     schema: { type: "string" },
   },
 } as const satisfies Readonly<Record<string, JsonObject>>;
 
 export const securitySchemes = {
-  login: { type: "http", scheme: "basic", description: "A user's name and password, for `POST /sessions` alone." },
+  login: { type: "http", scheme: "basic", description: "A user's name and password, for `POST /sessions` only." },
   bearer: {
     type: "http",
     scheme: "bearer",
     bearerFormat: "JWT",
-    description: "The `access_token` of a login. When it has expired, `POST /sessions/refresh` gives another.",
+    description: "The `access_token` of a login. After it has expired, get a new one by `POST /sessions/refresh`.",
   },
   apikey: {
     type: "apiKey",
     in: "header",
     name: "Authorization",
-    description: "An API key after the word `apikey` and a space: `Authorization: apikey <API_KEY>`.",
+    description: "The word `apikey`, a space and an API key: `Authorization: apikey <API_KEY>`.",
   },
   refresh: { type: "http", scheme: "bearer", bearerFormat: "JWT", description: "The `refresh_token` of a login." },
 } as const satisfies Readonly<Record<string, JsonObject>>;

@@ -35,7 +35,7 @@ export function askOne({ asker, random, replicas, credentials }: ClientDeps, ask
   return asker.ask(random.pick(replicas()), { as: credentials.worker, ...asked, path: `${base}${asked.path}` });
 }
 
-/** Nothing is stored there; the other 404s deny what is declared. */
+/** Nothing is stored at this path; the other 404s deny what is declared. */
 export function isMissing({ code }: Answer): boolean {
   return code === "not_found";
 }

@@ -22,9 +22,9 @@ function hold(replica: WorldReplica, of: RegExp): void {
 
 export const configAge: Scenario = {
   name: "config-age",
-  does: "one replica's configuration stands still for up to five seconds (only those of its connections), while indexes are declared and dropped and clients write through both replicas",
+  does: "one replica gets no configuration for up to five seconds (only those connections stall), while indexes are declared and dropped and clients write through both replicas",
   promises:
-    "no replica skips an index that another one has; pages are right while an index is built; nothing acknowledged is lost",
+    "no replica skips an index that another one has; pages are correct while an index is built; nothing acknowledged is lost",
   plan: { redis: oneServer("none"), proxies: true },
   seconds: 15,
   async run({ world, history, random, left, pause }) {
@@ -48,8 +48,9 @@ export const configAge: Scenario = {
 
 export const streamTrim: Scenario = {
   name: "stream-trim",
-  does: "keys are made and withdrawn, sessions ended, and the streams of hints emptied, while a replica can't read them",
-  promises: "what was withdrawn stays out everywhere from ten seconds on, with every hint lost",
+  does: "keys are created and withdrawn, sessions are ended, and the streams of hints are emptied, while a replica can't read them",
+  promises:
+    "even if every hint is lost, all replicas refuse withdrawn keys and ended sessions after ten seconds at the latest",
   plan: { redis: oneServer("none"), proxies: true },
   seconds: 16,
   async run(stage) {
@@ -82,8 +83,9 @@ export const streamTrim: Scenario = {
 
 export const ringRotation: Scenario = {
   name: "config-key-rotation",
-  does: "the fleet's key ring gets a new key in the operator's steps (append, promote, seal anew, drop), a replica is killed between them, and the configuration changes meanwhile",
-  promises: "nobody is refused for want of a key; a replica that starts afterwards knows only the new one and serves",
+  does: "the fleet's key ring gets a new key in the operator's steps (append, promote, seal again, remove), a replica is killed between them, and the configuration changes meanwhile",
+  promises:
+    "no request is refused because a key is missing; a replica that starts afterwards has only the new key and serves",
   plan: { redis: oneServer("none") },
   seconds: 20,
   async run(stage) {
@@ -125,8 +127,8 @@ const lifeOfSessions = 2_500;
 
 export const signingRotation: Scenario = {
   name: "signing-key-rotation",
-  does: "the key that signs tokens is replaced again and again (joins, signs once every replica knows it, the former one leaves), with four clients that log in and out, and a replica killed now and then",
-  promises: "no login fails for it, and no token that stands is refused anywhere",
+  does: "the key that signs tokens is replaced again and again (added, signs once every replica has it, the former one is removed), while four clients log in and out, and a replica is sometimes killed",
+  promises: "no login fails because of it, and no valid token is refused anywhere",
   plan: { redis: oneServer("none"), sessionClients: 4 },
   seconds: 16,
   async run(stage) {

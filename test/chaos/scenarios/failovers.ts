@@ -55,7 +55,7 @@ async function killPrimary(
 }
 
 const asynchronous =
-  "replication is asynchronous: of what the old primary acknowledged in the second before, the last may be gone";
+  "replication is asynchronous: the latest writes that the old primary acknowledged in the second before may be lost";
 
 export const sentinelKill: Scenario = {
   name: "sentinel-failover",
@@ -76,8 +76,8 @@ export const sentinelKill: Scenario = {
 
 export const sentinelPause: Scenario = {
   name: "sentinel-paused-primary",
-  does: "the primary behind a Sentinel stands still (SIGSTOP), another one is promoted, and the old one goes on as if nothing had been; `min-replicas-to-write 1`, `min-replicas-max-lag 1`",
-  promises: `${asynchronous}, and what it still acknowledges within its lag, when it goes on; with one replica, nothing can be written until the old primary is that of the new one, for which Sentinel takes some ten seconds`,
+  does: "the primary behind a Sentinel is paused (SIGSTOP), another one is promoted, and the old one continues as if nothing had happened; `min-replicas-to-write 1`, `min-replicas-max-lag 1`",
+  promises: `${asynchronous}, and so may writes that it still acknowledges within its lag when it continues. With one replica, nothing can be written until the old primary is the replica of the new one; Sentinel takes some ten seconds for this`,
   plan: { redis: behindSentinel },
   seconds: 15,
   async run({ world, history, left, pause, mayLose }) {
@@ -134,7 +134,7 @@ const paces: readonly MovePace[] = [
 
 export const slotMigration: Scenario = {
   name: "slot-migration",
-  does: "the slots of objects, documents and configuration move from master to master, key by key, while they are written: MOVED, ASK, TRYAGAIN",
+  does: "the slots of objects, documents and configuration move between masters, key by key, under writes: MOVED, ASK, TRYAGAIN",
   promises: "nothing acknowledged is lost",
   plan: { redis: onCluster({ replicas: false }) },
   seconds: 12,

@@ -81,8 +81,8 @@ async function fillAndEmpty(stage: Stage): Promise<void> {
 
 export const fullDiskEverysec: Scenario = {
   name: "disk-full-everysec",
-  does: "the disk of the append-only file fills up (`appendfsync everysec`) and has room again",
-  promises: "Redis refuses writes meanwhile (MISCONF), reads go on, nothing acknowledged is lost while Redis lives",
+  does: "the disk of the append-only file becomes full (`appendfsync everysec`) and has room again",
+  promises: "Redis refuses writes meanwhile (MISCONF), reads work, and nothing acknowledged is lost while Redis runs",
   plan: { redis: onSmallDisk("everysec") },
   seconds: 12,
   run: fillAndEmpty,
@@ -90,7 +90,7 @@ export const fullDiskEverysec: Scenario = {
 
 export const fullDiskAlways: Scenario = {
   name: "disk-full-always",
-  does: "the disk of the append-only file fills up (`appendfsync always`): Redis ends itself, and whoever runs it starts it again and again until there is room",
+  does: "the disk of the append-only file becomes full (`appendfsync always`): Redis ends itself, and is started again and again until there is room",
   promises: "nothing acknowledged is lost",
   plan: { redis: onSmallDisk("always") },
   seconds: 12,

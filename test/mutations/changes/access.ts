@@ -178,6 +178,22 @@ export const accessMutations: readonly Mutation[] = [
     caughtBy: ["test/http/forged-tokens.test.ts"],
   },
   {
+    name: "claimed-host-leads-elsewhere",
+    harm: "While a project can't be loaded, another tenant's project answers on its host",
+    file: "dataplane/route/find-project.ts",
+    find: 'if (claimed.outcome === "unavailable") throw unavailable();',
+    replace: "",
+    caughtBy: ["test/unit/dataplane/route/find-project.test.ts"],
+  },
+  {
+    name: "unknown-host-before-all-are-known",
+    harm: "A replica that starts looks below a claimed host for another tenant's project",
+    file: "dataplane/config/redis-directory.ts",
+    find: "        return index.whole() ? unknown : unavailable;",
+    replace: "        return unknown;",
+    caughtBy: ["test/store/published-config.test.ts"],
+  },
+  {
     name: "sealed-value-moves",
     harm: "Whoever can write to Redis gives one project the credentials of another",
     file: "core/config/seal.ts",

@@ -4,6 +4,33 @@ import type { Mutation } from "../mutation.ts";
 
 export const operatorMutations: readonly Mutation[] = [
   {
+    name: "failed-beginning-counts-as-begun",
+    harm: "After Redis was emptied, nothing of what a new session needs is done, and replicas that start are never ready",
+    file: "operator/publish/config-writer.ts",
+    find: "    current = undefined;\n    try {",
+    replace: "    try {",
+    caughtBy: ["test/store/publisher-config-writer.test.ts"],
+  },
+  {
+    name: "emptied-redis-said-complete",
+    harm: "Replicas take every Project of a Redis that was just emptied for gone",
+    file: "operator/runtime/maintenance.ts",
+    find: "    if (pending === undefined || pending.size > 0) return;\n    const session",
+    replace: "    const session",
+    caughtBy: ["test/unit/operator/runtime/maintenance.test.ts"],
+  },
+  {
+    name: "second-look-at-once",
+    harm: "All users of a Project are withdrawn because one reading of the cache lacked them",
+    file: "operator/finalize/confirmed-deletions.ts",
+    find: "const until = this.#monotonic() - this.#minMs;",
+    replace: "const until = this.#monotonic();",
+    caughtBy: [
+      "test/unit/operator/finalize/confirmed-deletions.test.ts",
+      "test/unit/operator/finalize/mass-deletion-guard.test.ts",
+    ],
+  },
+  {
     name: "former-writer-publishes",
     harm: "An operator that lost its leadership writes an old configuration over the new one",
     file: "operator/publish/scripts/parts/still-the-writer.lua",

@@ -140,7 +140,7 @@ describe("the command line", () => {
     expect((await run(["bury", "--force=perhaps", "dir"], [command])).error).toContain(
       'jsonplane: --force must be true or false, not "perhaps"',
     );
-    expect((await run(["bury", "--help"], [command])).out).toMatch(/^ {2}--dry-run {2}Say what/m);
+    expect((await run(["bury", "--help"], [command])).out).toMatch(/^ {2}--dry-run {2}Print what/m);
   });
 
   it("knows commands of two words", async () => {

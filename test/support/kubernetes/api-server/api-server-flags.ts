@@ -2,9 +2,19 @@
 // waiting for disks.
 
 import { join } from "node:path";
-import type { ServerPlan } from "./api-server.ts";
+import type { ServerLocation } from "./api-server-access.ts";
 import { auditLog, auditPolicy } from "./api-server-audit.ts";
 import { serviceAccountKey, tokensFile } from "./api-server-users.ts";
+
+/** What the programs of one test server are started with. */
+export interface ServerPlan extends ServerLocation {
+  readonly port: number;
+  readonly etcdPort: number;
+  readonly etcdPeerPort: number;
+  readonly further: readonly string[];
+  /** Removes the folder. */
+  remove(): Promise<void>;
+}
 
 const host = "127.0.0.1";
 

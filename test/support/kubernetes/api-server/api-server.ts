@@ -12,7 +12,7 @@ import { eventually } from "../../time/eventually.ts";
 import { accessTo, type ServerLocation, type TestApiServer } from "./api-server-access.ts";
 import { writeAuditPolicy } from "./api-server-audit.ts";
 import { type ApiTarget, apiObject } from "./api-server-call.ts";
-import { controllerArgs, etcdArgs, serverArgs } from "./api-server-flags.ts";
+import { controllerArgs, etcdArgs, type ServerPlan, serverArgs } from "./api-server-flags.ts";
 import { compactEtcd, isHealthy } from "./api-server-health.ts";
 import { applyManifests, discoveredResources } from "./api-server-objects.ts";
 import { adminToken, type StaticUser, writeServiceAccountKeys, writeTokens } from "./api-server-users.ts";
@@ -81,16 +81,6 @@ export async function startApiServer(options: ApiServerOptions = {}): Promise<Ow
     await stop();
     throw error;
   }
-}
-
-/** What the programs of one test server are started with. */
-export interface ServerPlan extends ServerLocation {
-  readonly port: number;
-  readonly etcdPort: number;
-  readonly etcdPeerPort: number;
-  readonly further: readonly string[];
-  /** Removes the folder. */
-  remove(): Promise<void>;
 }
 
 function locationOf({ dir, programs, url, certificate, audit, users }: ServerPlan): ServerLocation {

@@ -131,7 +131,7 @@ const told: Readonly<Record<string, Told>> = {
   "an item too many points to itself": {
     schema: property({ prefixItems: [{}], items: false }),
     object: { a: [1, 2] },
-    items: [{ pointer: "/a/1", keyword: "items", message: "There may be no item at this place" }],
+    items: [{ pointer: "/a/1", keyword: "items", message: "No item is allowed at this index" }],
   },
   "members below references and arrays have whole pointers": {
     schema: {

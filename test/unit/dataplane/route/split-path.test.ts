@@ -45,6 +45,6 @@ describe("splitting a request target", () => {
   });
 
   it("refuses a target that is no path", () => {
-    expect(() => splitTarget("*")).toThrow("must start with a slash");
+    expect(() => splitTarget("*")).toThrow("must be a path that starts with a slash");
   });
 });

@@ -22,7 +22,9 @@ const withdrawn = (policy: "Retain" | "Delete", of: DataEntry = entry): Publishe
 
 /** The API server has the Project, or not; `asked` counts. */
 function server(found: boolean) {
-  const answers = { asked: 0, confirmedDeletions: createConfirmedDeletions({ get }, { lacks: () => false }) };
+  const clock = { now: 0 };
+  const confirmedDeletions = createConfirmedDeletions({ get }, { lacks: () => false }, () => clock.now);
+  const answers = { asked: 0, clock, confirmedDeletions };
   async function get(): Promise<KubeObject | undefined> {
     answers.asked += 1;
     return found ? (stored("Project", "shop") as unknown as KubeObject) : undefined;
@@ -43,8 +45,8 @@ it("one whose deletion was told is gone, and nobody is asked", async () => {
   expect(reported.asked).toBe(0);
 });
 
-it("all keys that are missing, if only two, are looked for twice, also where other children are there", async () => {
-  const { confirmedDeletions } = server(true);
+it("all keys that are missing, if only two, are looked for again after five seconds, also where other children are there", async () => {
+  const { confirmedDeletions, clock } = server(true);
   const resources = ["books", "films", "notes"];
   const objects = resources.map((name) =>
     stored("ApiResource", name, { metadata: { uid: `uid-of-resource-${name}` } }),
@@ -52,12 +54,16 @@ it("all keys that are missing, if only two, are looked for twice, also where oth
   const seen = projectObjects("shop", stored("Project", "shop"), ...objects);
   const children = [...resources.map((name) => withResource(name)), withKey("ci"), withKey("web")];
   const two: PublishedProject = { parts: project("shop", ...children), revision: 1 };
-  expect(await confirmedDeletions.areConfirmed(seen, two, none)).toBe(false);
+  for (const now of [0, 1, 4_999]) {
+    clock.now = now;
+    expect(await confirmedDeletions.areConfirmed(seen, two, none)).toBe(false);
+  }
+  clock.now = 5_000;
   expect(await confirmedDeletions.areConfirmed(seen, two, none)).toBe(true);
 });
 
 it("a Project that lacks what went with its definition is gone neither at the second look, nor by the API server's answer", async () => {
-  const confirmedDeletions = createConfirmedDeletions({ get: async () => undefined }, { lacks: () => true });
+  const confirmedDeletions = createConfirmedDeletions({ get: async () => undefined }, { lacks: () => true }, () => 0);
   for (let look = 0; look < 3; look += 1)
     expect(await confirmedDeletions.areConfirmed(unseen, served, none)).toBe(false);
 });

@@ -21,6 +21,7 @@ function leader({ keys = [] as readonly string[], unknown = "", random = 0.5 } =
     published: [...keys],
     records: new Map<string, DataRecord>(),
     onCall: (_: Call): void => undefined,
+    onPublisher: (): void => undefined,
   };
   const call = async (name: Call): Promise<void> => {
     calls.push(name);
@@ -45,12 +46,16 @@ function leader({ keys = [] as readonly string[], unknown = "", random = 0.5 } =
       hurry: () => void added.push("hurry"),
     } as never,
     timers: time.timers,
+    monotonic: time.monotonic,
     random: () => random,
     logger: { info: log("info"), warn: log("warn") } as never,
     signal: end.signal,
     keys: () => world.keys,
     knows: (namespace) => namespace !== unknown,
-    publisher: async () => publisher,
+    publisher: async () => {
+      world.onPublisher();
+      return publisher;
+    },
     verify: () => call("verify"),
     rotateRing: () => call("ring"),
     lookAtRedis: () => call("memory"),
@@ -74,6 +79,25 @@ describe("after a publisher has begun", () => {
     maintenance.processed("shop/b", true);
     await time.advance(0);
     expect(count("complete")).toBe(1);
+  });
+
+  it("is not complete where Redis was emptied meanwhile, and a new session has begun, before it was said and while it is", async () => {
+    for (const hook of ["onPublisher", "onCall"] as const) {
+      const { time, maintenance, world, count, logged } = leader({ keys: ["shop/a"] });
+      maintenance.begun([]);
+      world[hook] = () => {
+        world[hook] = () => undefined;
+        maintenance.begun([]);
+      };
+      maintenance.processed("shop/a", true);
+      await time.advance(0);
+      expect(logged).toEqual([]);
+      const said = count("complete");
+      expect(said).toBe(hook === "onPublisher" ? 0 : 1);
+      maintenance.processed("shop/a", true);
+      await time.advance(0);
+      expect(count("complete")).toBe(said + 1);
+    }
   });
 
   it("with no project at all, it is complete at once", async () => {
@@ -190,6 +214,19 @@ describe("what is published and has no object", () => {
     expect(taken()).toEqual([]);
     await time.advance(1);
     expect(taken()).toHaveLength(11);
+  });
+
+  it("is not looked for again sooner by a look that comes in between", async () => {
+    const { taken, time, end, maintenance } = await completeWithout(projects(11), ["shop/a"]);
+    await time.advance(14_000);
+    maintenance.begun([]);
+    taken();
+    maintenance.processed("shop/a", true);
+    await time.advance(0);
+    expect(taken()).toEqual([]);
+    await time.advance(1_000);
+    expect(taken()).toHaveLength(11);
+    end.abort();
   });
 
   it("is not withdrawn when its objects are there again by then", async () => {

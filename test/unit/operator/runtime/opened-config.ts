@@ -5,7 +5,8 @@ import { newKeyringText, parseKeyring } from "../../../../core/config/keyring.ts
 import type { ProjectParts } from "../../../../core/config/types.ts";
 import type { Installation } from "../../../../operator/model/installation.ts";
 import type { Acknowledgements } from "../../../../operator/publish/acknowledgements.ts";
-import type { PublishedEntry, Publisher } from "../../../../operator/publish/publisher.ts";
+import type { PublishedEntry } from "../../../../operator/publish/publish-history.ts";
+import type { Publisher } from "../../../../operator/publish/publisher.ts";
 import type { OpenConfigDeps, OpenedConfig } from "../../../../operator/runtime/open-config.ts";
 
 export interface Opened {

@@ -4,11 +4,8 @@ import { describe, expect, test } from "vitest";
 import { ApiFailure, ApiUnreachable, type KubeObject, type WatchEvent } from "../../../../operator/kube/api.ts";
 import { customTypes, secretType } from "../../../../operator/kube/resource-types.ts";
 import { reflectNamespaces } from "../../../../operator/watch/reflect-namespaces.ts";
-import {
-  createReflector,
-  type ReflectorObservation,
-  type ReflectorOptions,
-} from "../../../../operator/watch/reflector.ts";
+import { createReflector } from "../../../../operator/watch/reflector.ts";
+import type { ReflectorObservation, ReflectorOptions } from "../../../../operator/watch/reflector-options.ts";
 import { type ManualTime, manualTime, settled } from "../../../support/time/manual-time.ts";
 import { page, scriptedReader, served } from "./scripted-reader.ts";
 import { sinkRecord } from "./sink-record.ts";

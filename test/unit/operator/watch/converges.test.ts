@@ -14,7 +14,8 @@ import {
 } from "../../../../operator/kube/api.ts";
 import { secretType } from "../../../../operator/kube/resource-types.ts";
 import { reflectNamespaces } from "../../../../operator/watch/reflect-namespaces.ts";
-import { createReflector, type Reflector, type ReflectorOptions } from "../../../../operator/watch/reflector.ts";
+import { createReflector, type Reflector } from "../../../../operator/watch/reflector.ts";
+import type { ReflectorOptions } from "../../../../operator/watch/reflector-options.ts";
 import type { WatchTimes } from "../../../../operator/watch/watch-times.ts";
 import { fakeApiClient } from "../../../support/fake-api/fake-api-client.ts";
 import { randomFaults } from "../../../support/fake-api/fake-api-faults.ts";

@@ -177,9 +177,9 @@ describe("filters", () => {
     ["title:in=a\\", /for a backslash/],
     [`title:in=${"a,".repeat(100)}`, /at most 100 values/],
     ["price:gt=1&price:gt=2", /twice/],
-    ["colour:gt=1", /no parameter `colour:gt`.*field:gt/],
-    ["id:gt=1", /no parameter `id:gt`/],
-    ["_metadata.created:gt=1", /no parameter/],
+    ["colour:gt=1", /Unknown parameter `colour:gt`.*field:gt/],
+    ["id:gt=1", /Unknown parameter `id:gt`/],
+    ["_metadata.created:gt=1", /Unknown parameter/],
   ])("refuses %s and says what is allowed", (query, message) => {
     expect(() => read(query)).toThrow(
       expect.objectContaining({ code: "invalid_parameter", message: expect.stringMatching(message) }),
@@ -209,9 +209,12 @@ describe("filters", () => {
     ["stock=1.5", /a whole number/],
     ["sold=yes", /`true` or `false`/],
     ["tags=a", /can't be filtered/],
-    ["colour=red", /no parameter `colour`; allowed are _limit, _offset, _cursor, _sort, _fields, _count and title/],
-    ["_filter=a", /no parameter `_filter`/],
-    ["constructor=a", /no parameter `constructor`/],
+    [
+      "colour=red",
+      /Unknown parameter `colour`; allowed are _limit, _offset, _cursor, _sort, _fields, _count and title/,
+    ],
+    ["_filter=a", /Unknown parameter `_filter`/],
+    ["constructor=a", /Unknown parameter `constructor`/],
     ["title=%zz", /not percent-encoded/],
   ])("refuses %s", (query, message) => {
     expect(() => read(query)).toThrow(
@@ -273,7 +276,7 @@ describe("cursors", () => {
   });
 
   it("never stand beside an offset", () => {
-    expect(() => read("_cursor=&_offset=0")).toThrow(/send one of them/);
+    expect(() => read("_cursor=&_offset=0")).toThrow(/send only one of them/);
   });
 
   const forged = (plain: string) => Buffer.from(plain).toString("base64url");

@@ -236,12 +236,15 @@ describe("the OpenAPI document of a project", () => {
     const described = parameters.flatMap(({ name, description = "" }) =>
       name?.endsWith(":contains") ? [[name, description.slice(0, description.indexOf("."))]] : [],
     );
-    const [inString, inArray] = ["is a string in which this occurs", "is an array with an element that equals this"];
+    const [inString, inArray] = [
+      "is a string that contains this text",
+      "is an array with an element that equals this value",
+    ];
     expect(Object.fromEntries(described)).toEqual({
-      "s:contains": `Only objects of which \`s\` ${inString}`,
-      "list:contains": `Only objects of which \`list\` ${inArray}`,
-      "both:contains": `Only objects of which \`both\` ${inString} or ${inArray}`,
-      "open:contains": `Only objects of which \`open\` ${inString} or ${inArray}`,
+      "s:contains": `Only objects whose \`s\` ${inString}`,
+      "list:contains": `Only objects whose \`list\` ${inArray}`,
+      "both:contains": `Only objects whose \`both\` ${inString} or ${inArray}`,
+      "open:contains": `Only objects whose \`open\` ${inString} or ${inArray}`,
     });
   });
 

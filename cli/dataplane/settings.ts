@@ -1,0 +1,34 @@
+// What `jsonplane dataplane` can be given, by flags or environment variables.
+
+import {
+  adminPort,
+  adminTokenFile,
+  drain,
+  host,
+  keyring,
+  logLevel,
+  maxProjects,
+  port,
+  publicUrl,
+  redis,
+  replica,
+  trustedProxies,
+} from "../../core/env/settings.ts";
+import type { CommandSettings } from "../command.ts";
+
+export const settings = {
+  redis,
+  keyring,
+  host: { ...host, fallback: "0.0.0.0" },
+  port,
+  adminPort,
+  adminTokenFile,
+  publicUrl,
+  trustedProxies,
+  replica,
+  maxProjects,
+  drain,
+  logLevel,
+};
+
+export type DataplaneSettings = CommandSettings<typeof settings, "redis" | "keyring">;

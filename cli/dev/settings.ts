@@ -1,0 +1,17 @@
+// What `jsonplane dev` can be given, by flags or environment variables.
+
+import { adminPort, data, host, logLevel, port, publicUrl, redis, trustedProxies } from "../../core/env/settings.ts";
+import type { CommandSettings } from "../command.ts";
+
+export const settings = {
+  host,
+  port,
+  adminPort,
+  data,
+  redis: { ...redis, help: `${redis.help}; default: an embedded store in --data` },
+  logLevel: { ...logLevel, fallback: "warn" },
+  publicUrl,
+  trustedProxies,
+};
+
+export type DevSettings = CommandSettings<typeof settings, never>;

@@ -1,0 +1,49 @@
+// What `jsonplane operator` can be given, by flags or environment variables.
+
+import {
+  adminPort,
+  adminTokenFile,
+  adoptData,
+  allowedHosts,
+  className,
+  host,
+  identity,
+  kubeconfig,
+  leaseDuration,
+  logLevel,
+  onDataLoss,
+  operatorNamespace,
+  publicUrl,
+  redis,
+  redisSecret,
+  watchNamespaces,
+  workers,
+} from "../../core/env/settings.ts";
+import { logLevels } from "../../core/log/logger.ts";
+import type { CommandSettings } from "../command.ts";
+
+/** Some flags of both programs have another help here: the operator serves no requests and no /usage. */
+export const settings = {
+  redis,
+  redisSecret,
+  publicUrl: { ...publicUrl, help: "URL at which clients reach the API; status.baseURL and tokens begin with it" },
+  kubeconfig,
+  operatorNamespace,
+  watchNamespaces,
+  className,
+  allowedHosts,
+  workers,
+  identity,
+  leaseDuration,
+  adoptData,
+  onDataLoss,
+  host: { ...host, fallback: "0.0.0.0" },
+  adminPort: { ...adminPort, help: "Port of probes and /metrics; 0 takes a free one" },
+  adminTokenFile: {
+    ...adminTokenFile,
+    help: "File with the Bearer token that /metrics requires; read again when it changes; default: none is required",
+  },
+  logLevel: { ...logLevel, help: `How much is logged to standard error: ${logLevels.join(", ")}` },
+};
+
+export type OperatorSettings = CommandSettings<typeof settings, "redis" | "publicUrl">;
