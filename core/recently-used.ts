@@ -3,6 +3,8 @@
 
 import { LRUCache } from "lru-cache";
 
-export function recentlyUsed<Value extends {}>(max: number): LRUCache<string, Value> {
-  return new LRUCache<string, Value>({ maxSize: max, sizeCalculation: () => 1 });
+/** `onGone` is called with the key of each entry that leaves: forgotten, deleted, or replaced by another one. */
+export function recentlyUsed<Value extends {}>(max: number, onGone?: (key: string) => void): LRUCache<string, Value> {
+  const dispose = onGone && ((_value: Value, key: string) => onGone(key));
+  return new LRUCache<string, Value>({ maxSize: max, sizeCalculation: () => 1, ...(dispose && { dispose }) });
 }

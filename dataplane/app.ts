@@ -27,7 +27,8 @@ import { createAccessLog, createRequestObserver } from "./observe/observe-reques
 import { createUsage } from "./observe/usage.ts";
 import { createDescriptions } from "./openapi/descriptions.ts";
 import { createReferencePage } from "./openapi/reference-page.ts";
-import { createPipeline } from "./pipeline.ts";
+import { createKeptPlans } from "./operation/kept-plans.ts";
+import { createPipeline, type KeptPlan } from "./pipeline.ts";
 import { createQuotas, type UsageReport } from "./quotas/quotas.ts";
 import { publicAddress } from "./route/find-project.ts";
 import { createSessions } from "./sessions/create-sessions.ts";
@@ -108,6 +109,8 @@ export async function startDataPlane(options: DataPlaneOptions): Promise<DataPla
   const usage = createUsage(clock);
   const quotas = createQuotas({ ...options, store, clock, onFailed: failuresTo(logger, "Quota round failed") });
   const lifecycle = { stopping: false };
+  const plans = createKeptPlans<KeptPlan>();
+  const endDropping = directory.onChange(plans.drop);
   const answerBudget = createAnswerBudget<Exchange>((exchange) => exchange.project);
   const observer = createRequestObserver({ metrics, usage, accessLog: createAccessLog(logger, clock), answerBudget });
 
@@ -124,6 +127,7 @@ export async function startDataPlane(options: DataPlaneOptions): Promise<DataPla
     lock: createDocumentLock(),
     bodyBudgets: createBodyBudgets(),
     answerBudget,
+    plans,
     countersOf: observer.countersOf,
     descriptions: createDescriptions(),
     quotas,
@@ -147,6 +151,7 @@ export async function startDataPlane(options: DataPlaneOptions): Promise<DataPla
   const close = async (drainMs = 0): Promise<void> => {
     lifecycle.stopping = true;
     await closeInOrder({ ...options, drainMs }, server, [preparer, quotas, sessions, authentication], admin);
+    endDropping();
     await opened?.close();
     logger.flush();
   };

@@ -1,32 +1,34 @@
 // What happens to a request, in two steps. `decide`: host, method, target and credential → plan, which has all that depends on these and on
-// the configuration alone. Carrying out: the project's rates are charged, a caller who may not do this is refused, then the feature reads and
+// the configuration alone; a like request finds it kept, until any of that changes. Carrying out: the project's rates are charged, a caller who may not do this is refused, then the feature reads and
 // validates what the request brings and asks the store. Every step may refuse by throwing a Problem; no body is read before the caller is
 // known to be allowed.
 
+import { keyOfProject } from "../core/config/config-keys.ts";
 import { Problem } from "../core/errors/problem.ts";
 import { isStoreFailure } from "../core/errors/store-errors.ts";
 import type { AnswerBudget } from "./admission/memory-budgets.ts";
 import type { RateLimits } from "./admission/rate-limits.ts";
-import { anonymous } from "./authenticate/caller.ts";
-import type { Authentication } from "./authenticate/create-authentication.ts";
+import { type Authentication, noCredential, type Proof } from "./authenticate/create-authentication.ts";
 import type { Directory, LiveProject } from "./config/directory.ts";
 import { carryOutDocument, type DocumentPlan, type DocumentsDeps, planDocument } from "./documents/handler.ts";
 import type { Answer } from "./http/answer.ts";
 import { preflightHeaders } from "./http/cors.ts";
-import type { Exchange } from "./http/exchange.ts";
+import type { Exchange, RequestCounters } from "./http/exchange.ts";
 import { acceptPatch } from "./http/patch.ts";
 import { carryOutObjects, type ObjectsDeps, type ObjectsPlan, planObjects } from "./objects/handler.ts";
 import { carryOutDescription, type DescriptionPlan, type OpenapiDeps, planDescription } from "./openapi/handler.ts";
+import type { KeptPlans } from "./operation/kept-plans.ts";
 import type { PlanBase, PlanDeps, PlanInput } from "./operation/plan.ts";
 import { endWork, requireDataNotLost, requireNoLossMeanwhile } from "./operation/work.ts";
 import { findProject, type PublicAddress, requestOrigin, requireHost } from "./route/find-project.ts";
+import { type RequestShape, requestShape, splitTarget } from "./route/request-target.ts";
 import {
   allowedMethods,
+  belowOf,
   isWrite,
   route,
   routeOperation,
   type Subject,
-  splitTarget,
   subjectOf,
   type Target,
 } from "./route/route.ts";
@@ -38,6 +40,8 @@ export interface PipelineDeps extends PlanDeps, ObjectsDeps, DocumentsDeps, Sess
   readonly authentication: Authentication;
   readonly rates: RateLimits;
   readonly answerBudget: AnswerBudget<Exchange>;
+  /** Told of what the directory says of changes. */
+  readonly plans: KeptPlans<KeptPlan>;
 }
 
 /** Depends neither on the id in the path, nor on the body, nor on headers other than Host and Authorization. */
@@ -57,6 +61,13 @@ interface OptionsPlan {
   readonly project: LiveProject;
   readonly usesStoredData: false;
   readonly methods: readonly string[];
+  readonly counters: RequestCounters | undefined;
+}
+
+/** What a request is allowed to do with stored data, and who was proved to send it: of OPTIONS nobody. */
+export interface KeptPlan {
+  readonly plan: ObjectsPlan | DocumentPlan | OptionsPlan;
+  readonly proof: Proof | undefined;
 }
 
 export function createPipeline(deps: PipelineDeps): (exchange: Exchange) => Promise<Answer> {
@@ -69,7 +80,8 @@ async function serve(deps: PipelineDeps, exchange: Exchange): Promise<Answer> {
   /** Characters of the answer, from which its project's fair share learns what answers cost; undefined = learn nothing from this one. */
   let length: number | undefined;
   try {
-    const plan = await decide(deps, exchange);
+    const shape = requestShape(deps.directory, deps.address.path, exchange.request, exchange.rawUrl);
+    const plan = keptPlan(deps, shape, exchange) ?? (await newPlan(deps, shape, exchange));
     const charging = chargeRates(deps, plan, exchange);
     if (charging !== undefined) await charging;
     const allowed = requireAllowed(deps, plan);
@@ -90,8 +102,48 @@ async function serve(deps: PipelineDeps, exchange: Exchange): Promise<Answer> {
   }
 }
 
+/** The plan of an earlier request, with what deciding it found out for the exchange. */
+function keptPlan(deps: PipelineDeps, shape: RequestShape | undefined, exchange: Exchange): AllowedPlan | undefined {
+  if (shape === undefined) return undefined;
+  const kept = deps.plans.find(shape.key);
+  if (kept === undefined) return undefined;
+  const { plan, proof } = kept;
+  if (proof !== undefined && !deps.authentication.holds(proof)) {
+    deps.plans.forget(shape.key);
+    return undefined;
+  }
+  deps.directory.used(plan.project);
+  exchange.project = plan.project;
+  exchange.proof = proof;
+  exchange.below = shape.below;
+  exchange.counters = plan.counters;
+  return plan;
+}
+
+/** Decides, and keeps the plan for requests that are alike. */
+async function newPlan(deps: PipelineDeps, shape: RequestShape | undefined, exchange: Exchange): Promise<Plan> {
+  const changes = deps.plans.changes();
+  const { plan, baseLength } = await decide(deps, exchange);
+  if (plan.kind !== "objects" && plan.kind !== "document" && plan.kind !== "options") return plan;
+  exchange.counters = plan.counters;
+  // The public path may be written in another way, with percent signs: then the shape ends at another segment.
+  if (shape === undefined || shape.baseLength !== baseLength) return plan;
+  const { proof } = exchange;
+  // A header that proved nothing was meant for a proxy, and may be a password.
+  const isProved = proof !== undefined && proof !== noCredential;
+  if (!isProved && exchange.request.headers.authorization !== undefined) return plan;
+  deps.plans.keep(shape, { plan, proof }, { project: keyOfProject(plan.project.config), changes });
+  return plan;
+}
+
+interface Decision {
+  readonly plan: Plan;
+  /** Segments of the path that name the project. */
+  readonly baseLength: number;
+}
+
 /** Sets project, target and caller on the exchange as soon as each is known, so that the log and the metrics of a refused request have them. */
-async function decide(deps: PipelineDeps, exchange: Exchange): Promise<Plan> {
+async function decide(deps: PipelineDeps, exchange: Exchange): Promise<Decision> {
   const { request } = exchange;
   const split = splitTarget(exchange.rawUrl);
   const found = findProject(deps, requireHost(request), split.segments);
@@ -100,24 +152,33 @@ async function decide(deps: PipelineDeps, exchange: Exchange): Promise<Plan> {
   exchange.project = project;
   const target = route(resolved.segments);
   exchange.target = target;
+  exchange.below = belowOf(target);
   if (split.fault) throw split.fault;
   if (project.config.serving === "Off")
     throw new Problem("project_off", "The owner of the project has switched it off");
   const subject = subjectOf(project, target);
 
+  const baseLength = split.segments.length - resolved.segments.length;
   const { method, headers } = request;
-  if (method === "OPTIONS") return { kind: "options", project, usesStoredData: false, methods: allowedMethods(target) };
+  if (method === "OPTIONS") return { plan: planOptions(deps, project, target), baseLength };
   const operation = routeOperation(target, method);
   if (operation === undefined) throw methodNotAllowed(method, target);
-  const proven = operation === "public" ? anonymous : deps.authentication.authenticate(project, headers.authorization);
-  const caller = proven instanceof Promise ? await proven : proven;
-  exchange.caller = caller;
+  const proving =
+    operation === "public" ? noCredential : deps.authentication.authenticate(project, headers.authorization);
+  const proof = proving instanceof Promise ? await proving : proving;
+  exchange.proof = proof;
 
   const base = requestOrigin(request, deps.address.origin) + resolved.base;
+  const input = { project, method, operation, caller: proof.caller, base, query: split.query };
+  return { plan: planOrRefusal(deps, input, subject), baseLength };
+}
+
+function planOrRefusal(deps: PipelineDeps, input: PlanInput, subject: Subject): Plan {
   try {
-    return planOf(deps, { project, method, operation, caller, base, query: split.query }, subject);
+    return planOf(deps, input, subject);
   } catch (problem) {
     if (!(problem instanceof Problem)) throw problem;
+    const { project, caller, operation } = input;
     const usesStoredData = subject.kind === "objects" || subject.kind === "document";
     return { kind: "refused", project, caller, isWrite: isWrite(operation), usesStoredData, problem };
   }
@@ -134,6 +195,11 @@ function planOf(deps: PipelineDeps, input: PlanInput, subject: Subject): Plan {
     case "description":
       return planDescription(input, subject);
   }
+}
+
+function planOptions(deps: PipelineDeps, project: LiveProject, target: Target): OptionsPlan {
+  const counters = deps.countersOf(project, target, "OPTIONS");
+  return { kind: "options", project, usesStoredData: false, methods: allowedMethods(target), counters };
 }
 
 /** Takes the request from the project's rates, where it has any: a promise, because the store may have to be asked. Throws `rate_limited`. */
@@ -159,10 +225,8 @@ function requireAllowed(deps: PipelineDeps, plan: Plan): AllowedPlan {
 function carryOut(deps: PipelineDeps, plan: AllowedPlan, exchange: Exchange): Promise<Answer> | Answer {
   switch (plan.kind) {
     case "objects":
-      exchange.counters = plan.counters;
       return carryOutObjects(deps, plan, exchange);
     case "document":
-      exchange.counters = plan.counters;
       return carryOutDocument(deps, plan, exchange);
     case "session":
       return carryOutSession(deps, plan, exchange);

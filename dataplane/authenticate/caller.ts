@@ -33,6 +33,14 @@ export function creatorOf(caller: Caller): string {
   return caller.kind === "anonymous" ? "anonymous" : caller.name;
 }
 
+/** Members of the log line that name the caller. */
+export function logMembersOf(caller: Caller): string {
+  if (caller.kind !== "apikey") {
+    return `,"caller":${JSON.stringify(caller.kind === "anonymous" ? "anonymous" : `user:${caller.name}`)}`;
+  }
+  return `,"caller":${JSON.stringify(`apikey:${caller.name}`)},"keyDescription":${JSON.stringify(caller.description)}`;
+}
+
 /** A user and a key of one name are two owners. */
 export function ownerOf(caller: Caller): Owner {
   return `${caller.kind}:${creatorOf(caller)}`;

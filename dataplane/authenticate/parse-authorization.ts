@@ -24,7 +24,7 @@ export const maxUsernameBytes = 256;
 const absent: Authorization = Object.freeze({ kind: "absent" });
 const foreign: Authorization = Object.freeze({ kind: "foreign" });
 
-// Few spaces: each spelling of one credential is remembered by itself, and nobody's may push everybody else's out.
+// Few spaces: each spelling of one credential has plans of its own, which take memory.
 const schemeAndRest = /^([A-Za-z]{5,6}) {1,4}(\S+)$/;
 const schemeOnly = /^([A-Za-z]{5,6})(?![^ ])/;
 const visible = /^[\x21-\x7e]+$/;

@@ -1,9 +1,11 @@
 // Makes the two tokens of a session and reads them back: compact JWS by Ed25519 with a `kid` of the project's ring. Reading
-// answers the claims of a token that this project made for this use, expired or not, and nothing for every other text.
+// answers the claims of a token that this project made for this use, expired or not, and nothing for every other text. Which access tokens
+// have a good signature is remembered: checking it costs more than all the rest of a request.
 
 import { compactVerify, errors, SignJWT } from "jose";
 import type { SigningRing } from "../../core/config/types.ts";
 import { isObject } from "../../core/json/json-value.ts";
+import { recentlyUsed } from "../../core/recently-used.ts";
 import type { LiveProject } from "../config/directory.ts";
 import type { KeyRings } from "./key-rings.ts";
 import { projectUnavailable } from "./refusals.ts";
@@ -23,17 +25,38 @@ export interface TokenClaims {
   readonly exp: number;
 }
 
+export interface ReadClaims extends TokenClaims {
+  /** Unix seconds from which it is valid; this service's own have none. */
+  readonly nbf?: number;
+}
+
 export interface Tokens {
   /** Throws Problem `project_unavailable` while no key of the ring signs. */
   mint(project: LiveProject, use: TokenUse, claims: TokenClaims): Promise<string>;
-  /** Undefined unless signature, issuer, audience, use and the shape of all claims are right; `exp` is for the caller to check. */
-  read(project: LiveProject, use: TokenUse, token: string): Promise<TokenClaims | undefined>;
+  /**
+   * Undefined unless signature, issuer, audience, use and the shape of all claims are right; `exp` is for the caller to check. Without
+   * a promise where the signature was checked before.
+   */
+  read(project: LiveProject, use: TokenUse, token: string): Read | Promise<Read>;
 }
+
+type Read = ReadClaims | undefined;
 
 export interface TokensDeps {
   readonly rings: KeyRings;
   readonly issuerOf: (project: LiveProject) => string;
   readonly nowSeconds: () => number;
+  /** Access tokens remembered; `maxVerified` by default. */
+  readonly maxVerified?: number;
+}
+
+/** Some hundred bytes each. Only good ones are remembered, so that a flood of forged ones pushes nothing out. */
+const maxVerified = 20_000;
+
+/** What a key of this ring signed: with another ring a token is checked again. */
+interface Verified {
+  readonly ring: SigningRing;
+  readonly payload: Payload;
 }
 
 const decoder = new TextDecoder("utf-8", { fatal: true });
@@ -43,7 +66,26 @@ class UnknownKey extends Error {
   override readonly name = "UnknownKey";
 }
 
-export function createTokens({ rings, issuerOf, nowSeconds }: TokensDeps): Tokens {
+export function createTokens({ rings, issuerOf, nowSeconds, ...bounds }: TokensDeps): Tokens {
+  const verified = recentlyUsed<Verified>(bounds.maxVerified ?? maxVerified);
+
+  const claimsFor = (project: LiveProject, use: TokenUse, payload: Payload): Read => {
+    if (payload.token_use !== use) return undefined;
+    if (payload.iss !== issuerOf(project) || payload.aud !== audienceOf(project, use)) return undefined;
+    if (payload.nbf !== undefined && !(isTime(payload.nbf) && payload.nbf <= nowSeconds())) return undefined;
+    return claimsOf(payload);
+  };
+
+  const verify = async (project: LiveProject, use: TokenUse, token: string): Promise<Read> => {
+    const ring = project.signing;
+    const payload = await verifiedPayload(ring, rings, token);
+    if (payload === undefined) return undefined;
+    const claims = claimsFor(project, use, payload);
+    // A refresh token is read once in minutes.
+    if (claims !== undefined && use === "access") verified.set(token, { ring, payload });
+    return claims;
+  };
+
   return {
     async mint(project, use, claims) {
       const signer = rings.signer(project.signing);
@@ -53,12 +95,9 @@ export function createTokens({ rings, issuerOf, nowSeconds }: TokensDeps): Token
         .setProtectedHeader({ alg: "EdDSA", kid: signer.kid, typ: "JWT" })
         .sign(signer.key);
     },
-    async read(project, use, token) {
-      const payload = await verifiedPayload(project.signing, rings, token);
-      if (payload === undefined || payload.token_use !== use) return undefined;
-      if (payload.iss !== issuerOf(project) || payload.aud !== audienceOf(project, use)) return undefined;
-      if (payload.nbf !== undefined && !(isTime(payload.nbf) && payload.nbf <= nowSeconds())) return undefined;
-      return claimsOf(payload);
+    read(project, use, token) {
+      const known = verified.get(token);
+      return known?.ring === project.signing ? claimsFor(project, use, known.payload) : verify(project, use, token);
     },
   };
 }
@@ -94,9 +133,9 @@ function payloadOf(bytes: Uint8Array): Payload | undefined {
   }
 }
 
-function claimsOf({ sub, sid, cv, jti, iat, exp }: Payload): TokenClaims | undefined {
+function claimsOf({ sub, sid, cv, jti, iat, exp, nbf }: Payload): Read {
   if (!isText(sub) || !isText(sid) || !isText(cv) || !isText(jti) || !isTime(iat) || !isTime(exp)) return undefined;
-  return Object.freeze({ sub, sid, cv, jti, iat, exp });
+  return Object.freeze({ sub, sid, cv, jti, iat, exp, ...(isTime(nbf) && { nbf }) });
 }
 
 /** Two audiences, so that even a library that knows no `token_use` takes neither token for the other. */

@@ -1,5 +1,6 @@
-// The configuration as the pipeline sees it: live projects, looked up for each request. Dev mode fills one from a folder
-// (memory-directory.ts), a replica in a cluster from Redis (redis-directory.ts). A request keeps the LiveProject it started with.
+// The configuration as the pipeline sees it: live projects, looked up when a request is decided. Dev mode fills one from a folder
+// (memory-directory.ts), a replica in a cluster from Redis (redis-directory.ts). A request keeps the LiveProject it started with; what is kept for
+// later requests goes by `onChange`.
 
 import type {
   KeyConfig,
@@ -38,8 +39,17 @@ export interface Directory {
   project(ref: ProjectRef): Lookup<LiveProject> | Promise<Lookup<LiveProject>>;
   /** The project that holds this host name (lower case, no port). */
   host(host: string): Lookup<LiveProject> | Promise<Lookup<LiveProject>>;
+  /** Name of that project, `<namespace>/<name>`, whether or not its configuration is in memory. */
+  hostHolder(host: string): string | undefined;
   user(project: LiveProject, username: string): Lookup<UserConfig> | Promise<Lookup<UserConfig>>;
   key(project: LiveProject, sha256: string): Lookup<KeyConfig> | Promise<Lookup<KeyConfig>>;
+  /** A request went by what was found before: of the projects in memory, this is not the one to forget. */
+  used(project: LiveProject): void;
+  /**
+   * Calls back in the step in which lookups of a project, its users and keys may begin to find something else, and when it leaves memory,
+   * with its name. Returns how to end that.
+   */
+  onChange(listener: (project: string) => void): () => void;
   /** Namespaces and names of all projects, for probes and `/usage`. */
   projects(): readonly ProjectRef[];
   /** Projects whose configuration is in memory; asking loads nothing and keeps nothing. */

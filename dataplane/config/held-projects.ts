@@ -22,6 +22,8 @@ export interface HeldProjectsDeps {
   readonly index: Pick<ProjectIndex, "get">;
   /** How many are held at once; the one unused for longest goes. */
   readonly maxLoaded: number;
+  /** Called when another version of a project is held, and when it is held no longer. */
+  readonly onChange: (name: string) => void;
   /** Called when what is refused of a project has changed, with what is refused of it now. */
   readonly onRefusals: (nacks: readonly Nack[]) => void;
 }
@@ -33,7 +35,7 @@ export class HeldProjects {
 
   constructor(deps: HeldProjectsDeps) {
     this.#deps = deps;
-    this.#held = recentlyUsed<Held>(deps.maxLoaded);
+    this.#held = recentlyUsed<Held>(deps.maxLoaded, (name) => deps.onChange(name));
   }
 
   all(): readonly LoadedProject[] {
@@ -43,6 +45,11 @@ export class HeldProjects {
   /** As it is held; undefined where it is not. */
   get(name: string): LoadedProject | undefined {
     return this.#held.get(name)?.project;
+  }
+
+  /** It is not the one to forget next. */
+  use(name: string): void {
+    this.#held.get(name);
   }
 
   /** From a load that is under way, or a new one. */
@@ -65,7 +72,7 @@ export class HeldProjects {
   advance(name: string, from: number | undefined, to: number): boolean {
     const known = this.#held.peek(name);
     if (known === undefined || known.revision !== from) return false;
-    this.#held.set(name, { ...known, revision: to });
+    this.#held.set(name, { ...known, revision: to }, { noDisposeOnSet: true });
     return true;
   }
 

@@ -12,6 +12,7 @@ import type {
   SigningRing,
   UserConfig,
 } from "../../core/config/types.ts";
+import { createChangeListeners } from "./change-listeners.ts";
 import type { Directory, LiveProject, LiveResource, Lookup } from "./directory.ts";
 import { type CompileSchema, makeLiveResource } from "./live-resource.ts";
 
@@ -55,6 +56,7 @@ const noRevisions: ReadonlyMap<string, number> = new Map();
 /** An empty directory: every lookup is `unavailable` until the first `replace` or `put`. */
 export function createMemoryDirectory(clock: Clock, compile?: CompileSchema): MemoryDirectory {
   const bornAt = clock.monotonic();
+  const listeners = createChangeListeners();
   let state: State | undefined;
 
   const makeEntry = (
@@ -92,8 +94,14 @@ export function createMemoryDirectory(clock: Clock, compile?: CompileSchema): Me
   const directory: Directory = {
     project: (ref) => found(state?.entries.get(keyOfProject(ref))?.live),
     host: (host) => found(state?.hosts.get(host)),
+    hostHolder(host) {
+      const holder = state?.hosts.get(host);
+      return holder && keyOfProject(holder.config);
+    },
     user: (project, username) => found(state?.byUid.get(project.config.uid)?.users.get(username)),
     key: (project, sha256) => found(state?.byUid.get(project.config.uid)?.keys.get(sha256)),
+    used: () => undefined,
+    onChange: listeners.add,
     projects: () => state?.refs ?? [],
     loaded: () => [...(state?.entries.values() ?? [])].map(({ live }) => live),
     synced: () => state !== undefined,
@@ -102,11 +110,18 @@ export function createMemoryDirectory(clock: Clock, compile?: CompileSchema): Me
     ageSeconds: () => (state === undefined ? (clock.monotonic() - bornAt) / 1000 : 0),
   };
 
+  /** All lookups change in one step, and whoever listens hears of it in the same one. */
+  const change = (next: State, changed: Iterable<string>): void => {
+    state = next;
+    for (const name of changed) listeners.report(name);
+  };
+
   return {
     directory,
     replace(projects) {
       const refused: RefusedResource[] = [];
-      state = makeState(projects.map((parts) => makeEntry(parts, noRevisions, refused)));
+      const next = makeState(projects.map((parts) => makeEntry(parts, noRevisions, refused)));
+      change(next, new Set([...(state?.entries.keys() ?? []), ...next.entries.keys()]));
       return refused;
     },
     put(project, revisions = noRevisions) {
@@ -115,14 +130,15 @@ export function createMemoryDirectory(clock: Clock, compile?: CompileSchema): Me
       const others = [...(state?.entries.values() ?? [])].filter(
         (other) => keyOfProject(other.live.config) !== keyOfProject(project.project),
       );
-      state = makeState([...others, entry]);
+      change(makeState([...others, entry]), [keyOfProject(project.project)]);
       return refused;
     },
     remove(ref) {
       if (state === undefined) return;
-      state = makeState(
-        [...state.entries.values()].filter((entry) => keyOfProject(entry.live.config) !== keyOfProject(ref)),
+      const others = [...state.entries.values()].filter(
+        (entry) => keyOfProject(entry.live.config) !== keyOfProject(ref),
       );
+      change(makeState(others), [keyOfProject(ref)]);
     },
   };
 }

@@ -4,6 +4,7 @@
 import type { Clock } from "../../core/clock.ts";
 import { isCredentialField, keyOfProject, projectOfKey } from "../../core/config/config-keys.ts";
 import type { RedisClient } from "../../core/redis/redis-client.ts";
+import { createChangeListeners } from "./change-listeners.ts";
 import { createCredentials } from "./credentials.ts";
 import type { Directory, LiveProject, Lookup } from "./directory.ts";
 import { Follower, type FollowListener } from "./follow.ts";
@@ -49,11 +50,13 @@ export function createRedisDirectory(deps: RedisDirectoryDeps): RedisDirectory {
   const { commands, keyring, clock } = deps;
   const credentials = createCredentials(commands, keyring);
   const index = createProjectIndex();
+  const listeners = createChangeListeners();
   const projects = new HeldProjects({
     commands,
     keyring,
     index,
     maxLoaded: deps.maxLoaded ?? 1_000,
+    onChange: listeners.report,
     onRefusals(nacks) {
       if (nacks.length > 0) deps.onRefused?.(nacks);
       acknowledge();
@@ -79,6 +82,12 @@ export function createRedisDirectory(deps: RedisDirectoryDeps): RedisDirectory {
     deps.onApplied(applied, nacks);
   };
 
+  /** Also of a project that is not held: it may just be looked up. */
+  const forgetCredentials = (name: string, fields?: readonly string[]): void => {
+    credentials.forget(name, fields);
+    listeners.report(name);
+  };
+
   /** What a former ring could not open, the new one may. */
   const onRenewedRing = async (): Promise<void> => {
     await projects.retryRefused();
@@ -90,7 +99,7 @@ export function createRedisDirectory(deps: RedisDirectoryDeps): RedisDirectory {
     onRing: ringFit.compare,
     async onIndex(found, complete) {
       await deps.beforeTaking();
-      for (const name of index.replace(found, complete)) credentials.forget(name);
+      for (const name of index.replace(found, complete)) forgetCredentials(name);
       await projects.refreshAll();
     },
     async onChange(name, entry, fields) {
@@ -98,7 +107,7 @@ export function createRedisDirectory(deps: RedisDirectoryDeps): RedisDirectory {
       const before = index.get(name)?.revision;
       index.set(name, entry);
       const changed = entry ? fields.filter(isCredentialField) : undefined;
-      credentials.forget(name, changed);
+      forgetCredentials(name, changed);
       const onlyCredentials = changed?.length === fields.length;
       const isSame = entry !== undefined && onlyCredentials && projects.advance(name, before, entry.revision);
       if (!isSame) await projects.refresh(name);
@@ -122,8 +131,11 @@ export function createRedisDirectory(deps: RedisDirectoryDeps): RedisDirectory {
         if (name !== undefined) return look(name);
         return index.whole() ? unknown : unavailable;
       },
+      hostHolder: index.ofHost,
       user: (project, username) => credentials.user(project, username),
       key: (project, sha256) => credentials.key(project, sha256),
+      used: ({ config }) => projects.use(keyOfProject(config)),
+      onChange: listeners.add,
       projects: () => [...index.names()].map(projectOfKey),
       loaded: () => projects.all().flatMap(({ live }) => live ?? []),
       synced: () => index.whole(),

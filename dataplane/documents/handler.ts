@@ -6,7 +6,6 @@ import { authorizeDocument, type DocumentGrant, requireReadToo } from "../author
 import type { Answer } from "../http/answer.ts";
 import type { Exchange } from "../http/exchange.ts";
 import {
-  authorizedPreconditions,
   type OperationDeps,
   type OperationPlan,
   type PlanDeps,
@@ -14,7 +13,7 @@ import {
   planOperation,
   type SubjectOf,
 } from "../operation/plan.ts";
-import { beginWork, receiveBody, requireBody } from "../operation/work.ts";
+import { authorizedPreconditions, beginWork, receiveBody, requireBody } from "../operation/work.ts";
 import type { DocumentRef } from "../store/ports/refs.ts";
 import type { DocumentLock } from "./document-lock.ts";
 import {
@@ -86,7 +85,7 @@ async function write(
   return await putDocument(documents, context, requireBody(body));
 }
 
-function pathOf({ target }: Exchange): DocumentContext["path"] {
-  if (target?.kind !== "document") throw new Error("A request for a value names no root key");
-  return target.path;
+function pathOf({ below }: Exchange): DocumentContext["path"] {
+  if (below === undefined) throw new Error("A request for a value names no root key");
+  return below;
 }

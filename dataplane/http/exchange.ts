@@ -4,7 +4,7 @@
 import type { FastifyRequest } from "fastify";
 import type { Work } from "../admission/fair-share.ts";
 import type { SharedBucket } from "../admission/shared-bucket.ts";
-import type { Caller } from "../authenticate/caller.ts";
+import type { Proof } from "../authenticate/create-authentication.ts";
 import type { LiveProject } from "../config/directory.ts";
 import type { Target } from "../route/route.ts";
 
@@ -25,7 +25,10 @@ export interface Exchange {
   releaseBody?: () => void;
   project?: LiveProject;
   target?: Target;
-  caller?: Caller;
+  /** Decoded segments below the resource or root key: an object's id, or where a value stands. */
+  below?: readonly string[];
+  /** Who sends it; absent until that is proved. */
+  proof?: Proof | undefined;
   /** What the project's rates leave to this caller; absent in projects without any. */
   rates?: readonly SharedBucket[] | undefined;
   /** The metrics that it is counted in, where its plan names them. */

@@ -8,7 +8,6 @@ import { authorizeObjects } from "../authorize/authorize.ts";
 import type { Answer } from "../http/answer.ts";
 import type { Exchange } from "../http/exchange.ts";
 import {
-  authorizedPreconditions,
   maxObjectBytes,
   type OperationDeps,
   type OperationPlan,
@@ -17,7 +16,7 @@ import {
   planOperation,
   type SubjectOf,
 } from "../operation/plan.ts";
-import { beginWork, endWork, receiveBody, requireBody } from "../operation/work.ts";
+import { authorizedPreconditions, beginWork, endWork, receiveBody, requireBody } from "../operation/work.ts";
 import { createObject, deleteObject, type ObjectContext, type ObjectDeps, readObject, updateObject } from "./crud.ts";
 import { type PreparedList, prepareList } from "./list/context.ts";
 import { validateList } from "./list/query.ts";
@@ -118,7 +117,8 @@ async function prepared({ isWrite }: ObjectsPlan, preparing: Promise<void> | und
   }
 }
 
-function idOf({ target }: Exchange): string {
-  if (target?.kind !== "object") throw new Error("A request for one object names none");
-  return target.id;
+function idOf({ below }: Exchange): string {
+  const id = below?.[0];
+  if (id === undefined) throw new Error("A request for one object names none");
+  return id;
 }

@@ -2,9 +2,9 @@
 
 import type { Clock } from "../../core/clock.ts";
 import { keyOfProject } from "../../core/config/config-keys.ts";
+import type { ProjectRef } from "../../core/config/types.ts";
 import type { Logger } from "../../core/log/logger.ts";
 import type { AnswerBudget } from "../admission/memory-budgets.ts";
-import type { Caller } from "../authenticate/caller.ts";
 import type { LiveProject } from "../config/directory.ts";
 import type { Ending, Exchange, RequestCounters } from "../http/exchange.ts";
 import type { Target } from "../route/route.ts";
@@ -29,7 +29,9 @@ interface Family {
 }
 
 interface Counted {
-  readonly project: LiveProject;
+  readonly project: ProjectRef;
+  /** `<namespace>/<name>`. */
+  readonly projectName: string;
   readonly name: string;
 }
 
@@ -47,25 +49,29 @@ export interface RequestObserver {
 
 export function createRequestObserver(observers: RequestObservers): RequestObserver {
   const { metrics, usage, accessLog, answerBudget } = observers;
-  const ofApi = createFamilyCounters({
+  const ofApi: Family = {
     requests: (counted, method, status) =>
       metrics.apiRequests.series({ ...projectLabels(counted), resource: counted.name, method, status }),
     seconds: (counted) => metrics.apiSeconds.series({ ...projectLabels(counted), resource: counted.name }),
-  });
-  const ofKv = createFamilyCounters({
+  };
+  const ofKv: Family = {
     requests: (counted, method, status) =>
       metrics.kvRequests.series({ ...projectLabels(counted), root_key: counted.name, method, status }),
     seconds: (counted) => metrics.kvSeconds.series({ ...projectLabels(counted), root_key: counted.name }),
-    record: ({ project, name }, ending) => usage.record(keyOfProject(project.config), name, ending),
-  });
+    record: ({ projectName, name }, ending) => usage.record(projectName, name, ending),
+  };
 
   const countersOf = (project: LiveProject, target: Target, method: string): RequestCounters | undefined => {
     switch (target.kind) {
       case "collection":
-      case "object":
-        return ofApi(project, project.resources.has(target.resource) ? target.resource : unknownName, method);
-      case "document":
-        return ofKv(project, project.rootKeys.has(target.rootKey) ? target.rootKey : unknownName, method);
+      case "object": {
+        const name = project.resources.has(target.resource) ? target.resource : unknownName;
+        return new SeriesCounters(ofApi, countedOf(project, name), method);
+      }
+      case "document": {
+        const name = project.rootKeys.has(target.rootKey) ? target.rootKey : unknownName;
+        return new SeriesCounters(ofKv, countedOf(project, name), method);
+      }
       default:
         return undefined;
     }
@@ -96,25 +102,6 @@ export function createRequestObserver(observers: RequestObservers): RequestObser
   };
 }
 
-/** Those of a live project are found once for each name and method. */
-function createFamilyCounters(family: Family): (project: LiveProject, name: string, method: string) => RequestCounters {
-  const ofProject = new WeakMap<LiveProject, Map<string, SeriesCounters>>();
-  return function countersIn(project, name, method) {
-    let named = ofProject.get(project);
-    if (named === undefined) {
-      named = new Map();
-      ofProject.set(project, named);
-    }
-    const key = `${method} ${name}`;
-    let counters = named.get(key);
-    if (counters === undefined) {
-      counters = new SeriesCounters(family, { project, name }, method);
-      named.set(key, counters);
-    }
-    return counters;
-  };
-}
-
 class SeriesCounters implements RequestCounters {
   readonly #family: Family;
   readonly #counted: Counted;
@@ -142,7 +129,11 @@ class SeriesCounters implements RequestCounters {
 }
 
 function projectLabels({ project }: Counted): { readonly namespace: string; readonly project: string } {
-  return { namespace: project.config.namespace, project: project.config.name };
+  return { namespace: project.namespace, project: project.name };
+}
+
+function countedOf({ config }: LiveProject, name: string): Counted {
+  return { project: config, projectName: keyOfProject(config), name };
 }
 
 function otherTarget({ project, target }: Exchange): string {
@@ -183,7 +174,7 @@ export function createAccessLog(logger: Logger, clock: Clock): AccessLog {
     // Without the query, whose filters are data.
     const path = (mark < 0 ? exchange.rawUrl : exchange.rawUrl.slice(0, mark)).slice(0, pathLimit);
     line += `,"method":"${request.method}","path":${JSON.stringify(path)}`;
-    if (exchange.caller) line += callerText(exchange.caller);
+    if (exchange.proof) line += exchange.proof.logMembers;
     line += `,"status":${ending.status}`;
     if (ending.code !== undefined) line += `,"code":"${ending.code}"`;
     logger.line(`${line},"durationMs":${(ending.seconds * 1000).toFixed(3)}}`);
@@ -192,17 +183,4 @@ export function createAccessLog(logger: Logger, clock: Clock): AccessLog {
     request: writeRequest,
     refusal: (requestId, { status, code }) => logger.info("Connection refused", { requestId, status, code }),
   };
-}
-
-const callerTexts = new WeakMap<Caller, string>();
-
-function callerText(caller: Caller): string {
-  const known = callerTexts.get(caller);
-  if (known !== undefined) return known;
-  const text =
-    caller.kind === "apikey"
-      ? `,"caller":${JSON.stringify(`apikey:${caller.name}`)},"keyDescription":${JSON.stringify(caller.description)}`
-      : `,"caller":${JSON.stringify(caller.kind === "anonymous" ? "anonymous" : `user:${caller.name}`)}`;
-  callerTexts.set(caller, text);
-  return text;
 }

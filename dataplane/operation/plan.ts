@@ -1,15 +1,13 @@
 // What a request for stored data asks for, as far as configuration, credential, host, method and path say, and not its id, body or other
-// headers: decided before it is carried out. Each feature adds what its own operations go by.
+// headers: decided before it is carried out, and kept (kept-plans.ts). Each feature adds what its own operations go by.
 
 import type { Operation, Permission, ProjectLimits } from "../../core/config/types.ts";
 import type { AnonymousWrites } from "../admission/anonymous-writes.ts";
 import type { FairShareLimiter, ProjectLimiter } from "../admission/fair-share.ts";
 import type { BodyBudgets } from "../admission/memory-budgets.ts";
 import type { Caller } from "../authenticate/caller.ts";
-import { requireReadToo } from "../authorize/authorize.ts";
 import type { Directory, LiveProject } from "../config/directory.ts";
-import { type Preconditions, preconditionsOf } from "../http/conditional-requests.ts";
-import type { Exchange, RequestCounters } from "../http/exchange.ts";
+import type { RequestCounters } from "../http/exchange.ts";
 import type { RouteOperation, Subject, Target } from "../route/route.ts";
 import type { DataStore } from "../store/port.ts";
 
@@ -98,11 +96,4 @@ export function planOperation(
 /** How many bytes an object may have. Without a limit of its own, one body at least fits into an object. */
 export function maxObjectBytes({ maxObjectBytes: own, maxBodyBytes }: ProjectLimits): number {
   return own ?? Math.max(usualBytes, maxBodyBytes);
-}
-
-/** The request's preconditions. Refuses a caller who may not read: each 412 would show whether a guess at what is stored is right. */
-export function authorizedPreconditions(plan: OperationPlan, exchange: Exchange): Preconditions | undefined {
-  const preconditions = preconditionsOf(exchange.request.headers);
-  if (preconditions !== undefined) requireReadToo(plan.project.config, plan.readPermission, plan.caller);
-  return preconditions;
 }

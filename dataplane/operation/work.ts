@@ -1,9 +1,11 @@
-// What a request that is allowed does before the store is asked: it reads its body, of which nothing is read before, and takes its part of its
+// What a request that is allowed does before the store is asked: it reads its preconditions and its body, of which nothing is read before, and takes its part of its
 // project's share of the replica, which it gives back. Refuses with `data_lost` while the store no longer holds the data that it held (docs/adr/0039).
 
 import { Problem } from "../../core/errors/problem.ts";
 import type { CanonicalJson } from "../../core/json/canonical.ts";
+import { requireReadToo } from "../authorize/authorize.ts";
 import type { Directory, LiveProject } from "../config/directory.ts";
+import { type Preconditions, preconditionsOf } from "../http/conditional-requests.ts";
 import type { Exchange } from "../http/exchange.ts";
 import { bodyDepth, type Patch, patchFormatOf, readPatch } from "../http/patch.ts";
 import { readBody } from "../http/read-body.ts";
@@ -19,6 +21,13 @@ export interface SentBody {
 }
 
 const noBody: SentBody = Object.freeze({});
+
+/** The request's preconditions. Refuses a caller who may not read: each 412 would show whether a guess at what is stored is right. */
+export function authorizedPreconditions(plan: OperationPlan, exchange: Exchange): Preconditions | undefined {
+  const preconditions = preconditionsOf(exchange.request.headers);
+  if (preconditions !== undefined) requireReadToo(plan.project.config, plan.readPermission, plan.caller);
+  return preconditions;
+}
 
 /** Charges an anonymous write, then reads the body of a write that has one. Only for a caller who is known to be allowed. */
 export async function receiveBody(

@@ -6,6 +6,7 @@ import type { IncomingMessage } from "node:http";
 import type { FastifyRequest } from "fastify";
 import { Problem } from "../../core/errors/problem.ts";
 import type { Directory, LiveProject, Lookup } from "../config/directory.ts";
+import { hostName } from "./request-target.ts";
 
 /**
  * What clients reach the service by, in its two parts: an origin, and the path that a proxy has for it beside other services. The path may
@@ -123,11 +124,4 @@ export function preferTargetAuthority({ url = "", headers, httpVersion }: Incomi
   const { host } = headers;
   const isOne = host === undefined ? httpVersion === "1.0" : host === "" || hostPattern.test(host);
   if (authority !== undefined && isOne) headers.host = authority;
-}
-
-/** Lower case, without the port and without the dot that may end a fully qualified name; empty when there is none. */
-export function hostName(host: string): string {
-  const colon = host.lastIndexOf(":");
-  const name = colon > host.lastIndexOf("]") ? host.slice(0, colon) : host;
-  return name.replace(/\.$/, "").toLowerCase();
 }

@@ -1,79 +1,11 @@
-// From a request's raw target to what it acts on: split before any decoding, so that `%2F` and `..` stay characters of a segment; the route
-// table, of what a path below a project's base can name, which methods that offers and which operation each method is; and what a
-// target names in the project's configuration. Refuses bad paths with 400 and 414, those that name nothing with 404, before anyone is asked who
-// they are. A method without an entry here is not offered, and the compiler refuses a target without methods.
+// From the segments below a project's base to what they name: the route table, of what a path can name, which methods that offers and which
+// operation each method is; and what a target names in the project's configuration. Refuses paths that name nothing with 404, before
+// anyone is asked who they are. A method without an entry here is not offered, and the compiler refuses a target without methods.
 
 import type { Operation, RootKeyConfig } from "../../core/config/types.ts";
 import { Problem } from "../../core/errors/problem.ts";
-import { percentDecoded } from "../../core/http/percent-decoded.ts";
 import type { LiveProject, LiveResource } from "../config/directory.ts";
 import type { Path } from "../store/ports/refs.ts";
-
-export const maxPathBytes = 8 * 1024;
-export const maxSegmentBytes = 1024;
-
-export interface SplitTarget {
-  /** Decoded segments, one trailing slash ignored; those that `fault` is about stand as they were sent. */
-  readonly segments: readonly string[];
-  /** The text after `?`, still encoded; or empty. */
-  readonly query: string;
-  /** Why the path is refused, once it is known whose request it is: refused requests are counted for their project. */
-  readonly fault: Problem | undefined;
-}
-
-/** `target` is the request line's: origin form, or absolute form as proxies send it. */
-export function splitTarget(target: string): SplitTarget {
-  const origin = target.charCodeAt(0) === 47 ? target : originForm(target);
-  const mark = origin.indexOf("?");
-  const path = mark < 0 ? origin : origin.slice(0, mark);
-  const query = mark < 0 ? "" : origin.slice(mark + 1);
-  const raw = path.split("/");
-  raw.shift();
-  if (raw.at(-1) === "") raw.pop();
-  if (path.length > maxPathBytes) {
-    return {
-      segments: raw,
-      query,
-      fault: new Problem("path_too_long", `A path may have at most ${maxPathBytes} bytes`),
-    };
-  }
-  return { ...decodeSegments(raw, path.includes("%")), query };
-}
-
-function originForm(target: string): string {
-  const match = /^https?:\/\/[^/?#]+(\/[^#]*)?$/i.exec(target);
-  if (!match)
-    throw new Problem(
-      "invalid_request",
-      "The request target must be a path that starts with a slash, or an absolute URL",
-    );
-  return match[1] ?? "/";
-}
-
-function decodeSegments(raw: readonly string[], encoded: boolean): Pick<SplitTarget, "segments" | "fault"> {
-  let fault: Problem | undefined;
-  const segments: string[] = [];
-  for (const segment of raw) {
-    const decoded = encoded ? percentDecoded(segment) : segment;
-    fault ??= faultOf(decoded);
-    segments.push(decoded ?? segment);
-  }
-  return { segments, fault };
-}
-
-function faultOf(decoded: string | undefined): Problem | undefined {
-  if (decoded === undefined) {
-    return new Problem("invalid_path", "A path segment is not percent-encoded UTF-8; write `%25` for a percent sign");
-  }
-  if (decoded === "") {
-    return new Problem("invalid_path", "The path has an empty segment; write one slash between segments");
-  }
-  if (decoded.includes("\0")) return new Problem("invalid_path", "A path segment can't contain NUL");
-  if (decoded.length > maxSegmentBytes / 4 && Buffer.byteLength(decoded) > maxSegmentBytes) {
-    return new Problem("path_too_long", `A path segment may have at most ${maxSegmentBytes} bytes`);
-  }
-  return undefined;
-}
 
 export type Target =
   | { readonly kind: "collection"; readonly resource: string }
@@ -185,6 +117,12 @@ function matchSessions(segments: Segments): Target | undefined {
   if (segments.length > 2) return undefined;
   if (id === undefined) return { kind: "sessions" };
   return id === "refresh" ? { kind: "refresh" } : { kind: "session", id };
+}
+
+/** Segments below a resource or root key: an object's id, or where a value stands. */
+export function belowOf(target: Target): readonly string[] {
+  if (target.kind === "document") return target.path;
+  return target.kind === "object" ? [target.id] : [];
 }
 
 type Of<K extends Target["kind"]> = Extract<Target, { kind: K }>;

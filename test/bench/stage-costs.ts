@@ -6,8 +6,7 @@ import type { FastifyRequest } from "fastify";
 import { systemClock } from "../../core/clock.ts";
 import { canonicalJsonOfBytes } from "../../core/json/canonical.ts";
 import { createLogger } from "../../core/log/logger.ts";
-import type { Caller } from "../../dataplane/authenticate/caller.ts";
-import { createAuthentication } from "../../dataplane/authenticate/create-authentication.ts";
+import { createAuthentication, type Proof } from "../../dataplane/authenticate/create-authentication.ts";
 import { authorizeObjects } from "../../dataplane/authorize/authorize.ts";
 import type { LiveProject, LiveResource } from "../../dataplane/config/directory.ts";
 import { createMemoryDirectory } from "../../dataplane/config/memory-directory.ts";
@@ -20,7 +19,8 @@ import { createMetrics } from "../../dataplane/observe/metrics.ts";
 import { createAccessLog, createRequestObserver } from "../../dataplane/observe/observe-request.ts";
 import { createUsage } from "../../dataplane/observe/usage.ts";
 import { findProject, publicAddress, requireHost } from "../../dataplane/route/find-project.ts";
-import { route, routeOperation, splitTarget, subjectOf } from "../../dataplane/route/route.ts";
+import { splitTarget } from "../../dataplane/route/request-target.ts";
+import { route, routeOperation, subjectOf } from "../../dataplane/route/route.ts";
 import { createSessions } from "../../dataplane/sessions/create-sessions.ts";
 import { createEmbeddedStore } from "../../dataplane/store/embedded/embedded-store.ts";
 import { maxDepth } from "../../dataplane/store/ports/documents.ts";
@@ -123,8 +123,8 @@ await store.close();
 process.exit();
 
 async function costsOf(kind: Kind): Promise<Partial<Record<StageName, number>>> {
-  const caller = await authentication.authenticate(live, kind.header);
-  const exchanges = ids.map((id, at) => exchangeOf(kind, caller, { id, at }));
+  const proof = await authentication.authenticate(live, kind.header);
+  const exchanges = ids.map((id, at) => exchangeOf(kind, proof, { id, at }));
   const exchangeAt = (at: number): Exchange => exchanges[at % exchanges.length] as Exchange;
   const { validate } = kind;
   const answers = ids.map((_, at) => bookText(at).repeat(kind.objects));
@@ -138,7 +138,7 @@ async function costsOf(kind: Kind): Promise<Partial<Record<StageName, number>>> 
     authentication: await costOf((at) =>
       authentication.authenticate(live, exchangeAt(at).request.headers.authorization),
     ),
-    policy: await costOf(() => authorizeObjects(live.config, books.config, kind.operation, caller)),
+    policy: await costOf(() => authorizeObjects(live.config, books.config, kind.operation, proof.caller)),
     ...(validate && { validation: await costOf(validate) }),
     "entity tag": await costOf((at) => writtenAnswer(200, answers[at % answers.length] ?? "")),
     "log line": await costOf((at) => accessLog.request(exchangeAt(at), ending)),
@@ -171,7 +171,7 @@ function validateBook(at: number): string {
   return validateNew({ schema: books.schema, maxBytes: 1 << 20 }, canonical.json, idAt(at), metadata);
 }
 
-function exchangeOf(kind: Kind, caller: Caller, { id, at }: { readonly id: string; readonly at: number }): Exchange {
+function exchangeOf(kind: Kind, proof: Proof, { id, at }: { readonly id: string; readonly at: number }): Exchange {
   const headers = { host: "127.0.0.1:8080", authorization: kind.header };
   const request = { method: kind.method, headers, host: headers.host, raw: { headers } };
   const rawUrl = kind.url(at);
@@ -183,7 +183,7 @@ function exchangeOf(kind: Kind, caller: Caller, { id, at }: { readonly id: strin
     startedAt: 0,
     project: live,
     target,
-    caller,
+    proof,
   };
 }
 

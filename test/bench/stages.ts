@@ -76,7 +76,7 @@ export function stageLines(rows: readonly StagedRow[]): readonly string[] {
     "Microseconds of CPU time, and their share of the whole request. A stage is measured by calling its functions, with 1,000",
     "different requests in turn, in a loop in a process of its own. The caches are warm, so this is a lower bound. The whole is the CPU time of the data plane's",
     "process under load, all threads, divided by its answers. *all else* is the rest: Node's HTTP and sockets, fastify,",
-    "the Redis client, answers, promises, garbage collection. Credentials are cached, as they are from the second request on. An entity tag is the",
+    "the Redis client, answers, promises, garbage collection. Router, authentication, policy and the validation of a list are the cost of deciding: a warm request finds its plan instead. An entity tag is the",
     "SHA-1 of the answer's text; processors with instructions for it need less time (`sha_ni` in /proc/cpuinfo).",
     "",
     `| stage | ${rows.map(({ name }) => name).join(" | ")} |`,

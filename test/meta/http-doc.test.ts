@@ -11,7 +11,7 @@ import { maxFilters, maxListedValues, operators } from "../../dataplane/objects/
 import { maxFields } from "../../dataplane/objects/list/query-parameters.ts";
 import { scanBytes, scanLimit } from "../../dataplane/objects/list/scan.ts";
 import { maxSortKeys } from "../../dataplane/objects/list/sort.ts";
-import { maxPathBytes, maxSegmentBytes } from "../../dataplane/route/route.ts";
+import { maxPathBytes, maxSegmentBytes } from "../../dataplane/route/request-target.ts";
 import { maxDepth } from "../../dataplane/store/ports/documents.ts";
 import { type CrdNode, readCrds, root } from "../../tools/read-crds.ts";
 import { documentationPages } from "./documentation-pages.ts";

@@ -7,6 +7,7 @@ import { keptDataMutations } from "./changes/kept-data.ts";
 import { leaderMutations } from "./changes/leader.ts";
 import { lossMutations } from "./changes/losses.ts";
 import { operatorMutations } from "./changes/operator.ts";
+import { planMutations } from "./changes/plans.ts";
 import { storeMutations } from "./changes/store.ts";
 import type { Mutation } from "./mutation.ts";
 
@@ -19,4 +20,5 @@ export const mutations: readonly Mutation[] = [
   ...installationMutations,
   ...keptDataMutations,
   ...lossMutations,
+  ...planMutations,
 ];

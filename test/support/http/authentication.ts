@@ -3,7 +3,12 @@
 
 import type { ProjectParts } from "../../../core/config/types.ts";
 import type { Problem } from "../../../core/errors/problem.ts";
-import { type Authentication, createAuthentication } from "../../../dataplane/authenticate/create-authentication.ts";
+import type { Caller } from "../../../dataplane/authenticate/caller.ts";
+import {
+  type Authentication,
+  createAuthentication,
+  type Proof,
+} from "../../../dataplane/authenticate/create-authentication.ts";
 import type { Directory, LiveProject } from "../../../dataplane/config/directory.ts";
 import { createMemoryDirectory, type MemoryDirectory } from "../../../dataplane/config/memory-directory.ts";
 import { createSessions, type Sessions } from "../../../dataplane/sessions/create-sessions.ts";
@@ -19,8 +24,13 @@ export function issuerOf({ config }: LiveProject): string {
   return `http://127.0.0.1:8080/${config.namespace}/${config.name}`;
 }
 
+/** With a way to ask who a header proved to be the caller, and no more. */
+export interface CheckedAuthentication extends Authentication {
+  callerOf(project: LiveProject, header: string | undefined): Caller | Promise<Caller>;
+}
+
 export interface AuthenticationSetup {
-  readonly authentication: Authentication;
+  readonly authentication: CheckedAuthentication;
   readonly sessions: Sessions;
   readonly clock: ManualClock;
   readonly memory: MemoryDirectory;
@@ -56,8 +66,12 @@ export async function authenticationSetup(options: AuthenticationOptions): Promi
     passwords: counted.passwords,
     observe: (observation) => observed.push(observation),
   });
+  const callerOf = (project: LiveProject, header: string | undefined): Caller | Promise<Caller> => {
+    const proof = authentication.authenticate(project, header);
+    return proof instanceof Promise ? proof.then(({ caller }: Proof) => caller) : proof.caller;
+  };
   return {
-    authentication,
+    authentication: { ...authentication, callerOf },
     sessions,
     clock,
     memory,

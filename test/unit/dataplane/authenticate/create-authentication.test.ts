@@ -24,7 +24,7 @@ async function scene(parts = bookshop) {
 describe("a request", () => {
   test("without a header is anonymous, and costs no promise", async () => {
     const { authentication, live } = await scene();
-    expect(authentication.authenticate(live(), undefined)).toBe(anonymous);
+    expect(authentication.callerOf(live(), undefined)).toBe(anonymous);
   });
 
   test.each([
@@ -43,7 +43,7 @@ describe("a request", () => {
     "x".repeat(1 << 20),
   ])("with the header %.20s is never taken for anonymous", async (header) => {
     const { authentication, live, comparisons } = await scene();
-    const problem = await refusalOf(() => authentication.authenticate(live(), header));
+    const problem = await refusalOf(() => authentication.callerOf(live(), header));
     expect(problem.code).toBe("invalid_credentials");
     expect(problem.headers["WWW-Authenticate"]).toBe(
       'Bearer realm="default/bookshop", error="invalid_token", ApiKey realm="default/bookshop"',
@@ -59,7 +59,7 @@ describe("a request where authentication is disabled", () => {
     "is anonymous with the header %.20s, which was meant for a proxy",
     async (header) => {
       const { authentication, live } = await scene(open);
-      expect(authentication.authenticate(live(), header)).toBe(anonymous);
+      expect(authentication.callerOf(live(), header)).toBe(anonymous);
     },
   );
 
@@ -67,13 +67,13 @@ describe("a request where authentication is disabled", () => {
     "is refused with the bad credential %.20s",
     async (header) => {
       const { authentication, live } = await scene(open);
-      expect((await refusalOf(() => authentication.authenticate(live(), header))).code).toBe("invalid_credentials");
+      expect((await refusalOf(() => authentication.callerOf(live(), header))).code).toBe("invalid_credentials");
     },
   );
 
   test("has its caller when it sends a valid credential", async () => {
     const { authentication, live } = await scene(open);
-    expect(await authentication.authenticate(live(), apikey("frontend"))).toMatchObject({ kind: "apikey" });
+    expect(await authentication.callerOf(live(), apikey("frontend"))).toMatchObject({ kind: "apikey" });
   });
 });
 

@@ -43,7 +43,7 @@ async function scene(projects: readonly ProjectParts[] = [bookshop], directory?:
     issuer: issuerOf(made.live()),
     nowSeconds: clock.now() / 1000,
   };
-  const refusal = (token: string) => refusalOf(() => made.authentication.authenticate(made.live(), bearer(token)));
+  const refusal = (token: string) => refusalOf(() => made.authentication.callerOf(made.live(), bearer(token)));
   return { ...made, store: broken, basis, refusal };
 }
 
@@ -51,7 +51,7 @@ describe("an access token", () => {
   test("from a login proves its user, with the live role and access and the session", async () => {
     const { authentication, sessions, live } = await scene();
     const login = await sessions.login(live(), basic("alice"), address);
-    expect(await authentication.authenticate(live(), bearer(login.access_token))).toEqual({
+    expect(await authentication.callerOf(live(), bearer(login.access_token))).toEqual({
       kind: "user",
       name: "alice",
       role: "Users",
@@ -82,18 +82,18 @@ describe("an access token", () => {
     expect(payload.jti).not.toBe(login.session_id);
   });
 
-  test("that is repeated answers without a promise, and with the same caller", async () => {
+  test("that is repeated answers without a promise", async () => {
     const { authentication, live, basis } = await scene();
     const token = accessToken(basis);
-    const first = await authentication.authenticate(live(), bearer(token));
-    expect(authentication.authenticate(live(), bearer(token))).toBe(first);
+    const first = await authentication.callerOf(live(), bearer(token));
+    expect(authentication.callerOf(live(), bearer(token))).toEqual(first);
   });
 
   test("lasts five minutes to the second, cached or not, and then says so", async () => {
     const { authentication, live, clock, basis, refusal } = await scene();
     const [used, unused] = [accessToken(basis), accessToken(basis, { claims: { jti: "another" } })];
     clock.advance(299_999);
-    await authentication.authenticate(live(), bearer(used));
+    await authentication.callerOf(live(), bearer(used));
     clock.advance(1);
     for (const token of [used, used, unused]) {
       const problem = await refusal(token);
@@ -108,7 +108,7 @@ describe("an access token", () => {
     const { authentication, live, memory, clock, basis, refusal } = await scene();
     const token = accessToken(basis, { claims: { exp: basis.nowSeconds + 3600 } });
     clock.advance(60_000);
-    await authentication.authenticate(live(), bearer(token));
+    await authentication.callerOf(live(), bearer(token));
     memory.put(changed(bookshop, withSessions({ accessTokenSeconds: 60 })));
     expect((await refusal(token)).code).toBe("token_expired");
   });
@@ -118,7 +118,7 @@ describe("an access token", () => {
     store.breakWith("unavailable");
     const token = accessToken(basis);
     for (let i = 0; i < 3; i += 1)
-      expect(await authentication.authenticate(live(), bearer(token))).toMatchObject({ name: "alice" });
+      expect(await authentication.callerOf(live(), bearer(token))).toMatchObject({ name: "alice" });
     expect([...store.calls.keys()]).toEqual(["followEndedSessions"]);
   });
 });
@@ -162,7 +162,7 @@ describe("a token that this project did not make for this use is refused:", () =
   test("(the same claims, right, are taken, a start in the past included)", async () => {
     const { authentication, live, basis } = await scene();
     const token = accessToken(basis, { claims: { nbf: basis.nowSeconds } });
-    expect(await authentication.authenticate(live(), bearer(token))).toMatchObject({ name: "alice" });
+    expect(await authentication.callerOf(live(), bearer(token))).toMatchObject({ name: "alice" });
   });
 
   test("no algorithm, with an empty signature or none", async () => {
@@ -248,17 +248,17 @@ describe("a token that this project did not make for this use is refused:", () =
     const twin = changed(bookshop, inNamespace("other"), withConfig({ uid: "another-uid" }));
     const { authentication, live, basis, memory } = await scene([bookshop, twin]);
     const token = bearer(accessToken(basis));
-    await authentication.authenticate(live(), token);
+    await authentication.callerOf(live(), token);
     const other = memory.directory.project({ namespace: "other", name: "bookshop" });
     if (other instanceof Promise || other.outcome !== "found") throw new Error("The other project is not live");
     expect(other.value.signing).toBe(live().signing);
-    expect((await refusalOf(() => authentication.authenticate(other.value, token))).code).toBe("invalid_credentials");
+    expect((await refusalOf(() => authentication.callerOf(other.value, token))).code).toBe("invalid_credentials");
   });
 
   test("a token of the project that stood under this name before", async () => {
     const { authentication, live, basis, memory, refusal } = await scene();
     const token = accessToken(basis);
-    await authentication.authenticate(live(), bearer(token));
+    await authentication.callerOf(live(), bearer(token));
     memory.put(changed(bookshop, withConfig({ uid: "made-anew" })));
     expect((await refusal(token)).code).toBe("invalid_credentials");
   });
@@ -276,25 +276,25 @@ describe("what changes in the project works on the next request with a used toke
   test("the user's role and access", async () => {
     const { authentication, live, basis, memory } = await scene();
     const token = bearer(accessToken(basis));
-    await authentication.authenticate(live(), token);
+    await authentication.callerOf(live(), token);
     memory.put(changed(bookshop, withUser("alice", { role: "Administrators", access: "Read" })));
-    expect(await authentication.authenticate(live(), token)).toMatchObject({ role: "Administrators", access: "Read" });
+    expect(await authentication.callerOf(live(), token)).toMatchObject({ role: "Administrators", access: "Read" });
   });
 
   test("a removed user, until the same one is back", async () => {
     const { authentication, live, basis, memory, refusal } = await scene();
     const token = accessToken(basis);
-    await authentication.authenticate(live(), bearer(token));
+    await authentication.callerOf(live(), bearer(token));
     memory.put(changed(bookshop, withoutUser("alice")));
     expect((await refusal(token)).code).toBe("invalid_credentials");
     memory.put(bookshop);
-    expect(await authentication.authenticate(live(), bearer(token))).toMatchObject({ name: "alice" });
+    expect(await authentication.callerOf(live(), bearer(token))).toMatchObject({ name: "alice" });
   });
 
   test("a changed password", async () => {
     const { authentication, live, basis, memory, refusal } = await scene();
     const token = accessToken(basis);
-    await authentication.authenticate(live(), bearer(token));
+    await authentication.callerOf(live(), bearer(token));
     memory.put(changed(bookshop, withUser("alice", { password: "another" })));
     expect((await refusal(token)).code).toBe("invalid_credentials");
   });
@@ -304,26 +304,26 @@ describe("what changes in the project works on the next request with a used toke
     const old = bookshop.signing.keys[0] as SigningKey;
     const next = signingKey();
     const token = accessToken(basis);
-    await authentication.authenticate(live(), bearer(token));
+    await authentication.callerOf(live(), bearer(token));
     memory.put(changed(bookshop, withSigningKeys({ ...old, signs: false }, next)));
-    expect(await authentication.authenticate(live(), bearer(token))).toMatchObject({ name: "alice" });
+    expect(await authentication.callerOf(live(), bearer(token))).toMatchObject({ name: "alice" });
     const login = await sessions.login(live(), basic("alice"), address);
     expect(JSON.parse(Buffer.from(login.access_token.split(".")[0] ?? "", "base64url").toString()).kid).toBe(next.kid);
     memory.put(changed(bookshop, withSigningKeys(next)));
     expect((await refusal(token)).code).toBe("invalid_credentials");
-    expect(await authentication.authenticate(live(), bearer(login.access_token))).toMatchObject({ name: "alice" });
+    expect(await authentication.callerOf(live(), bearer(login.access_token))).toMatchObject({ name: "alice" });
   });
 
   test("but not an ended session of another user", async () => {
     const { authentication, sessions, live } = await scene();
     const alice = await sessions.login(live(), basic("alice"), address);
     const bob = await sessions.login(live(), basic("bob"), address);
-    const caller = await authentication.authenticate(live(), bearer(alice.access_token));
+    const caller = await authentication.callerOf(live(), bearer(alice.access_token));
     await sessions.endSession(live(), caller, alice.session_id);
-    expect((await refusalOf(() => authentication.authenticate(live(), bearer(alice.access_token)))).code).toBe(
+    expect((await refusalOf(() => authentication.callerOf(live(), bearer(alice.access_token)))).code).toBe(
       "invalid_credentials",
     );
-    expect(await authentication.authenticate(live(), bearer(bob.access_token))).toMatchObject({ name: "bob" });
+    expect(await authentication.callerOf(live(), bearer(bob.access_token))).toMatchObject({ name: "bob" });
   });
 });
 
@@ -334,12 +334,12 @@ test("a directory that can't answer is a 503 and never a 401, and the token is n
     user: async (...args) => (answers ? memory.user(...args) : { outcome: "unavailable" }),
   }));
   const token = accessToken(basis);
-  await authentication.authenticate(live(), bearer(token));
+  await authentication.callerOf(live(), bearer(token));
   answers = false;
   expect((await refusal(token)).code).toBe("project_unavailable");
   expect((await refusal(accessToken(basis, { claims: { jti: "new" } }))).code).toBe("project_unavailable");
   answers = true;
-  expect(await authentication.authenticate(live(), bearer(token))).toMatchObject({ name: "alice" });
+  expect(await authentication.callerOf(live(), bearer(token))).toMatchObject({ name: "alice" });
 });
 
 test("the published keys are the public halves only", async () => {

@@ -14,7 +14,7 @@ async function scene() {
 
 test("a key proves the ApiKey it was made for, with its live role and access", async () => {
   const { authentication, live } = await scene();
-  expect(await authentication.authenticate(live(), apikey("frontend"))).toEqual({
+  expect(await authentication.callerOf(live(), apikey("frontend"))).toEqual({
     kind: "apikey",
     name: "frontend",
     description: "The shop's pages",
@@ -23,17 +23,16 @@ test("a key proves the ApiKey it was made for, with its live role and access", a
   });
 });
 
-test("a repeated header answers without a promise, and with the same caller", async () => {
+test("a header answers without a promise while the directory does", async () => {
   const { authentication, live } = await scene();
-  const first = await authentication.authenticate(live(), apikey("frontend"));
-  expect(authentication.authenticate(live(), apikey("frontend"))).toBe(first);
+  expect(authentication.callerOf(live(), apikey("frontend"))).toMatchObject({ name: "frontend" });
 });
 
 test("an unknown key, one character more, and another case are refused alike", async () => {
   const { authentication, live } = await scene();
   const right = keyOf("frontend");
   for (const wrong of ["unknown", `${right}x`, right.toUpperCase(), right.slice(0, -1)]) {
-    const refusal = await refusalOf(() => authentication.authenticate(live(), `apikey ${wrong}`));
+    const refusal = await refusalOf(() => authentication.callerOf(live(), `apikey ${wrong}`));
     expect(refusal.code).toBe("invalid_credentials");
     expect(refusal.headers["WWW-Authenticate"]).toBe(
       'Bearer realm="default/bookshop", error="invalid_token", ApiKey realm="default/bookshop"',
@@ -44,27 +43,23 @@ test("an unknown key, one character more, and another case are refused alike", a
 test("the hash of a key is no key", async () => {
   const { authentication, live } = await scene();
   const sha256 = [...bookshop.keys.keys()][0];
-  expect((await refusalOf(() => authentication.authenticate(live(), `apikey ${sha256}`))).code).toBe(
-    "invalid_credentials",
-  );
+  expect((await refusalOf(() => authentication.callerOf(live(), `apikey ${sha256}`))).code).toBe("invalid_credentials");
 });
 
 test("a removed key is refused on the next request, however often it was used, and works again when it is back", async () => {
   const { authentication, live, memory } = await scene();
-  await authentication.authenticate(live(), apikey("frontend"));
+  await authentication.callerOf(live(), apikey("frontend"));
   memory.put(changed(bookshop, withoutKey("frontend")));
-  expect((await refusalOf(() => authentication.authenticate(live(), apikey("frontend")))).code).toBe(
-    "invalid_credentials",
-  );
+  expect((await refusalOf(() => authentication.callerOf(live(), apikey("frontend")))).code).toBe("invalid_credentials");
   memory.put(bookshop);
-  expect(await authentication.authenticate(live(), apikey("frontend"))).toMatchObject({ name: "frontend" });
+  expect(await authentication.callerOf(live(), apikey("frontend"))).toMatchObject({ name: "frontend" });
 });
 
 test("a changed role works on the next request", async () => {
   const { authentication, live, memory } = await scene();
-  await authentication.authenticate(live(), apikey("frontend"));
+  await authentication.callerOf(live(), apikey("frontend"));
   memory.put(changed(bookshop, withKey("frontend", { role: "Administrators", access: "Write" })));
-  expect(await authentication.authenticate(live(), apikey("frontend"))).toMatchObject({
+  expect(await authentication.callerOf(live(), apikey("frontend"))).toMatchObject({
     role: "Administrators",
     access: "Write",
   });
@@ -75,9 +70,9 @@ test("a key is refused from the second in which it expires, cached or not", asyn
   const expiresAt = clock.now() / 1000 + 60;
   memory.put(changed(bookshop, withKey("frontend", { expiresAt })));
   clock.advance(59_999);
-  await authentication.authenticate(live(), apikey("frontend"));
+  await authentication.callerOf(live(), apikey("frontend"));
   clock.advance(1);
-  const refusal = await refusalOf(() => authentication.authenticate(live(), apikey("frontend")));
+  const refusal = await refusalOf(() => authentication.callerOf(live(), apikey("frontend")));
   expect(refusal.code).toBe("token_expired");
   expect(refusal.headers["WWW-Authenticate"]).toBe('ApiKey realm="default/bookshop"');
 });
@@ -93,10 +88,10 @@ test("a key of another project is refused, used there before or not", async () =
   const other = memory.directory.project({ namespace: "other", name: "bookshop" });
   if (other instanceof Promise || other.outcome !== "found") throw new Error("The other project is not live");
   for (let i = 0; i < 2; i += 1) {
-    expect((await refusalOf(() => authentication.authenticate(other.value, apikey("frontend")))).code).toBe(
+    expect((await refusalOf(() => authentication.callerOf(other.value, apikey("frontend")))).code).toBe(
       "invalid_credentials",
     );
-    await authentication.authenticate(live(), apikey("frontend"));
+    await authentication.callerOf(live(), apikey("frontend"));
   }
 });
 
@@ -105,7 +100,7 @@ test("keys work while the store can't be reached: no request asks it", async () 
   const store = breakable(await sessionStore(clock));
   const { authentication, live } = await authenticationSetup({ store: store.store, projects: [bookshop], clock });
   store.breakWith("unavailable");
-  expect(await authentication.authenticate(live(), apikey("frontend"))).toMatchObject({ kind: "apikey" });
+  expect(await authentication.callerOf(live(), apikey("frontend"))).toMatchObject({ kind: "apikey" });
   expect([...store.calls.keys()]).toEqual(["followEndedSessions"]);
 });
 
@@ -121,12 +116,12 @@ test("a directory that can't answer is a 503 and never a 401, and what was prove
       key: async (...args) => (answers ? memory.key(...args) : { outcome: "unavailable" }),
     }),
   });
-  await authentication.authenticate(live(), apikey("frontend"));
+  await authentication.callerOf(live(), apikey("frontend"));
   answers = false;
-  const refusal = await refusalOf(() => authentication.authenticate(live(), apikey("frontend")));
+  const refusal = await refusalOf(() => authentication.callerOf(live(), apikey("frontend")));
   expect(refusal.code).toBe("project_unavailable");
   expect(refusal.headers).toEqual({ "Retry-After": "1" });
-  expect((await refusalOf(() => authentication.authenticate(live(), "apikey other"))).code).toBe("project_unavailable");
+  expect((await refusalOf(() => authentication.callerOf(live(), "apikey other"))).code).toBe("project_unavailable");
   answers = true;
-  expect(await authentication.authenticate(live(), apikey("frontend"))).toMatchObject({ kind: "apikey" });
+  expect(await authentication.callerOf(live(), apikey("frontend"))).toMatchObject({ kind: "apikey" });
 });

@@ -222,3 +222,51 @@ test("of two projects that name one host, all lookups find the first", () => {
   memory.replace([library, changed(library, inNamespace("other"))]);
   expect(found(directory.host("library.example")).config.namespace).toBe("default");
 });
+
+describe("whoever listens for changes", () => {
+  function listening(...projects: readonly ProjectParts[]) {
+    const made = scene(...projects);
+    const heard: string[] = [];
+    const stop = made.directory.onChange((name) => heard.push(name));
+    return { ...made, heard, stop };
+  }
+
+  test("hears of a project that is put, and of no other", () => {
+    const { memory, heard } = listening(bookshop, library);
+    memory.put(changed(bookshop, withoutKey("ci")));
+    expect(heard).toEqual(["default/bookshop"]);
+  });
+
+  test("hears of a project that is removed", () => {
+    const { memory, heard } = listening(bookshop, library);
+    memory.remove(library.project);
+    expect(heard).toEqual(["default/library"]);
+  });
+
+  test("hears of all that were and all that are when everything is replaced", () => {
+    const { memory, heard } = listening(bookshop);
+    memory.replace([library]);
+    expect(heard).toEqual(["default/bookshop", "default/library"]);
+  });
+
+  test("finds what is new already while it hears of it", () => {
+    const { memory, directory } = listening(bookshop);
+    const found: unknown[] = [];
+    directory.onChange(() => found.push(directory.project(bookshop.project)));
+    memory.remove(bookshop.project);
+    expect(found).toEqual([{ outcome: "unknown" }]);
+  });
+
+  test("hears nothing once it has ended that", () => {
+    const { memory, heard, stop } = listening(bookshop);
+    stop();
+    memory.put(bookshop);
+    expect(heard).toEqual([]);
+  });
+});
+
+test("who holds a host is known without its project", () => {
+  const { directory } = scene(bookshop, library);
+  expect(directory.hostHolder("library.example")).toBe("default/library");
+  expect(directory.hostHolder("other.example")).toBeUndefined();
+});

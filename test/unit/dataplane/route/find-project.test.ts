@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Directory, LiveProject, Lookup } from "../../../../dataplane/config/directory.ts";
-import { findProject, hostName } from "../../../../dataplane/route/find-project.ts";
+import { findProject } from "../../../../dataplane/route/find-project.ts";
 
 type Found = Lookup<LiveProject>;
 
@@ -13,21 +13,6 @@ function lookUp(claimed: Found | Promise<Found>) {
   } as unknown as Directory;
   return findProject({ directory, address: { origin: "", path: [] } }, "shop.test", ["api", "books"]);
 }
-
-describe("the host that a request names", () => {
-  it.each([
-    ["api.example.org", "api.example.org"],
-    ["API.Example.ORG:8080", "api.example.org"],
-    ["api.example.org.", "api.example.org"],
-    ["api.example.org.:8080", "api.example.org"],
-    ["api.example.org..", "api.example.org."],
-    ["[::1]", "[::1]"],
-    ["[::1]:80", "[::1]"],
-    ["", ""],
-  ])("%s is %s", (host, name) => {
-    expect(hostName(host)).toBe(name);
-  });
-});
 
 describe("a host of which it is not known whether a project claims it, or of a project that can't be loaded", () => {
   const unavailable = { outcome: "unavailable" } as const;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { splitTarget } from "../../../../dataplane/route/route.ts";
+import { splitTarget } from "../../../../dataplane/route/request-target.ts";
 
 const segmentsOf = (target: string) => splitTarget(target).segments;
 const faultOf = (target: string) => splitTarget(target).fault?.code;

@@ -44,9 +44,8 @@ beforeEach(async () => {
 
 const login = (username: string): Promise<LoginAnswer> => scene.sessions.login(scene.live(), basic(username), address);
 const callerOf = async ({ access_token }: LoginAnswer): Promise<Caller> =>
-  await scene.authentication.authenticate(scene.live(), bearer(access_token));
-const key = async (name: string): Promise<Caller> =>
-  await scene.authentication.authenticate(scene.live(), apikey(name));
+  await scene.authentication.callerOf(scene.live(), bearer(access_token));
+const key = async (name: string): Promise<Caller> => await scene.authentication.callerOf(scene.live(), apikey(name));
 const list = async (caller: Caller): Promise<readonly string[]> =>
   (await scene.sessions.sessions(scene.live(), caller)).map(({ id }) => id).sort();
 const see = (caller: Caller, { session_id }: LoginAnswer) => scene.sessions.session(scene.live(), caller, session_id);
@@ -54,7 +53,7 @@ const end = (caller: Caller, { session_id }: LoginAnswer) =>
   scene.sessions.endSession(scene.live(), caller, session_id);
 const works = async ({ access_token }: LoginAnswer): Promise<boolean> => {
   try {
-    return (await scene.authentication.authenticate(scene.live(), bearer(access_token))).kind === "user";
+    return (await scene.authentication.callerOf(scene.live(), bearer(access_token))).kind === "user";
   } catch {
     return false;
   }
@@ -127,7 +126,7 @@ describe("the sessions of a project", () => {
     const alice = await login("alice");
     const found = scene.memory.directory.project({ namespace: "other", name: "bookshop" });
     if (found instanceof Promise || found.outcome !== "found") throw new Error("The other project is not live");
-    const ops = await scene.authentication.authenticate(found.value, apikey("ops"));
+    const ops = await scene.authentication.callerOf(found.value, apikey("ops"));
     expect(await scene.sessions.sessions(found.value, ops)).toEqual([]);
     const refused = [
       () => scene.sessions.session(found.value, ops, alice.session_id),
@@ -209,13 +208,13 @@ describe("ending a session", () => {
     const replica = await authenticationSetup({ store: store.store, projects: [bookshop], clock });
     const alice = await login("alice");
     const late = await login("alice");
-    await replica.authentication.authenticate(replica.live(), bearer(alice.access_token));
+    await replica.authentication.callerOf(replica.live(), bearer(alice.access_token));
     await end(await key("ops"), alice);
     await end(await key("ops"), late);
     const newcomer = await authenticationSetup({ store: store.store, projects: [bookshop], clock });
     for (const { authentication, live } of [replica, newcomer]) {
       for (const { access_token } of [alice, late]) {
-        expect((await refusalOf(() => authentication.authenticate(live(), bearer(access_token)))).code).toBe(
+        expect((await refusalOf(() => authentication.callerOf(live(), bearer(access_token)))).code).toBe(
           "invalid_credentials",
         );
       }
@@ -227,7 +226,7 @@ describe("ending a session", () => {
     const { authentication, sessions, live } = await authenticationSetup({ store: deaf, projects: [bookshop], clock });
     const alice = await login("alice");
     await sessions.endSession(live(), await callerOf(alice), alice.session_id);
-    expect((await refusalOf(() => authentication.authenticate(live(), bearer(alice.access_token)))).code).toBe(
+    expect((await refusalOf(() => authentication.callerOf(live(), bearer(alice.access_token)))).code).toBe(
       "invalid_credentials",
     );
   });
@@ -242,7 +241,7 @@ describe("ending a session", () => {
     scene.memory.put(long);
     const newcomer = await authenticationSetup({ store: store.store, projects: [long], clock });
     for (const { authentication, live } of [scene, newcomer]) {
-      expect((await refusalOf(() => authentication.authenticate(live(), bearer(alice.access_token)))).code).toBe(
+      expect((await refusalOf(() => authentication.callerOf(live(), bearer(alice.access_token)))).code).toBe(
         "invalid_credentials",
       );
     }
@@ -253,7 +252,7 @@ describe("ending a session", () => {
     const alice = await login("alice");
     await replica.authentication.close();
     await end(await key("ops"), alice);
-    expect(await replica.authentication.authenticate(replica.live(), bearer(alice.access_token))).toMatchObject({
+    expect(await replica.authentication.callerOf(replica.live(), bearer(alice.access_token))).toMatchObject({
       name: "alice",
     });
   });
@@ -298,7 +297,7 @@ test("sessions answer project_unavailable when their users can't be looked up", 
     }),
   });
   const alice = await login("alice");
-  const ops = await replica.authentication.authenticate(replica.live(), apikey("ops"));
+  const ops = await replica.authentication.callerOf(replica.live(), apikey("ops"));
   answers = false;
   const asks = [
     () => replica.sessions.sessions(replica.live(), ops),

@@ -94,7 +94,7 @@ describe("a login", () => {
   test("works where the project's authentication is disabled", async () => {
     const { login, live, authentication } = await scene([changed(bookshop, withAuthenticationDisabled())]);
     const { access_token } = await login();
-    expect(await authentication.authenticate(live(), bearer(access_token))).toMatchObject({ name: "alice" });
+    expect(await authentication.callerOf(live(), bearer(access_token))).toMatchObject({ name: "alice" });
   });
 
   test("is reported, and says nothing secret", async () => {
@@ -291,7 +291,7 @@ describe("a refresh", () => {
     clock.advance(3_600_000);
     const answer = await refresh(opened.refresh_token);
     expect(Object.keys(answer)).toEqual(["access_token"]);
-    expect(await authentication.authenticate(live(), bearer(answer.access_token))).toMatchObject({
+    expect(await authentication.callerOf(live(), bearer(answer.access_token))).toMatchObject({
       name: "alice",
       sessionId: opened.session_id,
     });
@@ -305,7 +305,7 @@ describe("a refresh", () => {
     const answers = await Promise.all(Array.from({ length: 20 }, () => refresh(refresh_token)));
     expect(new Set(answers.map(({ access_token }) => access_token)).size).toBe(20);
     for (const { access_token } of answers) {
-      expect(await authentication.authenticate(live(), bearer(access_token))).toMatchObject({ name: "alice" });
+      expect(await authentication.callerOf(live(), bearer(access_token))).toMatchObject({ name: "alice" });
     }
   });
 
@@ -338,7 +338,7 @@ describe("a refresh", () => {
   test("is refused for a session that was ended, even when its token is merely old", async () => {
     const { login, refresh, authentication, sessions, live, clock } = await scene();
     const opened = await login();
-    const caller = await authentication.authenticate(live(), bearer(opened.access_token));
+    const caller = await authentication.callerOf(live(), bearer(opened.access_token));
     await sessions.endSession(live(), caller, opened.session_id);
     expect((await refusalOf(() => refresh(opened.refresh_token))).code).toBe("invalid_credentials");
     clock.advance(2 * 24 * 3_600_000);

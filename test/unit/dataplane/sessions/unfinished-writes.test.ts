@@ -33,7 +33,7 @@ describe("a refresh while the store takes no writes", () => {
     clock.advance(60_000);
     store.breakWith("refused", "touchSession");
     const { access_token } = await refresh(opened.refresh_token);
-    const caller = await authentication.authenticate(live(), bearer(access_token));
+    const caller = await authentication.callerOf(live(), bearer(access_token));
     const seen = () => sessions.session(live(), caller, opened.session_id);
     const { created, last_refresh } = await seen();
     expect(last_refresh).toBe(created);

@@ -31,11 +31,7 @@ describe("what is published and has no object", () => {
   it("is looked for again after 15 s when it is most of all, and withdrawn when it is still missing", async () => {
     const { taken, time, logged } = await completeWithout(projects(11), ["shop/a"]);
     expect(taken()).toEqual([]);
-    expect(logged.at(-1)).toEqual([
-      "warn",
-      expect.stringMatching(/^Mass deletion suspected/),
-      { projects: 11 },
-    ]);
+    expect(logged.at(-1)).toEqual(["warn", expect.stringMatching(/^Mass deletion suspected/), { projects: 11 }]);
     await time.advance(14_999);
     expect(taken()).toEqual([]);
     await time.advance(1);

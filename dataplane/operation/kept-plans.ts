@@ -1,0 +1,141 @@
+// Plans that were decided for earlier requests, by key, each until something of its project changes: what is in here may be used. Bounded by
+// memory; which one makes room is found by SIEVE (Zhang and others, NSDI 2024): the oldest one that was not used since it was last looked at.
+// So keys that come once, such as made-up queries, push out each other and nothing that is used, and a use costs one assignment.
+
+import type { RequestShape } from "../route/request-target.ts";
+
+export interface KeptPlans<Plan> {
+  find(key: string): Plan | undefined;
+  /** How often something changed so far. What is decided from now on may be kept with this figure. */
+  changes(): number;
+  keep(shape: Pick<RequestShape, "key" | "queryLength">, plan: Plan, from: Origin): void;
+  forget(key: string): void;
+  /** Something changed that plans of this project were made from. */
+  drop(project: string): void;
+}
+
+export interface Origin {
+  /** `<namespace>/<name>` of the project. */
+  readonly project: string;
+  /** `changes()` before anything was looked up for it: when it is another one now, the plan may be outdated already. */
+  readonly changes: number;
+}
+
+interface Kept<Plan> {
+  readonly key: string;
+  readonly plan: Plan;
+  readonly project: string;
+  readonly bytes: number;
+  isUsed: boolean;
+  older: Kept<Plan> | undefined;
+  newer: Kept<Plan> | undefined;
+}
+
+/** All plans of a replica: some ten thousand for API keys, fewer for tokens, whose text is longer. */
+const maxBytes = 16 * 1024 * 1024;
+/** Larger ones are not kept: a few of them would take the place of all others. */
+const maxPlanBytes = 64 * 1024;
+/** What plans of objects and values take, measured with their counters and callers. */
+const usualBytes = 2_048;
+/** What a filter of a list takes as an object, for each character that it has as text. */
+const bytesPerQueryCharacter = 64;
+
+export function createKeptPlans<Plan extends {}>(limit = maxBytes): KeptPlans<Plan> {
+  const kept = new Map<string, Kept<Plan>>();
+  const ofProject = new Map<string, Set<Kept<Plan>>>();
+  const ages = createAges<Plan>();
+  let bytes = 0;
+  let changes = 0;
+
+  const remove = (each: Kept<Plan>): void => {
+    kept.delete(each.key);
+    ages.remove(each);
+    bytes -= each.bytes;
+    const siblings = ofProject.get(each.project);
+    siblings?.delete(each);
+    if (siblings?.size === 0) ofProject.delete(each.project);
+  };
+
+  const makeRoom = (needed: number): void => {
+    while (bytes + needed > limit) {
+      const each = ages.next();
+      if (each === undefined) return;
+      if (each.isUsed) each.isUsed = false;
+      else remove(each);
+    }
+  };
+
+  const add = (each: Kept<Plan>): void => {
+    makeRoom(each.bytes);
+    kept.set(each.key, each);
+    ages.add(each);
+    bytes += each.bytes;
+    const siblings = ofProject.get(each.project);
+    if (siblings === undefined) ofProject.set(each.project, new Set([each]));
+    else siblings.add(each);
+  };
+
+  const forget = (key: string): void => {
+    const each = kept.get(key);
+    if (each !== undefined) remove(each);
+  };
+
+  return {
+    find(key) {
+      const each = kept.get(key);
+      if (each === undefined) return undefined;
+      each.isUsed = true;
+      return each.plan;
+    },
+    changes: () => changes,
+    keep({ key, queryLength }, plan, { project, changes: before }) {
+      if (before !== changes) return;
+      // Of one byte a character as Node reads them, and twice for what is made of them.
+      const size = usualBytes + 2 * key.length + bytesPerQueryCharacter * queryLength;
+      if (size > Math.min(maxPlanBytes, limit)) return;
+      // Two requests may have been decided at once.
+      forget(key);
+      add({ key, plan, project, bytes: size, isUsed: false, older: undefined, newer: undefined });
+    },
+    forget,
+    drop(project) {
+      changes += 1;
+      for (const each of ofProject.get(project) ?? []) remove(each);
+    },
+  };
+}
+
+interface Ages<Plan> {
+  add(each: Kept<Plan>): void;
+  remove(each: Kept<Plan>): void;
+  /** From old to new, then from the oldest again; undefined where there is none. */
+  next(): Kept<Plan> | undefined;
+}
+
+/** A list of its own: an iterator of the map, kept between two uses, would hold every table that the map ever had. */
+function createAges<Plan>(): Ages<Plan> {
+  let oldest: Kept<Plan> | undefined;
+  let newest: Kept<Plan> | undefined;
+  let hand: Kept<Plan> | undefined;
+  return {
+    add(each) {
+      each.older = newest;
+      if (newest === undefined) oldest = each;
+      else newest.newer = each;
+      newest = each;
+    },
+    remove(each) {
+      const { older, newer } = each;
+      if (older === undefined) oldest = newer;
+      else older.newer = newer;
+      if (newer === undefined) newest = older;
+      else newer.older = older;
+      if (hand === each) hand = newer;
+    },
+    next() {
+      const each = hand ?? oldest;
+      hand = each?.newer;
+      return each;
+    },
+  };
+}

@@ -1,0 +1,153 @@
+// What a request names, as raw text: its target, split before any decoding, so that `%2F` and `..` stay characters of a segment; its host; and
+// both without the id of an object or the path below a root key, by which its plan is kept. Refuses bad paths with 400 and 414.
+
+import type { FastifyRequest } from "fastify";
+import { Problem } from "../../core/errors/problem.ts";
+import { percentDecoded } from "../../core/http/percent-decoded.ts";
+import type { Directory } from "../config/directory.ts";
+
+export const maxPathBytes = 8 * 1024;
+export const maxSegmentBytes = 1024;
+
+export interface SplitTarget {
+  /** Decoded segments, one trailing slash ignored; those that `fault` is about stand as they were sent. */
+  readonly segments: readonly string[];
+  /** The text after `?`, still encoded; or empty. */
+  readonly query: string;
+  /** Why the path is refused, once it is known whose request it is: refused requests are counted for their project. */
+  readonly fault: Problem | undefined;
+}
+
+/** `target` is the request line's: origin form, or absolute form as proxies send it. */
+export function splitTarget(target: string): SplitTarget {
+  const origin = target.charCodeAt(0) === 47 ? target : originForm(target);
+  const mark = origin.indexOf("?");
+  const path = mark < 0 ? origin : origin.slice(0, mark);
+  const query = mark < 0 ? "" : origin.slice(mark + 1);
+  if (path.length > maxPathBytes) {
+    const fault = new Problem("path_too_long", `A path may have at most ${maxPathBytes} bytes`);
+    return { segments: rawSegments(path.slice(1)), query, fault };
+  }
+  return { ...decodedPath(path.slice(1)), query };
+}
+
+/** `path` is without the slash that it begins with. */
+export function decodedPath(path: string): Pick<SplitTarget, "segments" | "fault"> {
+  return decodeSegments(rawSegments(path), path.includes("%"));
+}
+
+function rawSegments(path: string): readonly string[] {
+  const raw = path.split("/");
+  if (raw.at(-1) === "") raw.pop();
+  return raw;
+}
+
+function originForm(target: string): string {
+  const match = /^https?:\/\/[^/?#]+(\/[^#]*)?$/i.exec(target);
+  if (!match)
+    throw new Problem(
+      "invalid_request",
+      "The request target must be a path that starts with a slash, or an absolute URL",
+    );
+  return match[1] ?? "/";
+}
+
+function decodeSegments(raw: readonly string[], encoded: boolean): Pick<SplitTarget, "segments" | "fault"> {
+  let fault: Problem | undefined;
+  const segments: string[] = [];
+  for (const segment of raw) {
+    const decoded = encoded ? percentDecoded(segment) : segment;
+    fault ??= faultOf(decoded);
+    segments.push(decoded ?? segment);
+  }
+  return { segments, fault };
+}
+
+function faultOf(decoded: string | undefined): Problem | undefined {
+  if (decoded === undefined) {
+    return new Problem("invalid_path", "A path segment is not percent-encoded UTF-8; write `%25` for a percent sign");
+  }
+  if (decoded === "") {
+    return new Problem("invalid_path", "The path has an empty segment; write one slash between segments");
+  }
+  if (decoded.includes("\0")) return new Problem("invalid_path", "A path segment can't contain NUL");
+  if (decoded.length > maxSegmentBytes / 4 && Buffer.byteLength(decoded) > maxSegmentBytes) {
+    return new Problem("path_too_long", `A path segment may have at most ${maxSegmentBytes} bytes`);
+  }
+  return undefined;
+}
+
+/** Lower case, without the port and without the dot that may end a fully qualified name; empty when there is none. */
+export function hostName(host: string): string {
+  const colon = host.lastIndexOf(":");
+  const name = colon > host.lastIndexOf("]") ? host.slice(0, colon) : host;
+  return (name.endsWith(".") ? name.slice(0, -1) : name).toLowerCase();
+}
+
+/** A request for stored data, as far as its plan goes. */
+export interface RequestShape {
+  /** Requests of one key have one plan, as long as the configuration and what the credential proves stand. */
+  readonly key: string;
+  /** Characters of the query, which stands in a plan as what it says. */
+  readonly queryLength: number;
+  /** Segments of the path that name the project. */
+  readonly baseLength: number;
+  /** Decoded segments below the resource or root key: an object's id, or where a value stands. */
+  readonly below: readonly string[];
+}
+
+/** Characters of target, host and credential: longer ones are rare, and would take others' memory. */
+const maxShapeLength = 4_096;
+
+/**
+ * Undefined of every other request, of one that names no host, and of a path that is refused or whose first segment below the project's
+ * base is not written as `api` or `json`: these are decided anew each time. `publicPath` = decoded segments of the public address.
+ */
+export function requestShape(
+  directory: Pick<Directory, "hostHolder">,
+  publicPath: readonly string[],
+  request: FastifyRequest,
+  target: string,
+): RequestShape | undefined {
+  const { host, headers } = request;
+  const { authorization } = headers;
+  if (host === "" || target.length + host.length + (authorization?.length ?? 0) > maxShapeLength) return undefined;
+  const holder = directory.hostHolder(hostName(host));
+  const mark = target.indexOf("?");
+  const path = mark < 0 ? target : target.slice(0, mark);
+  const baseLength = holder === undefined ? 2 + lengthOfPublicPath(publicPath, path) : 0;
+  const split = splitBelow(path, baseLength);
+  if (split === undefined) return undefined;
+  const { named, below } = split;
+  // No part but the last can contain a line feed, and only a path below something ends in a slash. A holder, because a host may be
+  // claimed and given up. A header that is empty is none that is absent.
+  const origin = `${request.protocol === "https" ? "https" : "http"}://${host}\n${holder ?? ""}`;
+  const credential = authorization === undefined ? "" : `=${authorization}`;
+  const query = mark < 0 ? "" : target.slice(mark);
+  const key = `${request.method}\n${origin}\n${credential}\n${named}${below.length > 0 ? "/" : ""}${query}`;
+  return { key, queryLength: query.length, baseLength, below };
+}
+
+function lengthOfPublicPath(publicPath: readonly string[], path: string): number {
+  return publicPath.length > 0 && path.startsWith(`/${publicPath.join("/")}/`) ? publicPath.length : 0;
+}
+
+/** A path with `/api/<resource>` or `/json/<root key>` behind its base: up to there as it was sent, and what comes below. */
+function splitBelow(
+  path: string,
+  baseLength: number,
+): { readonly named: string; readonly below: readonly string[] } | undefined {
+  if (path.charCodeAt(0) !== 47) return undefined;
+  let at = 0;
+  for (let passed = 0; passed < baseLength; passed += 1) {
+    at = path.indexOf("/", at + 1);
+    if (at < 0) return undefined;
+  }
+  const isApi = path.startsWith("/api/", at);
+  if (!isApi && !path.startsWith("/json/", at)) return undefined;
+  const end = path.indexOf("/", at + (isApi ? 5 : 6));
+  if (end < 0) return { named: path, below: [] };
+  const { segments, fault } = decodedPath(path.slice(end + 1));
+  if (fault !== undefined || (isApi && segments.length > 1)) return undefined;
+  return { named: path.slice(0, end), below: segments };
+}

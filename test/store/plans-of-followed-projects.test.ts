@@ -1,0 +1,164 @@
+// A replica that follows Redis and keeps plans: what is published, withdrawn or forgotten reaches requests that found a plan, and
+// leaves the plans of other projects alone.
+
+import { afterEach, expect, it } from "vitest";
+import { systemClock } from "../../core/clock.ts";
+import { configKeys, credentialsKey, projectConfigKey } from "../../core/config/config-keys.ts";
+import { newKeyringText, parseKeyring } from "../../core/config/keyring.ts";
+import type { ProjectParts } from "../../core/config/types.ts";
+import type { RedisClient } from "../../core/redis/redis-client.ts";
+import { textOf, textsOf } from "../../core/redis/reply.ts";
+import { startDataPlane } from "../../dataplane/app.ts";
+import type { Directory } from "../../dataplane/config/directory.ts";
+import { openRedisDirectory } from "../../dataplane/config/open-redis-directory.ts";
+import { createEmbeddedStore } from "../../dataplane/store/embedded/embedded-store.ts";
+import type { Publisher } from "../../operator/publish/publisher.ts";
+import { useEmptiedRedis } from "../support/fleet/emptied-redis.ts";
+import { begunPublisher, openRedisClient } from "../support/fleet/publishing.ts";
+import { unchangingKeyring } from "../support/fleet/unchanging-keyring.ts";
+import { type Reply, send } from "../support/http/http-client.ts";
+import {
+  apikey,
+  changed,
+  project,
+  withConfig,
+  withHosts,
+  withKey,
+  withoutKey,
+  withResource,
+} from "../support/http/projects.ts";
+import { startRedis, type TestRedis } from "../support/redis/redis.ts";
+import { eventually } from "../support/time/eventually.ts";
+
+const keyring = parseKeyring(newKeyringText());
+const readable = withResource("books", { scope: { read: "All" } });
+const shop = project("shop", withKey("ci"), readable);
+const rival = project("rival", withKey("ci"), readable);
+const third = project("third", withKey("ci"), readable);
+const never = 3_600_000;
+
+let redis: TestRedis;
+let redisClient: RedisClient;
+let publisher: Publisher;
+const closing: (() => Promise<void>)[] = [];
+
+useEmptiedRedis(async (own) => {
+  ({ redis, redisClient } = own);
+  publisher = await begunPublisher({ redisClient, keyring });
+});
+afterEach(async () => {
+  for (const close of closing.splice(0).reverse()) await close();
+});
+
+interface FollowingPlane {
+  readonly directory: Directory;
+  /** Projects of which a change was said. */
+  readonly heard: string[];
+  ask(path: string, host?: string): Promise<Reply>;
+  /** So often that a plan is kept and found. */
+  warm(path: string, host?: string): Promise<void>;
+}
+
+async function serve(
+  projects: readonly ProjectParts[],
+  options: { readonly rereadMs?: number; readonly maxLoaded?: number } = {},
+): Promise<FollowingPlane> {
+  for (const parts of projects) await publisher.publish(parts);
+  await publisher.complete();
+  const followed = { url: redis.url, keyring: unchangingKeyring(keyring), clock: systemClock, replica: "r1" };
+  const config = await openRedisDirectory({ ...followed, rereadMs: never, ...options });
+  closing.push(() => config.close());
+  const { directory } = config;
+  const heard: string[] = [];
+  directory.onChange((name) => heard.push(name));
+  await eventually(() => expect(directory.synced()).toBe(true));
+  const store = await createEmbeddedStore({ directory: ":memory:", clock: systemClock });
+  closing.push(() => store.close());
+  const listening = { host: "127.0.0.1", port: 0, adminPort: 0, writeLog: () => undefined };
+  const plane = await startDataPlane({ ...listening, directory, store });
+  closing.push(() => plane.close());
+  const ask = (path: string, host = "plane.test"): Promise<Reply> =>
+    send(plane.url, path, { as: apikey("ci"), headers: { host } });
+  const warm = async (path: string, host?: string): Promise<void> => {
+    for (let time = 0; time < 3; time += 1) expect((await ask(path, host)).status).toBe(200);
+    heard.length = 0;
+  };
+  return { directory, heard, ask, warm };
+}
+
+const shopBooks = "/default/shop/api/books";
+const rivalBooks = "/default/rival/api/books";
+
+it("refuses a key that was revoked with the first request after it hears of that, and other projects hear nothing", async () => {
+  const { heard, ask, warm } = await serve([shop, rival]);
+  await warm(rivalBooks);
+  await warm(shopBooks);
+  await publisher.publish(changed(shop, withoutKey("ci")));
+  await eventually(() => expect(heard).toContain("default/shop"));
+  expect((await ask(shopBooks)).code).toBe("invalid_credentials");
+  expect((await ask(rivalBooks)).status).toBe(200);
+  expect(new Set(heard)).toEqual(new Set(["default/shop"]));
+});
+
+it("refuses a key whose revocation it only finds by comparing revisions", async () => {
+  const { heard, ask, warm } = await serve([shop], { rereadMs: 300 });
+  await warm(shopBooks);
+  await publishWithoutHint(changed(shop, withoutKey("ci")));
+  await eventually(() => expect(heard).toContain("default/shop"));
+  expect((await ask(shopBooks)).code).toBe("invalid_credentials");
+});
+
+it("goes by a changed policy, a project that is withdrawn, and one that is made again under its name", async () => {
+  const { ask, warm } = await serve([shop]);
+  await warm(shopBooks);
+  await publisher.publish(changed(shop, withResource("books", { access: { read: "Nobody" } })));
+  await eventually(async () => expect((await ask(shopBooks)).code).toBe("insufficient_access"));
+  await publisher.publish(shop);
+  await eventually(async () => expect((await ask(shopBooks)).status).toBe(200));
+  await publisher.withdraw(shop.project);
+  await eventually(async () => expect((await ask(shopBooks)).code).toBe("unknown_project"));
+  await publisher.publish(changed(shop, withConfig({ uid: "another" }), withoutKey("ci"), withKey("other")));
+  await eventually(async () => expect((await ask(shopBooks)).code).toBe("invalid_credentials"));
+});
+
+it("goes by a host that another project claims", async () => {
+  const open = withResource("books", { access: { read: "Anyone" } });
+  const { ask, directory, warm } = await serve([changed(shop, withHosts("a.test")), changed(rival, open)]);
+  await warm("/api/books", "a.test");
+  await warm(rivalBooks, "b.test");
+  await publisher.publish(changed(shop, withHosts()));
+  await publisher.publish(changed(rival, withoutKey("ci"), withHosts("a.test", "b.test")));
+  await eventually(() => expect(directory.hostHolder("a.test")).toBe("default/rival"));
+  await eventually(async () => expect((await ask("/api/books", "a.test")).code).toBe("invalid_credentials"));
+  expect((await ask(rivalBooks, "b.test")).code).toBe("unknown_path");
+});
+
+it("keeps a project in memory that is used by its plans alone, and drops the plans of one that leaves memory", async () => {
+  const { directory, heard, ask, warm } = await serve([shop, rival, third], { maxLoaded: 2 });
+  const names = () => directory.loaded().map(({ config }) => config.name);
+  await warm(shopBooks);
+  await warm(rivalBooks);
+  await ask(shopBooks);
+  await ask("/default/third/api/books");
+  expect(names().sort()).toEqual(["shop", "third"]);
+  expect(heard).toEqual(["default/rival"]);
+  expect((await ask(rivalBooks)).status).toBe(200);
+});
+
+/** Publishes elsewhere and copies everything but the stream of hints over. */
+async function publishWithoutHint(parts: ProjectParts): Promise<void> {
+  const elsewhere = await startRedis();
+  const other = await openRedisClient(elsewhere.url);
+  const there = await begunPublisher({ redisClient: other, keyring });
+  await there.publish(shop);
+  await there.publish(parts);
+  for (const key of [projectConfigKey(shop.project), credentialsKey(shop.project), configKeys.projects]) {
+    await redisClient.write(key, "DEL", key);
+    const fields = textsOf(await other.read(key, "HGETALL", key));
+    if (fields.length > 0) await redisClient.write(key, "HSET", key, ...fields);
+  }
+  const revision = textOf(await other.read(configKeys.meta, "HGET", configKeys.meta, "revision"));
+  await redisClient.write(configKeys.meta, "HSET", configKeys.meta, "revision", revision);
+  other.disconnect();
+  await elsewhere.stop();
+}

@@ -1,0 +1,174 @@
+// The data plane from its server to an embedded store, asked without a network, with the plans that it is given: to compare one that
+// keeps plans with one that decides every request anew. Ids come in order, so that two worlds that are asked the same answer the same.
+
+import { createLogger } from "../../../core/log/logger.ts";
+import { createAnonymousWrites } from "../../../dataplane/admission/anonymous-writes.ts";
+import { createFairShareLimiter } from "../../../dataplane/admission/fair-share.ts";
+import { withLocalBuckets } from "../../../dataplane/admission/local-buckets.ts";
+import { createAnswerBudget, createBodyBudgets } from "../../../dataplane/admission/memory-budgets.ts";
+import { createRateLimits } from "../../../dataplane/admission/rate-limits.ts";
+import { createAuthentication } from "../../../dataplane/authenticate/create-authentication.ts";
+import type { Directory } from "../../../dataplane/config/directory.ts";
+import { createDocumentLock } from "../../../dataplane/documents/document-lock.ts";
+import type { Exchange } from "../../../dataplane/http/exchange.ts";
+import { createHttpServer } from "../../../dataplane/http/server.ts";
+import { createScanSemaphore } from "../../../dataplane/objects/list/scan.ts";
+import { createObjectIds } from "../../../dataplane/objects/object-ids.ts";
+import { createCollectionPreparer } from "../../../dataplane/objects/prepare-collection.ts";
+import { createMetrics } from "../../../dataplane/observe/metrics.ts";
+import { createAccessLog, createRequestObserver } from "../../../dataplane/observe/observe-request.ts";
+import { createUsage } from "../../../dataplane/observe/usage.ts";
+import { createDescriptions } from "../../../dataplane/openapi/descriptions.ts";
+import { createReferencePage } from "../../../dataplane/openapi/reference-page.ts";
+import type { KeptPlans } from "../../../dataplane/operation/kept-plans.ts";
+import { createPipeline, type KeptPlan } from "../../../dataplane/pipeline.ts";
+import { createQuotas } from "../../../dataplane/quotas/quotas.ts";
+import { publicAddress } from "../../../dataplane/route/find-project.ts";
+import { createSessions } from "../../../dataplane/sessions/create-sessions.ts";
+import { createPasswordVerifier } from "../../../dataplane/sessions/passwords.ts";
+import { createEmbeddedStore } from "../../../dataplane/store/embedded/embedded-store.ts";
+import type { ManualClock } from "../time/manual-clock.ts";
+import { cheapCost } from "./projects.ts";
+
+export interface PlainRequest {
+  readonly method: string;
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string | undefined;
+}
+
+/** All that a client sees, and what the access log says of it. */
+export interface Seen {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, unknown>>;
+  readonly body: string;
+  readonly log: string;
+}
+
+export interface PipelineWorld {
+  ask(request: PlainRequest): Promise<Seen>;
+  /** Counters of requests by label, as Prometheus reads them. */
+  counts(): Promise<readonly string[]>;
+  close(): Promise<void>;
+}
+
+export interface PipelineWorldOptions {
+  readonly directory: Directory;
+  readonly clock: ManualClock;
+  readonly plans: KeptPlans<KeptPlan>;
+  readonly publicUrl?: string;
+  readonly trustedProxies?: readonly string[];
+  /** 0 = every signature is checked anew. */
+  readonly maxVerified?: number;
+}
+
+/** Keeps nothing: every request is decided anew. */
+export const noPlans: KeptPlans<never> = {
+  find: () => undefined,
+  changes: () => 0,
+  keep: () => undefined,
+  forget: () => undefined,
+  drop: () => undefined,
+};
+
+const nothing = (): void => undefined;
+
+export async function createPipelineWorld(options: PipelineWorldOptions): Promise<PipelineWorld> {
+  const { directory, clock, plans, publicUrl = "http://plane.test", trustedProxies = [] } = options;
+  const store = await createEmbeddedStore({ directory: ":memory:", clock });
+  const lines: string[] = [];
+  const logger = createLogger({ level: "info", clock, write: (text) => lines.push(text) });
+  const metrics = createMetrics({
+    configAgeSeconds: () => 0,
+    projects: () => 0,
+    keyringFits: () => true,
+    usageReports: () => [],
+  });
+  const authentication = await createAuthentication({
+    directory,
+    store,
+    clock,
+    issuerOf: ({ config }) => `${publicUrl}/${config.namespace}/${config.name}`,
+    ...(options.maxVerified !== undefined && { maxVerified: options.maxVerified }),
+  });
+  let sessionIds = 0;
+  const sessions = await createSessions({
+    directory,
+    store,
+    clock,
+    authentication,
+    passwords: await createPasswordVerifier({ concurrency: 1, maxWaiting: 64, cost: cheapCost }),
+    newId() {
+      sessionIds += 1;
+      return `0197f6a0-0000-4000-8000-${String(sessionIds).padStart(12, "0")}`;
+    },
+  });
+  const preparer = createCollectionPreparer(store, nothing);
+  const quotas = createQuotas({ store, clock, directory, quotaRoundMs: 3_600_000, onFailed: nothing });
+  const answerBudget = createAnswerBudget<Exchange>((exchange) => exchange.project);
+  const observer = createRequestObserver({
+    metrics,
+    usage: createUsage(clock),
+    accessLog: createAccessLog(logger, clock),
+    answerBudget,
+  });
+  const buckets = withLocalBuckets(store, clock);
+  const server = createHttpServer({
+    serve: createPipeline({
+      store,
+      directory,
+      address: publicAddress(publicUrl),
+      authentication,
+      sessions,
+      anonymousWrites: createAnonymousWrites(buckets),
+      rates: createRateLimits(buckets, clock, metrics.observeLimited),
+      preparer,
+      scanSemaphore: createScanSemaphore(),
+      fairShare: createFairShareLimiter(clock),
+      lock: createDocumentLock(),
+      bodyBudgets: createBodyBudgets(),
+      answerBudget,
+      plans,
+      countersOf: observer.countersOf,
+      descriptions: createDescriptions(),
+      quotas,
+      referencePage: createReferencePage(),
+      clock,
+      newId: createObjectIds(clock, (size) => Buffer.alloc(size)),
+    }),
+    observe: observer.ended,
+    observeRefusal: observer.refused,
+    lifecycle: { stopping: false },
+    logger,
+    trustedProxies,
+  });
+
+  return {
+    async ask({ method, url, headers, body }) {
+      const injected = { method: method as "GET", url, headers: { "x-request-id": "same", ...headers } };
+      const answer = await server.inject(body === undefined ? injected : { ...injected, payload: body });
+      const { date: _, ...shown } = answer.headers;
+      logger.flush();
+      const log = lines
+        .splice(0)
+        .join("")
+        .replaceAll(/,"durationMs":[\d.]+/g, "");
+      return { status: answer.statusCode, headers: shown, body: answer.body, log };
+    },
+    async counts() {
+      const text = await metrics.registry.metrics();
+      return text
+        .split("\n")
+        .filter((line) => /^jsonplane_\w+_requests_total\{/.test(line))
+        .sort();
+    },
+    async close() {
+      await server.close();
+      await preparer.close();
+      await quotas.close();
+      sessions.close();
+      await authentication.close();
+      await store.close();
+    },
+  };
+}

@@ -1,0 +1,186 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { createKeptPlans, type KeptPlans } from "../../../../dataplane/operation/kept-plans.ts";
+
+/** What a plan of a short key takes of the limit, as the bounds say. */
+const usual = 2_048 + 2 * 4;
+
+function keep(plans: KeptPlans<string>, key: string, project = "default/shop", queryLength = 0): void {
+  plans.keep({ key, queryLength }, `plan of ${key}`, { project, changes: plans.changes() });
+}
+
+function found(plans: KeptPlans<string>, keys: readonly string[]): readonly string[] {
+  return keys.filter((key) => plans.find(key) !== undefined);
+}
+
+const key = (at: number): string => `k${String(at).padStart(3, "0")}`;
+const keys = (from: number, to: number): readonly string[] =>
+  Array.from({ length: to - from }, (_, at) => key(from + at));
+
+it("a plan is found by its key, and by no other", () => {
+  const plans = createKeptPlans<string>();
+  keep(plans, "k001");
+  expect(plans.find("k001")).toBe("plan of k001");
+  expect(plans.find("k002")).toBeUndefined();
+});
+
+describe("a change", () => {
+  it("drops the plans of its project, and leaves those of others", () => {
+    const plans = createKeptPlans<string>();
+    keep(plans, "k001");
+    keep(plans, "k002");
+    keep(plans, "k003", "default/rival");
+    plans.drop("default/shop");
+    expect(found(plans, ["k001", "k002", "k003"])).toEqual(["k003"]);
+  });
+
+  it("of a project without plans changes nothing but the figure", () => {
+    const plans = createKeptPlans<string>();
+    keep(plans, "k001");
+    const before = plans.changes();
+    plans.drop("default/other");
+    expect(plans.find("k001")).toBeDefined();
+    expect(plans.changes()).toBe(before + 1);
+  });
+
+  it("while a plan is decided keeps it from being kept, whatever project the change is of", () => {
+    for (const project of ["default/shop", "default/rival"]) {
+      const plans = createKeptPlans<string>();
+      const from = { project: "default/shop", changes: plans.changes() };
+      plans.drop(project);
+      plans.keep({ key: "k001", queryLength: 0 }, "old", from);
+      expect(plans.find("k001")).toBeUndefined();
+    }
+  });
+
+  it("drops what was kept anew, too, when two requests were decided at once", () => {
+    const plans = createKeptPlans<string>();
+    keep(plans, "k001");
+    keep(plans, "k001");
+    plans.drop("default/shop");
+    expect(plans.find("k001")).toBeUndefined();
+  });
+});
+
+describe("memory", () => {
+  it("holds as many as the limit says: of those that nobody used, the oldest goes", () => {
+    const plans = createKeptPlans<string>(10 * usual);
+    for (const each of keys(0, 12)) keep(plans, each);
+    expect(found(plans, keys(0, 12))).toEqual(keys(2, 12));
+  });
+
+  it("counts what a plan gives back: forgotten, dropped, replaced", () => {
+    const plans = createKeptPlans<string>(10 * usual);
+    for (let round = 0; round < 50; round += 1) {
+      for (const each of keys(0, 10)) keep(plans, each, `default/p${round % 3}`);
+      plans.forget(key(round % 10));
+      plans.drop(`default/p${round % 3}`);
+    }
+    for (const each of keys(0, 10)) keep(plans, each);
+    expect(found(plans, keys(0, 10))).toEqual(keys(0, 10));
+  });
+
+  it("counts long keys, and queries by what they become", () => {
+    const plans = createKeptPlans<string>(10 * usual);
+    for (const each of keys(0, 10)) keep(plans, each);
+    keep(plans, `long${"x".repeat(usual)}`);
+    expect(found(plans, keys(0, 10))).toEqual(keys(3, 10));
+    const others = createKeptPlans<string>(10 * usual);
+    for (const each of keys(0, 10)) keep(others, each);
+    keep(others, "k999", "default/shop", usual / 64);
+    expect(found(others, keys(0, 10))).toEqual(keys(2, 10));
+  });
+
+  it("is not given to a plan that would take more than a part of it, which pushes nothing out", () => {
+    const plans = createKeptPlans<string>();
+    keep(plans, "k001");
+    keep(plans, "k002", "default/shop", 64 * 1024);
+    keep(plans, "x".repeat(64 * 1024));
+    expect(found(plans, ["k001", "k002", "x".repeat(64 * 1024)])).toEqual(["k001"]);
+  });
+
+  it("is not taken from plans that are used by a flood of keys that come once", () => {
+    const plans = createKeptPlans<string>(100 * usual);
+    const used = keys(0, 50);
+    for (const each of used) keep(plans, each);
+    for (let at = 0; at < 5_000; at += 1) {
+      keep(plans, `f${at}`.padEnd(4));
+      plans.find(used[at % used.length] as string);
+    }
+    expect(found(plans, used)).toEqual(used);
+  });
+
+  it("is found again after plans went out of use", () => {
+    const plans = createKeptPlans<string>(10 * usual);
+    for (const each of keys(0, 10)) keep(plans, each);
+    found(plans, keys(0, 10));
+    for (const each of keys(10, 20)) {
+      keep(plans, each);
+      plans.find(each);
+    }
+    expect(found(plans, keys(10, 20))).toHaveLength(10);
+  });
+});
+
+/** Plans with what is known of each key: its last plan, unless that was forgotten or dropped. */
+class Followed {
+  readonly plans = createKeptPlans<string>(10 * usual);
+  readonly last = new Map<string, { readonly plan: string; readonly project: string }>();
+  #count = 0;
+
+  keep(of: string, project: string): void {
+    this.#count += 1;
+    const plan = String(this.#count);
+    this.plans.keep({ key: of, queryLength: 0 }, plan, { project, changes: this.plans.changes() });
+    this.last.set(of, { plan, project });
+    expect(this.plans.find(of)).toBe(plan);
+  }
+
+  find(of: string): void {
+    expect([undefined, this.last.get(of)?.plan]).toContain(this.plans.find(of));
+  }
+
+  forget(of: string): void {
+    this.plans.forget(of);
+    this.last.delete(of);
+  }
+
+  drop(dropped: string): void {
+    this.plans.drop(dropped);
+    for (const [of, { project }] of this.last) if (project === dropped) this.last.delete(of);
+  }
+}
+
+const someKey = fc.nat({ max: 25 }).map(key);
+const someProject = fc.constantFrom("default/shop", "default/rival");
+const act: fc.Arbitrary<(followed: Followed) => void> = fc.oneof(
+  {
+    weight: 5,
+    arbitrary: fc.tuple(someKey, someProject).map(
+      ([of, project]) =>
+        (followed: Followed) =>
+          followed.keep(of, project),
+    ),
+  },
+  { weight: 5, arbitrary: someKey.map((of) => (followed: Followed) => followed.find(of)) },
+  { weight: 1, arbitrary: someKey.map((of) => (followed: Followed) => followed.forget(of)) },
+  { weight: 1, arbitrary: someProject.map((project) => (followed: Followed) => followed.drop(project)) },
+);
+
+it("whatever is kept, found, forgotten and dropped, a plan is the last one of its key, and all fit into the limit", () => {
+  fc.assert(
+    fc.property(fc.array(act, { maxLength: 200, size: "max" }), (acts) => {
+      const followed = new Followed();
+      for (const each of acts) each(followed);
+      const { plans, last } = followed;
+      const left = found(plans, keys(0, 26));
+      expect(left.length).toBeLessThanOrEqual(10);
+      expect(left.filter((each) => !last.has(each))).toEqual([]);
+      // Nothing takes room without being found: once nothing is used any more, there is room for ten others.
+      plans.drop("default/shop");
+      plans.drop("default/rival");
+      for (const each of keys(100, 110)) keep(plans, each);
+      expect(found(plans, keys(100, 110))).toHaveLength(10);
+    }),
+  );
+});
