@@ -1,6 +1,6 @@
 // Finds the project that a request's host or path names, and what of the path is left below its base. Refuses with 400 a
 // request that does not name exactly one valid host, because the host chooses the project and stands in links; an unknown project with 404 only
-// when the whole index of projects is known, else with 503.
+// when the whole index of projects is known, else with 503; a claimed host whose project can't be loaded with 503.
 
 import type { IncomingMessage } from "node:http";
 import type { FastifyRequest } from "fastify";
@@ -63,7 +63,9 @@ function byHostOrPath(
   claimed: Lookup<LiveProject>,
   segments: readonly string[],
 ): ResolvedProject | Promise<ResolvedProject> {
-  if (claimed.outcome === "found") return { project: claimed.value, base: "", segments };
+  // Paths of a claimed host belong to its project alone. Only where nobody claims the host does a path name a project: else a host whose
+  // project can't be loaded, or whose claim is not known yet, would serve the project of another tenant.
+  if (claimed.outcome !== "unknown") return { project: found(claimed), base: "", segments };
   const below = address.path.length === 0 ? segments : belowPublicPath(address, segments);
   const [namespace, name] = below;
   if (namespace === undefined || name === undefined) {
