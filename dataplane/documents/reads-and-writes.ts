@@ -88,10 +88,12 @@ export async function patchDocument(deps: DocumentDeps, context: DocumentContext
   const result = await compareAndSet<DocumentWrite>(deps, context, async ({ expected }, text) => {
     // Operations need a value; a merge patch makes one, as PUT adds a key.
     if (text === undefined && patch.format === "json-patch") return { outcome: "not_found" };
-    // `never`: the store is only asked how it would refuse, and writes nothing, so any value will do.
-    const value = expected === "never" ? "null" : patched(patch, text ?? "null");
-    if (value === text) return { outcome: "replaced", text };
-    return deps.store.putAt(context.document, context.path, value, { ...limits, ...(expected && { expected }) });
+    const put = (value: string) =>
+      deps.store.putAt(context.document, context.path, value, { ...limits, ...(expected && { expected }) });
+    // A precondition failed: the store is only asked how it would refuse, and writes nothing. Any value will do, and none is "no change".
+    if (expected === "never") return put("null");
+    const value = patched(patch, text ?? "null");
+    return value === text ? { outcome: "replaced", text } : put(value);
   });
   return answerOfWrite(result, context);
 }
