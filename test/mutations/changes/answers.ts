@@ -11,4 +11,20 @@ export const answerMutations: readonly Mutation[] = [
     replace: 'if (expected === "never") return text === "null" ? { outcome: "replaced", text } : put("null");',
     caughtBy: ["test/http/conditional-writes.test.ts"],
   },
+  {
+    name: "bytes-refused-as-objects",
+    harm: "A list of a few large objects is refused with 'more than 10000 objects', and with an index that does not help",
+    file: "dataplane/objects/list/scan.ts",
+    find: 'if (end !== "go on" && end !== "enough") return { excess: end };',
+    replace: 'if (end !== "go on" && end !== "enough") return { excess: "objects" };',
+    caughtBy: ["test/unit/dataplane/objects/list/scan.test.ts"],
+  },
+  {
+    name: "bytes-refused-as-objects-over-http",
+    harm: "A list of a few large objects is refused with 'more than 10000 objects', and with an index that does not help",
+    file: "dataplane/objects/list/refusals.ts",
+    find: 'if (excess === "bytes_kept") return keptTooMuch(query);',
+    replace: "",
+    caughtBy: ["test/http/lists-large.test.ts"],
+  },
 ];
