@@ -233,12 +233,10 @@ function problemOf(refusal: DocumentRefusal, context: DocumentContext): Problem 
     case "not_found":
       return new Problem("not_found", "The root key's value has nothing at this path");
     case "changed":
+    // It was removed again after it had been initialised.
+    case "missing_document":
       return conflict("value");
     case "repeated":
       throw new Error("Only a POST with a key can be a repetition");
-    case "missing_document":
-      return new Problem("store_unavailable", "The root key's value was removed meanwhile; try again", {
-        headers: { "Retry-After": "1" },
-      });
   }
 }

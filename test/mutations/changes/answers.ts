@@ -27,4 +27,28 @@ export const answerMutations: readonly Mutation[] = [
     replace: "",
     caughtBy: ["test/http/lists-large.test.ts"],
   },
+  {
+    name: "lost-race-told-as-an-outage",
+    harm: "A client whose write lost against others reads that the store can't be reached, and the alert of an outage fires",
+    file: "dataplane/store/redis/objects.ts",
+    find: "throw new WriteConflict(",
+    replace: "throw new Error(",
+    caughtBy: ["test/unit/dataplane/store/redis/lost-races.test.ts"],
+  },
+  {
+    name: "lost-race-counted-as-an-outage",
+    harm: "JsonplaneStoreFailing fires because many clients change one object",
+    file: "dataplane/store/observed-store.ts",
+    find: 'if (error instanceof WriteConflict) return "ok";',
+    replace: 'if (error instanceof WriteConflict) return "unavailable";',
+    caughtBy: ["test/unit/dataplane/store/observed-store.test.ts"],
+  },
+  {
+    name: "removed-value-told-as-an-outage",
+    harm: "A client whose root key was purged while it wrote reads that the service failed",
+    file: "dataplane/documents/reads-and-writes.ts",
+    find: '    case "missing_document":\n      return conflict("value");',
+    replace: '      return conflict("value");\n    case "missing_document":\n      throw new Error("None");',
+    caughtBy: ["test/http/contended-writes.test.ts"],
+  },
 ];
