@@ -19,6 +19,11 @@ export class OutcomeUnknown extends Error {
   override readonly name = "OutcomeUnknown";
 }
 
+/** Other writes to the same object, value or indexes kept winning until patience ended; the store works, and the call had no effect. */
+export class WriteConflict extends Error {
+  override readonly name = "WriteConflict";
+}
+
 /** True of what says that the store failed, and false of a defect. */
 export function isStoreFailure(error: unknown): error is StoreUnavailable | OutcomeUnknown {
   return error instanceof StoreUnavailable || error instanceof OutcomeUnknown;

@@ -37,7 +37,7 @@ export type Lookup<T> =
 export interface Directory {
   /** Answers at once for a loaded project. */
   project(ref: ProjectRef): Lookup<LiveProject> | Promise<Lookup<LiveProject>>;
-  /** The project that holds this host name (lower case, no port). */
+  /** The project that claims this host name (lower case, no port); `unknown` = nobody claims it, so that paths name projects there. */
   host(host: string): Lookup<LiveProject> | Promise<Lookup<LiveProject>>;
   /** Name of that project, `<namespace>/<name>`, whether or not its configuration is in memory. */
   hostHolder(host: string): string | undefined;

@@ -66,10 +66,12 @@ export function createRedisDirectory(deps: RedisDirectoryDeps): RedisDirectory {
   let applied: number | undefined;
   const ringFit = createRingFit(keyring, deps.onRing);
 
+  /** Of what the index lacks. */
+  const missing = () => (index.whole() ? unknown : unavailable);
   const look = (name: string): Lookup<LiveProject> | Promise<Lookup<LiveProject>> => {
     const known = projects.get(name)?.live;
     if (known) return { outcome: "found", value: known };
-    if (!index.get(name)) return index.whole() ? unknown : unavailable;
+    if (!index.get(name)) return missing();
     return projects.load(name).then(
       (project) => (project?.live ? { outcome: "found", value: project.live } : unavailable),
       () => unavailable,

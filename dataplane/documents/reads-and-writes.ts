@@ -88,10 +88,12 @@ export async function patchDocument(deps: DocumentDeps, context: DocumentContext
   const result = await compareAndSet<DocumentWrite>(deps, context, async ({ expected }, text) => {
     // Operations need a value; a merge patch makes one, as PUT adds a key.
     if (text === undefined && patch.format === "json-patch") return { outcome: "not_found" };
-    // `never`: the store is only asked how it would refuse, and writes nothing, so any value will do.
-    const value = expected === "never" ? "null" : patched(patch, text ?? "null");
-    if (expected !== "never" && value === text) return { outcome: "replaced", text };
-    return deps.store.putAt(context.document, context.path, value, { ...limits, ...(expected && { expected }) });
+    const put = (value: string) =>
+      deps.store.putAt(context.document, context.path, value, { ...limits, ...(expected && { expected }) });
+    // A precondition failed: the store is only asked how it would refuse, and writes nothing, so any value will do.
+    if (expected === "never") return put("null");
+    const value = patched(patch, text ?? "null");
+    return value === text ? { outcome: "replaced", text } : put(value);
   });
   return answerOfWrite(result, context);
 }
@@ -234,12 +236,10 @@ function problemOf(refusal: DocumentRefusal, context: DocumentContext): Problem 
     case "not_found":
       return new Problem("not_found", "Nothing is stored at this path of the root key");
     case "changed":
+    // It was removed again after it had been initialised.
+    case "missing_document":
       return conflict("value");
     case "repeated":
       throw new Error("Only a POST with a key can be a repetition");
-    case "missing_document":
-      return new Problem("store_unavailable", "The root key's value was removed during the request; try again", {
-        headers: { "Retry-After": "1" },
-      });
   }
 }

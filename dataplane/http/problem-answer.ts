@@ -3,7 +3,13 @@
 
 import { type ErrorCode, errorCatalogue } from "../../core/errors/catalogue.ts";
 import { Problem } from "../../core/errors/problem.ts";
-import { OutcomeUnknown, StoreFull, StoreUnavailable, WritesRefused } from "../../core/errors/store-errors.ts";
+import {
+  OutcomeUnknown,
+  StoreFull,
+  StoreUnavailable,
+  WriteConflict,
+  WritesRefused,
+} from "../../core/errors/store-errors.ts";
 
 export interface ProblemAnswer {
   readonly status: number;
@@ -65,6 +71,15 @@ function asProblem(error: unknown): Problem {
     return new Problem("store_unavailable", "The store can't be reached; nothing was done. Try again", {
       headers: { "Retry-After": "1" },
     });
+  }
+  if (error instanceof WriteConflict) {
+    return new Problem(
+      "write_conflict",
+      "Other writes to this object or value kept winning; nothing was done. Try again",
+      {
+        headers: { "Retry-After": "1" },
+      },
+    );
   }
   if (error instanceof OutcomeUnknown) {
     return new Problem(

@@ -1,7 +1,7 @@
 // Requests for the objects of a resource: deciding what is to be done (authorize, read the query), then carrying it out: read and validate
 // what the request brings, take a share of the replica, ask the store.
 
-import { WritesRefused } from "../../core/errors/store-errors.ts";
+import { WriteConflict, WritesRefused } from "../../core/errors/store-errors.ts";
 import type { Selection } from "../../core/json/selection.ts";
 import type { Semaphore } from "../../core/semaphore.ts";
 import { authorizeObjects } from "../authorize/authorize.ts";
@@ -108,12 +108,12 @@ function beginWithIndexes(deps: ObjectsDeps, plan: ObjectsPlan, exchange: Exchan
   return preparing === undefined ? undefined : prepared(plan, preparing);
 }
 
-/** While the store takes no writes, new indexes can't be declared: reads go on with those that it has. */
+/** While the store takes no writes, or others keep declaring indexes, they can't be declared: reads go on with those that the store has. */
 async function prepared({ isWrite }: ObjectsPlan, preparing: Promise<void> | undefined): Promise<void> {
   try {
     await preparing;
   } catch (error) {
-    if (isWrite || !(error instanceof WritesRefused)) throw error;
+    if (isWrite || !(error instanceof WritesRefused || error instanceof WriteConflict)) throw error;
   }
 }
 

@@ -1,6 +1,6 @@
 // Finds the project that a request's host or path names, and what of the path is left below its base. Refuses with 400 a
 // request that does not name exactly one valid host, because the host chooses the project and stands in links; an unknown project with 404 only
-// when the whole index of projects is known, else with 503.
+// when the whole index of projects is known, else with 503; a claimed host whose project can't be loaded with 503.
 
 import type { IncomingMessage } from "node:http";
 import type { FastifyRequest } from "fastify";

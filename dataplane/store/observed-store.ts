@@ -1,7 +1,7 @@
 // Puts around every call of a store: an observation of how long it took and how it ended, a count of calls under way that
 // close waits for, and StoreUnavailable for calls after that.
 
-import { OutcomeUnknown, StoreUnavailable } from "../../core/errors/store-errors.ts";
+import { OutcomeUnknown, StoreUnavailable, WriteConflict } from "../../core/errors/store-errors.ts";
 import type { Store, StoreObservation } from "./port.ts";
 import { wrapMethods } from "./wrap-methods.ts";
 
@@ -116,6 +116,8 @@ class Calls {
 }
 
 export function outcomeOf(error: unknown): StoreObservation["outcome"] {
+  // The store answered each command. Like a compare-and-set that lost, it is no failure that an alert of outages may count.
+  if (error instanceof WriteConflict) return "ok";
   if (error instanceof StoreUnavailable) return "unavailable";
   return error instanceof OutcomeUnknown ? "unknown" : "error";
 }

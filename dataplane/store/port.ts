@@ -1,6 +1,7 @@
 // The store as the data plane sees it: objects in collections, one JSON document per root key, sessions, and counters that
 // all replicas share. It knows neither HTTP nor Redis. Each call may throw, from core/errors/store-errors.ts, StoreUnavailable
-// (nothing was sent, nothing happened) or OutcomeUnknown (a write was sent and its answer never came); no adapter sends a write twice.
+// (nothing was sent, nothing happened), OutcomeUnknown (a write was sent and its answer never came), or WriteConflict (other writes kept
+// winning, nothing happened); no adapter sends a write twice.
 // An adapter is done when it passes test/store/contract/.
 
 import type { DocumentReads, DocumentWrites } from "./ports/documents.ts";

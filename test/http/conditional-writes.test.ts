@@ -88,6 +88,29 @@ describeServedOnBothStores("a conditional write", (serve) => {
     });
   }
 
+  it.each(["null", "5", '{"a":1}'])(
+    "patches %s while its tag is the one that was read, and then 412",
+    async (before) => {
+      await send("PUT", "/json/doc", { body: `{"p":${before}}` });
+      const first = await etagAt(served, "/json/doc/p");
+      const patch = (contentType: string, body: string, headers: Record<string, string>) =>
+        send("PATCH", "/json/doc/p", { body, headers: { "content-type": contentType, ...headers } });
+      for (const [contentType, body] of [
+        ["application/merge-patch+json", '{"b":2}'],
+        ["application/json-patch+json", '[{"op":"replace","path":"","value":7}]'],
+        ["application/json-patch+json", '[{"op":"replace","path":"","value":null}]'],
+      ] as const) {
+        for (const headers of [ifMatch('"other"'), unless("*"), unless(first)]) {
+          const lost = await patch(contentType, body, headers);
+          expect([body, ...outcome(lost), tagOf(lost)]).toEqual([body, ...failed, first]);
+        }
+      }
+      expect((await served.send("/json/doc/p", { as: key })).text).toBe(before);
+      const patched = await patch("application/merge-patch+json", '{"b":2}', ifMatch(first));
+      expect([patched.status, patched.json()]).toEqual([200, { ...(before === '{"a":1}' && { a: 1 }), b: 2 }]);
+    },
+  );
+
   it("adds a key only where none is, with If-None-Match: *, by PUT and POST, and says what is there", async () => {
     await send("PUT", "/json/doc", { body: "{}" });
     for (const [method, path] of [

@@ -1,4 +1,4 @@
-// What lists answer where a scan would read more than 10,000 objects.
+// What lists answer where a scan would read more than 10,000 objects or 64 MiB, or would keep more than 16 MiB for the page.
 
 import { beforeAll, expect, it } from "vitest";
 import { systemClock } from "../../core/clock.ts";
@@ -139,6 +139,51 @@ describeServed("a collection of more than 10,000 objects", (serve) => {
 });
 
 /** Straight into the store: the test is about reading. */
+describeServed("a collection of more than 64 MiB", (serve) => {
+  let served: Served;
+  beforeAll(async () => {
+    const fields = { properties: { n: { type: "integer" }, pad: { type: "string" } }, type: "object" } as const;
+    served = await serve(project("shop", withKey("boss"), withResource("large", { schema: fields })));
+    const pad = "x".repeat(1_000_000);
+    for (let n = 0; n < 70; n += 1) {
+      const made = await served.send("/api/large", { method: "POST", body: { n, pad }, as: key });
+      if (made.status !== 201) throw new Error(made.text);
+    }
+  });
+  const refusal = async (query: string) => {
+    const reply = await served.send(`/api/large?${query}`, { as: key });
+    return [...outcome(reply), reply.json().detail];
+  };
+
+  it("is refused for what would be read, and not for the number of its objects", async () => {
+    const advice = "add `n` to spec.indexes of the ApiResource, which answers this query at any size";
+    expect(await refusal("_sort=n&_limit=2")).toEqual([
+      400,
+      "sort_not_indexed",
+      `This query would sort more than 64 MiB of objects without an index; ${advice}`,
+    ]);
+    expect(await refusal("n=1&_limit=2")).toEqual([
+      400,
+      "query_too_expensive",
+      `This query would read more than 64 MiB of objects; ${advice}`,
+    ]);
+  });
+
+  it("is refused for what a page would hold, with a smaller _limit as the way out", async () => {
+    const smaller = "ask for fewer with a smaller `_limit`";
+    expect(await refusal("_sort=n&_limit=30")).toEqual([
+      400,
+      "sort_not_indexed",
+      `The objects of this page have more than 16 MiB; ${smaller}`,
+    ]);
+    expect(await refusal("_sort=n&_limit=2&_offset=30")).toEqual([
+      400,
+      "sort_not_indexed",
+      `The objects of this page and before it have more than 16 MiB; ${smaller}, or page by \`_cursor=\``,
+    ]);
+  });
+});
+
 async function fill(served: Served, count: number): Promise<void> {
   const newId = createObjectIds(systemClock);
   const collection = { project: { namespace: served.namespace, name: "shop" }, resource: "many" };

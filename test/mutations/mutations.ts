@@ -1,6 +1,7 @@
 // All mutations, in the order in which they are tried.
 
 import { accessMutations } from "./changes/access.ts";
+import { answerMutations } from "./changes/answers.ts";
 import { devMutations } from "./changes/dev.ts";
 import { installationMutations } from "./changes/installations.ts";
 import { keptDataMutations } from "./changes/kept-data.ts";
@@ -14,6 +15,7 @@ import type { Mutation } from "./mutation.ts";
 export const mutations: readonly Mutation[] = [
   ...storeMutations,
   ...accessMutations,
+  ...answerMutations,
   ...operatorMutations,
   ...leaderMutations,
   ...devMutations,

@@ -134,15 +134,17 @@ describe("a replica", () => {
     expect(await directory.key(project, "0".repeat(64))).toEqual({ outcome: "unknown" });
   });
 
-  it("is not synced, and calls unpublished projects unavailable, before the first complete publish", async () => {
+  it("is not synced, and calls unpublished projects and hosts unavailable, before the first complete publish", async () => {
     const { directory } = await replica();
     await publisher.publish(shop);
     await eventually(async () => expect((await directory.project(ref)).outcome).toBe("found"));
     expect(directory.synced()).toBe(false);
     expect(await directory.project({ namespace: "default", name: "nope" })).toEqual({ outcome: "unavailable" });
+    expect(directory.host("nope.test")).toEqual({ outcome: "unavailable" });
     await publisher.complete();
     await eventually(() => expect(directory.synced()).toBe(true));
     expect(await directory.project({ namespace: "default", name: "nope" })).toEqual({ outcome: "unknown" });
+    expect(directory.host("nope.test")).toEqual({ outcome: "unknown" });
   });
 
   it("follows a changed resource and keeps the compiled schemas of the others", async () => {

@@ -5,7 +5,7 @@ import { Problem } from "../../../core/errors/problem.ts";
 import type { Condition } from "./conditions.ts";
 import { decidingKeys, fieldsOf, type Restrictions, restrictionsOf } from "./plan.ts";
 import type { ListQuery } from "./query.ts";
-import { scanLimit } from "./scan.ts";
+import { type Excess, keptLength, scanBytes, scanLimit } from "./scan.ts";
 
 /** Fields that one index can have. */
 const maxIndexFields = 2;
@@ -16,20 +16,36 @@ export function indexBuilding(name: string): Problem {
   });
 }
 
-export function tooExpensive(
-  query: ListQuery,
-  conditions: readonly Condition[],
-  indexes: readonly IndexField[],
-): Problem {
-  const restrictions = restrictionsOf(conditions);
-  const advice = adviceFor(query, restrictions, indexes);
-  if (conditions.length > 0) {
-    return new Problem("query_too_expensive", `This query would read more than ${scanLimit} objects; ${advice}`);
-  }
-  return new Problem(
-    "sort_not_indexed",
-    `This query would sort more than ${scanLimit} objects without an index; ${advice}`,
-  );
+interface RefusedList {
+  readonly query: ListQuery;
+  readonly conditions: readonly Condition[];
+  readonly indexes: readonly IndexField[];
+}
+
+export function tooExpensive(excess: Excess, list: RefusedList): Problem {
+  const isFiltered = list.conditions.length > 0;
+  return new Problem(isFiltered ? "query_too_expensive" : "sort_not_indexed", detailOf(excess, list, isFiltered));
+}
+
+function detailOf(excess: Excess, { query, conditions, indexes }: RefusedList, isFiltered: boolean): string {
+  if (excess === "bytes_kept") return keptTooMuch(query);
+  const amount = excess === "objects" ? `${scanLimit} objects` : `${inMebibytes(scanBytes)} of objects`;
+  const advice = adviceFor(query, restrictionsOf(conditions), indexes);
+  return isFiltered
+    ? `This query would read more than ${amount}; ${advice}`
+    : `This query would sort more than ${amount} without an index; ${advice}`;
+}
+
+/** An index would not help: a page that it answers is no shorter. */
+function keptTooMuch({ offset }: ListQuery): string {
+  const smaller = "ask for fewer with a smaller `_limit`";
+  return offset === 0
+    ? `The objects of this page have more than ${inMebibytes(keptLength)}; ${smaller}`
+    : `The objects of this page and before it have more than ${inMebibytes(keptLength)}; ${smaller}, or page by \`_cursor=\``;
+}
+
+function inMebibytes(bytes: number): string {
+  return `${bytes / 1024 / 1024} MiB`;
 }
 
 function adviceFor({ order }: ListQuery, restrictions: Restrictions, indexes: readonly IndexField[]): string {

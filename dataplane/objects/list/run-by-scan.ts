@@ -30,12 +30,14 @@ export async function listByScan(
   }
   request.onScan();
   const texts = found.ids === undefined ? await everything(list) : store.readObjects(context.collection, found.ids);
-  const page = texts && (await scan(list, texts, conditions));
-  if (page !== undefined) return page;
+  const result = texts === undefined ? tooManyObjects : await scan(list, texts, conditions);
+  if ("page" in result) return result.page;
   const waiting = plan.answer?.query.index ?? found.waiting;
   if (waiting !== undefined) throw indexBuilding(waiting);
-  throw tooExpensive(request.query, conditions, context.resource.config.indexes);
+  throw tooExpensive(result.excess, { query: request.query, conditions, indexes: context.resource.config.indexes });
 }
+
+const tooManyObjects = Object.freeze({ excess: "objects" } as const);
 
 function scan(
   { context, request }: ListContext,

@@ -51,23 +51,27 @@ export function createScanSemaphore(): Semaphore {
   return createSemaphore({ concurrency, maxWaiting, refusal: busy });
 }
 
-/** Undefined when there is more to read, or to keep for the page, than the limits allow. */
-export async function scanObjects(scan: Scan): Promise<ScannedPage | undefined> {
+/** Which limit a scan gave up at: of the objects or bytes that it reads, or of the bytes that it keeps for the page. */
+export type Excess = "objects" | "bytes_read" | "bytes_kept";
+
+export type ScanResult = { readonly page: ScannedPage } | { readonly excess: Excess };
+
+export async function scanObjects(scan: Scan): Promise<ScanResult> {
   const { conditions, order, offset, limit, after } = scan;
   const matches = createTopMatches(order, { after, max: offset + limit + 1 });
   // In order of creation what comes first is shown first.
   const mayEnd = !scan.counted && order.keys.length === 0 && !order.descending;
   const end = await readAll(scan, (text) => {
     if (!conditions.every((condition) => condition.holds(text))) return "go on";
-    if (!matches.add(matchOf(text, order))) return "too much";
+    if (!matches.add(matchOf(text, order))) return "bytes_kept";
     return mayEnd && matches.isFull() ? "enough" : "go on";
   });
-  if (end === "too much") return undefined;
+  if (end !== "go on" && end !== "enough") return { excess: end };
   const { count, found } = matches.all();
   const shown = found.slice(offset, offset + limit);
   const last = found.length > offset + limit ? shown.at(-1) : undefined;
   const page = { count, texts: shown.map(({ text }) => text) };
-  return last === undefined ? page : { ...page, next: { values: last.values, id: last.id } };
+  return { page: last === undefined ? page : { ...page, next: { values: last.values, id: last.id } } };
 }
 
 function matchOf(text: string, { keys }: Order): Match {
@@ -79,7 +83,7 @@ function idIn(text: string): string {
   return text.slice(7, 43);
 }
 
-type Step = "go on" | "enough" | "too much";
+type Step = "go on" | "enough" | Excess;
 
 async function readAll({ texts, semaphore, collection }: Scan, onText: (text: string) => Step): Promise<Step> {
   let seen = 0;
@@ -91,7 +95,8 @@ async function readAll({ texts, semaphore, collection }: Scan, onText: (text: st
       bytes += batch.reduce((sum, text) => sum + text.length, 0);
       const step = await evaluateEach(batch, onText);
       if (step !== "go on") return step;
-      if (seen > scanLimit || bytes > scanBytes) return "too much";
+      if (seen > scanLimit) return "objects";
+      if (bytes > scanBytes) return "bytes_read";
       if (!hasPermit && bytes > freeBytes) {
         await semaphore.acquire(keyOfProject(collection.project));
         hasPermit = true;
@@ -125,7 +130,7 @@ function busy(): Problem {
 }
 
 /** Characters of matches that a scan keeps in memory, of those that the page may still show. Two of 64 MiB ended a replica. */
-const keptLength = 16 * 1024 * 1024;
+export const keptLength = 16 * 1024 * 1024;
 
 /** An object, and where it stands in the order. */
 export interface Match extends Cursor {

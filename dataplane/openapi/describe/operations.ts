@@ -94,7 +94,7 @@ export const collectionOperations: readonly OperationEntry[] = [
         headers: ["Location", ...tagged, ...replayed],
       },
     ],
-    problems: ["idempotency", "preconditions", "objectBody", "creation", "storedData", "write"],
+    problems: ["idempotency", "preconditions", "objectBody", "creation", "contended", "storedData", "write"],
   },
 ];
 

@@ -1,8 +1,9 @@
 // Carries out changes of one container's text together: reads it once, changes it here, one after the other, and puts it back while it is
-// still the same. Refuses as the port says, and with StoreUnavailable when others change it faster than it can be put back.
+// still the same. Refuses as the port says, and with WriteConflict when others change it faster than it can be put back.
 
 import { setImmediate as eventLoopTurn, setTimeout as sleep } from "node:timers/promises";
-import { StoreUnavailable } from "../../../core/errors/store-errors.ts";
+import type { Clock } from "../../../core/clock.ts";
+import { WriteConflict } from "../../../core/errors/store-errors.ts";
 import type { SpliceRefusal } from "../../../core/json/splice.ts";
 import type { DocumentRefusal } from "../ports/documents.ts";
 import type { IdempotencyRecord } from "../ports/idempotency.ts";
@@ -50,20 +51,25 @@ export interface ContainerChange {
 /** Of one container; more than one have neither `maxGrowth` nor a record. */
 export type ContainerChanges = readonly [ContainerChange, ...ContainerChange[]];
 
+export interface ContainerParts {
+  readonly scripts: DocumentScripts;
+  readonly clock: Clock;
+}
+
 /** An answer for each; `apart` when together they are too large, which tells nothing of each. */
 export async function changeContainer(
-  scripts: DocumentScripts,
+  { scripts, clock }: ContainerParts,
   changes: ContainerChanges,
 ): Promise<readonly Answer<string>[] | "apart"> {
-  const deadline = performance.now() + patienceMilliseconds;
-  for (let attempts = 1; performance.now() < deadline; attempts += 1) {
+  const deadline = clock.monotonic() + patienceMilliseconds;
+  for (let attempts = 1; clock.monotonic() < deadline; attempts += 1) {
     const container = await containerOf(scripts, changes[0].write);
     if ("outcome" in container) return changes.map(() => container);
     const answers = await changeOnce(scripts, changes, container);
     if (answers !== "conflict") return answers;
     await sleep(Math.random() * Math.min(attempts, 20));
   }
-  throw new StoreUnavailable("Others keep changing the document");
+  throw new WriteConflict("Others keep changing the document");
 }
 
 interface Container {

@@ -1,6 +1,7 @@
 // One Redis JSON document per root key, read and changed in place by one script per request; keys that no path can name go
 // through unaddressable-paths.ts. Refuses as the port says.
 
+import type { Clock } from "../../../core/clock.ts";
 import { insertAt, isTooDeep, putAt, readAt, removeAt } from "../../../core/json/splice.ts";
 import type { RedisClient } from "../../../core/redis/redis-client.ts";
 import { optionalText } from "../../../core/redis/reply.ts";
@@ -25,9 +26,9 @@ import { createIdempotencyRecords } from "./idempotency-records.ts";
 import { type DocumentKeys, documentKeys } from "./keys.ts";
 import { createUnaddressablePaths } from "./unaddressable-paths.ts";
 
-export function createDocuments(redisClient: RedisClient): DocumentReads & DocumentWrites {
+export function createDocuments(redisClient: RedisClient, clock: Clock): DocumentReads & DocumentWrites {
   const scripts = createDocumentScripts(redisClient);
-  const unaddressable = createUnaddressablePaths(scripts);
+  const unaddressable = createUnaddressablePaths({ scripts, clock });
   const records = createIdempotencyRecords(redisClient);
   return {
     initialise: (document, text) => scripts.initialise(documentKeys(document), text),

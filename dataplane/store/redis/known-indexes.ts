@@ -1,7 +1,7 @@
 // What this replica knows of each collection's index set, loaded on first use and again whenever a script says that it is
-// stale. A script that was refused had no effect, so the attempt is repeated; refuses with StoreUnavailable when that never ends.
+// stale. A script that was refused had no effect, so the attempt is repeated; refuses with WriteConflict when that never ends.
 
-import { StoreUnavailable } from "../../../core/errors/store-errors.ts";
+import { WriteConflict } from "../../../core/errors/store-errors.ts";
 import { recentlyUsed } from "../../../core/recently-used.ts";
 import type { IndexScripts } from "./index-scripts.ts";
 import type { IndexSet } from "./index-set.ts";
@@ -17,7 +17,7 @@ export interface KnownIndexes {
   reload(keys: CollectionKeys): Promise<IndexSet>;
   /** Has it loaded anew when it is needed next. */
   forget(keys: CollectionKeys): void;
-  /** Calls `attempt` with the set as known, and with a fresh one for as long as it answers `stale`. */
+  /** Calls `attempt` with the set as known, and with a fresh one for as long as it answers `stale`. Throws WriteConflict when that never ends. */
   withCurrent<T>(keys: CollectionKeys, attempt: (set: IndexSet) => Promise<T | "stale">): Promise<T>;
 }
 
@@ -49,7 +49,7 @@ export function createKnownIndexes(scripts: Pick<IndexScripts, "load">): KnownIn
         if (answer !== "stale") return answer;
         drop(keys, loading);
       }
-      throw new StoreUnavailable(`The indexes of ${keys.tag} change faster than they can be read`);
+      throw new WriteConflict(`The indexes of ${keys.tag} change faster than they can be read`);
     },
   };
 }

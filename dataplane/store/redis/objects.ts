@@ -1,9 +1,11 @@
 // Single objects in Redis JSON: created, replaced and removed together with their index entries in one script each, which
-// compares the text it replaces and the version of the indexes it knows. Refuses as the port says.
+// compares the text it replaces and the version of the indexes it knows. Refuses as the port says, and with WriteConflict when others change
+// an object faster than it can be removed.
 
 import { hash } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
-import { StoreUnavailable } from "../../../core/errors/store-errors.ts";
+import type { Clock } from "../../../core/clock.ts";
+import { WriteConflict } from "../../../core/errors/store-errors.ts";
 import { RedisFault } from "../../../core/redis/failure.ts";
 import type { RedisClient } from "../../../core/redis/redis-client.ts";
 import { optionalText } from "../../../core/redis/reply.ts";
@@ -21,10 +23,11 @@ export interface ObjectParts {
   readonly redisClient: RedisClient;
   readonly scripts: ObjectScripts;
   readonly known: KnownIndexes;
+  readonly clock: Clock;
 }
 
 export function createObjects(parts: ObjectParts): ObjectReads & ObjectWrites {
-  const { redisClient, scripts, known } = parts;
+  const { redisClient, scripts, known, clock } = parts;
   return {
     async create(collection, object, maxObjects) {
       const keys = collectionKeys(collection);
@@ -63,13 +66,13 @@ export function createObjects(parts: ObjectParts): ObjectReads & ObjectWrites {
     },
     async remove(collection, id, { owner }) {
       const keys = collectionKeys(collection);
-      const deadline = performance.now() + patienceMilliseconds;
+      const deadline = clock.monotonic() + patienceMilliseconds;
       for (let attempts = 1; ; attempts += 1) {
         const found = await scripts.read(keys, id, owner);
         if (found === undefined) return false;
         const answer = await removeFound(parts, keys, id, found);
         if (answer !== code.conflict) return answer === code.done;
-        if (performance.now() > deadline) throw new StoreUnavailable(`Others keep changing the object ${id}`);
+        if (clock.monotonic() > deadline) throw new WriteConflict(`Others keep changing the object ${id}`);
         await sleep(Math.random() * Math.min(attempts, 20));
       }
     },

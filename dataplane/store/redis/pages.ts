@@ -1,6 +1,7 @@
 // Pages, counts and scans of a collection: one script reads the members of a sorted set by rank and their documents; a page
 // of more than 1 MiB takes further calls, which read the documents that the first one named.
 
+import { WriteConflict } from "../../../core/errors/store-errors.ts";
 import type { RedisClient } from "../../../core/redis/redis-client.ts";
 import { numberOf } from "../../../core/redis/reply.ts";
 import { completePage, type PagePart } from "../complete-page.ts";
@@ -71,10 +72,16 @@ export async function withIndex<T>(
   // What is known not to be ready may be by now: nothing tells this replica when another one has built it.
   const isKnown = readyIndex((await known.get(keys)).indexes, query) !== undefined;
   if (!isKnown) await known.reload(keys);
-  return known.withCurrent(keys, async (set) => {
-    const index = readyIndex(set.indexes, query);
-    return index === undefined ? undefined : attempt(set, index);
-  });
+  try {
+    return await known.withCurrent(keys, async (set) => {
+      const index = readyIndex(set.indexes, query);
+      return index === undefined ? undefined : attempt(set, index);
+    });
+  } catch (error) {
+    // An index that is declared anew all the time is not ready for long enough to be read.
+    if (error instanceof WriteConflict) return undefined;
+    throw error;
+  }
 }
 
 interface IndexRead {

@@ -78,11 +78,11 @@ export async function createRedisStore(options: RedisStoreOptions): Promise<Stor
     onFailure: failed("readEndedSessions"),
   });
   const store: Store = {
-    ...createObjects(parts),
+    ...createObjects({ ...parts, clock }),
     ...createPages(parts),
     ...createKeysetPages(parts),
     ...createIndexes({ ...parts, scripts: indexScripts }),
-    ...createDocuments(redisClient),
+    ...createDocuments(redisClient, clock),
     ...createPurges({ ...parts, indexScripts, purgeScripts: createPurgeScripts(redisClient) }),
     ...createSizes(redisClient),
     ...createIdempotencyRecords(redisClient),

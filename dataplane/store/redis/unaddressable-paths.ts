@@ -7,11 +7,11 @@ import {
   type Answer,
   type Change,
   type ContainerChange,
+  type ContainerParts,
   changeContainer,
   type UnaddressableWrite,
 } from "./container-changes.ts";
 import { addressableLength } from "./document-path.ts";
-import type { DocumentScripts } from "./document-scripts.ts";
 
 /** Writes that are carried out together. */
 const maxTogether = 64;
@@ -32,7 +32,7 @@ interface Waiting extends ContainerChange {
 
 type Batch = readonly [Waiting, ...Waiting[]];
 
-export function createUnaddressablePaths(scripts: DocumentScripts): UnaddressablePaths {
+export function createUnaddressablePaths(parts: ContainerParts): UnaddressablePaths {
   // By the document's key, of those that are being written: what waits. Requests wait here that have a part of their project's share.
   const queues = new Map<string, Waiting[]>();
 
@@ -40,7 +40,7 @@ export function createUnaddressablePaths(scripts: DocumentScripts): Unaddressabl
 
   const drain = async (key: string, queue: Waiting[]): Promise<void> => {
     for (let batch = nextBatch(queue); batch !== undefined; batch = nextBatch(queue)) {
-      const ended = carryOut(scripts, batch);
+      const ended = carryOut(parts, batch);
       batches.set(key, ended);
       await ended;
       batches.delete(key);
@@ -95,11 +95,11 @@ function containerName({ path }: UnaddressableWrite): string {
 }
 
 /** Settles each of them; never rejects. */
-async function carryOut(scripts: DocumentScripts, batch: Batch): Promise<void> {
+async function carryOut(parts: ContainerParts, batch: Batch): Promise<void> {
   try {
-    const answers = await changeContainer(scripts, batch);
+    const answers = await changeContainer(parts, batch);
     if (answers === "apart") {
-      for (const one of batch) await carryOut(scripts, [one]);
+      for (const one of batch) await carryOut(parts, [one]);
       return;
     }
     for (const [n, answer] of answers.entries()) batch[n]?.resolve(answer);

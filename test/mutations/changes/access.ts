@@ -15,6 +15,22 @@ const noOwnerScopes = {
 
 export const accessMutations: readonly Mutation[] = [
   {
+    name: "claimed-host-falls-through-over-http",
+    harm: "While a host's project can't be loaded, requests for it reach the project of another tenant",
+    file: "dataplane/route/find-project.ts",
+    find: 'if (claimed.outcome === "unavailable") throw unavailable();',
+    replace: "",
+    caughtBy: ["test/http/claimed-hosts.test.ts"],
+  },
+  {
+    name: "unclaimed-before-all-claims-are-known",
+    harm: "A replica that has just started serves another tenant's project on a host that it doesn't know yet to be claimed",
+    file: "dataplane/config/redis-directory.ts",
+    find: "        return index.whole() ? unknown : unavailable;",
+    replace: "        return unknown;",
+    caughtBy: ["test/http/claimed-hosts.test.ts"],
+  },
+  {
     name: "owner-scopes-ignored",
     harm: "Users read and change each other's objects",
     ...noOwnerScopes,

@@ -9,14 +9,6 @@ const redisStore = "test/store/redis-store.test.ts";
 
 export const storeMutations: readonly Mutation[] = [
   {
-    name: "patch-of-null-ignores-condition",
-    harm: "A client believes that its patch is stored although its condition did not hold",
-    file: "dataplane/documents/reads-and-writes.ts",
-    find: 'if (expected !== "never" && value === text)',
-    replace: "if (value === text)",
-    caughtBy: ["test/http/conditional-writes.test.ts"],
-  },
-  {
     name: "create-ignores-index-version",
     harm: "A replica that does not know a new index leaves a new object out of it",
     file: `${scripts}/create-object-n.lua`,

@@ -1,7 +1,7 @@
 // Whatever the port of the store has, or gets: each call is reported once, and refused after close.
 
 import { beforeAll, describe, expect, it } from "vitest";
-import { OutcomeUnknown, StoreUnavailable } from "../../../../core/errors/store-errors.ts";
+import { OutcomeUnknown, StoreUnavailable, WriteConflict } from "../../../../core/errors/store-errors.ts";
 import { createEmbeddedStore } from "../../../../dataplane/store/embedded/embedded-store.ts";
 import { observedStore } from "../../../../dataplane/store/observed-store.ts";
 import type { Store, StoreObservation } from "../../../../dataplane/store/port.ts";
@@ -70,6 +70,8 @@ describe("a store that is observed", () => {
       ["unavailable", new StoreUnavailable("away")],
       ["unknown", new OutcomeUnknown("lost")],
       ["error", new Error("a defect")],
+      // Redis answered: alerts of outages must not count it.
+      ["ok", new WriteConflict("others won")],
     ] as const;
     for (const name of names.filter((each) => !local.includes(each))) {
       for (const [outcome, failure] of failures) {

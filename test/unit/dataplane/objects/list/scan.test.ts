@@ -42,8 +42,10 @@ function oneTurn(): Semaphore {
 describe("a scan of more than it keeps", () => {
   beforeEach(() => fill("huge", 140, 256 * 1024));
   const numbers = async (range: { offset: number; limit: number; descending: boolean }) => {
-    const page = await scan("huge", oneTurn(), range);
-    return page && { count: page.count, ns: page.texts.map((text) => (JSON.parse(text) as { n: number }).n) };
+    const result = await scan("huge", oneTurn(), range);
+    if ("excess" in result) return result.excess;
+    const { count, texts } = result.page;
+    return { count, ns: texts.map((text) => (JSON.parse(text) as { n: number }).n) };
   };
 
   it("shows the same pages, and counts all", async () => {
@@ -53,7 +55,30 @@ describe("a scan of more than it keeps", () => {
   });
 
   it("gives up where the page and what is before it are more", async () => {
-    expect(await numbers({ offset: 100, limit: 2, descending: false })).toBeUndefined();
+    expect(await numbers({ offset: 100, limit: 2, descending: false })).toBe("bytes_kept");
+  });
+});
+
+describe("a scan says which limit it gave up at", () => {
+  async function* batches(count: number, pad: number) {
+    const batch = 100;
+    for (let made = 0; made < count; made += batch) {
+      yield Array.from({ length: batch }, (_, n) => `{"id":"${newId().id}","n":${n},"pad":"${"x".repeat(pad)}"}`);
+    }
+  }
+  const excessOf = async (count: number, pad: number, limit: number) => {
+    const collection = { project, resource: "any" };
+    const order = { keys: [{ name: "n", path: ["n"], descending: false }], descending: false };
+    const page = { offset: 0, limit, counted: true, semaphore: oneTurn() };
+    const result = await scanObjects({ collection, texts: batches(count, pad), conditions: [], order, ...page });
+    return "excess" in result ? result.excess : result.page.texts.length;
+  };
+
+  it("of objects, of bytes read, and of bytes kept for the page", async () => {
+    expect(await excessOf(10_000, 1, 10)).toBe(10);
+    expect(await excessOf(10_100, 1, 10)).toBe("objects");
+    expect(await excessOf(4_000, 20_000, 10)).toBe("bytes_read");
+    expect(await excessOf(2_000, 20_000, 1_000)).toBe("bytes_kept");
   });
 });
 
@@ -62,11 +87,11 @@ describe("a scan that reads much", () => {
     const semaphore = oneTurn();
     await semaphore.acquire("shop");
     await expect(scan("large", semaphore)).rejects.toMatchObject({ code: "query_busy" });
-    expect(await scan("small", semaphore)).toMatchObject({ count: 40 });
+    expect(await scan("small", semaphore)).toMatchObject({ page: { count: 40 } });
     semaphore.release();
-    expect(await scan("large", semaphore)).toMatchObject({ count: 40 });
+    expect(await scan("large", semaphore)).toMatchObject({ page: { count: 40 } });
     // Its turn was given back.
-    expect(await scan("large", semaphore)).toMatchObject({ count: 40 });
+    expect(await scan("large", semaphore)).toMatchObject({ page: { count: 40 } });
   });
 
   it("gives its turn back when the store fails in the middle", async () => {

@@ -1,13 +1,16 @@
 // Writes below keys that no path can name share what they read and write; documents and projects don't wait for one another.
 
 import { describe, expect, it } from "vitest";
+import { WriteConflict } from "../../../../../core/errors/store-errors.ts";
 import { type PutOutcome, putAt, removeAt } from "../../../../../core/json/splice.ts";
 import type { Change, UnaddressableWrite } from "../../../../../dataplane/store/redis/container-changes.ts";
 import type { DocumentScripts } from "../../../../../dataplane/store/redis/document-scripts.ts";
 import { documentKeys } from "../../../../../dataplane/store/redis/keys.ts";
 import { sha1 } from "../../../../../dataplane/store/redis/objects.ts";
 import { createUnaddressablePaths } from "../../../../../dataplane/store/redis/unaddressable-paths.ts";
+import { manualClock } from "../../../../support/time/manual-clock.ts";
 
+const clock = manualClock();
 const keysOf = (name: string) => documentKeys({ project: { namespace: "ns", name }, rootKey: "doc" });
 
 /** One text per document, which others may change before it is replaced. */
@@ -61,7 +64,7 @@ describe("writes under unaddressable keys of one document", () => {
   it("that wait together read once and write once, and each hears its own outcome", async () => {
     const { scripts, texts, calls } = fakeScripts();
     texts.set(keys.value, '{"\\"7":0}');
-    const unaddressable = createUnaddressablePaths(scripts);
+    const unaddressable = createUnaddressablePaths({ scripts, clock });
     const answers = await Promise.all([
       ...numbers.map((n) => unaddressable.change(at(keys, `"${n}`), put(String(n)))),
       unaddressable.change(at(keys, '"7'), remove),
@@ -83,7 +86,7 @@ describe("writes under unaddressable keys of one document", () => {
       changes-- > 0 ? `${text.slice(0, -1)},"o${changes}":1}` : text,
     );
     texts.set(keys.value, '{"a":1}');
-    const unaddressable = createUnaddressablePaths(scripts);
+    const unaddressable = createUnaddressablePaths({ scripts, clock });
     const answers = await Promise.all(numbers.map((n) => unaddressable.change(at(keys, `"${n}`), put("1"))));
     expect(new Set(answers.map(({ outcome }) => outcome))).toEqual(new Set(["created"]));
     expect(Object.keys(JSON.parse(texts.get(keys.value) ?? "") as object)).toHaveLength(1 + 3 + 50);
@@ -93,7 +96,7 @@ describe("writes under unaddressable keys of one document", () => {
   it("are judged one by one when all together are too large", async () => {
     const { scripts, texts } = fakeScripts();
     texts.set(keys.value, "{}");
-    const unaddressable = createUnaddressablePaths(scripts);
+    const unaddressable = createUnaddressablePaths({ scripts, clock });
     const values = ["1", "2", JSON.stringify("x".repeat(20_000)), "3"];
     const answers = await Promise.all(values.map((value, n) => unaddressable.change(at(keys, `"${n}`), put(value))));
     expect(answers.map(({ outcome }) => outcome)).toEqual(["created", "created", "document_too_large", "created"]);
@@ -103,7 +106,7 @@ describe("writes under unaddressable keys of one document", () => {
   it("that count their growth are carried out alone, each with its own", async () => {
     const { scripts, texts } = fakeScripts();
     texts.set(keys.value, "{}");
-    const unaddressable = createUnaddressablePaths(scripts);
+    const unaddressable = createUnaddressablePaths({ scripts, clock });
     const answers = await Promise.all(
       [1, 22, 333].map((n) => unaddressable.change(at(keys, `"${n}`, { maxGrowth: 100 }), put(String(n)))),
     );
@@ -117,7 +120,7 @@ describe("writes under unaddressable keys of one document", () => {
   it("have a turn that others can wait for, who then come before the next one", async () => {
     const { scripts, texts, calls } = fakeScripts();
     texts.set(keys.value, "{}");
-    const unaddressable = createUnaddressablePaths(scripts);
+    const unaddressable = createUnaddressablePaths({ scripts, clock });
     expect(unaddressable.batchAt(keys.value)).toBeUndefined();
     const first = unaddressable.change(at(keys, '"1'), put("1"));
     const second = unaddressable.change(at(keys, '"2'), put("2"));
@@ -127,11 +130,25 @@ describe("writes under unaddressable keys of one document", () => {
     expect(calls).toEqual({ reads: 2, writes: 2 });
   });
 
+  it("that others keep winning against end as a conflict, not as an outage", async () => {
+    const { scripts, texts, calls } = fakeScripts((text) => {
+      clock.advance(1_500);
+      return text.replace(/}$/, `,"other-${clock.monotonic()}":1}`);
+    });
+    texts.set(keys.value, '{"a":1}');
+    const unaddressable = createUnaddressablePaths({ scripts, clock });
+    await expect(unaddressable.change(at(keys, '"7'), put("1"))).rejects.toBeInstanceOf(WriteConflict);
+    expect(calls).toEqual({ reads: 4, writes: 4 });
+  });
+
   it("fail together, and those that come later do not", async () => {
     const { scripts, texts } = fakeScripts();
     const unaddressable = createUnaddressablePaths({
-      ...scripts,
-      read: (...call) => (texts.size === 0 ? Promise.reject(new Error("gone")) : scripts.read(...call)),
+      clock,
+      scripts: {
+        ...scripts,
+        read: (...call) => (texts.size === 0 ? Promise.reject(new Error("gone")) : scripts.read(...call)),
+      },
     });
     const failed = await Promise.allSettled(numbers.map((n) => unaddressable.change(at(keys, `"${n}`), put("1"))));
     expect(new Set(failed.map(({ status }) => status))).toEqual(new Set(["rejected"]));
@@ -147,10 +164,13 @@ describe("writes under odd keys of two projects", () => {
     texts.set(stuck.value, "{}").set(other.value, "{}");
     const opened = Promise.withResolvers<void>();
     const unaddressable = createUnaddressablePaths({
-      ...scripts,
-      async read(keys, path) {
-        if (keys.value === stuck.value) await opened.promise;
-        return scripts.read(keys, path);
+      clock,
+      scripts: {
+        ...scripts,
+        async read(keys, path) {
+          if (keys.value === stuck.value) await opened.promise;
+          return scripts.read(keys, path);
+        },
       },
     });
     const waiting = numbers.map((n) => unaddressable.change(at(stuck, `"${n}`), put("1")));

@@ -1,0 +1,55 @@
+// What the store on Redis says of a call that loses against others again and again: it is a conflict, since Redis answers all along.
+
+import { expect, it } from "vitest";
+import { WriteConflict } from "../../../../../core/errors/store-errors.ts";
+import type { RedisClient } from "../../../../../core/redis/redis-client.ts";
+import { collectionKeys } from "../../../../../dataplane/store/redis/keys.ts";
+import { createKnownIndexes } from "../../../../../dataplane/store/redis/known-indexes.ts";
+import type { ObjectScripts } from "../../../../../dataplane/store/redis/object-scripts.ts";
+import { createObjects } from "../../../../../dataplane/store/redis/objects.ts";
+import { withIndex } from "../../../../../dataplane/store/redis/pages.ts";
+import { code } from "../../../../../dataplane/store/redis/store-script.ts";
+import { manualClock } from "../../../../support/time/manual-clock.ts";
+
+const collection = { project: { namespace: "ns", name: "shop" }, resource: "books" };
+const ready = { name: "a", path: ["a"], slot: 1, state: "ready", encoding: 1 } as const;
+
+function knownIndexes() {
+  let loads = 0;
+  const known = createKnownIndexes({
+    async load() {
+      loads += 1;
+      return { id: "", version: String(loads), revision: 1, nextSlot: 2, cursor: "", indexes: [ready] };
+    },
+  });
+  return { known, loads: () => loads };
+}
+
+it("an object that others keep changing is not removed", async () => {
+  const clock = manualClock();
+  let tries = 0;
+  const scripts = {
+    read: async () => ({ text: `{"id":"1","n":${tries}}`, owner: "user:a" }),
+    async remove() {
+      tries += 1;
+      clock.advance(900);
+      return code.conflict;
+    },
+  } as unknown as ObjectScripts;
+  const { known } = knownIndexes();
+  const objects = createObjects({ redisClient: {} as RedisClient, scripts, known, clock });
+  await expect(objects.remove(collection, "1", {})).rejects.toBeInstanceOf(WriteConflict);
+  expect(tries).toBe(3);
+});
+
+it("a write is refused when the indexes were declared anew before each of its attempts", async () => {
+  const { known, loads } = knownIndexes();
+  const attempt = async () => "stale" as const;
+  await expect(known.withCurrent(collectionKeys(collection), attempt)).rejects.toBeInstanceOf(WriteConflict);
+  expect(loads()).toBe(25);
+});
+
+it("a read takes an index that is declared anew all the time for one that is not ready", async () => {
+  const { known } = knownIndexes();
+  expect(await withIndex(known, collectionKeys(collection), { index: "a" }, async () => "stale")).toBeUndefined();
+});
