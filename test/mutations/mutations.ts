@@ -4,6 +4,7 @@ import { accessMutations } from "./changes/access.ts";
 import { devMutations } from "./changes/dev.ts";
 import { installationMutations } from "./changes/installations.ts";
 import { keptDataMutations } from "./changes/kept-data.ts";
+import { limitMutations } from "./changes/limits.ts";
 import { lossMutations } from "./changes/losses.ts";
 import { operatorMutations } from "./changes/operator.ts";
 import { storeMutations } from "./changes/store.ts";
@@ -17,4 +18,5 @@ export const mutations: readonly Mutation[] = [
   ...installationMutations,
   ...keptDataMutations,
   ...lossMutations,
+  ...limitMutations,
 ];
