@@ -7,6 +7,7 @@ import { keptDataMutations } from "./changes/kept-data.ts";
 import { limitMutations } from "./changes/limits.ts";
 import { lossMutations } from "./changes/losses.ts";
 import { operatorMutations } from "./changes/operator.ts";
+import { operatorFaultMutations } from "./changes/operator-faults.ts";
 import { storeMutations } from "./changes/store.ts";
 import type { Mutation } from "./mutation.ts";
 
@@ -19,4 +20,5 @@ export const mutations: readonly Mutation[] = [
   ...keptDataMutations,
   ...lossMutations,
   ...limitMutations,
+  ...operatorFaultMutations,
 ];
