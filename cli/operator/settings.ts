@@ -16,6 +16,7 @@ import {
   publicUrl,
   redis,
   redisSecret,
+  releaseName,
   watchNamespaces,
   workers,
 } from "../../core/env/settings.ts";
@@ -34,6 +35,7 @@ export const settings = {
   allowedHosts,
   workers,
   identity,
+  releaseName,
   leaseDuration,
   adoptData,
   onDataLoss,

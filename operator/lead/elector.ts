@@ -21,6 +21,10 @@ export interface ElectorOptions {
   readonly identity: string;
   /** The ServiceAccount that this process's credentials are of now; none when absent. */
   readonly account?: () => Promise<HolderAccount | undefined>;
+  /** The release that this process belongs to; no operator of another release leads while this one's may. Absent = none. */
+  readonly release?: string | undefined;
+  /** Whether a person allowed taking the Lease of another release; false when absent. */
+  readonly adopt?: boolean;
   readonly clock: Clock;
   readonly monotonic: Monotonic;
   readonly timers: Timers;
@@ -46,10 +50,13 @@ export function createElector(options: ElectorOptions): Elector {
     lease: { namespace, name },
     identity,
     account: options.account ?? (async () => undefined),
+    release: options.release,
+    adopt: options.adopt ?? false,
     ...times,
     clock,
     monotonic,
     seen: (holder) => observe?.({ kind: "holder", holder }),
+    seenRelease: (release) => observe?.({ kind: "other_release", release }),
   });
   return { acquire: (signal) => acquire({ ...options, times, client }, signal) };
 }

@@ -32,6 +32,10 @@ export interface LeaseClientOptions {
   readonly identity: string;
   /** The ServiceAccount of this process, as its credentials say now; undefined for others. */
   readonly account: () => Promise<HolderAccount | undefined>;
+  /** The release that this process belongs to; absent = none, which treats the Lease of every release as its own. */
+  readonly release: string | undefined;
+  /** Whether a person allowed taking over what another release had. */
+  readonly adopt: boolean;
   readonly leaseDurationMs: number;
   readonly retryMs: number;
   readonly callMs: number;
@@ -39,14 +43,24 @@ export interface LeaseClientOptions {
   readonly monotonic: Monotonic;
   /** Called when the holder changes; empty = the Lease has none. */
   readonly seen: (holder: string) => void;
+  /** Called when the Lease comes to be another release's, with its name, and with undefined once it is not any more. */
+  readonly seenRelease: (other: string | undefined) => void;
 }
 
 const releaseAttempts = 3;
 /** Retry periods for which a holder with a deleted account is left alone: a holder that still works renews once in each. */
 const formerAccountPeriods = 1.5;
+/**
+ * How long a Lease of another release is left alone after its last change, whether it has a holder or not: that release's operator may be
+ * replaced or restarted meanwhile. Its key ring is in use by that release's data plane, with another Redis.
+ */
+const otherReleaseMs = 600_000;
 
 export interface LeaseClient {
-  /** Takes the Lease if it has no holder, or if its holder has not renewed it for the duration that it wrote there. */
+  /**
+   * Takes the Lease if it has no holder, or if its holder has not renewed it for the duration that it wrote there; another release's, unless
+   * a person allowed it, only after ten minutes without a change.
+   */
   take(): Promise<Attempt>;
   /** Renews it if it is still this process's; never takes it. */
   renew(signal: AbortSignal): Promise<Attempt>;
@@ -58,24 +72,32 @@ export interface LeaseClient {
 }
 
 export function createLeaseClient(options: LeaseClientOptions): LeaseClient {
-  const { api, lease, identity, account, leaseDurationMs, retryMs, callMs, clock, monotonic, seen } = options;
+  const { api, lease, identity, account, release, leaseDurationMs, retryMs, callMs, clock, monotonic, seen } = options;
   /** The Lease as it was seen last, and since when by this process's own clock it has been so. */
   let known: KubeObject | undefined;
   let record: LeaseRecord | undefined;
   let unchangedSince = 0;
+  let otherRelease: string | undefined;
 
   const now = (): Moment => ({ monotonicMs: monotonic(), clockMs: clock.now() });
   const holderAt = async ({ clockMs }: Moment): Promise<LeaseHolder> => {
-    return { identity, account: await account(), leaseDurationMs, now: clockMs };
+    return { identity, account: await account(), release, leaseDurationMs, now: clockMs };
   };
 
   const observeLease = (object: KubeObject): LeaseRecord => {
     const next = leaseRecordOf(object);
     if (next.text !== record?.text) unchangedSince = monotonic();
     if (next.holder !== record?.holder) seen(next.holder);
+    noteRelease(next);
     known = object;
     record = next;
     return next;
+  };
+
+  const noteRelease = (found: LeaseRecord): void => {
+    const other = release === undefined || found.release === release ? undefined : found.release;
+    if (other !== otherRelease) options.seenRelease(other);
+    otherRelease = other;
   };
 
   const read = async (signal?: AbortSignal): Promise<KubeObject | undefined> => {
@@ -113,7 +135,8 @@ export function createLeaseClient(options: LeaseClientOptions): LeaseClient {
     }
   };
 
-  const isHeldByLiveOther = async ({ holder, durationMs, account: theirs }: LeaseRecord): Promise<boolean> => {
+  const isLeftAlone = async ({ holder, durationMs, account: theirs }: LeaseRecord): Promise<boolean> => {
+    if (otherRelease !== undefined && !options.adopt) return monotonic() - unchangedSince < otherReleaseMs;
     if (holder === "" || holder === identity) return false;
     const isFormer = isRecreatedAccount(theirs, await account());
     const aloneMs = isFormer ? Math.min(durationMs, formerAccountPeriods * retryMs) : durationMs;
@@ -132,7 +155,7 @@ export function createLeaseClient(options: LeaseClientOptions): LeaseClient {
       try {
         const object = await read();
         if (object === undefined) return await create();
-        return (await isHeldByLiveOther(observeLease(object))) ? { held: false } : await put(object);
+        return (await isLeftAlone(observeLease(object))) ? { held: false } : await put(object);
       } catch (error) {
         // Another process was faster.
         if (isConflict(error)) return { held: false };

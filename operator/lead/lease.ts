@@ -14,6 +14,8 @@ export interface LeaseRecord {
   readonly transitions: number;
   /** The ServiceAccount of the holder, as it wrote there. */
   readonly account: HolderAccount | undefined;
+  /** The release whose operator held it last, or holds it; absent = none said so. */
+  readonly release: string | undefined;
   /** Equal texts = nothing was renewed in between. */
   readonly text: string;
 }
@@ -28,12 +30,14 @@ export interface HolderAccount {
 export interface LeaseHolder {
   readonly identity: string;
   readonly account: HolderAccount | undefined;
+  readonly release: string | undefined;
   readonly leaseDurationMs: number;
   /** Unix milliseconds. */
   readonly now: number;
 }
 
 const accountAnnotation = "jsonplane.io/holder-account";
+const releaseAnnotation = "jsonplane.io/release";
 
 export function leaseRecordOf(lease: KubeObject): LeaseRecord {
   const spec = specOf(lease);
@@ -44,13 +48,14 @@ export function leaseRecordOf(lease: KubeObject): LeaseRecord {
     durationMs: typeof leaseDurationSeconds === "number" ? leaseDurationSeconds * 1000 : 0,
     transitions: typeof leaseTransitions === "number" ? leaseTransitions : 0,
     account: accountOf(lease.metadata.annotations?.[accountAnnotation], holder),
+    release: lease.metadata.annotations?.[releaseAnnotation],
     text: JSON.stringify(spec),
   };
 }
 
 /** A Lease that did not exist. */
 export function newLease({ namespace, name }: ObjectName, holder: LeaseHolder): JsonObject {
-  return leaseWith(withAccount({ name, namespace }, holder), {
+  return leaseWith(holderMetadata({ name, namespace }, holder), {
     ...holderSpec(holder),
     acquireTime: microTime(holder.now),
     leaseTransitions: 0,
@@ -61,7 +66,7 @@ export function newLease({ namespace, name }: ObjectName, holder: LeaseHolder): 
 export function heldLease(lease: KubeObject, holder: LeaseHolder): JsonObject {
   const { holder: former, transitions } = leaseRecordOf(lease);
   const isSame = former === holder.identity;
-  return leaseWith(withAccount(lease.metadata as unknown as JsonObject, holder), {
+  return leaseWith(holderMetadata(lease.metadata as unknown as JsonObject, holder), {
     ...specOf(lease),
     ...holderSpec(holder),
     ...(!isSame && { acquireTime: microTime(holder.now), leaseTransitions: transitions + 1 }),
@@ -79,11 +84,14 @@ export function releasedLease(lease: KubeObject, now: number): JsonObject {
   });
 }
 
-/** Without an account the annotation is removed: a former holder's account is not this one's. */
-function withAccount(metadata: JsonObject, { account, identity }: LeaseHolder): JsonObject {
+/**
+ * Without an account the annotation is removed: a former holder's account is not this one's. The release stays: a holder that was
+ * started without a release name, by hand or by an earlier version, leaves the Lease to the release that had it.
+ */
+function holderMetadata(metadata: JsonObject, { account, identity, release }: LeaseHolder): JsonObject {
   const { [accountAnnotation]: _, ...others } = (metadata["annotations"] ?? {}) as JsonObject;
   const own = account && { [accountAnnotation]: `${account.namespace}/${account.name}/${account.uid}/${identity}` };
-  return { ...metadata, annotations: { ...others, ...own } };
+  return { ...metadata, annotations: { ...others, ...own, ...(release && { [releaseAnnotation]: release }) } };
 }
 
 /** An earlier version that takes the Lease leaves there what the holder before it wrote. */

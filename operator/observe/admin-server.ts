@@ -6,23 +6,24 @@ import type { OperatorMetrics } from "./metrics.ts";
 
 export interface AdminDeps {
   readonly metrics: Pick<OperatorMetrics, "registry">;
-  /** True once everything watched is known. A standby is ready too: it takes over at once. */
-  readonly ready: () => boolean;
+  /** What keeps this process from leading; undefined = nothing does. A standby is ready too: it takes over at once. */
+  readonly notReady: () => string | undefined;
   /** False when only a restart helps. An API server that is away is no such case. */
   readonly healthy?: () => boolean;
   /** Absent = metrics need no token. */
   readonly token?: FollowedToken | undefined;
 }
 
-export function createAdminServer({ metrics, ready, healthy = () => true, token }: AdminDeps): FastifyInstance {
+export function createAdminServer({ metrics, notReady, healthy = () => true, token }: AdminDeps): FastifyInstance {
   const app = Fastify({ logger: false });
   requireToken(app, token);
   app.get("/healthz", openRoute, (_request, reply) =>
     healthy() ? reply.send("ok\n") : reply.status(503).send("this process must be restarted\n"),
   );
-  app.get("/readyz", openRoute, (_request, reply) =>
-    ready() ? reply.send("ok\n") : reply.status(503).send("the cluster's objects are not loaded yet\n"),
-  );
+  app.get("/readyz", openRoute, (_request, reply) => {
+    const why = notReady();
+    return why === undefined ? reply.send("ok\n") : reply.status(503).send(`${why}\n`);
+  });
   app.get("/metrics", async (_request, reply) =>
     reply.type(metrics.registry.contentType).send(await metrics.registry.metrics()),
   );

@@ -7,11 +7,9 @@ import { describeError } from "../../core/log/describe-error.ts";
 import type { Logger } from "../../core/log/logger.ts";
 import type { Kind } from "../../core/manifests/object.ts";
 import { type Monotonic, systemMonotonic, systemTimers } from "../../core/timers.ts";
-import { isNotFound } from "../kube/api.ts";
 import type { ConnectedApi } from "../kube/connect.ts";
 import type { CallObserved } from "../kube/http-transport.ts";
 import { createElector } from "../lead/elector.ts";
-import type { LeadObservation } from "../lead/lead-observation.ts";
 import { leaseTimesOf } from "../lead/lease-times.ts";
 import { createAdminServer } from "../observe/admin-server.ts";
 import { createAuditLog } from "../observe/audit-log.ts";
@@ -21,6 +19,7 @@ import { createOperatorMetrics } from "../observe/metrics.ts";
 import { objectCounts, unavailableProjects } from "../observe/object-counts.ts";
 import { createReminders } from "../observe/reminders.ts";
 import { type CacheListener, type Caches, createCaches } from "../watch/caches.ts";
+import { leaseNameOf, logLead } from "./lead-log.ts";
 import { runLeaderLoop, SessionStuck } from "./leader-loop.ts";
 import type { LeaderSession } from "./leader-session.ts";
 import type { OperatorContext, OperatorSettings } from "./operator-context.ts";
@@ -55,10 +54,9 @@ export async function startOperator(options: OperatorOptions): Promise<RunningOp
   const monotonic = systemMonotonic;
   const random = Math.random;
   let session: LeaderSession | undefined;
-  const leaseName = leaseNameOf(settings);
   const metrics = createOperatorMetrics({
     clock,
-    leaseName,
+    leaseName: leaseNameOf(settings),
     workers: settings.workers,
     leads: () => session !== undefined,
     informers: () => caches.informers(),
@@ -93,9 +91,10 @@ export async function startOperator(options: OperatorOptions): Promise<RunningOp
   });
   const audit = createAuditLog(logger);
   const context: OperatorContext = { settings, api, caches, metrics, logger, audit, clock, timers, monotonic, random };
+  let otherRelease: string | undefined;
   const admin = createAdminServer({
     metrics,
-    ready: caches.synced,
+    notReady: () => notReady(caches, otherRelease),
     healthy: () => isHealthy(caches),
     token: options.adminToken,
   });
@@ -105,19 +104,17 @@ export async function startOperator(options: OperatorOptions): Promise<RunningOp
   const stopping = new AbortController();
   const failed = Promise.withResolvers<void>();
   const elector = createElector({
+    ...leaseOf(settings),
     api,
-    namespace: settings.namespace,
-    name: leaseName,
-    identity: settings.identity,
     account,
     clock,
     monotonic,
     timers,
     random,
-    times: leaseTimesOf(settings.leaseDurationMs),
     observe(observation) {
       metrics.observeLead(observation);
-      logLead(observation, options);
+      if (observation.kind === "other_release") otherRelease = observation.release;
+      logLead(observation, logger, settings);
     },
   });
   const loop = runLeaderLoop({
@@ -147,10 +144,6 @@ export async function startOperator(options: OperatorOptions): Promise<RunningOp
   };
 }
 
-function leaseNameOf({ className }: OperatorSettings): string {
-  return className === undefined ? "jsonplane-operator" : `jsonplane-operator-${className}`;
-}
-
 /** A standby acts on no event: the next leader reconciles everything. */
 function delegate(listener: () => CacheListener | undefined): CacheListener {
   return {
@@ -169,15 +162,19 @@ function definitionLog(logger: Logger, monotonic: Monotonic): (kind: Kind, error
   };
 }
 
+function leaseOf(settings: OperatorSettings) {
+  const { namespace, identity, release, adopt, leaseDurationMs } = settings;
+  return { namespace, name: leaseNameOf(settings), identity, release, adopt, times: leaseTimesOf(leaseDurationMs) };
+}
+
+function notReady(caches: Caches, otherRelease: string | undefined): string | undefined {
+  if (!caches.synced()) return "the cluster's objects are not loaded yet";
+  return otherRelease === undefined ? undefined : `the Lease belongs to the release ${otherRelease}`;
+}
+
 function isHealthy(caches: Caches): boolean {
   const idle = caches.informers().map(({ idleMs }) => idleMs ?? 0);
   return Math.max(...idle) < silentMs || Math.min(...idle) > activeMs;
-}
-
-function logLead(observation: LeadObservation, { logger, settings }: OperatorOptions): void {
-  if (observation.kind === "acquired") logger.info("Acquired Lease");
-  if (observation.kind === "failed") logger.warn("Failed to acquire Lease", leaseFailure(observation.error, settings));
-  if (observation.kind === "ended") logger.info("No longer leading", { why: observation.why });
 }
 
 function logLoopFailure(error: unknown, logger: Logger): void {
@@ -185,9 +182,4 @@ function logLoopFailure(error: unknown, logger: Logger): void {
   logger.error(isStuck ? "Leader session did not stop; exiting" : "Leader loop failed; exiting", {
     error: describeError(error),
   });
-}
-
-function leaseFailure(error: unknown, { namespace }: OperatorSettings): Readonly<Record<string, string>> {
-  const advice = `Create the namespace ${namespace}, or name another one with --operator-namespace`;
-  return { error: describeError(error), ...(isNotFound(error) && { advice }) };
 }

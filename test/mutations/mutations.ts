@@ -6,8 +6,10 @@ import { devMutations } from "./changes/dev.ts";
 import { installationMutations } from "./changes/installations.ts";
 import { keptDataMutations } from "./changes/kept-data.ts";
 import { leaderMutations } from "./changes/leader.ts";
+import { limitMutations } from "./changes/limits.ts";
 import { lossMutations } from "./changes/losses.ts";
 import { operatorMutations } from "./changes/operator.ts";
+import { operatorFaultMutations } from "./changes/operator-faults.ts";
 import { planMutations } from "./changes/plans.ts";
 import { storeMutations } from "./changes/store.ts";
 import type { Mutation } from "./mutation.ts";
@@ -23,4 +25,6 @@ export const mutations: readonly Mutation[] = [
   ...keptDataMutations,
   ...lossMutations,
   ...planMutations,
+  ...limitMutations,
+  ...operatorFaultMutations,
 ];

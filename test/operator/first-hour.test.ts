@@ -1,13 +1,16 @@
 // The mistakes of an operator's first hour: each is told in words that say what to do, in its log or in a condition.
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { configKeys } from "../../core/config/config-keys.ts";
 import { systemNamespace } from "../support/fleet/fleet.ts";
 import { type OperatorProcess, startOperatorProcess } from "../support/fleet/operator-process.ts";
 import { shop } from "../support/fleet/shop.ts";
 import { type OwnApiServer, startApiServer } from "../support/kubernetes/api-server/api-server.ts";
 import { customResources, ensureNamespace } from "../support/kubernetes/api-server/api-server-objects.ts";
 import { freePort } from "../support/process/free-port.ts";
+import { askRedis } from "../support/redis/ask-redis.ts";
 import { startRedis, type TestRedis } from "../support/redis/redis.ts";
+import { allowAsDocumented, documentedUrl } from "../support/redis/redis-acl.ts";
 import { eventually } from "../support/time/eventually.ts";
 
 let api: OwnApiServer;
@@ -70,6 +73,21 @@ describe("an operator", () => {
     const operator = await start(redis.url, "--class-name", "no-json");
     await eventually(() => expect(operator.log()).toContain("This Redis has no JSON module: load RedisJSON"), patience);
     await eventually(async () => expect(await said()).toContain("This Redis has no JSON module"), patience);
+  });
+
+  it.each([
+    ["which replicas there are", "%R~{jsonplane}:replicas"],
+    ["what replicas acknowledge", "%R~{jsonplane}:ack:*"],
+  ])("whose Redis user may not read %s says so, and what the user needs", async (_, right) => {
+    const redis = await redisWith({});
+    await allowAsDocumented(redis, right);
+    // A replica of long ago would not count.
+    await askRedis(redis.port, `ZADD ${configKeys.replicas} ${Date.now() + 3_600_000} replica`);
+    const operator = await start(documentedUrl(redis, "jsonplane-operator"), "--class-name", `blind-${right.length}`);
+    await eventually(() => {
+      expect(operator.log()).toContain("Failed to read acknowledgements of replicas");
+    }, patience);
+    expect(operator.log()).toContain("The operator's Redis user lacks rights: see docs/reference/redis.md");
   });
 
   it("without its namespace says which one to create", async () => {

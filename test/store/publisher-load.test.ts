@@ -65,6 +65,15 @@ function describePublisher(name: string, open: () => Promise<OpenedRedis>): void
     const successor = () => begunPublisher({ redisClient, keyring });
     const stored = () => storedRecord(redisClient, "default/shop");
 
+    it("begins where a record of data can't be read: that project is refused, and the others are known", async () => {
+      await publisher.publish(shop, record);
+      await redisClient.write(configKeys.data, "HSET", configKeys.data, "default/broken", "nonsense");
+      const next = await successor();
+      expect([...next.dataRecords().keys()]).toEqual(["default/shop"]);
+      expect(await next.load(ref)).toMatchObject({ data: record });
+      await expect(next.load({ namespace: "default", name: "broken" })).rejects.toThrow("remove it with HDEL");
+    });
+
     it("gives back what another one published, every kind of field, with the record and the revision", async () => {
       expect(await publisher.load(ref)).toEqual({ revision: 0 });
       const { revision } = await publisher.publish(shop, record);

@@ -40,6 +40,29 @@
 {{- end -}}
 {{- end -}}
 
+{{/*
+Refuses a second release of one class in one namespace: both would have one Lease and one key ring. `helm template`, and whatever renders
+with it, sees no cluster; there the operator refuses it. An upgrade is not refused: the release that was there first must go on upgrading.
+*/}}
+{{- define "jsonplane.checkReleases" -}}
+{{- if .Release.IsInstall -}}
+{{- range (lookup "apps/v1" "Deployment" .Release.Namespace "").items -}}
+{{- $labels := default dict .metadata.labels -}}
+{{- $isOperator := and (eq (get $labels "app.kubernetes.io/part-of") "jsonplane") (eq (get $labels "app.kubernetes.io/component") "operator") -}}
+{{- $release := get $labels "app.kubernetes.io/instance" -}}
+{{- if and $isOperator (ne $release $.Release.Name) -}}
+{{- $class := "" -}}
+{{- range (first .spec.template.spec.containers).env -}}
+{{- if eq .name "JSONPLANE_CLASS_NAME" -}}{{- $class = .value -}}{{- end -}}
+{{- end -}}
+{{- if eq $class (default "" $.Values.operator.className) -}}
+{{- fail (printf "The release %s in the namespace %s has %s already: set operator.className, or install into another namespace" $release $.Release.Namespace (ternary "an operator without a class" (printf "an operator of the class %s" $class) (eq $class ""))) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+
 {{/* Where releases of several namespaces meet. No namespace has a dot in its name, so that no two read alike. */}}
 {{- define "jsonplane.clusterName" -}}
 {{- printf "%s.%s" .Release.Namespace (include "jsonplane.fullname" .) -}}

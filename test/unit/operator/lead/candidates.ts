@@ -17,10 +17,18 @@ export interface Candidate {
   leads?: Leadership;
 }
 
+export interface CandidateOptions {
+  readonly time?: ManualTime;
+  /** `<name>/<uid>`. */
+  readonly account?: () => string;
+  readonly release?: string;
+  readonly adopt?: boolean;
+}
+
 export interface Election {
   readonly time: ManualTime;
   readonly objects: FakeApiObjects;
-  candidate(identity: string, options?: { readonly time?: ManualTime; readonly account?: () => string }): Candidate;
+  candidate(identity: string, options?: CandidateOptions): Candidate;
   lease(): StoredObject | undefined;
   spec(): Record<string, unknown>;
 }
@@ -34,11 +42,12 @@ export function openElection(): Election {
     objects,
     lease,
     spec: () => lease()?.["spec"] as Record<string, unknown>,
-    candidate(identity, { time: own = time, account } = {}) {
+    candidate(identity, { time: own = time, account, ...options } = {}) {
       const api = leaseApi(objects, own);
       const reported: LeadObservation[] = [];
       const elector = createElector({
         ...own,
+        ...options,
         api,
         namespace: "system",
         name: "jsonplane-operator",

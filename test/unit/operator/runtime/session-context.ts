@@ -55,6 +55,7 @@ export function sessionContext({ api, caches, timers, observeRecord = ignore }: 
       namespace: "jsonplane-system",
       watchNamespaces: [],
       className: undefined,
+      release: undefined,
       identity: "one",
       workers: 2,
       leaseDurationMs: 15_000,

@@ -1,0 +1,44 @@
+// What an operator's log says of the Lease: who leads, why somebody doesn't, and what a person can do.
+
+import { describeError } from "../../core/log/describe-error.ts";
+import type { Logger } from "../../core/log/logger.ts";
+import { isNotFound } from "../kube/api.ts";
+import type { LeadObservation } from "../lead/lead-observation.ts";
+import type { OperatorSettings } from "./operator-context.ts";
+
+export function leaseNameOf({ className }: Pick<OperatorSettings, "className">): string {
+  return className === undefined ? "jsonplane-operator" : `jsonplane-operator-${className}`;
+}
+
+export function logLead(observation: LeadObservation, logger: Logger, settings: OperatorSettings): void {
+  if (observation.kind === "acquired") logger.info("Acquired Lease");
+  if (observation.kind === "failed") logger.warn("Failed to acquire Lease", leaseFailure(observation.error, settings));
+  if (observation.kind === "other_release") logOtherRelease(observation.release, logger, settings);
+  if (observation.kind === "release_failed") {
+    logger.warn("Failed to release Lease; other replicas wait until it expires", {
+      error: describeError(observation.error),
+    });
+  }
+  if (observation.kind === "ended") logger.info("No longer leading", { why: observation.why });
+}
+
+/** Once: readiness says it for as long as it lasts. */
+function logOtherRelease(release: string | undefined, logger: Logger, settings: OperatorSettings): void {
+  const lease = `${settings.namespace}/${leaseNameOf(settings)}`;
+  if (release === undefined) {
+    logger.info("The Lease is no longer another release's", { lease });
+    return;
+  }
+  logger.error("Another release of this class has the Lease; this operator doesn't become ready", {
+    lease,
+    release,
+    advice:
+      `Give one of the two releases a class (--class-name) or a namespace of its own. If the release ${release} is gone, delete ` +
+      "the Lease, start once with --adopt-data, or wait for ten minutes",
+  });
+}
+
+function leaseFailure(error: unknown, { namespace }: OperatorSettings): Readonly<Record<string, string>> {
+  const advice = `Create the namespace ${namespace}, or name another one with --operator-namespace`;
+  return { error: describeError(error), ...(isNotFound(error) && { advice }) };
+}
