@@ -5,10 +5,9 @@ import { hash } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { StoreUnavailable } from "../../../core/errors/store-errors.ts";
 import { RedisFault } from "../../../core/redis/failure.ts";
-import type { RedisClient } from "../../../core/redis/redis-client.ts";
-import { optionalText } from "../../../core/redis/reply.ts";
 import type { NewObject, ObjectReads, ObjectWrites } from "../ports/objects.ts";
 import { encodedValues, type IndexSet } from "./index-set.ts";
+import type { JoinedReads } from "./joined-reads.ts";
 import { type CollectionKeys, collectionKeys, separator } from "./keys.ts";
 import type { KnownIndexes } from "./known-indexes.ts";
 import type { IndexEntry, IndexMove, ObjectScripts, OwnedObject } from "./object-scripts.ts";
@@ -18,13 +17,13 @@ import { code } from "./store-script.ts";
 const patienceMilliseconds = 2_000;
 
 export interface ObjectParts {
-  readonly redisClient: RedisClient;
+  readonly joinedReads: JoinedReads;
   readonly scripts: ObjectScripts;
   readonly known: KnownIndexes;
 }
 
 export function createObjects(parts: ObjectParts): ObjectReads & ObjectWrites {
-  const { redisClient, scripts, known } = parts;
+  const { joinedReads, scripts, known } = parts;
   return {
     async create(collection, object, maxObjects) {
       const keys = collectionKeys(collection);
@@ -45,8 +44,7 @@ export function createObjects(parts: ObjectParts): ObjectReads & ObjectWrites {
         const found = await scripts.read(keys, id, owner);
         return found && { text: found.text };
       }
-      const document = keys.document(id);
-      const text = optionalText(await redisClient.read(document, "JSON.GET", document));
+      const text = await joinedReads.read(keys.document(id));
       return text === undefined ? undefined : { text };
     },
     async replace(collection, object, previous) {
