@@ -15,16 +15,37 @@ interface Corkable {
 export class CommandBatcher {
   readonly #held = new Set<Corkable>();
   readonly #known = new WeakMap<object, Set<string>>();
+  #lastCalls: (() => void)[] = [];
+  #endsLater = false;
 
   /** Holds back what is written to `socket` until this turn's callbacks have run: one packet instead of many. */
   hold(socket: object): void {
     if (!isCorkable(socket) || this.#held.has(socket)) return;
     this.#held.add(socket);
     socket.cork();
-    setImmediate(() => {
-      this.#held.delete(socket);
-      socket.uncork();
-    });
+    this.#endTurnLater();
+  }
+
+  /** Calls this once this turn's callbacks have run: what it writes leaves together with what is held back. It must not throw. */
+  atEndOfTurn(call: () => void): void {
+    this.#lastCalls.push(call);
+    this.#endTurnLater();
+  }
+
+  #endTurnLater(): void {
+    if (this.#endsLater) return;
+    this.#endsLater = true;
+    setImmediate(() => this.#endTurn());
+  }
+
+  #endTurn(): void {
+    const calls = this.#lastCalls;
+    this.#lastCalls = [];
+    for (const call of calls) call();
+    for (const socket of this.#held) socket.uncork();
+    this.#held.clear();
+    this.#endsLater = false;
+    if (this.#lastCalls.length > 0) this.#endTurnLater();
   }
 
   /** True when the script was sent whole over this connection before; notes that it is being sent now. */

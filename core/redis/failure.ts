@@ -49,6 +49,13 @@ export function replyCode(error: unknown): string | undefined {
   return /^[A-Z]+(?= |$)/.exec((error as Error).message)?.[0] ?? "ERR";
 }
 
+/** Redis answered, and with an error; otherwise no answer came, or nothing was asked. */
+export function isAnswer(failure: unknown): boolean {
+  return (
+    failure instanceof RedisFault || (failure instanceof StoreUnavailable && replyCode(failure.cause) !== undefined)
+  );
+}
+
 /** Redis answers, and its user lacks the right to what was asked: only a person can change that. */
 export function isForbidden(error: unknown): boolean {
   return error instanceof StoreUnavailable && replyCode(error.cause) === "NOPERM";

@@ -1,6 +1,7 @@
 // Sends commands and scripts to Redis, each at most once, and turns every failure into an error of the port. The one thing
 // that is sent again is a script that Redis did not know by its hash: that refusal had no effect.
 
+import { Cluster } from "ioredis";
 import { StoreUnavailable } from "../errors/store-errors.ts";
 import { type Argument, type Call, CommandBatcher, ScriptCommand, TrackedCommand } from "./command.ts";
 import { type IoredisClient, isReady } from "./connect.ts";
@@ -11,9 +12,16 @@ import type { Script } from "./script.ts";
 export interface RedisClient {
   /** A command that changes nothing; `key` decides the slot. */
   read(key: string, name: string, ...args: readonly Argument[]): Promise<unknown>;
+  /**
+   * A command that changes nothing, of several keys of one slot. In a Cluster, MOVED, ASK and TRYAGAIN end it, which is no answer about
+   * any of the keys: while their slot moves, each may be on another node.
+   */
+  readMany(keys: readonly string[], name: string, ...args: readonly Argument[]): Promise<unknown>;
   /** A command that writes; `args` hold `key` where the command wants it. */
   write(key: string, name: string, ...args: readonly Argument[]): Promise<unknown>;
   run(script: Script, keys: readonly string[], args: readonly Argument[]): Promise<unknown>;
+  /** Calls this once this turn's callbacks have run; what it asks is sent together with what they asked. It must not throw. */
+  atEndOfTurn(call: () => void): void;
   /** The servers that hold what is stored, as they are known now; none while Redis is away. */
   primaries(): readonly Primary[];
   /** The name of the one that holds this key: keys with the same one are refused, or are away, together. */
@@ -28,10 +36,20 @@ export interface RedisClient {
 export function createRedisClient(client: IoredisClient, canSend: () => boolean = () => isReady(client)): RedisClient {
   const batcher = new CommandBatcher();
 
-  const send = async (command: TrackedCommand, what: string, kind: Script["kind"]): Promise<unknown> => {
+  const follow = (command: TrackedCommand): unknown => client.sendCommand(command);
+  /** ioredis follows the redirections of a Cluster only where it chose the node itself. */
+  const doNotFollow = (command: TrackedCommand): unknown =>
+    client instanceof Cluster ? client.sendCommand(command, undefined, { slot: command.getSlot() }) : follow(command);
+
+  const send = async (
+    command: TrackedCommand,
+    what: string,
+    kind: Script["kind"],
+    dispatch: (command: TrackedCommand) => unknown = follow,
+  ): Promise<unknown> => {
     try {
       if (!canSend()) throw new StoreUnavailable(`Redis is away; ${what} was not sent`);
-      return await client.sendCommand(command);
+      return await dispatch(command);
     } catch (error) {
       throw failureOf(error, { what, kind, sent: command.sent });
     }
@@ -41,6 +59,9 @@ export function createRedisClient(client: IoredisClient, canSend: () => boolean 
 
   return {
     read: (key, name, ...args) => single("read", { name, args, keys: [key] }),
+    readMany: (keys, name, ...args) =>
+      send(new TrackedCommand({ name, args, keys }, batcher), name, "read", doNotFollow),
+    atEndOfTurn: (call) => batcher.atEndOfTurn(call),
     write: (key, name, ...args) => single("write", { name, args, keys: [key] }),
     async run(script, keys, args) {
       const { name, kind } = script;

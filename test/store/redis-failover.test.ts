@@ -3,6 +3,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { OutcomeUnknown, StoreUnavailable, WritesRefused } from "../../core/errors/store-errors.ts";
+import { connect } from "../../core/redis/connect.ts";
+import { isAnswer } from "../../core/redis/failure.ts";
+import { createRedisClient } from "../../core/redis/redis-client.ts";
+import { parseRedisUrl } from "../../core/redis/redis-url.ts";
 import type { Store } from "../../dataplane/store/port.ts";
 import type { DocumentRef } from "../../dataplane/store/ports/refs.ts";
 import { collectionKeys, documentKeys } from "../../dataplane/store/redis/keys.ts";
@@ -14,7 +18,7 @@ import { openRedisStore } from "../support/redis/open-store.ts";
 import { startRedis } from "../support/redis/redis.ts";
 import { startRedisCluster, type TestRedisCluster } from "../support/redis/redis-cluster.ts";
 import { startRedisSentinel, type TestSentinel } from "../support/redis/redis-sentinel.ts";
-import { fillCollection, objectOf } from "../support/store/stored-objects.ts";
+import { fillCollection, idOf, objectOf } from "../support/store/stored-objects.ts";
 import { eventually } from "../support/time/eventually.ts";
 import { documentOf, textAt } from "./contract/document-steps.ts";
 import { freshCollection, freshDocument } from "./contract/fixture.ts";
@@ -166,6 +170,60 @@ describe("a store on a Cluster", () => {
     expect(stored).toEqual(created);
     expect(created.length).toBeGreaterThan(100);
     await store.close();
+  });
+
+  it("reads every object of many at once as it is, while the slot moves object by object", async () => {
+    const store = await openRedisStore({ url });
+    const collection = freshCollection();
+    const ids = Array.from({ length: 40 }, (_, n) => idOf(n));
+    await fillCollection(store, collection, ids.length, (n) => objectOf(n, { a: String(n) }));
+    const gone = idOf(ids.length);
+    const read = () => Promise.all([...ids, gone].map((id) => store.read(collection, id, {})));
+    const stored = await read();
+    expect(stored.map((object, n) => object?.text === objectOf(n, { a: String(n) }).text)).toEqual([
+      ...ids.map(() => true),
+      false,
+    ]);
+    let times = 0;
+    // Both while half of them are on either node, and while the client doesn't know yet that all of them have moved.
+    const between = async (): Promise<void> => {
+      times += 1;
+      for (let n = 0; n < 3; n += 1) expect(await read()).toEqual(stored);
+    };
+    const { document, ids: set } = collectionKeys(collection);
+    const half = new Set(ids.filter((_, n) => n % 2 === 0).map((id) => document(id)));
+    await moveSlot(cluster, slotOf(set), { pauseMs: 1, first: (key) => half.has(key), between });
+    await between();
+    expect(times).toBeGreaterThan(1);
+    await store.close();
+  });
+
+  it("is told where keys that it reads together are, at once, and follows each of them alone", async () => {
+    const client = await connect({ target: parseRedisUrl(url), name: "test", commandTimeout: 20_000 });
+    const redisClient = createRedisClient(client);
+    const keys = Array.from({ length: 4 }, (_, n) => `{together}:${n}`);
+    for (const key of keys) await redisClient.write(key, "SET", key, key);
+    const together = () => redisClient.readMany(keys, "MGET", ...keys);
+    expect(await together()).toEqual(keys);
+    const expectRefused = async (code: string): Promise<void> => {
+      const failure = await together().catch((error: unknown) => error);
+      expect([failure, isAnswer(failure), (failure as Error).message]).toEqual([
+        expect.any(StoreUnavailable),
+        true,
+        `Redis refused MGET: ${code}`,
+      ]);
+    };
+    let times = 0;
+    const between = async (): Promise<void> => {
+      times += 1;
+      await expectRefused(times === 1 ? "TRYAGAIN" : "ASK");
+      expect(await Promise.all(keys.map((key) => redisClient.read(key, "GET", key)))).toEqual(keys);
+    };
+    await moveSlot(cluster, slotOf("{together}:0"), { first: (key) => key.endsWith("1"), between });
+    await expectRefused("MOVED");
+    expect(await redisClient.read("{together}:0", "GET", "{together}:0")).toBe("{together}:0");
+    expect(await together()).toEqual(keys);
+    redisClient.disconnect();
   });
 
   for (const [what, first] of [

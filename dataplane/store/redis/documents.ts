@@ -4,7 +4,6 @@
 import type { Clock } from "../../../core/clock.ts";
 import { insertAt, isTooDeep, putAt, readAt, removeAt } from "../../../core/json/splice.ts";
 import type { RedisClient } from "../../../core/redis/redis-client.ts";
-import { optionalText } from "../../../core/redis/reply.ts";
 import { asExpected } from "../expected.ts";
 import {
   type DocumentRead,
@@ -23,16 +22,23 @@ import {
   withoutBrackets,
 } from "./document-scripts.ts";
 import { createIdempotencyRecords } from "./idempotency-records.ts";
+import type { JoinedReads } from "./joined-reads.ts";
 import { type DocumentKeys, documentKeys } from "./keys.ts";
 import { createUnaddressablePaths } from "./unaddressable-paths.ts";
 
-export function createDocuments(redisClient: RedisClient, clock: Clock): DocumentReads & DocumentWrites {
+export interface DocumentParts {
+  readonly redisClient: RedisClient;
+  readonly joinedReads: JoinedReads;
+  readonly clock: Clock;
+}
+
+export function createDocuments({ redisClient, joinedReads, clock }: DocumentParts): DocumentReads & DocumentWrites {
   const scripts = createDocumentScripts(redisClient);
   const unaddressable = createUnaddressablePaths({ scripts, clock });
   const records = createIdempotencyRecords(redisClient);
   return {
     initialise: (document, text) => scripts.initialise(documentKeys(document), text),
-    readAt: (document, path) => read(redisClient, scripts, document, path),
+    readAt: (document, path) => read({ joinedReads, scripts }, document, path),
     async insertAt(document, path, text, { maxBytes, maxGrowth, expected, record }) {
       if (isTooDeep(path, text, maxDepth)) return { outcome: "too_deep" };
       const write = { keys: documentKeys(document), path, text, maxBytes, maxGrowth, expected, record };
@@ -84,31 +90,30 @@ function isPlain(path: Path): boolean {
   return addressableLength(path) === path.length;
 }
 
-async function read(
-  redisClient: RedisClient,
-  scripts: DocumentScripts,
-  document: DocumentRef,
-  path: Path,
-): Promise<DocumentRead | MissingDocument> {
+interface ReadParts {
+  readonly joinedReads: JoinedReads;
+  readonly scripts: DocumentScripts;
+}
+
+async function read(parts: ReadParts, document: DocumentRef, path: Path): Promise<DocumentRead | MissingDocument> {
   const keys = documentKeys(document);
   const named = addressableLength(path);
-  const found = await readPlain(redisClient, scripts, keys, path.slice(0, named));
+  const found = await readPlain(parts, keys, path.slice(0, named));
   return found.outcome === "found" && named < path.length ? readAt(found.text, path.slice(named)) : found;
 }
 
 async function readPlain(
-  redisClient: RedisClient,
-  scripts: DocumentScripts,
+  { joinedReads, scripts }: ReadParts,
   keys: DocumentKeys,
   path: Path,
 ): Promise<DocumentRead | MissingDocument> {
   if (path.length === 0) {
-    const whole = optionalText(await redisClient.read(keys.value, "JSON.GET", keys.value));
+    const whole = await joinedReads.read(keys.value);
     return whole === undefined ? { outcome: "missing_document" } : { outcome: "found", text: whole };
   }
   const only = unambiguousPath(path);
   if (only === undefined) return scripts.read(keys, path);
-  const list = optionalText(await redisClient.read(keys.value, "JSON.GET", keys.value, only));
+  const list = await joinedReads.read(keys.value, only);
   if (list === undefined) return { outcome: "missing_document" };
   return list === "[]" ? { outcome: "not_found" } : { outcome: "found", text: withoutBrackets(list) };
 }

@@ -89,6 +89,11 @@ export function sessionKeys(project: ProjectRef): SessionKeys {
 /** The stream and the sorted set through which every replica learns which sessions were ended. */
 export const revocations = { stream: "{jsonplane}:revocations", set: "{jsonplane}:revocations:live" } as const;
 
+/** Keys of ours with the same one are in the same slot. */
+export function hashTagOf(key: string): string {
+  return key.slice(key.indexOf("{") + 1, key.indexOf("}"));
+}
+
 /** `scope` decides the slot, `digest` names the budget in it; both are hex. */
 export function counterKey(scope: string, digest: string): string {
   return `jp:{budget/${scope}}:${digest}`;

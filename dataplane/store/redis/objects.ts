@@ -7,10 +7,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Clock } from "../../../core/clock.ts";
 import { WriteConflict } from "../../../core/errors/store-errors.ts";
 import { RedisFault } from "../../../core/redis/failure.ts";
-import type { RedisClient } from "../../../core/redis/redis-client.ts";
-import { optionalText } from "../../../core/redis/reply.ts";
 import type { NewObject, ObjectReads, ObjectWrites } from "../ports/objects.ts";
 import { encodedValues, type IndexSet } from "./index-set.ts";
+import type { JoinedReads } from "./joined-reads.ts";
 import { type CollectionKeys, collectionKeys, separator } from "./keys.ts";
 import type { KnownIndexes } from "./known-indexes.ts";
 import type { IndexEntry, IndexMove, ObjectScripts, OwnedObject } from "./object-scripts.ts";
@@ -20,14 +19,14 @@ import { code } from "./store-script.ts";
 const patienceMilliseconds = 2_000;
 
 export interface ObjectParts {
-  readonly redisClient: RedisClient;
+  readonly joinedReads: JoinedReads;
   readonly scripts: ObjectScripts;
   readonly known: KnownIndexes;
   readonly clock: Clock;
 }
 
 export function createObjects(parts: ObjectParts): ObjectReads & ObjectWrites {
-  const { redisClient, scripts, known, clock } = parts;
+  const { joinedReads, scripts, known, clock } = parts;
   return {
     async create(collection, object, maxObjects) {
       const keys = collectionKeys(collection);
@@ -48,8 +47,7 @@ export function createObjects(parts: ObjectParts): ObjectReads & ObjectWrites {
         const found = await scripts.read(keys, id, owner);
         return found && { text: found.text };
       }
-      const document = keys.document(id);
-      const text = optionalText(await redisClient.read(document, "JSON.GET", document));
+      const text = await joinedReads.read(keys.document(id));
       return text === undefined ? undefined : { text };
     },
     async replace(collection, object, previous) {

@@ -15,6 +15,7 @@ import { createEndedSessions } from "./ended-sessions.ts";
 import { createIdempotencyRecords } from "./idempotency-records.ts";
 import { createIndexScripts } from "./index-scripts.ts";
 import { createIndexes } from "./indexes.ts";
+import { createJoinedReads } from "./joined-reads.ts";
 import { createKeysetPages } from "./keyset-pages.ts";
 import { createKnownIndexes } from "./known-indexes.ts";
 import { createBuckets, createCounters } from "./limits.ts";
@@ -58,7 +59,8 @@ export async function createRedisStore(options: RedisStoreOptions): Promise<Stor
   const indexScripts = createIndexScripts(redisClient);
   const rangeScripts = createRangeScripts(redisClient);
   const scripts = createObjectScripts(redisClient);
-  const parts = { redisClient, scripts, rangeScripts, known: createKnownIndexes(indexScripts) };
+  const joinedReads = createJoinedReads(redisClient);
+  const parts = { redisClient, joinedReads, scripts, rangeScripts, known: createKnownIndexes(indexScripts) };
   const failed = (operation: string) => (failure: unknown) =>
     observe?.({ operation, seconds: 0, outcome: outcomeOf(failure) });
   const sessionScripts = createSessionScripts(redisClient);
@@ -82,7 +84,7 @@ export async function createRedisStore(options: RedisStoreOptions): Promise<Stor
     ...createPages(parts),
     ...createKeysetPages(parts),
     ...createIndexes({ ...parts, scripts: indexScripts }),
-    ...createDocuments(redisClient, clock),
+    ...createDocuments({ ...parts, clock }),
     ...createPurges({ ...parts, indexScripts, purgeScripts: createPurgeScripts(redisClient) }),
     ...createSizes(redisClient),
     ...createIdempotencyRecords(redisClient),

@@ -4,10 +4,44 @@ import type { Mutation } from "../mutation.ts";
 
 const scripts = "dataplane/store/redis/scripts";
 const embeddedSessions = "dataplane/store/embedded/sessions.ts";
+const joinedReads = "dataplane/store/redis/joined-reads.ts";
+const joinedReadsTest = "test/store/joined-reads.test.ts";
 const embeddedStore = "test/store/embedded-store.test.ts";
 const redisStore = "test/store/redis-store.test.ts";
 
 export const storeMutations: readonly Mutation[] = [
+  {
+    name: "joined-read-takes-nothing-for-missing",
+    harm: "A key that holds something else than an object is answered as an object that there is not",
+    file: joinedReads,
+    find: "    else void readAlone(read);\n  };",
+    replace: "    else read.resolve(undefined);\n  };",
+    caughtBy: [joinedReadsTest],
+  },
+  {
+    name: "joined-read-fails-as-one",
+    harm: "Where Redis refuses to read documents together, none of them is read",
+    file: joinedReads,
+    find: "isAnswer(error) ? readAlone",
+    replace: "isAnswer(error) && false ? readAlone",
+    caughtBy: [joinedReadsTest],
+  },
+  {
+    name: "joined-read-waits-for-large-documents",
+    harm: "Small documents wait for 32 of the largest, and Redis does nothing else meanwhile",
+    file: joinedReads,
+    find: "Buffer.byteLength(text) <= maxJoinedBytes",
+    replace: "Buffer.byteLength(text) > 0",
+    caughtBy: [joinedReadsTest],
+  },
+  {
+    name: "joined-read-is-redirected",
+    harm: "While a Cluster moves a slot, reads of its documents wait for a quarter of a second and fail",
+    file: "core/redis/redis-client.ts",
+    find: `name, "read", doNotFollow)`,
+    replace: `name, "read")`,
+    caughtBy: ["test/store/redis-failover.test.ts"],
+  },
   {
     name: "create-ignores-index-version",
     harm: "A replica that does not know a new index leaves a new object out of it",

@@ -63,6 +63,26 @@ function describeTexts(subject: Subject): void {
     });
   }
 
+  it("returns each of many that are read at once as it was sent, one that is there twice or not at all too", async () => {
+    const { store } = subject();
+    const [one, other] = [freshCollection(), freshCollection()];
+    const objects = Object.values(exactTexts).map((value, n) => objectOf(n, { value }));
+    for (const object of objects) {
+      await store.create(one, object, plenty);
+      await store.create(other, { ...object, owner: "user:bob" }, plenty);
+    }
+    const ids = [...objects.map(({ id }) => id), idOf(1_000), idOf(0)];
+    const expected = ids.map((id) => objects.find((object) => object.id === id)?.text);
+    for (let times = 0; times < 3; times += 1) {
+      const read = await Promise.all([
+        ...ids.map((id) => store.read(one, id, {})),
+        ...ids.map((id) => store.read(other, id, {})),
+        ...ids.map((id) => store.read(one, id, { owner: "user:bob" })),
+      ]);
+      expect(read.map((object) => object?.text)).toEqual([...expected, ...expected, ...ids.map(() => undefined)]);
+    }
+  });
+
   it("returns every odd key as it was sent, at the top and below", async () => {
     const { store } = subject();
     const collection = freshCollection();

@@ -64,4 +64,25 @@ describe("commands of one turn", () => {
     expect(socket.writableCorked).toBe(0);
     expect(String(socket.read())).toMatch(/^(\*6\r\n\$4\r\neval[^*]*){3}$/);
   });
+
+  it("leave together with what is asked once the turn has ended", async () => {
+    const batcher = new CommandBatcher();
+    const socket = new PassThrough();
+    const write = (name: string): void => {
+      const command = new TrackedCommand({ name, args: ["k"], keys: ["k"] }, batcher);
+      socket.write(command.toWritable(socket));
+    };
+    batcher.atEndOfTurn(() => {
+      write("second");
+      expect(socket.readableLength).toBe(0);
+      batcher.atEndOfTurn(() => write("third"));
+    });
+    write("first");
+    const names = () => [...String(socket.read()).matchAll(/[a-z]{5,}/g)].map(String);
+    await new Promise((resume) => setImmediate(resume));
+    expect(names()).toEqual(["first", "second"]);
+    await new Promise((resume) => setImmediate(resume));
+    expect(names()).toEqual(["third"]);
+    expect(socket.writableCorked).toBe(0);
+  });
 });

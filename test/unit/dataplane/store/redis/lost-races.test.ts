@@ -2,7 +2,7 @@
 
 import { expect, it } from "vitest";
 import { WriteConflict } from "../../../../../core/errors/store-errors.ts";
-import type { RedisClient } from "../../../../../core/redis/redis-client.ts";
+import type { JoinedReads } from "../../../../../dataplane/store/redis/joined-reads.ts";
 import { collectionKeys } from "../../../../../dataplane/store/redis/keys.ts";
 import { createKnownIndexes } from "../../../../../dataplane/store/redis/known-indexes.ts";
 import type { ObjectScripts } from "../../../../../dataplane/store/redis/object-scripts.ts";
@@ -37,7 +37,7 @@ it("an object that others keep changing is not removed", async () => {
     },
   } as unknown as ObjectScripts;
   const { known } = knownIndexes();
-  const objects = createObjects({ redisClient: {} as RedisClient, scripts, known, clock });
+  const objects = createObjects({ joinedReads: {} as JoinedReads, scripts, known, clock });
   await expect(objects.remove(collection, "1", {})).rejects.toBeInstanceOf(WriteConflict);
   expect(tries).toBe(3);
 });

@@ -1,0 +1,108 @@
+// Reads of documents, joined: what is asked for in one turn of the event loop becomes one JSON.MGET for each hash tag. Each caller is told
+// what is true of its own document, as if it had been read alone. Refuses with StoreUnavailable, and RedisFault where something else than a
+// document is stored.
+
+import { isAnswer } from "../../../core/redis/failure.ts";
+import type { RedisClient } from "../../../core/redis/redis-client.ts";
+import { listOf, optionalText } from "../../../core/redis/reply.ts";
+import { createKeySet } from "./key-set.ts";
+import { hashTagOf, separator } from "./keys.ts";
+
+export interface JoinedReads {
+  /** The text of a document, or what JSON.GET finds at `path` in it; undefined when nothing is stored. */
+  read(key: string, path?: string): Promise<string | undefined>;
+}
+
+/** Documents of one command: so many of 16 KiB hold Redis for some 1.3 ms. */
+const maxJoined = 32;
+/** Bytes of a document for which others may wait. */
+const maxJoinedBytes = 16 * 1024;
+
+interface Read extends PromiseWithResolvers<string | undefined> {
+  readonly key: string;
+  readonly path: string | undefined;
+}
+
+export function createJoinedReads(redisClient: RedisClient): JoinedReads {
+  // A document that was not read lately may be as large as documents get, or may not be there: it is read alone.
+  const lastSeenSmall = createKeySet();
+  let turn = new Map<string, Read>();
+
+  const readAlone = async ({ key, path, resolve, reject }: Read): Promise<void> => {
+    try {
+      const words = path === undefined ? [key] : [key, path];
+      const text = optionalText(await redisClient.read(key, "JSON.GET", ...words));
+      resolve(text);
+      if (path !== undefined) return;
+      if (isSmall(text)) lastSeenSmall.add(key);
+      else lastSeenSmall.delete(key);
+    } catch (error) {
+      reject(error);
+    }
+  };
+
+  const take = (read: Read, text: unknown): void => {
+    if (!isSmall(text)) lastSeenSmall.delete(read.key);
+    if (typeof text === "string") read.resolve(text);
+    // JSON.MGET answers null for a key without a document, for one that holds something else, and, while a Cluster moves the slot, for one
+    // that is on another node than the first.
+    else void readAlone(read);
+  };
+
+  const readTogether = async (reads: readonly Read[]): Promise<void> => {
+    try {
+      const keys = reads.map(({ key }) => key);
+      const texts = listOf(await redisClient.readMany(keys, "JSON.MGET", ...keys, "."));
+      for (const [at, read] of reads.entries()) take(read, texts[at]);
+    } catch (error) {
+      // An error that Redis answers with, such as TRYAGAIN, need not be true of each document.
+      const each = isAnswer(error) ? readAlone : ({ reject }: Read) => reject(error);
+      for (const read of reads) void each(read);
+    }
+  };
+
+  const endTurn = (): void => {
+    const reads = turn;
+    turn = new Map();
+    const joined: Read[] = [];
+    for (const read of reads.values()) {
+      if (read.path === undefined && lastSeenSmall.has(read.key)) joined.push(read);
+      else void readAlone(read);
+    }
+    for (const batch of batchesOf(joined)) void (batch.length === 1 ? batch.map(readAlone) : readTogether(batch));
+  };
+
+  return {
+    read(key, path) {
+      if (turn.size === 0) redisClient.atEndOfTurn(endTurn);
+      // The same read, asked for twice in one turn, has one answer.
+      const name = path === undefined ? key : key + separator + path;
+      const same = turn.get(name);
+      if (same !== undefined) return same.promise;
+      const read = { key, path, ...Promise.withResolvers<string | undefined>() };
+      turn.set(name, read);
+      return read.promise;
+    },
+  };
+}
+
+/** Of one hash tag each, because a Cluster refuses a command over several slots. */
+function batchesOf(reads: readonly Read[]): readonly (readonly Read[])[] {
+  const batches: Read[][] = [];
+  const lastOf = new Map<string, Read[]>();
+  for (const read of reads) {
+    const tag = hashTagOf(read.key);
+    let batch = lastOf.get(tag);
+    if (batch === undefined || batch.length === maxJoined) {
+      batch = [];
+      batches.push(batch);
+      lastOf.set(tag, batch);
+    }
+    batch.push(read);
+  }
+  return batches;
+}
+
+function isSmall(text: unknown): boolean {
+  return typeof text === "string" && Buffer.byteLength(text) <= maxJoinedBytes;
+}

@@ -1,0 +1,32 @@
+// Keys that a set of fixed size holds, forgets and mistakes.
+
+import { expect, it } from "vitest";
+import { createKeySet } from "../../../../../dataplane/store/redis/key-set.ts";
+
+const keys = (count: number, of: string): readonly string[] =>
+  Array.from({ length: count }, (_, n) => `jp:{${of}}:${n}`);
+
+it("holds what was added until it is deleted", () => {
+  const set = createKeySet();
+  expect(["", "a", "b", "é😀"].map((key) => set.has(key))).toEqual([false, false, false, false]);
+  for (const key of ["", "a", "é😀"]) set.add(key);
+  set.delete("b");
+  expect(["", "a", "b", "é😀"].map((key) => set.has(key))).toEqual([true, true, false, true]);
+  set.delete("a");
+  expect(["", "a", "b", "é😀"].map((key) => set.has(key))).toEqual([true, false, false, true]);
+});
+
+it("holds nearly all of ten thousand keys, and takes next to no other one for one of them", () => {
+  const set = createKeySet();
+  for (const key of keys(10_000, "a")) set.add(key);
+  expect(keys(10_000, "a").filter((key) => set.has(key)).length).toBeGreaterThan(9_000);
+  expect(keys(10_000, "b").filter((key) => set.has(key)).length).toBeLessThan(5);
+});
+
+it("holds the last one of however many", () => {
+  const set = createKeySet();
+  for (const key of keys(300_000, "a")) {
+    set.add(key);
+    if (!set.has(key)) expect.fail(key);
+  }
+});
