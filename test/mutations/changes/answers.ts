@@ -51,4 +51,12 @@ export const answerMutations: readonly Mutation[] = [
     replace: '      return conflict("value");\n    case "missing_document":\n      throw new Error("None");',
     caughtBy: ["test/http/contended-writes.test.ts"],
   },
+  {
+    name: "broken-reply-shown-as-an-empty-list",
+    harm: "A defect of a script shows clients an empty collection, as if all objects were gone",
+    file: "dataplane/store/redis/store-script.ts",
+    find: 'if (reply === "stale") throw unexpectedCode(script, code.stale_index_set);',
+    replace: 'if (reply === "stale") return { count: 0, texts: [], rest: [], script } as object as T;',
+    caughtBy: ["test/unit/dataplane/store/redis/broken-replies.test.ts"],
+  },
 ];
