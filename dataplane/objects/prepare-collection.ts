@@ -31,6 +31,8 @@ export function createCollectionPreparer(
   const underWay = new WeakMap<LiveResource, Promise<void>>();
   const builds = new Map<string, Promise<void>>();
   const building = new Map<string, BuildingIndexes>();
+  /** Collections of which something was declared while the store was asked for a step, which may know nothing of it. */
+  const declaredMeanwhile = new Set<string>();
   const stopping = new AbortController();
 
   const declare = async (resource: LiveResource, collection: CollectionRef): Promise<void> => {
@@ -44,23 +46,23 @@ export function createCollectionPreparer(
     const name = `${keyOfProject(project)}/${resource}`;
     const names = indexes.map(({ field }) => field.name);
     building.set(name, { project: keyOfProject(project), resource, indexes: names });
-    if (builds.has(name)) return;
-    const done = build({ project, resource }).finally(() => {
-      builds.delete(name);
-      building.delete(name);
-    });
-    builds.set(name, done);
+    if (builds.has(name)) declaredMeanwhile.add(name);
+    else builds.set(name, build(name, { project, resource }));
   };
 
-  const build = async (collection: CollectionRef): Promise<void> => {
+  const build = async (name: string, collection: CollectionRef): Promise<void> => {
     while (!stopping.signal.aborted) {
+      declaredMeanwhile.delete(name);
       const step = await store.buildIndexes(collection).catch((error: unknown) => {
         onBuildFailed(error);
         return "busy" as const;
       });
-      if (step === "done") return;
-      await pause(step === "more" ? stepPauseMs : retryPauseMs, stopping.signal);
+      if (step === "done" && !declaredMeanwhile.has(name)) break;
+      await pause(step === "busy" ? retryPauseMs : stepPauseMs, stopping.signal);
     }
+    // In the same turn as the last look: what is declared from now on begins a build of its own.
+    builds.delete(name);
+    building.delete(name);
   };
 
   return {

@@ -1,9 +1,11 @@
-// What becomes of a resource's indexes when Redis comes back without its data.
+// What becomes of a resource's indexes when Redis comes back without its data, and when they change while others are built.
 
-import { expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { purgeCollection } from "../../dataplane/config/purge-whole.ts";
 import { apikey, changed, inNamespace, project, withKey, withResource } from "../support/http/projects.ts";
-import { describeReplicas, describeServed, type Served } from "../support/http/served.ts";
+import { describeReplicas, describeServed, type Served, serveFrom } from "../support/http/served.ts";
+import { openRedisStore } from "../support/redis/open-store.ts";
+import { sharedRedis } from "../support/redis/shared-redis.ts";
 import { eventually } from "../support/time/eventually.ts";
 
 const shop = project(
@@ -53,5 +55,41 @@ describeReplicas("indexes of a resource that was changed and changed back", (ser
       expect((await one.send("/api/books?_sort=title", { as })).status).toBe(200);
       expect(await indexes()).toMatchObject([{ field: { name: "title" }, state: "ready" }]);
     });
+  });
+});
+
+describe("an index that is declared while the building of another one ends", () => {
+  it("is built as well, by the same replica and without a further change", async () => {
+    const store = await openRedisStore({ url: sharedRedis().url });
+    const ended = Promise.withResolvers<void>();
+    const released = Promise.withResolvers<void>();
+    const served = await serveFrom(
+      {
+        ...store,
+        async buildIndexes(collection) {
+          const step = await store.buildIndexes(collection);
+          if (step === "done") ended.resolve();
+          if (step === "done") await released.promise;
+          return step;
+        },
+      },
+      [shop],
+    );
+    const as = apikey("admin");
+    await served.send("/api/books", { method: "POST", body: { title: "a", pages: 1 }, as });
+    // An index of a collection that is not empty has to be built.
+    served.change(withResource("books", { indexes: ["title", "pages"] }));
+    expect((await served.send("/api/books", { as })).status).toBe(200);
+    await ended.promise;
+    served.change(withResource("books", { indexes: ["title", "pages", "year"] }));
+    expect((await served.send("/api/books", { as })).status).toBe(200);
+    released.resolve();
+    const collection = { project: { namespace: served.namespace, name: "shop" }, resource: "books" };
+    await eventually(async () => {
+      expect(await store.indexes(collection)).toMatchObject(Array(3).fill({ state: "ready" }));
+      expect(served.plane.buildingIndexes()).toEqual([]);
+    });
+    await served.plane.close();
+    await store.close();
   });
 });

@@ -1,6 +1,5 @@
 // Pages behind a position and candidates of a scan: ranges of a sorted set's members by their bytes, then the documents they point to.
 
-import { StoreUnavailable } from "../../../core/errors/store-errors.ts";
 import type { FieldQuery, KeysetPage, KeysetRange, ObjectLists } from "../ports/lists.ts";
 import type { Owner } from "../ports/refs.ts";
 import { rangesOf } from "../ranges.ts";
@@ -8,6 +7,7 @@ import { type CollectionKeys, collectionKeys, separator } from "./keys.ts";
 import { idsAfter, type PageStart, positionOf, rangesAfter, wholeRanges } from "./lex-ranges.ts";
 import { idsOf, type PageParts, setOf, whole, withIndex } from "./pages.ts";
 import type { RangesReply } from "./range-scripts.ts";
+import { neverStale } from "./store-script.ts";
 
 /** Documents that one call is asked for, at most. */
 const objectsPerCall = 250;
@@ -41,7 +41,6 @@ export function createKeysetPages(parts: PageParts): KeysetPages {
       const keys = collectionKeys(collection);
       for (let at = 0; at < ids.length; ) {
         const { done, texts } = await scripts.documents(keys, ids.slice(at, at + objectsPerCall));
-        if (done === 0) throw new StoreUnavailable("A script read none of the documents that it was asked for");
         if (texts.length > 0) yield texts;
         at += done;
       }
@@ -68,8 +67,7 @@ async function byCreation(parts: PageParts, { keys, owner, range }: Step): Promi
     counted: counted ? all : [],
     shown: [idsAfter(startOf({ owner, range }))],
   });
-  if (reply === "stale") throw new StoreUnavailable("Only an index can be stale");
-  return reply;
+  return neverStale("read-ranges-2", reply);
 }
 
 function byField(parts: PageParts, { keys, owner, range }: Step, query: FieldQuery): Promise<RangesReply | undefined> {

@@ -1,6 +1,7 @@
 // Typed wrappers of the scripts that read and write single objects and pages: the only place that knows the positions of
 // their keys and arguments.
 
+import { RedisFault } from "../../../core/redis/failure.ts";
 import type { RedisClient } from "../../../core/redis/redis-client.ts";
 import { numberOf, textOf, textsOf } from "../../../core/redis/reply.ts";
 import type { PagePart, TextsPart } from "../complete-page.ts";
@@ -151,7 +152,11 @@ export function createObjectScripts(redisClient: RedisClient): ObjectScripts {
     },
     async documents(keys, ids) {
       const reply = scriptReply(await redisClient.run(documents, ids.map(keys.document), [bytesPerCall]));
-      return { done: numberOf(reply.rest[0]), texts: textsOf(reply.rest[1]) };
+      const done = numberOf(reply.rest[0]);
+      // Who reads on behind it would never come to an end.
+      if (done === 0)
+        throw new RedisFault(`The script ${documents.name} read none of the documents`, { code: "REPLY" });
+      return { done, texts: textsOf(reply.rest[1]) };
     },
     async scan({ keys, set, after }) {
       const args = [keys.documentPrefix, after, objectsPerScan, bytesPerCall];

@@ -14,6 +14,7 @@ import type { KnownIndexes } from "./known-indexes.ts";
 import { rangesAfter, wholeRanges } from "./lex-ranges.ts";
 import type { ObjectScripts } from "./object-scripts.ts";
 import type { RangeScripts } from "./range-scripts.ts";
+import { neverStale } from "./store-script.ts";
 
 export interface PageParts {
   readonly redisClient: RedisClient;
@@ -28,9 +29,7 @@ export function createPages(parts: PageParts): Pick<ObjectLists, "pageByCreation
     async pageByCreation(collection, visible, range) {
       const keys = collectionKeys(collection);
       const reply = await scripts.page({ keys, set: idsOf(keys, visible), idIs: "first", ...range });
-      // Only the page of an index can be stale.
-      const page = reply === "stale" ? { count: 0, texts: [], rest: [] } : reply;
-      return whole(scripts, keys, page, range);
+      return whole(scripts, keys, neverStale("read-page-2", reply), range);
     },
     async pageByField(collection, { owner }, query, range) {
       const keys = collectionKeys(collection);

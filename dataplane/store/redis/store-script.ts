@@ -60,6 +60,12 @@ export function unexpectedCode(script: string, code: Code): RedisFault {
   return new RedisFault(`The script ${script} answered with the unexpected code ${code}`, { code: "REPLY" });
 }
 
+/** The reply of a script that was asked without a version, as for the order of creation: there is nothing that could be stale. */
+export function neverStale<T extends object>(script: string, reply: T | "stale"): T {
+  if (reply === "stale") throw unexpectedCode(script, code.stale_index_set);
+  return reply;
+}
+
 /** Awaits a step that follows one which took effect: that it was not carried out itself leaves the outcome of the call unknown. */
 export async function laterStep<T>(step: Promise<T>): Promise<T> {
   try {

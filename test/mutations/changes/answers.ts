@@ -51,4 +51,28 @@ export const answerMutations: readonly Mutation[] = [
     replace: '      return conflict("value");\n    case "missing_document":\n      throw new Error("None");',
     caughtBy: ["test/http/contended-writes.test.ts"],
   },
+  {
+    name: "broken-reply-shown-as-an-empty-list",
+    harm: "A defect of a script shows clients an empty collection, as if all objects were gone",
+    file: "dataplane/store/redis/store-script.ts",
+    find: 'if (reply === "stale") throw unexpectedCode(script, code.stale_index_set);',
+    replace: 'if (reply === "stale") return { count: 0, texts: [], rest: [], script } as object as T;',
+    caughtBy: ["test/unit/dataplane/store/redis/broken-replies.test.ts"],
+  },
+  {
+    name: "declared-while-a-build-ends",
+    harm: "An index that is added while another one becomes ready is never built, and nothing says so: lists by it are refused for good",
+    file: "dataplane/objects/prepare-collection.ts",
+    find: 'if (step === "done" && !declaredMeanwhile.has(name)) break;',
+    replace: 'if (step === "done") break;',
+    caughtBy: ["test/unit/dataplane/objects/prepare-collection.test.ts"],
+  },
+  {
+    name: "declared-while-a-build-ends-over-http",
+    harm: "An index that is added while another one becomes ready is never built, and nothing says so: lists by it are refused for good",
+    file: "dataplane/objects/prepare-collection.ts",
+    find: "if (builds.has(name)) declaredMeanwhile.add(name);",
+    replace: "if (builds.has(name)) return;",
+    caughtBy: ["test/http/index-recovery.test.ts"],
+  },
 ];

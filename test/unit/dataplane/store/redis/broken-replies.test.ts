@@ -1,0 +1,48 @@
+// What the store on Redis makes of a script's reply that its header rules out: a defect, and never an empty list.
+
+import { expect, it } from "vitest";
+import { RedisFault } from "../../../../../core/redis/failure.ts";
+import type { RedisClient } from "../../../../../core/redis/redis-client.ts";
+import { createKeysetPages } from "../../../../../dataplane/store/redis/keyset-pages.ts";
+import type { KnownIndexes } from "../../../../../dataplane/store/redis/known-indexes.ts";
+import { createObjectScripts } from "../../../../../dataplane/store/redis/object-scripts.ts";
+import { createPages } from "../../../../../dataplane/store/redis/pages.ts";
+import { createRangeScripts } from "../../../../../dataplane/store/redis/range-scripts.ts";
+import { code } from "../../../../../dataplane/store/redis/store-script.ts";
+
+const collection = { project: { namespace: "ns", name: "shop" }, resource: "books" };
+const range = { offset: 0, limit: 10, descending: false, counted: true };
+
+function listsWhere(...replies: readonly unknown[]) {
+  let calls = 0;
+  const redisClient = { run: async () => replies[Math.min(calls++, replies.length - 1)] } as unknown as RedisClient;
+  const parts = {
+    redisClient,
+    scripts: createObjectScripts(redisClient),
+    rangeScripts: createRangeScripts(redisClient),
+    known: {} as KnownIndexes,
+  };
+  return { ...createPages(parts), ...createKeysetPages(parts) };
+}
+
+it.each([undefined, "user:a"])("a page by creation, which no index can make stale, for owner %s", async (owner) => {
+  const lists = listsWhere([code.stale_index_set]);
+  const visible = owner === undefined ? {} : { owner };
+  for (const page of [
+    () => lists.pageByCreation(collection, visible, range),
+    () => lists.pageAfter(collection, visible, undefined, range),
+  ]) {
+    const failure = await page().catch((error: unknown) => error);
+    expect(failure).toBeInstanceOf(RedisFault);
+    expect(failure).toMatchObject({ code: "REPLY", message: expect.stringContaining("unexpected code 1") });
+  }
+});
+
+it("a reading that got no further: the rest of the page would be asked for without end", async () => {
+  const readAll = async () => {
+    for await (const _batch of listsWhere([code.done, 0, []]).readObjects(collection, ["1"]));
+  };
+  await expect(readAll()).rejects.toBeInstanceOf(RedisFault);
+  const page = listsWhere([code.done, 3, ["{}"], ["2", "3"]], [code.done, 0, []]).pageByCreation(collection, {}, range);
+  await expect(page).rejects.toBeInstanceOf(RedisFault);
+});
