@@ -7,7 +7,6 @@ import { describeError } from "../../core/log/describe-error.ts";
 import type { Logger } from "../../core/log/logger.ts";
 import type { Kind } from "../../core/manifests/object.ts";
 import { type Monotonic, systemMonotonic, systemTimers } from "../../core/timers.ts";
-import { isNotFound } from "../kube/api.ts";
 import type { ConnectedApi } from "../kube/connect.ts";
 import type { CallObserved } from "../kube/wire.ts";
 import { createElector } from "../lead/elector.ts";
@@ -17,6 +16,7 @@ import { createAdminServer } from "../observe/admin-server.ts";
 import { createAuditLog } from "../observe/audit-log.ts";
 import { createInterruptionLog } from "../observe/interruption-log.ts";
 import { nothingKept } from "../observe/kept-figures.ts";
+import { createLeadLog } from "../observe/lead-log.ts";
 import { createOperatorMetrics } from "../observe/metrics.ts";
 import { objectCounts, unavailableProjects } from "../observe/object-counts.ts";
 import { createReminders } from "../observe/reminders.ts";
@@ -115,10 +115,7 @@ export async function startOperator(options: OperatorOptions): Promise<RunningOp
     timers,
     random,
     times: leaseTimesOf(settings.leaseDurationMs),
-    observe(observation) {
-      metrics.observeLead(observation);
-      logLead(observation, options);
-    },
+    observe: leadObserver(metrics, options),
   });
   const loop = runLeaderLoop({
     elector,
@@ -174,13 +171,13 @@ function isHealthy(caches: Caches): boolean {
   return Math.max(...idle) < silentMs || Math.min(...idle) > activeMs;
 }
 
-function logLead(observation: LeadObservation, { logger, settings }: OperatorOptions): void {
-  if (observation.kind === "acquired") logger.info("Leading");
-  if (observation.kind === "failed") logger.warn("Failed to acquire Lease", leaseFailure(observation.error, settings));
-  if (observation.kind === "ended") logger.info("No longer leading", { why: observation.why });
-}
-
-function leaseFailure(error: unknown, { namespace }: OperatorSettings): Readonly<Record<string, string>> {
-  const advice = `Create the namespace ${namespace}, or name another one with --operator-namespace`;
-  return { error: describeError(error), ...(isNotFound(error) && { advice }) };
+function leadObserver(
+  { observeLead }: Pick<OperatorContext["metrics"], "observeLead">,
+  { logger, settings }: OperatorOptions,
+): (observation: LeadObservation) => void {
+  const log = createLeadLog(logger, settings.namespace);
+  return (observation) => {
+    observeLead(observation);
+    log(observation);
+  };
 }
