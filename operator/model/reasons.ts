@@ -36,6 +36,7 @@ export const reasonCatalogue = {
   NameConflict: { heals: "by a person", meaning: "Another object of the Project already has the name" },
   HostConflict: { heals: "by a person", meaning: "Another Project already has the host" },
   SecretConflict: { heals: "by a person", meaning: "A Secret of that name exists and belongs to something else" },
+  InvalidSecret: { heals: "by a person", meaning: "Its Secret has a password that can't be used: empty, or too long" },
   KeyLost: { heals: "by a person", meaning: "The credential can't be recovered; rotate it to make a new one" },
   DataLost: {
     heals: "by a person",
