@@ -3,6 +3,7 @@
 
 import type { Clock } from "../../core/clock.ts";
 import { type Keyring, keyringText, newRingKey, type RingKey } from "../../core/config/keyring.ts";
+import type { JsonObject } from "../../core/config/types.ts";
 import { annotationsOf, withAnnotations } from "../kube/annotations.ts";
 import { isConflict, type KubeApi, type KubeObject } from "../kube/api.ts";
 import { secretType } from "../kube/resource-types.ts";
@@ -69,27 +70,32 @@ export type Rotation = "idle" | "waiting" | "advanced";
 export async function rotateFleetRing(deps: RotationDeps): Promise<Rotation> {
   // A deleted Secret is recreated with the ring in use, not with a new one.
   const secret = await annotated(deps, await ensureRingSecret(deps, async () => restingRing(deps.ring.current())));
+  if (secret === undefined) return waiting(deps, secretChanged);
   deps.onSecret?.(secret);
   const state = readRingSecret(secret);
   await takeOver(deps, secret, state.keyring);
   const step = nextRingStep(state, await factsOf(deps, state));
   if (step.step === "none") return "idle";
-  if (step.step === "wait") {
-    deps.onWaiting?.(step.why);
-    return "waiting";
-  }
+  if (step.step === "wait") return waiting(deps, step.why);
   if (step.step === "reseal") await deps.config.reseal();
-  else if (!(await write(deps, secret, changed(state, step, deps)))) return "waiting";
+  else if (!(await write(deps, secret, changed(state, step, deps)))) return waiting(deps, secretChanged);
   deps.onStep?.(step.step);
   return "advanced";
 }
 
-/** Adds the missing annotations; existing ones stay, whatever their value. */
-async function annotated({ api, annotations }: RotationDeps, secret: KubeObject): Promise<KubeObject> {
+const secretChanged = "The Secret has changed since it was read";
+
+function waiting({ onWaiting }: RotationDeps, why: string): Rotation {
+  onWaiting?.(why);
+  return "waiting";
+}
+
+/** Adds the missing annotations; existing ones stay, whatever their value. Undefined when the Secret has changed since it was read. */
+async function annotated({ api, annotations }: RotationDeps, secret: KubeObject): Promise<KubeObject | undefined> {
   const wanted = Object.entries(annotations?.() ?? {});
   const missing = wanted.filter(([name]) => annotationsOf(secret)[name] === undefined);
   if (missing.length === 0) return secret;
-  return await api.replace(secretType, withAnnotations(secret, Object.fromEntries(missing)));
+  return await replaced(api, withAnnotations(secret, Object.fromEntries(missing)));
 }
 
 /** Adopts what the Secret holds, unless something is sealed that it would not open. */
@@ -149,12 +155,17 @@ function withFirst(keys: Keyring["keys"], kid: string): Keyring["keys"] {
 
 /** False when the Secret has changed since it was read. The ring is adopted once it stands in the Secret. */
 async function write({ api, ring }: RotationDeps, secret: KubeObject, state: RingState): Promise<boolean> {
-  try {
-    await api.replace(secretType, withRingState(secret, state));
-  } catch (error) {
-    if (isConflict(error)) return false;
-    throw error;
-  }
+  if ((await replaced(api, withRingState(secret, state))) === undefined) return false;
   ring.adopt(state.keyring);
   return true;
+}
+
+/** Undefined when the Secret has changed since it was read. */
+async function replaced(api: RotationDeps["api"], secret: JsonObject): Promise<KubeObject | undefined> {
+  try {
+    return await api.replace(secretType, secret);
+  } catch (error) {
+    if (isConflict(error)) return undefined;
+    throw error;
+  }
 }

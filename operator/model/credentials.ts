@@ -19,7 +19,7 @@ export interface KeyCredential {
 /** The current key first, then those that live out their grace period. */
 export type LiveKeys = readonly [KeyCredential, ...KeyCredential[]];
 
-/** The credential, or the reason why it can't be had (`SecretNotFound`, `SecretConflict`, `KeyLost`). */
+/** The credential, or the reason why it can't be had (`SecretNotFound`, `InvalidSecret`, `SecretConflict`, `KeyLost`). */
 export type Resolved<T> = Result<T>;
 
 export interface Credentials {

@@ -204,7 +204,7 @@ async function hash(password: string, secretName: string, tools: ResolveTools): 
   try {
     return { ok: true, value: await tools.hashPassword(password) };
   } catch (error) {
-    if (error instanceof PasswordRefused) return refuse("SecretNotFound", `Secret "${secretName}": ${error.message}`);
+    if (error instanceof PasswordRefused) return refuse("InvalidSecret", `Secret "${secretName}": ${error.message}`);
     throw error;
   }
 }

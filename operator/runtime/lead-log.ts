@@ -10,7 +10,10 @@ export function leaseNameOf({ className }: Pick<OperatorSettings, "className">):
   return className === undefined ? "jsonplane-operator" : `jsonplane-operator-${className}`;
 }
 
-export function logLead(observation: LeadObservation, logger: Logger, settings: OperatorSettings): void {
+type LeaseSettings = Pick<OperatorSettings, "namespace" | "className">;
+type LeadLogger = Pick<Logger, "info" | "warn" | "error">;
+
+export function logLead(observation: LeadObservation, logger: LeadLogger, settings: LeaseSettings): void {
   if (observation.kind === "acquired") logger.info("Acquired Lease");
   if (observation.kind === "failed") logger.warn("Failed to acquire Lease", leaseFailure(observation.error, settings));
   if (observation.kind === "other_release") logOtherRelease(observation.release, logger, settings);
@@ -23,7 +26,7 @@ export function logLead(observation: LeadObservation, logger: Logger, settings: 
 }
 
 /** Once: readiness says it for as long as it lasts. */
-function logOtherRelease(release: string | undefined, logger: Logger, settings: OperatorSettings): void {
+function logOtherRelease(release: string | undefined, logger: LeadLogger, settings: LeaseSettings): void {
   const lease = `${settings.namespace}/${leaseNameOf(settings)}`;
   if (release === undefined) {
     logger.info("The Lease is no longer another release's", { lease });
@@ -38,7 +41,7 @@ function logOtherRelease(release: string | undefined, logger: Logger, settings: 
   });
 }
 
-function leaseFailure(error: unknown, { namespace }: OperatorSettings): Readonly<Record<string, string>> {
+function leaseFailure(error: unknown, { namespace }: LeaseSettings): Readonly<Record<string, string>> {
   const advice = `Create the namespace ${namespace}, or name another one with --operator-namespace`;
   return { error: describeError(error), ...(isNotFound(error) && { advice }) };
 }

@@ -1,16 +1,18 @@
 // What the leader does about the fleet's key ring: takes a rotation one step further, with the Secret, Redis and the replicas as they are.
+// A rotation that waits says in the log what for.
 
 import { randomBytes } from "node:crypto";
 import type { ProjectRef } from "../../core/config/types.ts";
 import { rotateFleetRing } from "../keyring/rotate-fleet-ring.ts";
 import { createSealedConfig } from "../keyring/sealed-config.ts";
 import type { KubeApi, KubeObject } from "../kube/api.ts";
+import { createReminders } from "../observe/reminders.ts";
 import { liveReplicas } from "../publish/replicas.ts";
 import type { OpenedConfig } from "./open-config.ts";
 import type { OperatorContext } from "./operator-context.ts";
 
 export interface RingMaintenanceDeps {
-  readonly context: Pick<OperatorContext, "settings" | "clock" | "audit">;
+  readonly context: Pick<OperatorContext, "settings" | "clock" | "monotonic" | "audit" | "logger">;
   /** Bound to leadership. */
   readonly api: KubeApi;
   /** Has what is published of the project sealed anew by the project's own worker: nothing else publishes it meanwhile. */
@@ -23,11 +25,13 @@ export interface RingMaintenance {
 }
 
 export function createRingMaintenance({ context, api, resealProject }: RingMaintenanceDeps): RingMaintenance {
-  const { settings, clock, audit } = context;
+  const { settings, clock, audit, logger } = context;
+  const reminders = createReminders(context.monotonic);
+  let waitsFor: string | undefined;
   return {
     async look({ publisher, ring, redisClient, store }) {
       let secret: KubeObject | undefined;
-      await rotateFleetRing({
+      const rotation = await rotateFleetRing({
         api,
         namespace: settings.namespace,
         className: settings.className,
@@ -46,7 +50,15 @@ export function createRingMaintenance({ context, api, resealProject }: RingMaint
         onSecret: (found) => {
           secret = found;
         },
+        onWaiting(why) {
+          if (reminders.isDue(why)) logger.info("Key ring rotation waits", { why });
+          waitsFor = why;
+        },
       });
+      if (rotation !== "waiting" && waitsFor !== undefined) {
+        reminders.over(waitsFor);
+        waitsFor = undefined;
+      }
       return secret;
     },
   };

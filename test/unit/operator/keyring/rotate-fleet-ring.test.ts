@@ -25,6 +25,7 @@ let programmed: boolean;
 let unknownReplicas: boolean;
 let steps: string[];
 let adopted: string[] = [];
+let waits: string[];
 let said: Record<string, string>;
 
 beforeEach(async () => {
@@ -40,6 +41,7 @@ beforeEach(async () => {
   });
   ring = (await ensureFleetRing({ api, namespace, random: randomBytes })).keyring;
   [sealedWith, replicas, programmed, steps] = [new Set([ring.keys[0].kid]), [kidsOf(ring)], true, []];
+  waits = [];
   unknownReplicas = false;
   said = {};
 });
@@ -74,6 +76,7 @@ function rotate(): Promise<Rotation> {
     annotations: () => said,
     onStep: (step) => void steps.push(step),
     onAdopted: (kids) => void adopted.push(...kids),
+    onWaiting: (why) => void waits.push(why),
   });
 }
 
@@ -272,8 +275,12 @@ describe("a rotation of the fleet's ring", () => {
     expect(steps).toEqual(["append"]);
   });
 
-  it("writes nothing on a Secret that has changed since it was read", async () => {
+  it.each([
+    ["the next step", {}],
+    ["annotations that it must have", { "jsonplane.io/store-id": "4f3a" }],
+  ])("writes nothing on a Secret that has changed since it was read, and waits: %s", async (_, notes) => {
     annotate("1");
+    said = notes;
     const { replace } = api;
     const slow = {
       ...api,
@@ -287,6 +294,9 @@ describe("a rotation of the fleet's ring", () => {
     expect(await rotate()).toBe("waiting");
     api = real;
     expect(written().keys).toHaveLength(1);
+    expect(waits).toEqual(["The Secret has changed since it was read"]);
+    expect(await rotate()).toBe("advanced");
+    expect(annotations()).toMatchObject(notes);
   });
 
   it("puts the ring back that is in use when its Secret is deleted", async () => {

@@ -218,7 +218,7 @@ describe("a password from a Secret of the user's own", () => {
       isPasswordOf: async () => false,
     });
     expect(credential).toMatchObject({
-      refusal: { reason: "SecretNotFound", faults: [{ message: 'Secret "given": The password is empty' }] },
+      refusal: { reason: "InvalidSecret", faults: [{ message: 'Secret "given": The password is empty' }] },
     });
   });
 });
