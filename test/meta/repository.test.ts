@@ -57,6 +57,29 @@ it("no file whose tests run side by side polls with expect(…).rejects: Vitest 
   expect(files.filter((_, at) => polls(texts[at] ?? ""))).toEqual([]);
 });
 
+it("no test is tried again when it fails: not by Vitest's configuration, by an option of a test or on a command line", async () => {
+  const { default: config } = await import("../../vitest.config.ts");
+  expect(membersCalled("retry", config)).toEqual([]);
+  // In parts, so that this file is not found itself.
+  const option = ["retry", ": *[0-9{]"].join(" *");
+  const flag = ["--", "retry"].join("");
+  const places = ["test", "tools", "bin", "package.json", "Makefile", "vitest.config.ts", ".github"];
+  const found = spawnSync("git", ["grep", "-nE", "-e", `\\b${option}`, "-e", flag, "--", ...places], {
+    cwd: root,
+    encoding: "utf8",
+  });
+  expect([found.stdout, found.stderr]).toEqual(["", ""]);
+});
+
+/** Paths of the members of that name, at any depth. */
+function membersCalled(name: string, value: unknown, path = ""): readonly string[] {
+  if (typeof value !== "object" || value === null) return [];
+  return Object.entries(value).flatMap(([key, member]) => [
+    ...(key === name ? [`${path}.${key}`] : []),
+    ...membersCalled(name, member, `${path}.${key}`),
+  ]);
+}
+
 /** What stands between the parentheses of each call. */
 function callsOf(name: string, text: string): readonly string[] {
   return [...text.matchAll(new RegExp(`\\b${name}\\(`, "g"))].map(({ index }) => {

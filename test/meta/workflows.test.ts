@@ -83,3 +83,28 @@ it("there is a check, a run on real clusters of three minor versions, a nightly 
   const { jobs } = parse(await readFile(join(folder, "e2e.yml"), "utf8")) as Workflow;
   expect(jobs["kind"]?.strategy?.matrix["kubernetes"]).toHaveLength(3);
 });
+
+/** What brings a tier of tests, and nothing that packs or publishes. */
+const tiers = /\b(?:make (?:check|test|e2e)|npm run test:\w+)\b/g;
+
+it.each([
+  ["check.yml", ["make check", "make test"], ["pull_request", "push"]],
+  ["e2e.yml", ["make e2e"], ["pull_request", "push", "schedule"]],
+  ["nightly.yml", ["npm run test:nightly"], ["schedule", "workflow_dispatch"]],
+  ["release.yml", ["make check"], ["push"]],
+])("%s runs its tiers of tests, %j, on %j", (name, commands, events) => {
+  const workflow = parse(texts[names.indexOf(name)] ?? "") as Workflow;
+  const run = Object.values(workflow.jobs).flatMap(commandsOf).join("\n");
+  expect([...new Set([...run.matchAll(tiers)].map(([command]) => command))]).toEqual(commands);
+  expect(Object.keys(workflow.on).sort()).toEqual(events);
+});
+
+it("no tier may fail unnoticed: nothing of a workflow goes on after an error", () => {
+  for (const text of texts) expect(text).not.toMatch(/continue-on-error|\|\| *true\b/);
+});
+
+it("the nightly tier runs mutations, chaos, both fuzzers, upgrades and a bare machine beside the tests", async () => {
+  const steps = await readFile(join(root, "tools/nightly/steps.ts"), "utf8");
+  const run = [...steps.matchAll(/name: ["`]([a-z: ]+)/g)].map(([, step = ""]) => step.trim());
+  expect(run).toEqual(["mutations", "chaos", "fuzz", "fuzz:openapi", "upgrade from", "bare machine"]);
+});
