@@ -1,4 +1,4 @@
-// The way of a changed resource stays short, and docs/ARCHITECTURE.md shows the files that it goes through.
+// The way of a changed resource stays short, and docs/reference/trace-of-a-change.md shows the files that it goes through.
 
 import { beforeAll, describe, expect, it } from "vitest";
 import { readShown } from "../trace/page.ts";
@@ -27,7 +27,7 @@ describe("a change of a ProjectUser", () => {
     expect(places[0]).toBe(0);
   });
 
-  it("is shown by docs/ARCHITECTURE.md as it is (npm run trace -- operator --write)", async () => {
+  it("is shown by docs/reference/trace-of-a-change.md as it is (npm run trace -- operator --write)", async () => {
     expect(filesIn(await readShown("operator --write"))).toEqual(filesIn(formatChange(traced)));
   });
 });

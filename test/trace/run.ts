@@ -1,6 +1,6 @@
 // `npm run trace -- METHOD URL`: prints the files and functions of the product that one warm request runs, in order, by room. A path alone is
 // asked of dev mode with the examples, started for it; a whole URL of a running replica, whose inspector --inspector names. Without
-// a request the five of docs/ARCHITECTURE.md, which --write puts there. `npm run trace -- operator`: likewise of a change of a ProjectUser.
+// a request the five of docs/ARCHITECTURE.md, which --write puts there. `npm run trace -- operator`: likewise of a change of a ProjectUser, for docs/reference/trace-of-a-change.md.
 
 import { readArguments, WrongArguments } from "../../tools/script-arguments.ts";
 import { startScript } from "../../tools/start-script.ts";

@@ -1,4 +1,4 @@
-// The change of a ProjectUser whose way docs/ARCHITECTURE.md shows, from the event of the watch until the status is written: in an operator
+// The change of a ProjectUser whose way docs/reference/trace-of-a-change.md shows, from the event of the watch until the status is written: in an operator
 // with an open inspector, a real API server, Redis and one replica, started for it.
 
 import { startFleet } from "../support/fleet/fleet.ts";
