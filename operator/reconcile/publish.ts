@@ -35,13 +35,14 @@ async function write(pass: Pass, compiled: CompiledProject): Promise<PublishResu
     ...(served !== undefined && { parts: served }),
     ...(namespaceUid !== undefined && { namespaceUid }),
   });
-  const since = clock.now();
+  const since = clock.monotonic();
   const loss = publisher.dataLoss();
   try {
     const result =
       served === undefined ? await publisher.withdraw(objects.ref, record) : await publisher.publish(served, record);
     const { changed } = result;
-    if (changed > 0) observePublish({ kind: "published", seconds: (clock.now() - since) / 1000, fields: changed });
+    if (changed > 0)
+      observePublish({ kind: "published", seconds: (clock.monotonic() - since) / 1000, fields: changed });
     for (const entry of auditEntriesOf(pass, compiled, { served, record: result.data, loss })) audit.record(entry);
     return result;
   } catch (error) {

@@ -10,7 +10,7 @@ import type { Publisher } from "../../../../operator/publish/publisher.ts";
 import type { Purges } from "../../../../operator/publish/purges.ts";
 import { type ProcessKeyDeps, processKey } from "../../../../operator/runtime/process-key.ts";
 import { projectObjects, stored } from "../../../support/kubernetes/stored-crs.ts";
-import { manualClock } from "../../../support/time/manual-clock.ts";
+import { type ManualClock, manualClock } from "../../../support/time/manual-clock.ts";
 
 export const key = "default/shop";
 export const gone = [stored("ApiResource", "books")];
@@ -41,12 +41,16 @@ export interface World {
   /** False: what is missing may only be unseen. */
   readonly confirmed?: boolean;
   readonly rollout?: RolloutState;
+  /** Called while Redis is written. */
+  readonly onWrite?: (clock: ManualClock) => void;
 }
 
 /** A leader with a publisher that keeps what it is told; whoever reconciles more than a Project that has gone needs more. */
 export function leader(world: World = {}) {
   const { objects = [], published = { revision: 0 }, rollout = "programmed" } = world;
   const calls: unknown[][] = [];
+  const clock = manualClock();
+  const publishSeconds: number[] = [];
   const processed: Parameters<ProcessKeyDeps["onProcessed"]>[] = [];
   let beginnings = 0;
   let seen = objects;
@@ -63,6 +67,7 @@ export function leader(world: World = {}) {
     dataLoss: () => undefined,
     async withdraw(ref: unknown, data: unknown) {
       calls.push(["withdraw", ref, data]);
+      world.onWrite?.(clock);
       return { changed: 1, revision: 7 };
     },
   } as Partial<Publisher> as Publisher;
@@ -136,14 +141,15 @@ export function leader(world: World = {}) {
     isReplaced: () => false,
     sweep: { sweepOrphans: async () => 0, sweepSubject: async () => [] },
     recorder: { record: () => undefined },
-    observePublish({ kind }) {
-      if (kind === "publish_failed") calls.push([kind]);
+    observePublish(observation) {
+      if (observation.kind === "publish_failed") calls.push([observation.kind]);
+      else publishSeconds.push(observation.seconds);
     },
     onPurged: () => undefined,
     onSwept: () => undefined,
     audit: { record: (entry) => void calls.push(["audit", entry]) },
     baseUrlOf: () => "http://api.test/default/shop",
-    clock: manualClock(),
+    clock,
     adopt: false,
     mode: "cluster",
   };
@@ -151,6 +157,7 @@ export function leader(world: World = {}) {
     handle: () => processKey(key, deps as ProcessKeyDeps, never),
     calls,
     processed,
+    publishSeconds,
     /** Objects that the next attempt will be told have gone. */
     left: () => deleted,
   };

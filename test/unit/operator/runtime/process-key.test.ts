@@ -132,6 +132,17 @@ describe("a reconcile that is done", () => {
     expect(processed).toEqual([[key, { done: { requeueAfterMs: 5_000, unconfirmed: true }, published: true }]]);
     expect(left()).toEqual(gone);
   });
+
+  it("has published in the time that passed, also where the time of day was corrected meanwhile", async () => {
+    const { handle, publishSeconds } = leader({
+      onWrite(clock) {
+        clock.advance(250);
+        clock.adjust(-3_600_000);
+      },
+    });
+    await handle();
+    expect(publishSeconds).toEqual([0.25]);
+  });
 });
 
 describe("a key that Redis lacks after it was emptied", () => {
