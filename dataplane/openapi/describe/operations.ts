@@ -252,7 +252,7 @@ export const partOperations: readonly OperationEntry[] = [
     takes: conditional,
     answers: [{ status: 200, description: "An empty object, `{}`.", shape: "Empty" }],
     problems: [
-      ...(["preconditions", "pathWithParameters", "oneThing", "partWrite"] as const),
+      ...(["preconditions", "pathWithParameters", "oneThing", "partRemoval"] as const),
       ...(["contended", "storedData", "write"] as const),
     ],
   },
@@ -278,7 +278,7 @@ export const fixedOperations: readonly FixedEntry[] = [
       "Exchanges a user's name and password for an access token and a refresh token. The request has no body.",
     security: [{ login: [] }],
     answers: [{ status: 201, description: "Both tokens.", shape: "Login", headers: ["Location"] }],
-    problems: ["anonymousCaller", "credentials", "login", "storedData", "write"],
+    problems: ["anonymousCaller", "credentials", "login", "store", "write"],
   },
   {
     path: "/sessions",
@@ -288,7 +288,7 @@ export const fixedOperations: readonly FixedEntry[] = [
     description: "The role Administrators sees all sessions of the project, the role Users only its own.",
     security: caller,
     answers: [{ status: 200, description: "The sessions that have not ended, newest first.", shape: "Sessions" }],
-    problems: ["anonymousCaller", "credentials", "storedData", "largeAnswer"],
+    problems: ["anonymousCaller", "credentials", "store", "largeAnswer"],
   },
   {
     path: "/sessions/refresh",
@@ -298,7 +298,7 @@ export const fixedOperations: readonly FixedEntry[] = [
     description: "Send the refresh token of a login. The request has no body.",
     security: [{ refresh: [] }],
     answers: [{ status: 200, description: "A new access token.", shape: "Refreshed" }],
-    problems: ["anonymousCaller", "credentials", "storedData", "write"],
+    problems: ["anonymousCaller", "credentials", "store", "write"],
   },
   {
     path: "/sessions/{id}",
@@ -309,7 +309,7 @@ export const fixedOperations: readonly FixedEntry[] = [
     security: caller,
     parameters: ["SessionId"],
     answers: [{ status: 200, description: "The session.", shape: "Session" }],
-    problems: ["pathWithParameters", "anonymousCaller", "credentials", "oneThing", "storedData"],
+    problems: ["pathWithParameters", "anonymousCaller", "credentials", "oneThing", "store"],
   },
   {
     path: "/sessions/{id}",
@@ -320,7 +320,7 @@ export const fixedOperations: readonly FixedEntry[] = [
     security: caller,
     parameters: ["SessionId"],
     answers: [removed],
-    problems: ["pathWithParameters", "anonymousCaller", "credentials", "oneThing", "storedData", "write"],
+    problems: ["pathWithParameters", "anonymousCaller", "credentials", "oneThing", "store", "write"],
   },
   {
     path: "/.well-known/jwks.json",

@@ -186,6 +186,35 @@ describe("the OpenAPI document of a project", () => {
     expect(await statuses(readOnly, "/api/books/{id}", "delete")).toContain("403");
   });
 
+  it("promises of sessions and removed parts no problem that can't occur there", async () => {
+    const document = await documentOf(project("shop", withRootKey("doc")));
+    const codesOf = (path: string, method: string) => {
+      const { responses = {} } = document.paths[path]?.[method] ?? {};
+      const enums = Object.values(responses as Record<string, { $ref?: string }>).flatMap(({ $ref = "" }) => {
+        const text = JSON.stringify(valueAt(document, $ref) ?? {});
+        return [...text.matchAll(/"code":\{"enum":\[([^\]]*)\]/g)].flatMap(([, codes]) => JSON.parse(`[${codes}]`));
+      });
+      return new Set(enums as readonly string[]);
+    };
+    // The fair share, and what is refused once data were lost, are about stored data.
+    const stored = ["project_busy", "data_lost"];
+    for (const [path, methods] of [
+      ["/sessions", ["get", "post"]],
+      ["/sessions/refresh", ["post"]],
+      ["/sessions/{id}", ["get", "delete"]],
+    ] as const) {
+      for (const method of methods) {
+        const codes = codesOf(path, method);
+        expect(codes).toContain("store_unavailable");
+        expect(stored.filter((code) => codes.has(code))).toEqual([]);
+      }
+    }
+    const removal = codesOf("/json/doc/{path}", "delete");
+    expect(["not_found", "invalid_index", ...stored].filter((code) => !removal.has(code))).toEqual([]);
+    expect(["parent_not_found", "not_a_container"].filter((code) => removal.has(code))).toEqual([]);
+    expect(codesOf("/json/doc/{path}", "put")).toContain("parent_not_found");
+  });
+
   it("never shows what a root key starts with: readers of the document may not be readers of the value", async () => {
     const secret = "payments-team-is-Ada";
     const text = await textOf(project("shop", withRootKey("owners", { initialValue: `{"checkout":"${secret}"}` })));
