@@ -77,7 +77,10 @@ function isFree({ retained, guarded }: DataEntry): boolean {
   return retained === true && guarded !== true;
 }
 
-/** Records of what is only served spare the API server a question; of a Project that is gone none may be marked yet. */
+/**
+ * A record without entries spares the API server a question. Others may hold what is kept although no entry is marked so: their Project or its
+ * namespace may be gone.
+ */
 function mayKeep({ entries }: DataRecord): boolean {
   return entries.length > 0;
 }

@@ -12,9 +12,12 @@ export const configKeys = {
    * store-fields.ts names.
    */
   meta: `${tag}:meta`,
-  /** Hash: `<namespace>/<name>` → revision of the project's last change. */
+  /** Hash: `<namespace>/<name>` → revision of the project's last change, and its hosts. */
   projects: `${tag}:projects`,
-  /** Stream: one entry per publish, `{revision, project, fields}`; a hint, trimmed. */
+  /**
+   * Stream: `{revision, after, project, fields}` for each publish, `removed` in place of `fields` for each withdrawal, `{complete}` when all is
+   * published; hints, trimmed.
+   */
   changes: `${tag}:changes`,
   /** Sorted set: replica id by the time of its last heartbeat, in milliseconds by Redis' clock. */
   replicas: `${tag}:replicas`,

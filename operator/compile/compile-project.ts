@@ -23,7 +23,7 @@ import type { CheckSchema } from "./schema-check.ts";
 export interface CompileInput extends ProjectObjects, ProjectContext {
   readonly credentials: Credentials;
   readonly checkSchema: CheckSchema;
-  /** `resource:<name>` and `rootkey:<name>` whose lastGood data are still to be deleted: nothing may write there. */
+  /** `resource:<name>` and `rootkey:<name>` whose former data are still to be deleted: nothing may write there. */
   readonly openPurges?: ReadonlySet<string>;
 }
 

@@ -146,7 +146,7 @@ interface MissingInput {
   /** UIDs, or keys of Projects. */
   readonly published: ReadonlySet<string>;
   readonly present: ReadonlySet<string>;
-  /** Whose deletion a live event reported: gone at once. */
+  /** Those that the watch or a list reported as gone: they are, at once. */
   readonly deleted: ReadonlySet<string>;
   /** `suspected` of the pass before; empty on the first. */
   readonly suspected: ReadonlySet<string>;

@@ -10,7 +10,7 @@ import type { AuditEntry } from "../observe/audit-log.ts";
 
 export interface Withdrawing {
   readonly objects: ProjectObjects;
-  /** Objects whose DELETED event came. */
+  /** Objects that the watch or a list reported as gone. */
   readonly deleted: readonly CustomResource[];
   /** What was served until now. */
   readonly published: ProjectParts | undefined;

@@ -2,8 +2,8 @@
 
 export interface Leadership {
   /**
-   * Whether a write may start now: the Lease was renewed less than the renew deadline ago by the monotonic clock, and nobody
-   * took it. Looked at before every write, so that a process which was paused writes nothing when it wakes up.
+   * Whether a write may start now: the Lease was renewed less than the renew deadline ago, by the monotonic clock and by the time of day,
+   * and nobody took it. Looked at before every write, so that a process which was paused writes nothing when it wakes up.
    */
   held(): boolean;
   /** Aborted at the moment the Lease is lost or released. */

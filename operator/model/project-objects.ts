@@ -16,7 +16,7 @@ export interface ProjectObjects {
 /** What the watches know of a Project at one moment. */
 export interface Seen {
   readonly objects: ProjectObjects;
-  /** Objects of the Project whose DELETED event came since they were last taken. */
+  /** Objects of the Project that the watch or a list reported as gone since they were last taken. */
   readonly deleted: readonly CustomResource[];
 }
 

@@ -27,7 +27,7 @@ export interface EventHandlers extends CacheListener {
    * Secret that two objects want, because the Project of the other object has to find that the Secret is taken.
    */
   ignoringOwnWrites(watched: Watched): Watched;
-  /** Objects of the key whose DELETED event came; they are the caller's until `giveBack`. */
+  /** Objects of the key that the watch or a list reported as gone; they are the caller's until `giveBack`. */
   takeDeleted(key: string): readonly CustomResource[];
   giveBack(key: string, objects: readonly CustomResource[]): void;
   /**

@@ -23,7 +23,7 @@ export interface ProcessKeyDeps extends ReconcileDeps {
   readonly className: string | undefined;
   /** False while something of the namespace was never listed: nothing there may be taken for absent. */
   readonly knows: (namespace: string) => boolean;
-  /** Objects of the key whose DELETED event came; they are the caller's until `giveBack`. */
+  /** Objects of the key that the watch or a list reported as gone; they are the caller's until `giveBack`. */
   readonly takeDeleted: (key: string) => readonly CustomResource[];
   readonly giveBack: (key: string, objects: readonly CustomResource[]) => void;
   /** Whether a replica serves the Project, where its newest revision is not known. */

@@ -1,5 +1,5 @@
-// Objects whose DELETED event came, until the reconcile of their Project takes them: what it says of them, and whose Secrets and data go
-// with them. What is forgotten here is missing nowhere: its deletion is confirmed by asking, and its Secrets are found by the sweep.
+// Objects that the watch or a list reported as gone, until the reconcile of their Project takes them: what it says of them, and whose
+// Secrets and data go with them. What is forgotten here is missing nowhere: its deletion is confirmed by asking, and its Secrets are found by the sweep.
 
 import type { CustomResource } from "../model/objects.ts";
 

@@ -11,7 +11,7 @@ import { statusEventCatalogue } from "./events-of.ts";
 
 export interface DataEventInput {
   readonly objects: ProjectObjects;
-  /** Objects whose DELETED event came. */
+  /** Objects that the watch or a list reported as gone. */
   readonly deleted: readonly CustomResource[];
   /** As it is stored now. */
   readonly record: DataRecord | undefined;

@@ -1,4 +1,4 @@
-// Makes the whole `status` of an object of each kind out of what the stages outcome. What only the resolve stage knows, and did
+// Makes the whole `status` of an object of each kind out of what the stages found. What only the resolve stage knows, and did
 // not say anew, stays as it was.
 
 import type { IndexField, ProjectParts } from "../../core/config/types.ts";
