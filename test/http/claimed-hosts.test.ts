@@ -1,21 +1,22 @@
 // What a replica that follows Redis answers on a host that a project claims, while it can't load this project or doesn't know yet who
 // claims the host. Paths there belong to that project alone: read as /<namespace>/<project>, they would reach another tenant.
 
-import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from "vitest";
+import { afterEach, expect, it } from "vitest";
 import { systemClock } from "../../core/clock.ts";
-import { configKeys, projectConfigKey } from "../../core/config/config-keys.ts";
+import { projectConfigKey } from "../../core/config/config-keys.ts";
 import { newKeyringText, parseKeyring } from "../../core/config/keyring.ts";
 import type { RedisClient } from "../../core/redis/redis-client.ts";
 import { type DataPlane, startDataPlane } from "../../dataplane/app.ts";
 import { type FollowedConfig, openRedisDirectory } from "../../dataplane/config/open-redis-directory.ts";
 import type { Store } from "../../dataplane/store/port.ts";
 import type { Publisher } from "../../operator/publish/publisher.ts";
-import { begunPublisher, openRedisClient } from "../support/fleet/publishing.ts";
+import { useEmptiedRedis } from "../support/fleet/emptied-redis.ts";
+import { begunPublisher } from "../support/fleet/publishing.ts";
 import { unchangingKeyring } from "../support/fleet/unchanging-keyring.ts";
 import { send } from "../support/http/http-client.ts";
 import { inNamespace, project, withHosts, withRootKey } from "../support/http/projects.ts";
 import { openRedisStore } from "../support/redis/open-store.ts";
-import { startRedis, type TestRedis } from "../support/redis/redis.ts";
+import type { TestRedis } from "../support/redis/redis.ts";
 import { eventually } from "../support/time/eventually.ts";
 
 const keyring = parseKeyring(newKeyringText());
@@ -30,23 +31,15 @@ let store: Store;
 let config: FollowedConfig;
 let plane: DataPlane;
 
-beforeAll(async () => {
-  redis = await startRedis();
-  redisClient = await openRedisClient(redis.url);
-  store = await openRedisStore({ url: redis.url });
-});
-afterAll(async () => {
-  await store.close();
-  redisClient.disconnect();
-  await redis.stop();
-});
-beforeEach(async () => {
-  await redisClient.write(configKeys.meta, "FLUSHALL");
+useEmptiedRedis(async (own) => {
+  ({ redis, redisClient } = own);
   publisher = await begunPublisher({ redisClient, keyring });
+  store = await openRedisStore({ url: redis.url });
 });
 afterEach(async () => {
   await plane.close();
   await config.close();
+  await store.close();
 });
 
 async function startReplica(): Promise<void> {

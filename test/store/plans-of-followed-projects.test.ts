@@ -3,18 +3,16 @@
 
 import { afterEach, expect, it } from "vitest";
 import { systemClock } from "../../core/clock.ts";
-import { configKeys, credentialsKey, projectConfigKey } from "../../core/config/config-keys.ts";
 import { newKeyringText, parseKeyring } from "../../core/config/keyring.ts";
 import type { ProjectParts } from "../../core/config/types.ts";
 import type { RedisClient } from "../../core/redis/redis-client.ts";
-import { textOf, textsOf } from "../../core/redis/reply.ts";
 import { startDataPlane } from "../../dataplane/app.ts";
 import type { Directory } from "../../dataplane/config/directory.ts";
 import { openRedisDirectory } from "../../dataplane/config/open-redis-directory.ts";
 import { createEmbeddedStore } from "../../dataplane/store/embedded/embedded-store.ts";
 import type { Publisher } from "../../operator/publish/publisher.ts";
 import { useEmptiedRedis } from "../support/fleet/emptied-redis.ts";
-import { begunPublisher, openRedisClient } from "../support/fleet/publishing.ts";
+import { begunPublisher, publishWithoutHint } from "../support/fleet/publishing.ts";
 import { unchangingKeyring } from "../support/fleet/unchanging-keyring.ts";
 import { type Reply, send } from "../support/http/http-client.ts";
 import {
@@ -27,7 +25,7 @@ import {
   withoutKey,
   withResource,
 } from "../support/http/projects.ts";
-import { startRedis, type TestRedis } from "../support/redis/redis.ts";
+import type { TestRedis } from "../support/redis/redis.ts";
 import { eventually } from "../support/time/eventually.ts";
 
 const keyring = parseKeyring(newKeyringText());
@@ -103,7 +101,7 @@ it("refuses a key that was revoked with the first request after it hears of that
 it("refuses a key whose revocation it only finds by comparing revisions", async () => {
   const { heard, ask, warm } = await serve([shop], { rereadMs: 300 });
   await warm(shopBooks);
-  await publishWithoutHint(changed(shop, withoutKey("ci")));
+  await publishWithoutHint({ redisClient, keyring }, shop, changed(shop, withoutKey("ci")));
   await eventually(() => expect(heard).toContain("default/shop"));
   expect((await ask(shopBooks)).code).toBe("invalid_credentials");
 });
@@ -144,21 +142,3 @@ it("keeps a project in memory that is used by its plans alone, and drops the pla
   expect(heard).toEqual(["default/rival"]);
   expect((await ask(rivalBooks)).status).toBe(200);
 });
-
-/** Publishes elsewhere and copies everything but the stream of hints over. */
-async function publishWithoutHint(parts: ProjectParts): Promise<void> {
-  const elsewhere = await startRedis();
-  const other = await openRedisClient(elsewhere.url);
-  const there = await begunPublisher({ redisClient: other, keyring });
-  await there.publish(shop);
-  await there.publish(parts);
-  for (const key of [projectConfigKey(shop.project), credentialsKey(shop.project), configKeys.projects]) {
-    await redisClient.write(key, "DEL", key);
-    const fields = textsOf(await other.read(key, "HGETALL", key));
-    if (fields.length > 0) await redisClient.write(key, "HSET", key, ...fields);
-  }
-  const revision = textOf(await other.read(configKeys.meta, "HGET", configKeys.meta, "revision"));
-  await redisClient.write(configKeys.meta, "HSET", configKeys.meta, "revision", revision);
-  other.disconnect();
-  await elsewhere.stop();
-}

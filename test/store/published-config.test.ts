@@ -6,14 +6,13 @@ import { configKeys, credentialsKey, projectConfigKey } from "../../core/config/
 import { newKeyringText, parseKeyring } from "../../core/config/keyring.ts";
 import type { ProjectParts } from "../../core/config/types.ts";
 import type { RedisClient } from "../../core/redis/redis-client.ts";
-import { textOf, textsOf } from "../../core/redis/reply.ts";
 import type { Directory, LiveProject } from "../../dataplane/config/directory.ts";
 import { type FollowedConfig, openRedisDirectory } from "../../dataplane/config/open-redis-directory.ts";
 import type { Publisher } from "../../operator/publish/publisher.ts";
 import { NotTheWriter } from "../../operator/publish/refusals.ts";
 import { liveReplicas } from "../../operator/publish/replicas.ts";
 import { useEmptiedRedis } from "../support/fleet/emptied-redis.ts";
-import { begunPublisher, newPublisher, openRedisClient } from "../support/fleet/publishing.ts";
+import { begunPublisher, newPublisher, publishWithoutHint } from "../support/fleet/publishing.ts";
 import { unchangingKeyring } from "../support/fleet/unchanging-keyring.ts";
 import {
   changed,
@@ -28,7 +27,7 @@ import {
   withRootKey,
   withUser,
 } from "../support/http/projects.ts";
-import { startRedis, type TestRedis } from "../support/redis/redis.ts";
+import type { TestRedis } from "../support/redis/redis.ts";
 import { eventually } from "../support/time/eventually.ts";
 
 const keyring = parseKeyring(newKeyringText());
@@ -79,23 +78,6 @@ async function live(directory: Directory, of = ref): Promise<LiveProject> {
   const lookup = await directory.project(of);
   if (lookup.outcome !== "found") throw new Error(`The project is ${lookup.outcome}`);
   return lookup.value;
-}
-
-/** Publishes elsewhere and copies everything but the stream of hints over. */
-async function publishWithoutHint(...versions: readonly ProjectParts[]): Promise<void> {
-  const elsewhere = await startRedis();
-  const other = await openRedisClient(elsewhere.url);
-  const publisherThere = await begunPublisher({ redisClient: other, keyring });
-  for (const parts of versions) await publisherThere.publish(parts);
-  for (const key of [projectConfigKey(ref), credentialsKey(ref), configKeys.projects]) {
-    await redisClient.write(key, "DEL", key);
-    const fields = textsOf(await other.read(key, "HGETALL", key));
-    if (fields.length > 0) await redisClient.write(key, "HSET", key, ...fields);
-  }
-  const revision = textOf(await other.read(configKeys.meta, "HGET", configKeys.meta, "revision"));
-  await redisClient.write(configKeys.meta, "HSET", configKeys.meta, "revision", revision);
-  other.disconnect();
-  await elsewhere.stop();
 }
 
 const sha256Of = (parts: ProjectParts) => [...parts.keys.keys()][0] ?? "";
@@ -182,7 +164,7 @@ describe("a replica", () => {
     await eventually(() => expect(directory.synced()).toBe(true));
     const project = await live(directory);
     await directory.key(project, sha256Of(shop));
-    await publishWithoutHint(changed(shop, withoutKey("ci"), withRootKey("more")));
+    await publishWithoutHint({ redisClient, keyring }, changed(shop, withoutKey("ci"), withRootKey("more")));
     await eventually(async () => expect((await live(directory)).rootKeys.has("more")).toBe(true));
     expect(await directory.key(project, sha256Of(shop))).toEqual({ outcome: "unknown" });
   });
@@ -194,7 +176,7 @@ describe("a replica", () => {
     const project = await live(directory);
     expect((await directory.key(project, sha256Of(shop))).outcome).toBe("found");
     const unheard = changed(shop, withoutKey("ci"), withRootKey("more"));
-    await publishWithoutHint(unheard);
+    await publishWithoutHint({ redisClient, keyring }, unheard);
     await publisher.begin();
     await publisher.publish(changed(unheard, withKey("other")));
     await eventually(async () => expect((await live(directory)).rootKeys.has("more")).toBe(true));
@@ -207,7 +189,7 @@ describe("a replica", () => {
     await eventually(() => expect(directory.synced()).toBe(true));
     const before = (await live(directory)).resources.get("books");
     const changedThere = changed(shop, withResource("books", { indexes: ["title"] }));
-    await publishWithoutHint(changedThere, shop, changedThere, shop);
+    await publishWithoutHint({ redisClient, keyring }, changedThere, shop, changedThere, shop);
     await eventually(async () => {
       const now = (await live(directory)).resources.get("books");
       expect(now?.revision).toBeGreaterThan(before?.revision ?? 0);

@@ -9,11 +9,12 @@ import type { ProjectParts, ProjectRef } from "../../../core/config/types.ts";
 import { connect } from "../../../core/redis/connect.ts";
 import { createRedisClient, type RedisClient } from "../../../core/redis/redis-client.ts";
 import { parseRedisUrl } from "../../../core/redis/redis-url.ts";
-import { fieldsOf, optionalText } from "../../../core/redis/reply.ts";
+import { fieldsOf, optionalText, textOf, textsOf } from "../../../core/redis/reply.ts";
 import type { DataEntry, DataRecord } from "../../../operator/model/data-record.ts";
 import { parseRecord } from "../../../operator/publish/data-records.ts";
 import { createPublisher, type Publisher } from "../../../operator/publish/publisher.ts";
 import type { DataLossPolicy, StoreIdentity } from "../../../operator/publish/store-identity.ts";
+import { startRedis } from "../redis/redis.ts";
 
 export async function openRedisClient(url: string, commandTimeout = 20_000): Promise<RedisClient> {
   return createRedisClient(await connect({ target: parseRedisUrl(url), name: "test", commandTimeout }));
@@ -37,6 +38,27 @@ export async function begunPublisher(options: PublisherOptions): Promise<Publish
   const publisher = newPublisher(options);
   await publisher.begin();
   return publisher;
+}
+
+/** Publishes these versions of one project elsewhere, and copies everything but the stream of hints over. */
+export async function publishWithoutHint(
+  { redisClient, keyring }: Pick<PublisherOptions, "redisClient" | "keyring">,
+  ...versions: readonly [ProjectParts, ...ProjectParts[]]
+): Promise<void> {
+  const elsewhere = await startRedis();
+  const other = await openRedisClient(elsewhere.url);
+  const publisherThere = await begunPublisher({ redisClient: other, keyring });
+  for (const parts of versions) await publisherThere.publish(parts);
+  const ref = versions[0].project;
+  for (const key of [projectConfigKey(ref), credentialsKey(ref), configKeys.projects]) {
+    await redisClient.write(key, "DEL", key);
+    const fields = textsOf(await other.read(key, "HGETALL", key));
+    if (fields.length > 0) await redisClient.write(key, "HSET", key, ...fields);
+  }
+  const revision = textOf(await other.read(configKeys.meta, "HGET", configKeys.meta, "revision"));
+  await redisClient.write(configKeys.meta, "HSET", configKeys.meta, "revision", revision);
+  other.disconnect();
+  await elsewhere.stop();
 }
 
 /** What an installation remembers of its store, in memory; the same for all of its publishers, as a Secret is. */
