@@ -2,28 +2,15 @@
 // whether Redis was emptied, how much memory it uses and when its certificate ends, renews the fleet's ring, sweeps what is left behind, and looks at everything again now and then.
 
 import { describeError } from "../../core/log/describe-error.ts";
-import type { Logger } from "../../core/log/logger.ts";
-import { pause, type Timers } from "../../core/timers.ts";
-import type { Publisher } from "../publish/publisher.ts";
+import { pause } from "../../core/timers.ts";
 import { RedisRefused } from "../publish/refusals.ts";
 import type { WorkQueue } from "../queue/work-queue.ts";
-import { createOrphanedProjects } from "./orphaned-projects.ts";
+import { createOrphanedProjects, type OrphanedProjectsDeps } from "./orphaned-projects.ts";
 
-export interface MaintenanceDeps {
+export interface MaintenanceDeps extends Omit<OrphanedProjectsDeps, "queue" | "runTask"> {
   readonly queue: WorkQueue;
-  readonly timers: Timers;
   /** From 0 to 1. */
   readonly random: () => number;
-  readonly logger: Logger;
-  /** Aborted when leadership ends. */
-  readonly signal: AbortSignal;
-  /** Keys of all Projects that objects name. */
-  readonly keys: () => Iterable<string>;
-  /** False of a namespace whose objects are not known. */
-  readonly knows: (namespace: string) => boolean;
-  readonly publisher: () => Promise<Publisher>;
-  /** Resolves once what `keys` and `knows` say is no older than this call. */
-  readonly confirmCaches: () => Promise<void>;
   readonly verify: () => Promise<void>;
   readonly rotateRing: () => Promise<unknown>;
   /** How much memory Redis uses, and when its certificate ends: as soon as a writer session has begun, and regularly from then on. */
