@@ -110,7 +110,7 @@ export function createMemoryDirectory(clock: Clock, compile?: CompileSchema): Me
     ageSeconds: () => (state === undefined ? (clock.monotonic() - bornAt) / 1000 : 0),
   };
 
-  /** All lookups change in one step, and whoever listens hears of it in the same one. */
+  /** All lookups change in one step, and the listeners are called in the same one. */
   const change = (next: State, changed: Iterable<string>): void => {
     state = next;
     for (const name of changed) listeners.report(name);

@@ -129,7 +129,7 @@ export const planMutations: readonly Mutation[] = [
   },
   {
     name: "plan-of-another-caller",
-    harm: "Everybody has the rights of whoever asked first",
+    harm: "Every caller has the rights of the one that sent the first request",
     file: target,
     find: "{credential}\\n",
     replace: '{""}\\n',

@@ -223,7 +223,7 @@ test("of two projects that name one host, all lookups find the first", () => {
   expect(found(directory.host("library.example")).config.namespace).toBe("default");
 });
 
-describe("whoever listens for changes", () => {
+describe("a change listener", () => {
   function listening(...projects: readonly ProjectParts[]) {
     const made = scene(...projects);
     const heard: string[] = [];
@@ -231,25 +231,25 @@ describe("whoever listens for changes", () => {
     return { ...made, heard, stop };
   }
 
-  test("hears of a project that is put, and of no other", () => {
+  test("gets the project that is put, and no other", () => {
     const { memory, heard } = listening(bookshop, library);
     memory.put(changed(bookshop, withoutKey("ci")));
     expect(heard).toEqual(["default/bookshop"]);
   });
 
-  test("hears of a project that is removed", () => {
+  test("gets the project that is removed", () => {
     const { memory, heard } = listening(bookshop, library);
     memory.remove(library.project);
     expect(heard).toEqual(["default/library"]);
   });
 
-  test("hears of all that were and all that are when everything is replaced", () => {
+  test("gets all projects of before and after when everything is replaced", () => {
     const { memory, heard } = listening(bookshop);
     memory.replace([library]);
     expect(heard).toEqual(["default/bookshop", "default/library"]);
   });
 
-  test("finds what is new already while it hears of it", () => {
+  test("finds the new configuration already when it is called", () => {
     const { memory, directory } = listening(bookshop);
     const found: unknown[] = [];
     directory.onChange(() => found.push(directory.project(bookshop.project)));
@@ -257,7 +257,7 @@ describe("whoever listens for changes", () => {
     expect(found).toEqual([{ outcome: "unknown" }]);
   });
 
-  test("hears nothing once it has ended that", () => {
+  test("is not called any more once it was removed", () => {
     const { memory, heard, stop } = listening(bookshop);
     stop();
     memory.put(bookshop);
