@@ -1,5 +1,5 @@
-// Makes a page whole whose first part a store has read: what is left of it is read in further parts, as long as the page is not too
-// long, and only once the caller lets it.
+// Makes a page whole of which a store has read a part, or only the ids: what is left of it is read in further parts, as long as the page is
+// not too long, and beyond half a mebibyte only once the caller lets it.
 
 import type { Page, PageRange } from "./ports/lists.ts";
 
@@ -18,6 +18,9 @@ export interface TextsPart {
   readonly done: number;
 }
 
+/** Characters that a page may have read before the caller is asked whether it may read on. */
+const shortLength = 512 * 1024;
+
 export async function completePage(
   part: PagePart,
   readMore: (ids: readonly string[]) => Promise<TextsPart>,
@@ -26,8 +29,12 @@ export async function completePage(
   const texts = [...part.texts];
   let length = lengthOf(texts);
   let { rest } = part;
-  if (rest.length > 0 && length <= maxLength) await beforeMore?.();
+  let mayReadOn = false;
   while (rest.length > 0 && length <= maxLength) {
+    if (!mayReadOn && length > shortLength) {
+      await beforeMore?.();
+      mayReadOn = true;
+    }
     const further = await readMore(rest);
     texts.push(...further.texts);
     length += lengthOf(further.texts);

@@ -137,16 +137,30 @@ describe("documents that are read in one turn", () => {
     const ids = [1, 100, 101, 2];
     await read(store, ids);
     expect(await commandsSent(redis.port, () => read(store, ids))).toEqual({ "json.mget": 1, "json.get": 1 });
+    // Another replica makes one of them large, and small again.
     const large = objectOf(1, { value: kibibytes(20) });
-    await store.replace(books, large, objectOf(1, { n: "1" }));
+    const other = await openRedisStore({ url: redis.url });
+    closing.push(() => other.close());
+    await other.replace(books, large, objectOf(1, { n: "1" }));
     expect(await commandsSent(redis.port, () => read(store, ids))).toEqual({ "json.mget": 1, "json.get": 1 });
     expect(await commandsSent(redis.port, () => read(store, ids))).toEqual({ "json.mget": 1, "json.get": 2 });
-    await store.replace(books, objectOf(1, { n: "1" }), large);
+    await other.replace(books, objectOf(1, { n: "1" }), large);
     await read(store, [1]);
     expect(await commandsSent(redis.port, () => read(store, ids))).toEqual({ "json.mget": 1, "json.get": 1 });
-    await store.replace(books, large, objectOf(1, { n: "1" }));
+    await other.replace(books, large, objectOf(1, { n: "1" }));
     await read(store, [1]);
     expect(await commandsSent(redis.port, () => read(store, ids))).toEqual({ "json.mget": 1, "json.get": 2 });
+  });
+
+  it("are known by what was written to them, too", async () => {
+    const store = await freshStore();
+    const [one, two, large] = [objectOf(100, {}), objectOf(101, {}), objectOf(101, { value: kibibytes(20) })];
+    for (const object of [one, two]) await store.create(books, object, 1_000);
+    expect(await commandsSent(redis.port, () => read(store, [100, 101]))).toEqual({ "json.mget": 1 });
+    await store.replace(books, large, two);
+    expect(await commandsSent(redis.port, () => read(store, [100, 101]))).toEqual({ "json.get": 2 });
+    await store.replace(books, two, large);
+    expect(await commandsSent(redis.port, () => read(store, [100, 101]))).toEqual({ "json.mget": 1 });
   });
 });
 

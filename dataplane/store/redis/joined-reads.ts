@@ -11,6 +11,10 @@ import { hashTagOf, separator } from "./keys.ts";
 export interface JoinedReads {
   /** The text of a document, or what JSON.GET finds at `path` in it; undefined when nothing is stored. */
   read(key: string, path?: string): Promise<string | undefined>;
+  /** Whether a document was small when this replica saw it last; false for one that it has not seen lately. */
+  isSmall(key: string): boolean;
+  /** Says what is stored, or that nothing is. */
+  note(key: string, text: string | undefined): void;
 }
 
 /** Documents of one command: so many of 16 KiB hold Redis for some 1.3 ms. */
@@ -24,18 +28,21 @@ interface Read extends PromiseWithResolvers<string | undefined> {
 }
 
 export function createJoinedReads(redisClient: RedisClient): JoinedReads {
-  // A document that was not read lately may be as large as documents get, or may not be there: it is read alone.
+  // A document that was not seen lately may be as large as documents get, or may not be there: it is read alone.
   const lastSeenSmall = createKeySet();
   let turn = new Map<string, Read>();
+
+  const note = (key: string, text: unknown): void => {
+    if (isSmall(text)) lastSeenSmall.add(key);
+    else lastSeenSmall.delete(key);
+  };
 
   const readAlone = async ({ key, path, resolve, reject }: Read): Promise<void> => {
     try {
       const words = path === undefined ? [key] : [key, path];
       const text = optionalText(await redisClient.read(key, "JSON.GET", ...words));
       resolve(text);
-      if (path !== undefined) return;
-      if (isSmall(text)) lastSeenSmall.add(key);
-      else lastSeenSmall.delete(key);
+      if (path === undefined) note(key, text);
     } catch (error) {
       reject(error);
     }
@@ -73,6 +80,8 @@ export function createJoinedReads(redisClient: RedisClient): JoinedReads {
   };
 
   return {
+    isSmall: (key) => lastSeenSmall.has(key),
+    note,
     read(key, path) {
       if (turn.size === 0) redisClient.atEndOfTurn(endTurn);
       // The same read, asked for twice in one turn, has one answer.

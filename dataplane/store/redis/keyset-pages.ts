@@ -5,7 +5,8 @@ import type { Owner } from "../ports/refs.ts";
 import { rangesOf } from "../ranges.ts";
 import { type CollectionKeys, collectionKeys, separator } from "./keys.ts";
 import { idsAfter, type PageStart, positionOf, rangesAfter, wholeRanges } from "./lex-ranges.ts";
-import { idsOf, type PageParts, setOf, whole, withIndex } from "./pages.ts";
+import { type Asked, wholePage } from "./page-texts.ts";
+import { asking, idsOf, type PageParts, setOf, withIndex } from "./pages.ts";
 import type { RangesReply } from "./range-scripts.ts";
 import { neverStale } from "./store-script.ts";
 
@@ -23,7 +24,7 @@ export function createKeysetPages(parts: PageParts): KeysetPages {
       const reply = query === undefined ? await byCreation(parts, step) : await byField(parts, step, query);
       if (reply === undefined) return { outcome: "not_ready" };
       const { last } = reply;
-      const page: KeysetPage = await whole(scripts, keys, reply, range);
+      const page: KeysetPage = await wholePage(parts, keys, reply, range);
       if (last === undefined) return { outcome: "page", ...page };
       const next = query === undefined ? { value: "", id: idIn(last) } : positionOf(last, owner);
       return { outcome: "page", ...page, next };
@@ -40,9 +41,10 @@ export function createKeysetPages(parts: PageParts): KeysetPages {
     async *readObjects(collection, ids) {
       const keys = collectionKeys(collection);
       for (let at = 0; at < ids.length; ) {
-        const { done, texts } = await scripts.documents(keys, ids.slice(at, at + objectsPerCall));
+        const found = await scripts.documents(keys, ids.slice(at, at + objectsPerCall));
+        const texts = found.filter((text) => text !== undefined);
         if (texts.length > 0) yield texts;
-        at += done;
+        at += found.length;
       }
     },
   };
@@ -54,7 +56,9 @@ interface Step {
   readonly range: KeysetRange;
 }
 
-async function byCreation(parts: PageParts, { keys, owner, range }: Step): Promise<RangesReply> {
+type Found = RangesReply & { readonly asked: Asked };
+
+async function byCreation(parts: PageParts, { keys, owner, range }: Step): Promise<Found> {
   const { limit, descending, counted } = range;
   const all = [{ from: "-", to: "+" }];
   const reply = await parts.rangeScripts.ranges({
@@ -67,14 +71,14 @@ async function byCreation(parts: PageParts, { keys, owner, range }: Step): Promi
     counted: counted ? all : [],
     shown: [idsAfter(startOf({ owner, range }))],
   });
-  return neverStale("read-ranges-2", reply);
+  return { ...neverStale("read-ranges-2", reply), asked: { owner } };
 }
 
-function byField(parts: PageParts, { keys, owner, range }: Step, query: FieldQuery): Promise<RangesReply | undefined> {
+function byField(parts: PageParts, { keys, owner, range }: Step, query: FieldQuery): Promise<Found | undefined> {
   const { limit, descending, counted } = range;
   const ranges = rangesOf(query);
-  return withIndex(parts.known, keys, query, ({ version }, index) =>
-    parts.rangeScripts.ranges({
+  return withIndex(parts.known, keys, query, async ({ version }, index) => {
+    const found = await parts.rangeScripts.ranges({
       keys,
       set: setOf(keys, index, owner),
       version,
@@ -84,8 +88,9 @@ function byField(parts: PageParts, { keys, owner, range }: Step, query: FieldQue
       descending,
       counted: counted ? wholeRanges(ranges, owner) : [],
       shown: rangesAfter(ranges, startOf({ owner, range })),
-    }),
-  );
+    });
+    return asking(found, { owner, by: { query, index } });
+  });
 }
 
 function startOf({ owner, range }: Pick<Step, "owner" | "range">): PageStart {

@@ -3,8 +3,7 @@
 
 import { RedisFault } from "../../../core/redis/failure.ts";
 import type { RedisClient } from "../../../core/redis/redis-client.ts";
-import { numberOf, textOf, textsOf } from "../../../core/redis/reply.ts";
-import type { PagePart, TextsPart } from "../complete-page.ts";
+import { listOf, numberOf, optionalText, textOf, textsOf } from "../../../core/redis/reply.ts";
 import type { IdempotencyRecord, Repeated } from "../ports/idempotency.ts";
 import { createWriter, repeatedBy } from "./idempotency-records.ts";
 import type { StoredIndex } from "./index-set.ts";
@@ -12,7 +11,7 @@ import { type CollectionKeys, separator } from "./keys.ts";
 import { type Code, code, type ScriptReply, scriptReply, storeScript, unexpectedCode } from "./store-script.ts";
 
 /** Maximum bytes of texts that one script call returns: reading them holds Redis for some four milliseconds. */
-export const bytesPerCall = 1024 * 1024;
+const bytesPerCall = 1024 * 1024;
 /** An index and the encoded value of the object at hand. */
 export interface IndexEntry {
   readonly index: StoredIndex;
@@ -85,6 +84,13 @@ export interface ScanObjects {
   readonly after: string;
 }
 
+/** Of a page. */
+export interface FoundIds {
+  /** Of all members that the page is one of. */
+  readonly count: number;
+  readonly ids: readonly string[];
+}
+
 export interface ScanReply {
   readonly texts: readonly string[];
   /** Member to go on after, undefined at the end. */
@@ -100,9 +106,9 @@ export interface ObjectScripts {
   remove(call: RemoveObject): Promise<ObjectCode>;
   /** Undefined when there is none, or `owner` doesn't own it. */
   read(keys: CollectionKeys, id: string, owner?: string): Promise<OwnedObject | undefined>;
-  page(call: ReadPage): Promise<PagePart | "stale">;
-  /** Reads as many of the documents as fit; `done` says how many ids were done with. */
-  documents(keys: CollectionKeys, ids: readonly string[]): Promise<TextsPart>;
+  page(call: ReadPage): Promise<FoundIds | "stale">;
+  /** The texts of as many of the first documents as fit, one at least; undefined where one is gone. */
+  documents(keys: CollectionKeys, ids: readonly string[]): Promise<readonly (string | undefined)[]>;
   scan(call: ScanObjects): Promise<ScanReply>;
 }
 
@@ -147,21 +153,22 @@ export function createObjectScripts(redisClient: RedisClient): ObjectScripts {
     async page(call) {
       const reply = scriptReply(await redisClient.run(page, [call.set, call.keys.indexSet], pageArguments(call)));
       if (reply.code === code.stale_index_set) return "stale";
-      const [count, texts, rest] = reply.rest;
-      return { count: numberOf(count), texts: textsOf(texts), rest: textsOf(rest) };
+      const [count, ids] = reply.rest;
+      return { count: numberOf(count), ids: textsOf(ids) };
     },
     async documents(keys, ids) {
       const reply = scriptReply(await redisClient.run(documents, ids.map(keys.document), [bytesPerCall]));
-      const done = numberOf(reply.rest[0]);
+      const texts = listOf(reply.rest[0]).map(optionalText);
       // Who reads on behind it would never come to an end.
-      if (done === 0)
+      if (texts.length === 0 && ids.length > 0)
         throw new RedisFault(`The script ${documents.name} read none of the documents`, { code: "REPLY" });
-      return { done, texts: textsOf(reply.rest[1]) };
+      return texts;
     },
     async scan({ keys, set, after }) {
       const args = [keys.documentPrefix, after, objectsPerScan, bytesPerCall];
       const reply = scriptReply(await redisClient.run(scan, [set], args));
-      return { texts: textsOf(reply.rest[0]), after: textOf(reply.rest[1]) || undefined };
+      const texts = listOf(reply.rest[0]).map(optionalText);
+      return { texts: texts.filter((text) => text !== undefined), after: textOf(reply.rest[1]) || undefined };
     },
   };
 }
@@ -172,10 +179,10 @@ export function indexKeys(keys: CollectionKeys, of: readonly { readonly index: S
 }
 
 function pageArguments(call: ReadPage): readonly (string | number)[] {
-  const { version = "*", begin = "", keys, idIs, offset, limit, descending } = call;
+  const { version = "*", begin = "", idIs, offset, limit, descending } = call;
   // The first text after all that begin so: what ends in the separator, the lowest byte, goes on with the next one.
   const after = begin === "" ? "" : `${begin.slice(0, -separator.length)}\u0001`;
-  return [version, begin, after, keys.documentPrefix, idIs, offset, limit, descending ? 1 : 0, bytesPerCall];
+  return [version, begin, after, idIs, offset, limit, descending ? 1 : 0];
 }
 
 function objectCode(script: string, reply: ScriptReply): ObjectCode {

@@ -39,7 +39,9 @@ export function createObjects(parts: ObjectParts): ObjectReads & ObjectWrites {
       });
       if (typeof answer === "object") return answer;
       if (answer === code.conflict) throw new RedisFault(`The new id ${id} is taken`, { code: "EXISTS" });
-      return answer === code.quota_exceeded ? { outcome: "quota_exceeded" } : { outcome: "created", text };
+      if (answer === code.quota_exceeded) return { outcome: "quota_exceeded" };
+      joinedReads.note(keys.document(id), text);
+      return { outcome: "created", text };
     },
     async read(collection, id, { owner }) {
       const keys = collectionKeys(collection);
@@ -60,7 +62,9 @@ export function createObjects(parts: ObjectParts): ObjectReads & ObjectWrites {
         return reply === code.stale_index_set ? "stale" : reply;
       });
       if (answer === code.not_found) return { outcome: "not_found" };
-      return answer === code.conflict ? { outcome: "conflict" } : { outcome: "replaced", text };
+      if (answer === code.conflict) return { outcome: "conflict" };
+      joinedReads.note(keys.document(id), text);
+      return { outcome: "replaced", text };
     },
     async remove(collection, id, { owner }) {
       const keys = collectionKeys(collection);

@@ -1,23 +1,25 @@
-// Pages, counts and scans of a collection: one script reads the members of a sorted set by rank and their documents; a page
-// of more than 1 MiB takes further calls, which read the documents that the first one named.
+// Pages, counts and scans of a collection: one script finds the ids of a sorted set's members by rank, and page-texts.ts reads their
+// documents.
 
 import { WriteConflict } from "../../../core/errors/store-errors.ts";
 import type { RedisClient } from "../../../core/redis/redis-client.ts";
 import { numberOf } from "../../../core/redis/reply.ts";
-import { completePage, type PagePart } from "../complete-page.ts";
 import { hasSamePaths } from "../order.ts";
-import type { FieldPage, FieldQuery, ObjectLists, Page, PageRange } from "../ports/lists.ts";
+import type { FieldPage, FieldQuery, ObjectLists, PageRange } from "../ports/lists.ts";
 import type { Owner, Visibility } from "../ports/refs.ts";
 import type { IndexSet, StoredIndex } from "./index-set.ts";
+import type { JoinedReads } from "./joined-reads.ts";
 import { type CollectionKeys, collectionKeys, separator } from "./keys.ts";
 import type { KnownIndexes } from "./known-indexes.ts";
 import { rangesAfter, wholeRanges } from "./lex-ranges.ts";
-import type { ObjectScripts } from "./object-scripts.ts";
+import type { FoundIds, ObjectScripts } from "./object-scripts.ts";
+import { type Asked, wholePage } from "./page-texts.ts";
 import type { RangeScripts } from "./range-scripts.ts";
 import { neverStale } from "./store-script.ts";
 
 export interface PageParts {
   readonly redisClient: RedisClient;
+  readonly joinedReads: JoinedReads;
   readonly scripts: ObjectScripts;
   readonly rangeScripts: RangeScripts;
   readonly known: KnownIndexes;
@@ -29,16 +31,26 @@ export function createPages(parts: PageParts): Pick<ObjectLists, "pageByCreation
     async pageByCreation(collection, visible, range) {
       const keys = collectionKeys(collection);
       const reply = await scripts.page({ keys, set: idsOf(keys, visible), idIs: "first", ...range });
-      return whole(scripts, keys, neverStale("read-page-2", reply), range);
+      const found = neverStale("read-page-2", reply);
+      return wholePage(parts, keys, { ...found, asked: { owner: visible.owner } }, range);
     },
     async pageByField(collection, { owner }, query, range) {
       const keys = collectionKeys(collection);
-      const reply = await withIndex(known, keys, query, ({ version }, index) => {
-        if (query.ranges !== undefined) return pageOfRanges(parts, { keys, version, index, owner }, query, range);
-        return scripts.page({ keys, version, ...membersOf(keys, index, owner, query.equals), idIs: "last", ...range });
+      const reply = await withIndex(known, keys, query, async ({ version }, index) => {
+        const found =
+          query.ranges === undefined
+            ? await scripts.page({
+                keys,
+                version,
+                ...membersOf(keys, index, owner, query.equals),
+                idIs: "last",
+                ...range,
+              })
+            : await pageOfRanges(parts, { keys, version, index, owner }, query, range);
+        return asking(found, { owner, by: { query, index } });
       });
       if (reply === undefined) return { outcome: "not_ready" };
-      return { outcome: "page", ...(await whole(scripts, keys, reply, range)) } satisfies FieldPage;
+      return { outcome: "page", ...(await wholePage(parts, keys, reply, range)) } satisfies FieldPage;
     },
     async count(collection, visible) {
       const set = idsOf(collectionKeys(collection), visible);
@@ -119,12 +131,10 @@ function membersOf(keys: CollectionKeys, index: StoredIndex, owner: Owner | unde
   return parts.length === 0 ? { set } : { set, begin: parts.map((part) => part + separator).join("") };
 }
 
-/** Makes the page of a script's reply whole. */
-export function whole(
-  scripts: ObjectScripts,
-  keys: CollectionKeys,
-  reply: PagePart,
-  range: Pick<PageRange, "maxLength" | "beforeMore">,
-): Promise<Page> {
-  return completePage(reply, (ids) => scripts.documents(keys, ids), range);
+/** What a script found, with what is asked of it. */
+export function asking<Found extends FoundIds>(
+  found: Found | "stale",
+  asked: Asked,
+): (Found & { readonly asked: Asked }) | "stale" {
+  return found === "stale" ? found : { ...found, asked };
 }

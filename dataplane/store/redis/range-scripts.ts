@@ -2,9 +2,8 @@
 
 import type { RedisClient } from "../../../core/redis/redis-client.ts";
 import { numberOf, textOf, textsOf } from "../../../core/redis/reply.ts";
-import type { PagePart } from "../complete-page.ts";
 import { type CollectionKeys, separator } from "./keys.ts";
-import { bytesPerCall } from "./object-scripts.ts";
+import type { FoundIds } from "./object-scripts.ts";
 import { code, scriptReply, storeScript } from "./store-script.ts";
 
 /** From one member of a sorted set to another, as ZRANGE BYLEX names them: `-`, `+`, or `[` or `(` and a text. */
@@ -30,7 +29,7 @@ export interface ReadRanges {
   readonly shown: readonly LexRange[];
 }
 
-export interface RangesReply extends PagePart {
+export interface RangesReply extends FoundIds {
   /** The page's last member, when there are more after it. */
   readonly last: string | undefined;
 }
@@ -55,17 +54,12 @@ export function createRangeScripts(redisClient: RedisClient): RangeScripts {
   return {
     async ranges(call) {
       const { keys, set, version = "*", idIs, offset, limit, descending, counted, shown } = call;
-      const first = [version, keys.documentPrefix, idIs, offset, limit, descending ? 1 : 0, bytesPerCall];
+      const first = [version, idIs, offset, limit, descending ? 1 : 0];
       const args = [...first, counted.length, ...bounds(counted), ...bounds(shown)];
       const reply = scriptReply(await redisClient.run(readRanges, [set, keys.indexSet], args));
       if (reply.code === code.stale_index_set) return "stale";
-      const [count, texts, rest, last] = reply.rest;
-      return {
-        count: numberOf(count),
-        texts: textsOf(texts),
-        rest: textsOf(rest),
-        last: textOf(last) || undefined,
-      };
+      const [count, ids, last] = reply.rest;
+      return { count: numberOf(count), ids: textsOf(ids), last: textOf(last) || undefined };
     },
     async candidates({ keys, set, version, ranges, max }) {
       const args = [version, max, ...bounds(ranges)];

@@ -4,12 +4,30 @@ import type { Mutation } from "../mutation.ts";
 
 const scripts = "dataplane/store/redis/scripts";
 const embeddedSessions = "dataplane/store/embedded/sessions.ts";
+const pageTexts = "dataplane/store/redis/page-texts.ts";
+const pageTextsTest = "test/store/page-texts.test.ts";
 const joinedReads = "dataplane/store/redis/joined-reads.ts";
 const joinedReadsTest = "test/store/joined-reads.test.ts";
 const embeddedStore = "test/store/embedded-store.test.ts";
 const redisStore = "test/store/redis-store.test.ts";
 
 export const storeMutations: readonly Mutation[] = [
+  {
+    name: "page-shows-what-no-longer-matches",
+    harm: "A filter shows an object that was changed while the page was read, and doesn't match",
+    file: pageTexts,
+    find: "isOwn(text) && ranges.some(",
+    replace: "isOwn(text) || ranges.some(",
+    caughtBy: [pageTextsTest],
+  },
+  {
+    name: "page-shows-a-foreign-object",
+    harm: "A list of one's own objects shows another's that came to be in its place while the page was read",
+    file: pageTexts,
+    find: "owner === undefined || ownerIn(text) === owner",
+    replace: "owner === undefined || ownerIn(text) !== undefined",
+    caughtBy: [pageTextsTest],
+  },
   {
     name: "joined-read-takes-nothing-for-missing",
     harm: "A key that holds something else than an object is answered as an object that there is not",

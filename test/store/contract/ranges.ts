@@ -17,7 +17,7 @@ import {
   type ValueRange,
 } from "../../../dataplane/store/ranges.ts";
 import { idOf, idsIn, objectOf, shuffled } from "../../support/store/stored-objects.ts";
-import { freshCollection, type MakeStore, type StoreUnderTest, useStore } from "./fixture.ts";
+import { freshCollection, type MakeStore, type StoreUnderTest, twoReplicas, useStore } from "./fixture.ts";
 
 const plenty = 1_000_000;
 type Subject = () => StoreUnderTest;
@@ -178,6 +178,21 @@ function describeReading(subject: Subject): void {
     expect(seen).toEqual(asked.filter((id) => !gone.has(id)));
   });
 
+  it("shows no object that the filter doesn't match, whatever is written meanwhile, from two replicas", async () => {
+    const collection = freshCollection();
+    const [store, writer] = await twoReplicas(subject());
+    await store.declareIndexes(collection, [value], 1);
+    for (const { a } of changing) await store.create(collection, a, plenty);
+    const writes = changeUntilStopped(writer, collection);
+    const shown = new Set<string>();
+    for (let times = 0; times < 20; times += 1) {
+      for (const text of await shownWhereA(store, collection)) shown.add(text);
+    }
+    await writes.stop();
+    const allowed = changing.map(({ a }) => a.text);
+    expect([...shown].filter((text) => !allowed.includes(text))).toEqual([]);
+  });
+
   it("reads nothing of nothing", async () => {
     for (const ids of [[], [idOf(1)]]) {
       const batches: (readonly string[])[] = [];
@@ -238,4 +253,43 @@ function otherOf({ id }: NewObject): number {
 
 function product<A, B>(some: readonly A[], others: readonly B[]): readonly (readonly [A, B])[] {
   return some.flatMap((one) => others.map((other) => [one, other] as const));
+}
+
+/** Objects that have one value, then another one, then the first again. */
+const changing = Array.from({ length: 12 }, (_, n) => {
+  const owner = n % 2 === 0 ? "user:bob" : "user:alice";
+  return { a: objectOf(n, { value: '"a"' }, owner), b: objectOf(n, { value: '"b"' }, owner) };
+});
+
+function changeUntilStopped(store: Store, collection: CollectionRef): { stop(): Promise<unknown> } {
+  let isOver = false;
+  const writing = changing.map(async ({ a, b }) => {
+    while (!isOver) {
+      expect((await store.replace(collection, b, a)).outcome).toBe("replaced");
+      expect((await store.replace(collection, a, b)).outcome).toBe("replaced");
+    }
+  });
+  return {
+    stop() {
+      isOver = true;
+      return Promise.all(writing);
+    },
+  };
+}
+
+/** What pages of the first value show, by both ways to ask for it, of all objects and in a walk. */
+async function shownWhereA(store: Store, collection: CollectionRef): Promise<readonly string[]> {
+  const encoded = encodeSortValue('"a"');
+  const range = { offset: 0, limit: 100, descending: false };
+  const queries: readonly FieldQuery[] = [
+    { index: "value", equals: encoded },
+    { index: "value", ranges: [equalTo(encoded)] },
+  ];
+  const pages = await Promise.all(
+    queries.flatMap((query) => [
+      store.pageByField(collection, {}, query, range),
+      store.pageAfter(collection, {}, query, { ...range, counted: false }),
+    ]),
+  );
+  return pages.flatMap((page) => ("texts" in page ? page.texts : []));
 }

@@ -1,11 +1,10 @@
 -- Purpose: reads documents until they make enough bytes for one call.
 -- KEYS: documents
 -- ARGV: 1 maximum number of bytes
--- Returns: {done, how many of the keys were done with, texts}
+-- Returns: {done, the text of each key that was done with, nil where it is gone}
 local code = { done = 0 }
 local budget = tonumber(ARGV[1])
 
 -- include read-texts
 
-local texts, done = read_texts(KEYS, budget)
-return { code.done, done, texts }
+return { code.done, read_texts(KEYS, budget) }

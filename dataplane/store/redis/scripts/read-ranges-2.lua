@@ -1,21 +1,18 @@
--- Purpose: a page of those members of a sorted set that lie in one of several ranges, with the texts of their documents, and how many
--- members the ranges hold.
--- KEYS: 1 sorted set, 2 index set; the documents' keys are derived: which they are, only the set knows, and they share its slot
--- ARGV: 1 version of the index set, "*" when the sorted set is not an index, 2 prefix of the documents' keys, 3 which part of a member
---       the id is: "first" or "last", 4 offset, 5 limit, 6 "1" for descending, 7 maximum number of bytes, 8 number of ranges to count, then two
---       bounds of each of those, then two bounds of each range of the page: bounds as of ZRANGE BYLEX, ranges in the page's order
--- Returns: {done, count, texts, ids of the page that are still to be read, last member of the page when there are more, else ""}
---          | {stale_index_set}
+-- Purpose: the ids of a page of those members of a sorted set that lie in one of several ranges, and how many members the ranges hold.
+-- KEYS: 1 sorted set, 2 index set
+-- ARGV: 1 version of the index set, "*" when the sorted set is not an index, 2 which part of a member the id is: "first" or "last", 3 offset,
+--       4 limit, 5 "1" for descending, 6 number of ranges to count, then two bounds of each of those, then two bounds of each range of the
+--       page: bounds as of ZRANGE BYLEX, ranges in the page's order
+-- Returns: {done, count, ids, last member of the page when there are more, else ""} | {stale_index_set}
 local code = { done = 0, stale_index_set = 1 }
 local set, index_set = KEYS[1], KEYS[2]
-local version, prefix = ARGV[1], ARGV[2]
-local offset, limit, descending = tonumber(ARGV[4]), tonumber(ARGV[5]), ARGV[6] == "1"
-local budget, counted = tonumber(ARGV[7]), tonumber(ARGV[8])
-local first_counted = 9
+local version = ARGV[1]
+local offset, limit, descending = tonumber(ARGV[3]), tonumber(ARGV[4]), ARGV[5] == "1"
+local counted = tonumber(ARGV[6])
+local first_counted = 7
 local first_range = first_counted + 2 * counted
 
 -- include index-version
--- include read-texts
 -- include member-id
 
 if version ~= "*" and not is_current(index_set, version) then
@@ -60,16 +57,10 @@ for at = first_range, #ARGV, 2 do
   end
 end
 
-local id_of = ARGV[3] == "first" and first_part or last_part
+local id_of = ARGV[2] == "first" and first_part or last_part
 local length = math.min(limit, #members)
-local ids, keys = {}, {}
+local ids = {}
 for at = 1, length do
   ids[at] = id_of(members[at])
-  keys[at] = prefix .. ids[at]
 end
-local texts, done = read_texts(keys, budget, set)
-local rest = {}
-for at = done + 1, length do
-  rest[#rest + 1] = ids[at]
-end
-return { code.done, count, texts, rest, #members > limit and members[length] or "" }
+return { code.done, count, ids, #members > limit and members[length] or "" }

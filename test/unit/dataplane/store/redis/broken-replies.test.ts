@@ -3,6 +3,7 @@
 import { expect, it } from "vitest";
 import { RedisFault } from "../../../../../core/redis/failure.ts";
 import type { RedisClient } from "../../../../../core/redis/redis-client.ts";
+import { createJoinedReads } from "../../../../../dataplane/store/redis/joined-reads.ts";
 import { createKeysetPages } from "../../../../../dataplane/store/redis/keyset-pages.ts";
 import type { KnownIndexes } from "../../../../../dataplane/store/redis/known-indexes.ts";
 import { createObjectScripts } from "../../../../../dataplane/store/redis/object-scripts.ts";
@@ -18,6 +19,7 @@ function listsWhere(...replies: readonly unknown[]) {
   const redisClient = { run: async () => replies[Math.min(calls++, replies.length - 1)] } as unknown as RedisClient;
   const parts = {
     redisClient,
+    joinedReads: createJoinedReads(redisClient),
     scripts: createObjectScripts(redisClient),
     rangeScripts: createRangeScripts(redisClient),
     known: {} as KnownIndexes,
@@ -40,9 +42,9 @@ it.each([undefined, "user:a"])("a page by creation, which no index can make stal
 
 it("a reading that got no further: the rest of the page would be asked for without end", async () => {
   const readAll = async () => {
-    for await (const _batch of listsWhere([code.done, 0, []]).readObjects(collection, ["1"]));
+    for await (const _batch of listsWhere([code.done, []]).readObjects(collection, ["1"]));
   };
   await expect(readAll()).rejects.toBeInstanceOf(RedisFault);
-  const page = listsWhere([code.done, 3, ["{}"], ["2", "3"]], [code.done, 0, []]).pageByCreation(collection, {}, range);
+  const page = listsWhere([code.done, 3, ["1", "2", "3"]], [code.done, []]).pageByCreation(collection, {}, range);
   await expect(page).rejects.toBeInstanceOf(RedisFault);
 });
