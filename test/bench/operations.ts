@@ -45,13 +45,13 @@ export function operations(at: Addresses): readonly Operation[] {
     {
       name: "get, API key",
       budget: 0.75,
-      plane: { url: bookUrl, headers: key },
+      plane: { url: bookUrl, headers: key, paths },
       bare: { url: `${at.bare}/get/0` },
       jsonServer: { url: `${at.jsonServer}/books/500` },
     },
     {
       name: "get, JWT",
-      plane: { url: bookUrl, headers: { authorization: `bearer ${at.token}` } },
+      plane: { url: bookUrl, headers: { authorization: `bearer ${at.token}` }, paths },
       bare: { url: `${at.bare}/get/0` },
     },
     {

@@ -88,9 +88,9 @@ export function createJoinedReads(redisClient: RedisClient): JoinedReads {
       const name = path === undefined ? key : key + separator + path;
       const same = turn.get(name);
       if (same !== undefined) return same.promise;
-      const read = { key, path, ...Promise.withResolvers<string | undefined>() };
-      turn.set(name, read);
-      return read.promise;
+      const { promise, resolve, reject } = Promise.withResolvers<string | undefined>();
+      turn.set(name, { key, path, promise, resolve, reject });
+      return promise;
     },
   };
 }
