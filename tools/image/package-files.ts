@@ -22,9 +22,19 @@ export function isNeeded(path: string, target: Target): boolean {
   const parts = path.split("/");
   const name = parts.at(-1) ?? "";
   if (parts.length > 1 && folders.has(parts[0] ?? "")) return false;
+  if (isCompiledHere(parts)) return false;
   if (parts.length === 1 && keptPapers.test(name)) return true;
   if (name.startsWith(".") || unread.test(name) || (tests.test(name) && parts[0] !== "dist")) return false;
   return parts[0] !== "prebuilds" || isFor(parts, target);
+}
+
+/**
+ * Whether node-gyp made it while the package was installed with its install scripts, for the machine that installed it. The packages that
+ * the program uses bring compiled modules for every system that it runs on.
+ */
+function isCompiledHere([folder, ...rest]: readonly string[]): boolean {
+  if (folder !== "build") return false;
+  return rest[0] === "Release" || rest[0] === "Debug" || /(^|\.)(Makefile|mk)$/.test(rest.at(-1) ?? "");
 }
 
 /** Compiled modules lie in `prebuilds/<system>-<architecture>/`; the image's C library is glibc. */

@@ -11,6 +11,8 @@ it.each([
   "dist/test-events.js",
   "lib/lazy.wasm",
   "prebuilds/linux-x64/argon2.glibc.node",
+  "build/index.js",
+  "build/release.js",
 ])("%s is needed", (path) => {
   expect(isNeeded(path, target)).toBe(true);
 });
@@ -28,6 +30,12 @@ it.each([
   "prebuilds/linux-x64/argon2.musl.node",
   "prebuilds/linux-arm64/argon2.glibc.node",
   "prebuilds/darwin-x64/argon2.node",
+  "build/Release/argon2.node",
+  "build/Release/obj.target/argon2.node",
+  "build/Release/.deps/Release/argon2.node.d",
+  "build/Makefile",
+  "build/binding.Makefile",
+  "build/argon2.target.mk",
 ])("%s is not needed", (path) => {
   expect(isNeeded(path, target)).toBe(false);
 });
