@@ -9,8 +9,8 @@ import type { RedisClient } from "../../core/redis/redis-client.ts";
 import { fieldsOf } from "../../core/redis/reply.ts";
 
 /** From this part of a quota on it is nearly full, and below the second one no more. */
-export const nearlyFullFrom = 0.8;
-export const nearlyFullUntil = 0.75;
+const nearlyFullFrom = 0.8;
+const nearlyFullUntil = 0.75;
 /** A change of less than this part of the limit is not worth a write. */
 const minReportedChange = 0.01;
 
