@@ -4,8 +4,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { FastifyInstance } from "fastify";
 import { type Clock, systemClock } from "../core/clock.ts";
 import type { BuildingIndexes } from "../core/config/building-indexes.ts";
+import { keyOfProject } from "../core/config/config-keys.ts";
 import type { FollowedToken } from "../core/http/second-port-access.ts";
-import { createLogger, type Logger, type LogLevel } from "../core/log/logger.ts";
+import { createLogger, type Fields, type Logger, type LogLevel } from "../core/log/logger.ts";
 import type { PasswordCost } from "../core/password/hash-password.ts";
 import { createAnonymousWrites } from "./admission/anonymous-writes.ts";
 import { createFairShareLimiter } from "./admission/fair-share.ts";
@@ -105,7 +106,9 @@ export async function startDataPlane(options: DataPlaneOptions): Promise<DataPla
 
   const issuerBase = options.publicUrl ?? "";
   const { authentication, sessions } = await createCredentials(options, { store, clock, metrics });
-  const preparer = createCollectionPreparer(store, failuresTo(logger, "Index build failed"));
+  const preparer = createCollectionPreparer(store, ({ project, resource }, error) =>
+    failuresTo(logger, "Index build failed", { project: keyOfProject(project), resource })(error),
+  );
   const usage = createUsage(clock);
   const quotas = createQuotas({ ...options, store, clock, onFailed: failuresTo(logger, "Quota round failed") });
   const lifecycle = { stopping: false };
@@ -214,8 +217,8 @@ async function listenOnBoth(
   return { url, adminUrl: await admin.listen({ host: adminHost, port: adminPort }) };
 }
 
-function failuresTo(logger: Logger, message: string): (error: unknown) => void {
-  return (error) => logger.warn(message, { error: error instanceof Error ? error.name : typeof error });
+function failuresTo(logger: Logger, message: string, facts: Fields = {}): (error: unknown) => void {
+  return (error) => logger.warn(message, { ...facts, error: error instanceof Error ? error.name : typeof error });
 }
 
 async function closeInOrder(
