@@ -4,8 +4,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { FastifyInstance } from "fastify";
 import { type Clock, systemClock } from "../core/clock.ts";
 import type { BuildingIndexes } from "../core/config/building-indexes.ts";
+import { keyOfProject } from "../core/config/config-keys.ts";
 import type { FollowedToken } from "../core/http/second-port-access.ts";
-import { createLogger, type Logger, type LogLevel } from "../core/log/logger.ts";
+import { createLogger, type Fields, type Logger, type LogLevel } from "../core/log/logger.ts";
 import type { PasswordCost } from "../core/password/hash-password.ts";
 import { createAnonymousWrites } from "./admission/anonymous-writes.ts";
 import { createFairShareLimiter } from "./admission/fair-share.ts";
@@ -91,7 +92,21 @@ export interface DataPlane {
   close(): Promise<void>;
 }
 
+type Closers = (() => unknown)[];
+
+/** Rejects when it can't start, with nothing left open that it opened. */
 export async function startDataPlane(options: DataPlaneOptions): Promise<DataPlane> {
+  const closers: Closers = [];
+  try {
+    return await openDataPlane(options, closers);
+  } catch (error) {
+    for (const close of closers.reverse()) await close();
+    throw error;
+  }
+}
+
+/** Adds to `closers` what is to be closed should the start fail. */
+async function openDataPlane(options: DataPlaneOptions, closers: Closers): Promise<DataPlane> {
   const { directory, clock = systemClock } = options;
   const logger = createLogger({ level: options.logLevel ?? "info", clock, write: options.writeLog ?? writeToStderr });
   const metrics = createMetrics({
@@ -102,15 +117,21 @@ export async function startDataPlane(options: DataPlaneOptions): Promise<DataPla
   });
   const opened = typeof options.store === "function" ? await options.store(metrics.observeStore) : undefined;
   const store = opened ?? (options.store as Store);
+  closers.push(() => opened?.close());
 
   const issuerBase = options.publicUrl ?? "";
-  const { authentication, sessions } = await createCredentials(options, { store, clock, metrics });
-  const preparer = createCollectionPreparer(store, failuresTo(logger, "Index build failed"));
+  const { authentication, sessions } = await createCredentials(options, { store, clock, metrics, closers });
+  const preparer = createCollectionPreparer(store, ({ project, resource }, error) =>
+    failuresTo(logger, "Index build failed", { project: keyOfProject(project), resource })(error),
+  );
+  closers.push(preparer.close);
   const usage = createUsage(clock);
   const quotas = createQuotas({ ...options, store, clock, onFailed: failuresTo(logger, "Quota round failed") });
+  closers.push(quotas.close);
   const lifecycle = { stopping: false };
   const plans = createKeptPlans<KeptPlan>();
   const endDropping = directory.onChange(plans.drop);
+  closers.push(endDropping);
   const answerBudget = createAnswerBudget<Exchange>((exchange) => exchange.project);
   const observer = createRequestObserver({ metrics, usage, accessLog: createAccessLog(logger, clock), answerBudget });
 
@@ -156,9 +177,8 @@ export async function startDataPlane(options: DataPlaneOptions): Promise<DataPla
     logger.flush();
   };
   // A port that is taken must not leave the other one listening.
-  const { url, adminUrl } = await listenOnBoth(options, server, admin).catch((error: unknown) =>
-    close().then(() => Promise.reject(error)),
-  );
+  closers.splice(0, closers.length, close);
+  const { url, adminUrl } = await listenOnBoth(options, server, admin);
   if (issuerBase === "") pipeline.address = publicAddress(url);
 
   return {
@@ -172,22 +192,31 @@ export async function startDataPlane(options: DataPlaneOptions): Promise<DataPla
   };
 }
 
+interface CredentialParts {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly metrics: Metrics;
+  readonly closers: Closers;
+}
+
 /** What proves who calls, and the sessions whose tokens it takes. */
 async function createCredentials(
   { directory, publicUrl = "", passwordCost }: DataPlaneOptions,
-  { store, clock, metrics }: { readonly store: Store; readonly clock: Clock; readonly metrics: Metrics },
+  { store, clock, metrics, closers }: CredentialParts,
 ) {
   const parts = { directory, store, clock };
   const authentication = await createAuthentication({
     ...parts,
     issuerOf: ({ config }) => `${publicUrl}/${config.namespace}/${config.name}`,
   });
+  closers.push(authentication.close);
   const sessions = await createSessions({
     ...parts,
     authentication,
     observe: metrics.observeAuthentication,
     ...(passwordCost && { passwordCost }),
   });
+  closers.push(sessions.close);
   return { authentication, sessions };
 }
 
@@ -214,8 +243,8 @@ async function listenOnBoth(
   return { url, adminUrl: await admin.listen({ host: adminHost, port: adminPort }) };
 }
 
-function failuresTo(logger: Logger, message: string): (error: unknown) => void {
-  return (error) => logger.warn(message, { error: error instanceof Error ? error.name : typeof error });
+function failuresTo(logger: Logger, message: string, facts: Fields = {}): (error: unknown) => void {
+  return (error) => logger.warn(message, { ...facts, error: error instanceof Error ? error.name : typeof error });
 }
 
 async function closeInOrder(

@@ -11,7 +11,7 @@ import { StoreUnavailable } from "../../core/errors/store-errors.ts";
 import { describeError } from "../../core/log/describe-error.ts";
 import { createLogger, type Fields, type Logger } from "../../core/log/logger.ts";
 import { type DataPlaneOptions, startDataPlane } from "../../dataplane/app.ts";
-import { carryOutPurges } from "../../dataplane/config/carry-out-purges.ts";
+import { carryOutPurges, failureFacts } from "../../dataplane/config/carry-out-purges.ts";
 import { type FollowedKeyring, followKeyring } from "../../dataplane/config/follow-keyring.ts";
 import { type FollowedConfig, openRedisDirectory } from "../../dataplane/config/open-redis-directory.ts";
 import { reportUsage } from "../../dataplane/config/report-usage.ts";
@@ -90,7 +90,7 @@ async function start(options: DataplaneOptions, closers: Closers): Promise<void>
     redisClient: config.redisClient,
     store,
     onDone: (id, order) => logger.info("Purge carried out", purgeFacts(id, order)),
-    onFailed: (error) => logFailure(logger, "Purge failed", error),
+    onFailed: (failures) => logger.warn("Purge failed", failureFacts(failures)),
   });
   closers.push(() => purges.stop());
   const reporter = reportUsage({
@@ -187,8 +187,4 @@ function purgeFacts(id: string, order: PurgeOrder): Fields {
   const { what, project } = order;
   const data = order.what === "sessions" ? { deletedUid: order.projectUid } : { name: order.name };
   return { audit: true, namespace: project.namespace, project: project.name, what, ...data, purge: id };
-}
-
-function logFailure(logger: Logger, message: string, error: unknown): void {
-  logger.warn(message, { error: error instanceof Error ? error.name : typeof error });
 }

@@ -9,7 +9,6 @@ import { defaultNamespace } from "../../core/manifests/metadata.ts";
 import { nearest } from "../../core/manifests/nearest.ts";
 import { apiVersion, group, kinds } from "../../core/manifests/object.ts";
 import { listFiles } from "./list-files.ts";
-import type { Position } from "./positions.ts";
 import { readYaml, type YamlDocument } from "./read-yaml.ts";
 import type { SourcedObject, SourceNote, SourceProblem } from "./source.ts";
 
@@ -160,14 +159,12 @@ function sourced(file: string, document: YamlDocument, entry: Entry & { readonly
   const { positions } = document;
   const within = (pointer: string): string => `${entry.pointer}${pointer}`;
   const start = entry.pointer === "" ? document.start : positions.of(entry.pointer);
-  const positionOf = (pointer: string): Position => (pointer === "" ? start : positions.of(within(pointer)));
   return {
     object: entry.value,
     file,
     line: start.line,
     subject: subjectOf(entry.value),
-    lineOf: (pointer) => positionOf(pointer).line,
-    positionOf,
+    positionOf: (pointer) => (pointer === "" ? start : positions.of(within(pointer))),
     positionOfKey: (pointer) => (pointer === "" ? start : positions.ofKey(within(pointer))),
     plainText: (pointer) => positions.plainText(within(pointer)),
   };

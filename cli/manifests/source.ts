@@ -21,8 +21,7 @@ export interface SourcedObject {
   readonly line: number;
   /** `Kind/namespace/name`. */
   readonly subject: string;
-  /** Line of what `pointer` names, or of its nearest parent where it is missing. */
-  lineOf(pointer: string): number;
+  /** Of what `pointer` names, or of its nearest parent where it is missing. */
   positionOf(pointer: string): Position;
   /** Where the name of the member stands, for a member that should not be there. */
   positionOfKey(pointer: string): Position;

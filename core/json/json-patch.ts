@@ -174,7 +174,7 @@ class Patching {
       parent.set(last, { content: value });
       return;
     }
-    const index = last === "-" ? parent.length : this.#index(last, "path");
+    const index = last === "-" ? parent.length : this.#index(last, "path", ", or - to append");
     if (index > parent.length) throw this.#conflict(`The array's length is ${parent.length}`, "path");
     parent.insert(index, { content: value });
   }
@@ -205,10 +205,11 @@ class Patching {
     return found;
   }
 
-  #index(segment: string, member: "path" | "from"): number {
+  /** `further`: what the segment may be besides an index. */
+  #index(segment: string, member: "path" | "from", further = ""): number {
     if (/^(?:0|[1-9][0-9]*)$/.test(segment)) return Number(segment);
-    const last = member === "path" ? ", or - to append" : "";
-    throw this.#conflict(`The parent is an array: use an index such as 0${last}`, member);
+    const why = segment === "-" ? "`-` is the end of the array, where no element exists" : "The parent is an array";
+    throw this.#conflict(`${why}: use an index such as 0${further}`, member);
   }
 
   #nowhere(member: "path" | "from"): PatchRefusal {

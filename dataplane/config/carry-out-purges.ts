@@ -25,7 +25,14 @@ export interface PurgeDeps {
   readonly store: CollectionPurges & DocumentPurges & SessionPurges & Sizes & ByteCounts;
   /** Called once everything of a purge order is gone, in the replica that notes so. */
   readonly onDone: (id: string, order: PurgeOrder) => void;
-  readonly onFailed: (error: unknown) => void;
+  /** Called once for a look, with everything that failed in it. */
+  readonly onFailed: (failures: readonly PurgeFailure[]) => void;
+}
+
+export interface PurgeFailure {
+  /** Absent where the look itself failed. */
+  readonly order?: DataOrder;
+  readonly error: unknown;
 }
 
 /** A look costs one read of a key that hardly ever exists; a deletion waits for the next look. */
@@ -35,13 +42,28 @@ const lockMilliseconds = 5_000;
 /** Steps of measuring in one look; the next one goes on where it ended, and purges come in between. */
 const maxMeasureSteps = 100;
 
+/** Failures that one log line names. */
+const maxNamed = 3;
+
+/** For a log line: how many failed, and of the first ones which and how. Messages of errors may hold stored data; names do not. */
+export function failureFacts(failures: readonly PurgeFailure[]): { readonly failed: number; readonly error: string } {
+  const named = failures.slice(0, maxNamed).map(({ order, error }) => {
+    const name = error instanceof Error ? error.name : typeof error;
+    if (order === undefined) return name;
+    const { namespace, name: project } = order.project;
+    return `${name} (${order.what}${"name" in order ? ` ${order.name}` : ""} of ${namespace}/${project})`;
+  });
+  return { failed: failures.length, error: named.join(", ") };
+}
+
 /** Looks for orders until it is stopped. */
 export function carryOutPurges(deps: PurgeDeps): { stop(): Promise<void> } {
   const stopping = new AbortController();
   const scripts = createPurgeOrderScripts(deps.redisClient);
   const run = async (): Promise<void> => {
     while (!stopping.signal.aborted) {
-      await round(deps, scripts, stopping.signal).catch(deps.onFailed);
+      const failures = await round(deps, scripts, stopping.signal).catch((error: unknown) => [{ error }]);
+      if (failures.length > 0) deps.onFailed(failures);
       await sleep(lookMilliseconds, undefined, { signal: stopping.signal, ref: false }).catch(() => undefined);
     }
   };
@@ -54,26 +76,30 @@ export function carryOutPurges(deps: PurgeDeps): { stop(): Promise<void> } {
   };
 }
 
-async function round(deps: PurgeDeps, scripts: PurgeOrderScripts, signal: AbortSignal): Promise<void> {
+async function round(
+  deps: PurgeDeps,
+  scripts: PurgeOrderScripts,
+  signal: AbortSignal,
+): Promise<readonly PurgeFailure[]> {
   const { redisClient } = deps;
   const orders = fieldsOf(await redisClient.read(configKeys.purges, "HGETALL", configKeys.purges));
-  if (orders.size === 0) return;
+  if (orders.size === 0) return [];
   const done = new Set(textsOf(await redisClient.read(configKeys.purged, "HKEYS", configKeys.purged)));
   const open = [...orders].filter(([id]) => !done.has(id));
-  if (open.length === 0 || !(await scripts.takeLock(lockMilliseconds))) return;
-  const failures: unknown[] = [];
+  if (open.length === 0 || !(await scripts.takeLock(lockMilliseconds))) return [];
+  const failures: PurgeFailure[] = [];
   for (const given of purgesFirst(open)) {
     try {
       await carryOut(deps, given, { scripts, signal });
     } catch (error) {
       // The next one may be of another project, on another node of a Cluster.
-      failures.push(error);
+      failures.push({ order: given.order, error });
     }
   }
-  await dropStaleMarks(redisClient, orders, done);
+  await dropStaleMarks(redisClient, orders, done).catch((error: unknown) => failures.push({ error }));
   // The lock is left to run out, so that what fails is not tried again at once.
-  if (failures.length > 0) throw failures[0];
-  await redisClient.write(configKeys.purgeLock, "DEL", configKeys.purgeLock);
+  if (failures.length === 0) await redisClient.write(configKeys.purgeLock, "DEL", configKeys.purgeLock);
+  return failures;
 }
 
 interface GivenOrder {

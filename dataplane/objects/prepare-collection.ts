@@ -3,6 +3,7 @@
 
 import type { BuildingIndexes } from "../../core/config/building-indexes.ts";
 import { keyOfProject } from "../../core/config/config-keys.ts";
+import { describeError } from "../../core/log/describe-error.ts";
 import type { LiveResource } from "../config/directory.ts";
 import type { IndexState, ObjectIndexes } from "../store/ports/indexes.ts";
 import type { CollectionRef } from "../store/ports/refs.ts";
@@ -20,13 +21,15 @@ export interface CollectionPreparer {
 
 /** Rest between two steps of one build, so that requests of other collections come first. */
 const stepPauseMs = 2;
-/** Another replica builds, or the store is away: look again. */
+/** Another replica builds, or the first attempt failed: look again. */
 const retryPauseMs = 1_000;
+/** After a build that goes on failing. */
+const maxRetryPauseMs = 10_000;
 
-export function createCollectionPreparer(
-  store: ObjectIndexes,
-  onBuildFailed: (error: unknown) => void,
-): CollectionPreparer {
+/** Called when a build fails for the first time, and when it then fails for another reason. */
+export type OnBuildFailed = (collection: CollectionRef, error: unknown) => void;
+
+export function createCollectionPreparer(store: ObjectIndexes, onBuildFailed: OnBuildFailed): CollectionPreparer {
   const prepared = new WeakSet<LiveResource>();
   const underWay = new WeakMap<LiveResource, Promise<void>>();
   const builds = new Map<string, Promise<void>>();
@@ -51,13 +54,23 @@ export function createCollectionPreparer(
   };
 
   const build = async (name: string, collection: CollectionRef): Promise<void> => {
+    let failed: string | undefined;
+    let attempts = 0;
     while (!stopping.signal.aborted) {
       declaredMeanwhile.delete(name);
       const step = await store.buildIndexes(collection).catch((error: unknown) => {
-        onBuildFailed(error);
-        return "busy" as const;
+        const reason = describeError(error);
+        if (reason !== failed) onBuildFailed(collection, error);
+        failed = reason;
+        return "failed" as const;
       });
       if (step === "done" && !declaredMeanwhile.has(name)) break;
+      if (step === "failed") {
+        await pause(Math.min(retryPauseMs * 2 ** attempts, maxRetryPauseMs), stopping.signal);
+        attempts += 1;
+        continue;
+      }
+      [failed, attempts] = [undefined, 0];
       await pause(step === "busy" ? retryPauseMs : stepPauseMs, stopping.signal);
     }
     // In the same turn as the last look: what is declared from now on begins a build of its own.

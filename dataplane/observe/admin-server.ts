@@ -1,7 +1,9 @@
 // The second port: probes, metrics and usage. Never on the public one; it asks for no credentials, or for one token, so it is for
 // the cluster's own network.
 
+import type { IncomingHttpHeaders } from "node:http";
 import Fastify, { type FastifyInstance } from "fastify";
+import Negotiator from "negotiator";
 import { keyOfProject } from "../../core/config/config-keys.ts";
 import { type FollowedToken, openRoute, requireToken } from "../../core/http/second-port-access.ts";
 import type { Directory } from "../config/directory.ts";
@@ -61,7 +63,8 @@ export function createAdminServer(deps: AdminDeps): FastifyInstance {
     const shown = names
       .slice(0, pageLimit)
       .map((name) => ({ name, usage: usage.project(name), quotas: quotas.get(name) ?? {} }));
-    if (wantsPage(request.headers.accept)) {
+    reply.header("Vary", "Accept");
+    if (wantsPage(request.headers)) {
       const further = names.length - shown.length;
       return reply.type("text/html; charset=utf-8").send(usagePage({ projects: shown, further }));
     }
@@ -78,7 +81,8 @@ export function createAdminServer(deps: AdminDeps): FastifyInstance {
     }
     const quotas = quotasByName(deps.quotas.reports()).get(name) ?? {};
     const shown = { name, usage: usage.project(name), quotas };
-    if (!wantsPage(request.headers.accept)) return reply.send(withQuotas(shown));
+    reply.header("Vary", "Accept");
+    if (!wantsPage(request.headers)) return reply.send(withQuotas(shown));
     return reply.type("text/html; charset=utf-8").send(usagePage({ projects: [shown], further: 0 }));
   });
   return app;
@@ -93,7 +97,7 @@ function withQuotas({ usage, quotas }: PageProject) {
   return Object.keys(quotas).length === 0 ? usage : { ...usage, quotas };
 }
 
-/** Browsers name HTML first; everything else gets JSON. */
-function wantsPage(accept: string | undefined): boolean {
-  return accept?.includes("text/html") ?? false;
+/** Browsers prefer HTML. A client without a preference gets JSON, and so does one that accepts neither. */
+function wantsPage(headers: IncomingHttpHeaders): boolean {
+  return new Negotiator({ headers }).mediaType(["application/json", "text/html"]) === "text/html";
 }

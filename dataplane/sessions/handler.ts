@@ -1,5 +1,6 @@
 // Handles requests for sessions: log in, refresh, show and end them; and shows the public keys.
 
+import type { FairShareLimiter } from "../admission/fair-share.ts";
 import type { Authentication } from "../authenticate/create-authentication.ts";
 import { type Answer, created, noContent, ok } from "../http/answer.ts";
 import type { Exchange } from "../http/exchange.ts";
@@ -9,7 +10,12 @@ import type { Sessions } from "./create-sessions.ts";
 export interface SessionRouteDeps {
   readonly authentication: Pick<Authentication, "jwks">;
   readonly sessions: Sessions;
+  readonly fairShare: FairShareLimiter;
 }
+
+/** Units of the project's share (fair-share.ts) that a list of all its sessions takes, up to 10,000 of them, and one of a user's own. */
+const listUnits = 8;
+const ownListUnits = 2;
 
 export interface SessionPlan extends PlanBase {
   readonly kind: "session";
@@ -35,7 +41,7 @@ export function planSession(input: PlanInput, { target }: SubjectOf<"session">):
 }
 
 export async function carryOutSession(deps: SessionRouteDeps, plan: SessionPlan, exchange: Exchange): Promise<Answer> {
-  const { authentication, sessions } = deps;
+  const { authentication, sessions, fairShare } = deps;
   const { project, caller, url } = plan;
   const { headers, ip, method } = exchange.request;
   switch (plan.target) {
@@ -47,6 +53,12 @@ export async function carryOutSession(deps: SessionRouteDeps, plan: SessionPlan,
       if (plan.operation === "public") {
         const session = await sessions.login(project, headers.authorization, ip);
         return { ...created(JSON.stringify(session), { Location: `${url}/${session.session_id}` }), secret: true };
+      }
+      // An anonymous caller is refused at once, and need not wait for that.
+      if (caller.kind !== "anonymous") {
+        const units = caller.role === "Administrators" ? listUnits : ownListUnits;
+        // The length counts as known: answers of lists say nothing of what reads of stored data cost.
+        exchange.work = await fairShare.of(project).begin(units, 0);
       }
       const items = await sessions.sessions(project, caller);
       return ok(JSON.stringify({ count: items.length, items }));

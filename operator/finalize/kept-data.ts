@@ -79,7 +79,7 @@ export function keptFrom(record: DataRecord, now: number): DataRecord {
 }
 
 /** Places that objects name, served or not: data of this namespace wait there for their object to be mended, or for its Project. */
-export function claimedKeys({ resources, rootKeys }: ProjectObjects): ReadonlySet<string> {
+function claimedKeys({ resources, rootKeys }: ProjectObjects): ReadonlySet<string> {
   return new Set([
     ...resources.map((object) => entryKeyOf({ what: "resource", name: resourceNameOf(object) })),
     ...rootKeys.map((object) => entryKeyOf({ what: "rootkey", name: rootKeyOf(object) })),

@@ -32,7 +32,6 @@ export interface FleetRingDeps {
   readonly isSealed?: () => Promise<boolean>;
   /** What else a Secret says that is made anew. */
   readonly annotations?: () => Readonly<Record<string, string>>;
-  readonly signal?: AbortSignal;
 }
 
 export interface FleetRing {
@@ -55,18 +54,17 @@ async function newRing({ namespace, className, random, isSealed }: FleetRingDeps
 
 /** The Secret as it is; made with `state` when there is none. */
 export async function ensureRingSecret(
-  { api, namespace, className, annotations, signal }: Omit<FleetRingDeps, "random" | "isInUse">,
+  { api, namespace, className, annotations }: Omit<FleetRingDeps, "random" | "isInUse">,
   state: () => Promise<RingState>,
 ): Promise<KubeObject> {
   const name: ObjectName = { namespace, name: ringSecretNameOf(className) };
-  const options = signal === undefined ? {} : { signal };
-  const found = await api.get(secretType, name, options);
+  const found = await api.get(secretType, name);
   if (found !== undefined) return found;
   try {
-    return await api.create(secretType, newRingSecret(name, await state(), annotations?.()), options);
+    return await api.create(secretType, newRingSecret(name, await state(), annotations?.()));
   } catch (error) {
     if (!isConflict(error)) throw error;
-    const made = await api.get(secretType, name, options);
+    const made = await api.get(secretType, name);
     if (made === undefined) throw error;
     return made;
   }
@@ -77,10 +75,10 @@ export async function ensureRingSecret(
  * what it had, a rotation that is under way included. To a new one beside others the ring there means nothing.
  */
 async function earlierRing(deps: FleetRingDeps): Promise<RingState | undefined> {
-  const { api, namespace, className, isInUse, signal } = deps;
+  const { api, namespace, className, isInUse } = deps;
   if (className === undefined || isInUse === undefined) return undefined;
   const name = { namespace, name: classlessRingSecret };
-  const found = await api.get(secretType, name, signal === undefined ? {} : { signal });
+  const found = await api.get(secretType, name);
   if (found === undefined) return undefined;
   const state = readRingSecret(found);
   return (await isInUse(state.keyring)) ? state : undefined;

@@ -1,7 +1,7 @@
 // Where an object or a collection lies under the API server's address.
 
 import type { JsonObject } from "../../core/config/types.ts";
-import type { ListScope, ObjectName, ResourceType } from "./api.ts";
+import type { ObjectName, ResourceType } from "./api.ts";
 
 export function collectionPath({ group, version, plural }: ResourceType, namespace: string | undefined): string {
   const root = group === "" ? `/api/${version}` : `/apis/${group}/${version}`;
@@ -20,10 +20,6 @@ export function queryText(members: Readonly<Record<string, string | number | und
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(members)) if (value !== undefined) query.set(name, String(value));
   return query.size === 0 ? "" : `?${query.toString()}`;
-}
-
-export function selectorsOf({ labelSelector, fieldSelector }: ListScope): Record<string, string | undefined> {
-  return { labelSelector, fieldSelector };
 }
 
 /** Where an object that is sent belongs, as its own metadata say it. */

@@ -1,7 +1,7 @@
 // The API server as the operator sees it: a port with the few verbs that are used. Every call ends: a deadline of its own and
 // the caller's signal both abort it. Failures are ApiFailure (the server answered) and ApiUnreachable (it did not).
 
-import type { Json, JsonObject } from "../../core/config/types.ts";
+import type { JsonObject } from "../../core/config/types.ts";
 import type { ObjectMeta } from "../../core/manifests/object.ts";
 
 /** One kind of object as the API addresses it; `group` is empty for the core API. */
@@ -32,7 +32,6 @@ export interface ListScope {
   /** All namespaces when absent. */
   readonly namespace?: string;
   readonly labelSelector?: string;
-  readonly fieldSelector?: string;
   /** Asks for PartialObjectMetadata: nothing of an object but its metadata comes over the wire. */
   readonly metadataOnly?: boolean;
 }
@@ -164,9 +163,4 @@ export function isNotFound(error: unknown): boolean {
 /** A write into a namespace that is being deleted: it can't succeed any more, and needs no report. */
 export function isNamespaceTerminating(error: unknown): boolean {
   return error instanceof ApiFailure && error.status === 403 && error.causes.includes("NamespaceTerminating");
-}
-
-/** `member` of an object that is known to hold JSON. */
-export function jsonMember(object: KubeObject, member: string): Json | undefined {
-  return object[member] as Json | undefined;
 }

@@ -1,7 +1,7 @@
 // The port KubeApi over HTTP: raw JSON in and out, because typed models drop what they don't know.
 
 import type { JsonObject } from "../../core/config/types.ts";
-import { collectionPath, nameOf, objectPath, queryText, selectorsOf } from "./address.ts";
+import { collectionPath, nameOf, objectPath, queryText } from "./address.ts";
 import { parsed, stripMetadata } from "./answers.ts";
 import {
   type CallOptions,
@@ -28,8 +28,8 @@ export function createRestApi(options: HttpTransportOptions): KubeApi {
   const transport = createHttpTransport(options);
   return {
     list: (type, request, call) => list(transport, type, request, call),
-    watch: (type, { resourceVersion, timeoutSeconds, ...scope }, call) => {
-      const query = { watch: 1, allowWatchBookmarks: "true", resourceVersion, timeoutSeconds, ...selectorsOf(scope) };
+    watch: (type, { resourceVersion, timeoutSeconds, labelSelector, ...scope }, call) => {
+      const query = { watch: 1, allowWatchBookmarks: "true", resourceVersion, timeoutSeconds, labelSelector };
       const request: ApiRequest = {
         verb: "watch",
         method: "GET",
@@ -81,14 +81,14 @@ export function createRestApi(options: HttpTransportOptions): KubeApi {
 async function list(
   transport: HttpTransport,
   type: ResourceType,
-  { limit, continue: token, ...scope }: ListRequest,
+  { limit, continue: token, labelSelector, ...scope }: ListRequest,
   call: CallOptions | undefined,
 ): Promise<ListPage> {
   const request: ApiRequest = {
     verb: "list",
     method: "GET",
     type,
-    path: `${collectionPath(type, scope.namespace)}${queryText({ limit, continue: token, ...selectorsOf(scope) })}`,
+    path: `${collectionPath(type, scope.namespace)}${queryText({ limit, continue: token, labelSelector })}`,
     accept: scope.metadataOnly === true ? partial("PartialObjectMetadataList") : json,
   };
   const page = parsed(await transport.call(request, call), `list ${type.plural}`) as {

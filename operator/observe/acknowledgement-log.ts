@@ -31,8 +31,11 @@ function lineOf(failure: Failure): Parameters<Logger["warn"]> {
     case "usageFailed":
       return ["Failed to read usage figures of replicas; keeping the previous ones", factsOf(failure.error)];
     case "unreadableUsage": {
-      const { replica, projects } = failure;
-      const facts = { replica, projects: projects.length, one: projects[0] };
+      const { replica, projects, error } = failure;
+      const facts =
+        error === undefined
+          ? { replica, projects: projects.length, one: projects[0] }
+          : { replica, error: describeError(error) };
       return ["Usage figures of a replica are not valid; ignoring them", facts];
     }
   }

@@ -5,12 +5,13 @@
 import { usageKey } from "../../core/config/config-keys.ts";
 import { type QuotaUse, type QuotaUses, quotaKinds } from "../../core/config/quota-uses.ts";
 import { isObject } from "../../core/json/json-value.ts";
+import { RedisFault } from "../../core/redis/failure.ts";
 import type { RedisClient } from "../../core/redis/redis-client.ts";
 import { fieldsOf } from "../../core/redis/reply.ts";
 
 /** From this part of a quota on it is nearly full, and below the second one no more. */
-export const nearlyFullFrom = 0.8;
-export const nearlyFullUntil = 0.75;
+const nearlyFullFrom = 0.8;
+const nearlyFullUntil = 0.75;
 /** A change of less than this part of the limit is not worth a write. */
 const minReportedChange = 0.01;
 
@@ -18,6 +19,8 @@ const minReportedChange = 0.01;
 export interface UnreadableUsage {
   readonly replica: string;
   readonly projects: readonly string[];
+  /** Why nothing of the replica can be read, as where its key is of another type. */
+  readonly error?: RedisFault;
 }
 
 export interface QuotaAggregator {
@@ -54,8 +57,8 @@ export function createQuotaAggregator(redisClient: RedisClient, now: () => numbe
       entries = new Map([...found].map(([name, each]) => [name, next(name, each)]));
       uses = new Map([...entries].map(([name, entry]) => [name, entry.uses]));
       return reports
-        .filter(({ projects }) => projects.length > 0)
-        .map(({ replica, projects }) => ({ replica, projects }));
+        .filter(({ projects, error }) => projects.length > 0 || error !== undefined)
+        .map(({ uses: _, ...unreadable }) => unreadable);
     },
     uses: () => uses,
   };
@@ -69,10 +72,15 @@ async function reportOf(redisClient: RedisClient, replica: string): Promise<Repo
   const key = usageKey(replica);
   const uses = new Map<string, QuotaUses>();
   const projects: string[] = [];
-  for (const [name, text] of fieldsOf(await redisClient.read(key, "HGETALL", key))) {
-    const found = usesIn(text);
-    if (found === undefined) projects.push(name);
-    else uses.set(name, found);
+  try {
+    for (const [name, text] of fieldsOf(await redisClient.read(key, "HGETALL", key))) {
+      const found = usesIn(text);
+      if (found === undefined) projects.push(name);
+      else uses.set(name, found);
+    }
+  } catch (error) {
+    if (!(error instanceof RedisFault)) throw error;
+    return { replica, uses, projects, error };
   }
   return { replica, uses, projects };
 }

@@ -178,7 +178,7 @@ interface EventLimits {
   allow(subject: Subject): boolean;
 }
 
-export function createEventLimits(monotonic: Monotonic): EventLimits {
+function createEventLimits(monotonic: Monotonic): EventLimits {
   const buckets = recentlyUsed<TokenBucket>(objectsRemembered);
   return {
     allow({ kind, namespace, name, uid }) {

@@ -28,7 +28,7 @@ export const programRules: Readonly<Record<RedisUser, readonly string[]>> = {
 /** The third one is for people: backups, a look inside. No program of ours uses it. */
 export type RedisUser = "jsonplane-operator" | "jsonplane-dataplane" | "jsonplane-admin";
 
-export const redisUsers = Object.keys(programRules) as readonly RedisUser[];
+const redisUsers = Object.keys(programRules) as readonly RedisUser[];
 
 /**
  * Nobody can be the default user, and it keeps every right: Redis reads its append-only file with that user's rights, and leaves

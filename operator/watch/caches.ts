@@ -79,7 +79,7 @@ export function createCaches(options: CachesOptions): Caches {
     const { type, scope, sink } = what;
     const observe = what.observe ?? options.observe(name);
     const common = { reader, type, scope, sink, timers, monotonic, random, observe };
-    const reflector = reflectNamespaces({ ...common, namespaces: what.everywhere === true ? [] : namespaces });
+    const reflector = reflectNamespaces({ ...common, namespaces });
     reflectors.set(name, reflector);
     return reflector.watched;
   };
@@ -170,7 +170,6 @@ interface Reflected {
   readonly type: ResourceType;
   readonly scope: Omit<ListScope, "namespace">;
   readonly sink: WatchSink;
-  readonly everywhere?: boolean;
   readonly observe?: (observation: ReflectorObservation) => void;
 }
 

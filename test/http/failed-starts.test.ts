@@ -43,6 +43,30 @@ it("a data plane whose second port is taken lets go of the first one, and of the
   await expect(send(`http://127.0.0.1:${port}`, "/")).rejects.toMatchObject({ code: "ECONNREFUSED" });
 });
 
+it.each([
+  ["the sessions that ended can't be learnt", {}, { followEndedSessions: () => Promise.reject(new Error("away")) }],
+  ["its options can't be used", { trustedProxies: ["nonsense"] }, {}],
+])("a data plane that can't start lets go of the store that it opened: %s", async (_, wrong, broken) => {
+  const store = await createEmbeddedStore({ directory: ":memory:", clock: systemClock });
+  closing.push(() => store.close());
+  const closed: string[] = [];
+  const opened = async () => ({
+    ...store,
+    async followEndedSessions(...given: Parameters<typeof store.followEndedSessions>) {
+      const following = await store.followEndedSessions(...given);
+      return { stop: async () => void closed.push("ended sessions", String(await following.stop())) };
+    },
+    ...broken,
+    close: async () => void closed.push("store"),
+  });
+  const { directory } = createMemoryDirectory(systemClock);
+  const options = { directory, store: opened, host: "127.0.0.1", port: 0, adminPort: 0, writeLog: () => undefined };
+  await expect(startDataPlane({ ...options, ...wrong })).rejects.toThrow();
+  expect(closed.filter((each) => each !== "undefined")).toEqual(
+    "followEndedSessions" in broken ? ["store"] : ["ended sessions", "store"],
+  );
+});
+
 it("an answer whose head can't be written is one failed request, and not two", async () => {
   const endings: unknown[] = [];
   const server = createHttpServer({

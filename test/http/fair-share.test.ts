@@ -17,6 +17,7 @@ import { type ManualClock, manualClock } from "../support/time/manual-clock.ts";
 const loudProject = project(
   "loud",
   withKey("loud"),
+  withKey("admin", { role: "Administrators" }),
   withRootKey("doc", { initialValue: '{"a":1}' }),
   withResource("things", { schema: { type: "object", properties: { colour: { type: "string" } } } }),
 );
@@ -45,6 +46,10 @@ beforeEach(async () => {
     readAt: async (document, path) => {
       await hold(document.project.name);
       return inner.readAt(document, path);
+    },
+    sessions: async (project, filter) => {
+      await hold(project.name);
+      return inner.sessions(project, filter);
     },
     async *scan(collection, visible) {
       await hold(collection.project.name);
@@ -115,6 +120,23 @@ describe("two projects of one replica", () => {
     holding = false;
     expect((await served.send("/json/doc/a")).status).toBe(200);
     for (const connection of slow) connection.end();
+  });
+
+  it("take a share for lists of sessions, of which one at a time reads the store while another project asks", async () => {
+    await quietly();
+    const lists = [1, 2, 3].map(() => served.send("/sessions", { as: apikey("admin") }));
+    await eventually(() => expect(held).toHaveLength(1));
+    // A read waits behind the lists.
+    const read = loudly(1);
+    expect((await quietly()).status).toBe(200);
+    expect(held).toHaveLength(1);
+    for (let answered = 1; answered <= 3; answered += 1) {
+      held[answered - 1]?.answer();
+      await eventually(() => expect(held).toHaveLength(answered + 1));
+    }
+    holding = false;
+    held.at(-1)?.answer();
+    expect((await Promise.all([...lists, ...read])).map(({ status }) => status)).toEqual([200, 200, 200, 200]);
   });
 
   it("take no share for scans, which have turns of their own", async () => {

@@ -233,6 +233,24 @@ describeServed("the usage page", (serve) => {
     }
   });
 
+  it.each([
+    [undefined, "application/json"],
+    ["*/*", "application/json"],
+    ["application/json", "application/json"],
+    ["image/png", "application/json"],
+    ["text/html;q=0", "application/json"],
+    ["text/html;q=0.5, application/json", "application/json"],
+    ["application/json;q=0.5, text/html", "text/html"],
+    ["text/*", "text/html"],
+  ])("is chosen by the weights of Accept, and caches learn that: %s gets %s", async (accept, type) => {
+    const served = await serve(shop);
+    for (const path of ["/usage", `/usage/${served.namespace}/shop`]) {
+      const reply = await send(served.adminUrl, path, accept === undefined ? {} : { headers: { accept } });
+      expect(reply.headers["content-type"]).toBe(`${type}; charset=utf-8`);
+      expect(reply.headers["vary"]).toBe("Accept");
+    }
+  });
+
   it("has a row per five minutes with its requests, a column per status, and the root keys with theirs", async () => {
     const served = await serve(shop, { clock: manualClock(noon) });
     await served.send("/json/doc");

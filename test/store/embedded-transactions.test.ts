@@ -140,4 +140,16 @@ describe("writes to an embedded store", () => {
     await store.close();
     await expect(store.readAt(freshDocument(), [])).rejects.toThrow(StoreUnavailable);
   });
+
+  it("are waited for by every call of close", async () => {
+    const database = new DatabaseSync(":memory:");
+    const transactions = createTransactions(database, () => undefined);
+    let written = 0;
+    const writes = Array.from({ length: 10 }, () => transactions.write(() => (written += 1)));
+    await Promise.all([transactions.close(), transactions.close()]);
+    expect(written).toBe(10);
+    await Promise.all(writes);
+    await transactions.close();
+    database.close();
+  });
 });

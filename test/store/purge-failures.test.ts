@@ -5,7 +5,7 @@ import { configKeys } from "../../core/config/config-keys.ts";
 import { writeDataOrder } from "../../core/config/data-order.ts";
 import type { RedisClient } from "../../core/redis/redis-client.ts";
 import { fieldsOf } from "../../core/redis/reply.ts";
-import { carryOutPurges } from "../../dataplane/config/carry-out-purges.ts";
+import { carryOutPurges, type PurgeFailure } from "../../dataplane/config/carry-out-purges.ts";
 import type { Store } from "../../dataplane/store/port.ts";
 import { openRedisClient } from "../support/fleet/publishing.ts";
 import { openRedisStore } from "../support/redis/open-store.ts";
@@ -71,6 +71,23 @@ it("a purge that fails holds up no other, and is carried out once it can be", as
     fails = false;
     await eventually(async () => expect(await done()).toHaveLength(3));
     expect(await counts()).toEqual([0, 0, 0]);
+  } finally {
+    await carrying.stop();
+  }
+});
+
+it("every purge of a look that fails is reported", async () => {
+  for (const namespace of tenants) {
+    const order = writeDataOrder({ what: "resource", project: booksOf(namespace).project, name: "books" });
+    await redisClient.write(configKeys.purges, "HSET", configKeys.purges, `${namespace} again`, order);
+  }
+  const given: Store = { ...store, collectionIdentity: () => Promise.reject(new Error("The node is away")) };
+  const looks: (readonly PurgeFailure[])[] = [];
+  const onFailed = (failures: readonly PurgeFailure[]) => void looks.push(failures);
+  const carrying = carryOutPurges({ redisClient, store: given, onDone: () => undefined, onFailed });
+  try {
+    await eventually(() => expect(looks).not.toEqual([]), { withinMs: 15_000 });
+    expect(looks[0]?.map(({ order }) => order?.project.namespace).sort()).toEqual([...tenants].sort());
   } finally {
     await carrying.stop();
   }

@@ -217,12 +217,15 @@ describe("what the operator is told of quotas", () => {
       expect(observed).toContainEqual({ kind: "unreadableUsage", replica: "by-hand", projects: ["default/other"] });
     });
 
-    it("is told, where Redis gives none at all", async () => {
+    it("is named, where the key is of another type, and the figures of other replicas are not affected", async () => {
       await everything.write(usageKey("by-hand"), "SET", usageKey("by-hand"), "no hash");
+      const key = usageKey("whole");
+      await everything.write(key, "HSET", key, "default/shop", JSON.stringify(objects(5)));
+      await everything.write(configKeys.replicas, "ZADD", configKeys.replicas, Date.now() + 5_000, "whole");
       await look();
-      await eventually(() =>
-        expect(observed).toEqual([{ kind: "usageFailed", error: expect.any(Error) }, { kind: "looked" }]),
-      );
+      await eventually(() => expect(acknowledgements.usesOf(project)).toEqual(objects(5)));
+      const error = expect.objectContaining({ code: "WRONGTYPE" });
+      expect(observed).toContainEqual({ kind: "unreadableUsage", replica: "by-hand", projects: [], error });
     });
   });
 });

@@ -288,7 +288,7 @@ export const fixedOperations: readonly FixedEntry[] = [
     description: "The role Administrators sees all sessions of the project, the role Users only its own.",
     security: caller,
     answers: [{ status: 200, description: "The sessions that have not ended, newest first.", shape: "Sessions" }],
-    problems: ["anonymousCaller", "credentials", "store", "largeAnswer"],
+    problems: ["anonymousCaller", "credentials", "share", "store", "largeAnswer"],
   },
   {
     path: "/sessions/refresh",

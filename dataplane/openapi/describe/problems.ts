@@ -21,6 +21,7 @@ export const problemsOf = {
   ],
   objectBody: ["object_required", "reserved_field", "validation_failed", "document_too_large"],
   store: ["store_unavailable"],
+  share: ["project_busy"],
   storedData: ["project_busy", "store_unavailable", "data_lost"],
   write: ["outcome_unknown", "store_full"],
   largeAnswer: ["query_busy"],

@@ -11,7 +11,7 @@ export interface Transactions {
   write<T>(work: () => T): Promise<T>;
   /** Whether the last call reached the file. */
   isReachable(): boolean;
-  /** Lets the writes under way end; every later call is refused. */
+  /** Lets the writes under way end; every later call is refused. May be called again: every call waits for the same end. */
   close(): Promise<void>;
 }
 
@@ -32,6 +32,7 @@ export function createTransactions(database: DatabaseSync, onRollback: () => voi
   let isClosed = false;
   let isReachable = true;
   let onIdle: (() => void) | undefined;
+  let closing: Promise<void> | undefined;
 
   /** What the end of the job will be once the transaction is committed; throws when the file or its disk is at fault. */
   function run(job: Job): () => void {
@@ -99,6 +100,10 @@ export function createTransactions(database: DatabaseSync, onRollback: () => voi
     else onIdle?.();
   }
 
+  async function writesEnded(): Promise<void> {
+    if (queue.length > 0 || arrived.length > 0) await new Promise<void>((resolve) => (onIdle = resolve));
+  }
+
   return {
     async read(work) {
       if (isClosed) throw closed();
@@ -119,9 +124,10 @@ export function createTransactions(database: DatabaseSync, onRollback: () => voi
       });
     },
     isReachable: () => isReachable && !isClosed,
-    async close() {
+    close() {
       isClosed = true;
-      if (queue.length > 0 || arrived.length > 0) await new Promise<void>((resolve) => (onIdle = resolve));
+      closing ??= writesEnded();
+      return closing;
     },
   };
 }

@@ -99,7 +99,8 @@ async function changeOnce(
   const { text, answers } = await changedText(changes, container);
   if (text === undefined) return answers;
   const maxBytes = Math.min(...changes.map(({ write }) => write.maxBytes));
-  const shrinks = text.length < container.text.length;
+  // In bytes, as Redis stores it and counts it against the limits: fewer characters may be more bytes.
+  const shrinks = Buffer.byteLength(text) < Buffer.byteLength(container.text);
   const previous = sha1(container.text);
   const replacement = { ...changes[0].write, path: container.path, text, shrinks, maxBytes, previous };
   const answer = await scripts.replaceContainer(replacement);

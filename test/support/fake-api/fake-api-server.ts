@@ -225,16 +225,14 @@ function matching(objects: FakeApiObjects, asked: FakeRequest): readonly StoredO
   return objects.all(asked.collection).filter(selecting(asked));
 }
 
-/** Namespace, `labelSelector` (`a=b`, `a`, joined by commas) and `fieldSelector` on metadata.name. */
+/** Namespace and `labelSelector` (`a=b`, `a`, joined by commas). */
 function selecting(asked: FakeRequest): (object: StoredObject | undefined) => boolean {
   const query = queryOf(asked.target);
   const terms = (query.get("labelSelector") ?? "").split(",").filter((term) => term !== "");
-  const name = /^metadata\.name=(.*)$/.exec(query.get("fieldSelector") ?? "")?.[1];
   return (object) => {
     if (object === undefined) return false;
     const { metadata } = object;
     if (asked.namespace !== "" && metadata.namespace !== asked.namespace) return false;
-    if (name !== undefined && metadata.name !== name) return false;
     return terms.every((term) => {
       const [label = "", value] = term.split("=");
       const has = metadata.labels?.[label];

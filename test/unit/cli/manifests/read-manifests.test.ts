@@ -93,7 +93,7 @@ describe("a file", () => {
       "Project/default/p 7",
     ]);
     expect(objects[1]?.positionOf("/metadata/name")).toEqual({ line: 10, column: 13 });
-    expect(objects[1]?.lineOf("/spec/hosts")).toBe(7);
+    expect(objects[1]?.positionOf("/spec/hosts").line).toBe(7);
   });
 
   test("with foreign kinds leaves them out with a note, whatever else is wrong with them", () => {

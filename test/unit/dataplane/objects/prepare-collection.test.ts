@@ -1,6 +1,6 @@
 // The preparer against a store whose steps a test answers: declarations that come while a build ends are not lost.
 
-import { afterEach, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it, vi } from "vitest";
 import type { LiveResource } from "../../../../dataplane/config/directory.ts";
 import { type CollectionPreparer, createCollectionPreparer } from "../../../../dataplane/objects/prepare-collection.ts";
 import type { ObjectIndexes } from "../../../../dataplane/store/ports/indexes.ts";
@@ -73,4 +73,39 @@ it("a build that ends without one asks no more", async () => {
   (await asked(2)).resolve("done");
   await eventually(() => expect(made.building()).toEqual([]));
   expect(steps).toHaveLength(2);
+});
+
+it("a build that goes on failing is reported once per reason, with its collection, and tried again ever more seldom", async () => {
+  vi.useFakeTimers();
+  try {
+    const failures: unknown[] = [];
+    let message = "away";
+    let calls = 0;
+    const store: ObjectIndexes = {
+      declareIndexes: async () => [{ field: { name: "a", path: ["a"] }, state: "building" }],
+      async buildIndexes() {
+        calls += 1;
+        if (message !== "") throw new Error(message);
+        return "done";
+      },
+      indexes: async () => [],
+    };
+    preparer = createCollectionPreparer(store, (of, error) => failures.push([of, (error as Error).message]));
+    await preparer.prepare(resource(1), collection);
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(failures).toEqual([[collection, "away"]]);
+    // After 1, 2, 4 and 8 seconds, and then each ten.
+    expect(calls).toBe(9);
+    message = "broken";
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(failures).toEqual([
+      [collection, "away"],
+      [collection, "broken"],
+    ]);
+    message = "";
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect(preparer.building()).toEqual([]);
+  } finally {
+    vi.useRealTimers();
+  }
 });

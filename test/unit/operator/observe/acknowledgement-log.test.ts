@@ -2,6 +2,7 @@
 
 import { expect, it } from "vitest";
 import { StoreUnavailable } from "../../../../core/errors/store-errors.ts";
+import { RedisFault } from "../../../../core/redis/failure.ts";
 import { createAcknowledgementLog } from "../../../../operator/observe/acknowledgement-log.ts";
 
 it("says at once and then once a minute that replicas' acknowledgements can't be read, and what to do where rights are missing", () => {
@@ -41,4 +42,14 @@ it("says once a minute which usage figures are not valid, and that none can be r
   log(unreadable);
   log(failed);
   expect(lines).toHaveLength(4);
+});
+
+it("says why none of a replica's usage figures can be read", () => {
+  const lines: unknown[][] = [];
+  const log = createAcknowledgementLog({ warn: (...line) => void lines.push(line) }, () => 0);
+  const error = new RedisFault("Redis failed HGETALL: WRONGTYPE", { code: "WRONGTYPE" });
+  log({ kind: "unreadableUsage", replica: "a", projects: [], error });
+  expect(lines).toEqual([
+    [expect.stringContaining("not valid"), { replica: "a", error: expect.stringContaining("WRONGTYPE") }],
+  ]);
 });

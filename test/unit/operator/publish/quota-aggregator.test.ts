@@ -2,6 +2,7 @@
 
 import { describe, expect, it } from "vitest";
 import { usageKey } from "../../../../core/config/config-keys.ts";
+import { RedisFault } from "../../../../core/redis/failure.ts";
 import type { RedisClient } from "../../../../core/redis/redis-client.ts";
 import { createQuotaAggregator } from "../../../../operator/publish/quota-aggregator.ts";
 
@@ -33,6 +34,17 @@ describe("usage figures that can't be read", () => {
       ["shop/a", 10],
       ["shop/b", 30],
     ]);
+  });
+
+  it("of a replica whose key is of another type hold up no other replica, and are named with the reason", async () => {
+    const fault = new RedisFault("Redis failed HGETALL: WRONGTYPE", { code: "WRONGTYPE" });
+    const read = async (_key: string, _command: string, key: string) => {
+      if (key === usageKey("two")) throw fault;
+      return ["shop/a", used(10)];
+    };
+    const quotas = createQuotaAggregator({ read } as unknown as RedisClient, () => 0, 0);
+    expect(await quotas.read(["one", "two"])).toEqual([{ replica: "two", projects: [], error: fault }]);
+    expect(quotas.uses().get("shop/a")?.objects?.used).toBe(10);
   });
 
   it("are none where a replica counts more kinds than this operator knows", async () => {

@@ -206,7 +206,9 @@ describe("the OpenAPI document of a project", () => {
       for (const method of methods) {
         const codes = codesOf(path, method);
         expect(codes).toContain("store_unavailable");
-        expect(stored.filter((code) => codes.has(code))).toEqual([]);
+        // A list of sessions takes a share, too: there may be thousands.
+        const takesShare = path === "/sessions" && method === "get";
+        expect(stored.filter((code) => codes.has(code))).toEqual(takesShare ? ["project_busy"] : []);
       }
     }
     const removal = codesOf("/json/doc/{path}", "delete");

@@ -1,0 +1,34 @@
+// Whether a change of a container's text frees memory of Redis is decided by bytes: only then may it run while the memory is used up.
+
+import { expect, it } from "vitest";
+import { changeContainer } from "../../../../../dataplane/store/redis/container-changes.ts";
+import type { DocumentScripts } from "../../../../../dataplane/store/redis/document-scripts.ts";
+import { documentKeys } from "../../../../../dataplane/store/redis/keys.ts";
+import { manualClock } from "../../../../support/time/manual-clock.ts";
+
+const keys = documentKeys({ project: { namespace: "ns", name: "shop" }, rootKey: "doc" });
+
+async function shrinks(before: string, after: string): Promise<boolean | undefined> {
+  let found: boolean | undefined;
+  const scripts = {
+    read: async () => ({ outcome: "found", text: before }),
+    async replaceContainer(call) {
+      found = call.shrinks;
+      return { outcome: "done" };
+    },
+  } as Partial<DocumentScripts> as DocumentScripts;
+  const write = { keys, path: ['"'], maxBytes: 1_000 };
+  const change = () => ({ outcome: "replaced", document: after });
+  await changeContainer({ scripts, clock: manualClock() }, [{ write, change }]);
+  return found;
+}
+
+it.each([
+  ["fewer characters and more bytes", '"abc"', '"€€"', false],
+  ["as many characters and fewer bytes", '"€"', '"a"', true],
+  ["more characters and fewer bytes", '"€€"', '"abc"', true],
+  ["as many bytes", '"é"', '"ab"', false],
+  ["fewer bytes", '"abc"', '"a"', true],
+])("a text of %s", async (_, before, after, expected) => {
+  expect(await shrinks(before, after)).toBe(expected);
+});
