@@ -18,7 +18,7 @@ import type { Pass } from "./pass.ts";
 export async function publishStep(pass: Pass, compiled: CompiledProject): Promise<PublishResult> {
   const { objects, deps } = pass;
   const result = await write(pass, compiled);
-  deps.deletions.markRecorded(compiled.requests);
+  deps.deletions.markRecorded(compiled.requests, compiled.weighedAt);
   deps.onPublished(objects.ref, compiled.parts);
   return result;
 }
