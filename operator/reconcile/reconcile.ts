@@ -32,6 +32,8 @@ export async function reconcile(seen: Seen, deps: ReconcileDeps, signal: AbortSi
   const outcome = outcomeOf(pass, { resolved, compiled, publishResult, rollout, progress });
   recordDataEvents(pass, outcome);
   const rewriteAfterMs = await deps.statuses.write(outcome);
+  // Tried again, after all else is done.
+  for (const refusal of progress.finalizerRefusals) throw refusal;
   return requeue(outcome, rewriteAfterMs, deps.clock.now());
 }
 
