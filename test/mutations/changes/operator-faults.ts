@@ -92,4 +92,12 @@ export const operatorFaultMutations: readonly Mutation[] = [
     replace: "if (error !== undefined) throw error;",
     caughtBy: ["test/unit/operator/finalize/advance-deletions.test.ts"],
   },
+  {
+    name: "deleted-project-served-for-a-secret",
+    harm: "A deleted Project is served for as long as a Secret that one of its users names can't be read",
+    file: "operator/secrets/secret-store.ts",
+    find: "return project !== undefined && !isDeleting(project);",
+    replace: "return project === undefined || project !== null;",
+    caughtBy: ["test/unit/operator/secrets/referenced-secrets.test.ts"],
+  },
 ];
