@@ -146,6 +146,7 @@ export function leader(world: World = {}) {
         void calls.push(["writeUnpublished", reason, message, rival]),
       writeContested: async (_, { message }, rival) => void calls.push(["writeContested", message, rival]),
     },
+    grantOf: () => ({ granted: [], refused: [] }),
     repairs: createRepairs(() => 0),
     isHeld: () => false,
     isReplaced: () => false,

@@ -58,6 +58,12 @@ it("not those of objects that were recreated under their names, which take them 
   expect(calls).toEqual([]);
 });
 
+it("and a whole Project is withdrawn that outlived its namespace, because it is held: no Secret can be made for it there", async () => {
+  const { handle, calls } = leader({ objects: [shop, stored("ApiKey", "ci")], published: { revision: 3, parts } });
+  await handle();
+  expect(calls.map(([what]) => what)).toContain("withdraw");
+});
+
 it("not by a process that leads no more", async () => {
   const { calls } = await attempt([shop], { secretsFailure: new NotTheLeader("no") });
   expect(calls).toEqual([]);
