@@ -2,7 +2,7 @@
 // deleted objects.
 
 import { effectiveDeletionPolicy } from "../compile/deletion-policy.ts";
-import type { KubeApi, KubeObject } from "../kube/api.ts";
+import { isRefusedWrite, type KubeApi, type KubeObject } from "../kube/api.ts";
 import type { Repairs } from "../kube/repairs.ts";
 import type { DataEntry, DataRecord } from "../model/data-record.ts";
 import { finalizerOf, purgeFinalizersOf, setterOf } from "../model/finalizer.ts";
@@ -52,6 +52,8 @@ export interface DeletionProgress {
   readonly blockedBy: ReadonlyMap<string, Installation>;
   /** Milliseconds until a finalizer that something else keeps removing may be set again; 0 = none waits for that. */
   readonly finalizerRetryMs: number;
+  /** What the API server said where it refused to set a finalizer or to drop one; the others are as they are to be. */
+  readonly finalizerRefusals: readonly unknown[];
 }
 
 interface Deletions {
@@ -122,8 +124,13 @@ interface Records {
   readonly now: DataRecord | undefined;
 }
 
-type FinalizerResults = Pick<DeletionProgress, "gone" | "blockedBy" | "finalizerRetryMs">;
-const nothingReconciled: FinalizerResults = { gone: new Set(), blockedBy: new Map(), finalizerRetryMs: 0 };
+type FinalizerResults = Pick<DeletionProgress, "gone" | "blockedBy" | "finalizerRetryMs" | "finalizerRefusals">;
+const nothingReconciled: FinalizerResults = {
+  gone: new Set(),
+  blockedBy: new Map(),
+  finalizerRetryMs: 0,
+  finalizerRefusals: [],
+};
 
 async function reconcileFinalizers(
   objects: ProjectObjects,
@@ -135,15 +142,23 @@ async function reconcileFinalizers(
   const gone = new Set<string>();
   const blockedBy = new Map<string, Installation>();
   let finalizerRetryMs = 0;
+  const finalizerRefusals: unknown[] = [];
   const rivalNamed = askedOnce(deps.secrets.rivalNamed);
   for (const object of allObjects(objects)) {
     const { uid } = object.metadata;
-    const result = await reconcileFinalizer(object, { objects, records, rivalNamed }, deps);
+    const result = await reconcileFinalizer(object, { objects, records, rivalNamed }, deps).catch(asRefused);
+    if (result.outcome === "refused") finalizerRefusals.push(result.error);
     if (result.outcome === "gone") gone.add(uid);
     if (result.outcome === "retry") finalizerRetryMs = Math.max(finalizerRetryMs, result.afterMs);
     if (result.outcome === "left" && isDeleting(object)) blockedBy.set(uid, result.to);
   }
-  return { gone, blockedBy, finalizerRetryMs };
+  return { gone, blockedBy, finalizerRetryMs, finalizerRefusals };
+}
+
+/** Such as by a policy about this object alone. */
+function asRefused(error: unknown): FinalizerResult {
+  if (!isRefusedWrite(error)) throw error;
+  return { outcome: "refused", error };
 }
 
 /** Thousands of objects may name one installation. */
@@ -166,6 +181,7 @@ type FinalizerResult =
   | { readonly outcome: "done" | "gone" }
   /** Something else removes the finalizer each time. */
   | { readonly outcome: "retry"; readonly afterMs: number }
+  | { readonly outcome: "refused"; readonly error: unknown }
   /** Another installation decides about the object. */
   | { readonly outcome: "left"; readonly to: Installation };
 

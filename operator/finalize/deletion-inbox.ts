@@ -26,8 +26,11 @@ export interface DeletionInbox {
     objects: Pick<ProjectObjects, "ref" | "project">,
     options: { readonly isLeft: boolean },
   ): readonly DeletionRequest[];
-  /** A reconcile of the project has recorded what these requests mean. */
-  markRecorded(requests: readonly DeletionRequest[]): void;
+  /**
+   * A reconcile of the project has recorded what these requests mean, as it weighed them at that moment, in Unix milliseconds: those whose time had
+   * not come by then were not carried out.
+   */
+  markRecorded(requests: readonly DeletionRequest[], weighedAt: number): void;
   /** Reads the requests from the Secret, which was just fetched. */
   sync(secret: KubeObject): Promise<void>;
 }
@@ -118,9 +121,9 @@ export function createDeletionInbox(deps: DeletionInboxDeps): DeletionInbox {
       const own = project === undefined || isLeft ? [] : ownRequests(project);
       return [...own, ...(byProject.get(keyOfProject(ref)) ?? [])];
     },
-    markRecorded(requests) {
+    markRecorded(requests, weighedAt) {
       for (const { text, source, until } of requests)
-        if (source === requestSources.installation && until <= now()) taken.add(text);
+        if (source === requestSources.installation && until <= weighedAt) taken.add(text);
     },
     async sync(secret) {
       const requests = secretRequests(annotationsOf(secret)[deletionAnnotation]);

@@ -45,7 +45,11 @@ export function createHeldObjects(deps: HeldObjectsDeps): HeldObjects {
   const { caches, getAnnotation, setAnnotation, publisher, ringSecret, recorder, logger } = deps;
   const replaced = createReplacedDefinitions({
     currentDefinition: caches.definitionOf,
-    isHolding: (kind) => caches.held().some((each) => each.kind === kind),
+    holding: (kind) =>
+      caches
+        .held()
+        .filter((each) => each.kind === kind)
+        .map(({ definition }) => definition),
     adopt: deps.adopt,
     remembered: () => getAnnotation(definitionsAnnotation),
     remember: async (text) => {
@@ -92,8 +96,8 @@ export function createHeldObjects(deps: HeldObjectsDeps): HeldObjects {
       report(name, hold);
       return;
     }
-    caches.releaseHeld(hold.kind);
-    await replaced.release(hold.kind);
+    caches.releaseHeld(hold.kind, hold.definition);
+    await replaced.release(hold.kind, hold.definition);
     deps.onReleased();
     logger.warn("Deletion confirmed", { definition: definitionNameOf(hold.kind), objects: hold.projects.length });
   };

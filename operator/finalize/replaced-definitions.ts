@@ -23,8 +23,8 @@ export interface ReplacedDefinitions {
   lacks(objects: ProjectObjects, parts: ProjectParts | undefined, deleted: ReadonlySet<string>): boolean;
   /** As of the last look. */
   held(): readonly HeldKind[];
-  /** Takes what is held of a kind for deleted. */
-  release(kind: Kind): Promise<void>;
+  /** Takes what went with this definition of the kind for deleted. */
+  release(kind: Kind, definition: string): Promise<void>;
   /** Looks what is held, and remembers the present definitions of kinds of which nothing is. To be called every few seconds. */
   look(): Promise<void>;
 }
@@ -32,8 +32,8 @@ export interface ReplacedDefinitions {
 export interface ReplacedDefinitionsDeps {
   /** UID of the definition that stands, as of the last look at it. */
   readonly currentDefinition: (kind: Kind) => string | undefined;
-  /** Whether objects are held whose deletion this process has seen. */
-  readonly isHolding: (kind: Kind) => boolean;
+  /** Definitions with which objects went whose deletion this process has seen, and which are held; the first to go comes first. */
+  readonly holding: (kind: Kind) => readonly string[];
   /** Take over what another installation, or an earlier cluster, left. */
   readonly adopt: boolean;
   readonly remembered: () => Promise<string | undefined>;
@@ -44,8 +44,10 @@ export interface ReplacedDefinitionsDeps {
 }
 
 export function createReplacedDefinitions(deps: ReplacedDefinitionsDeps): ReplacedDefinitions {
-  const { currentDefinition, isHolding, adopt, remembered, remember, publisher, objectsOf } = deps;
+  const { currentDefinition, holding, adopt, remembered, remember, publisher, objectsOf } = deps;
   let known: ReadonlyMap<Kind, string> = new Map();
+  /** What the Secret says: the next process holds by it what this one holds by what it has seen. */
+  let noted: ReadonlyMap<Kind, string> = new Map();
   let held: readonly HeldKind[] = [];
 
   const isReplaced = (kind: Kind): boolean => {
@@ -54,14 +56,30 @@ export function createReplacedDefinitions(deps: ReplacedDefinitionsDeps): Replac
   };
   const replaced = (): readonly Kind[] => kinds.filter(isReplaced);
 
-  const learn = async (learned: readonly Kind[]): Promise<void> => {
-    const found = learned.flatMap((kind) => {
+  const presentOf = (sought: readonly Kind[]) =>
+    sought.flatMap((kind) => {
       const uid = currentDefinition(kind);
-      return uid === undefined || uid === known.get(kind) ? [] : [[kind, uid] as const];
+      return uid === undefined ? [] : [[kind, uid] as const];
     });
-    if (found.length === 0) return;
-    const next = new Map([...known, ...found]);
-    if (await remember(JSON.stringify(Object.fromEntries(next)))) known = next;
+  const note = async (changes: readonly (readonly [Kind, string])[]): Promise<boolean> => {
+    const next = new Map([...noted, ...changes]);
+    if (!(await remember(JSON.stringify(Object.fromEntries(next))))) return false;
+    noted = next;
+    return true;
+  };
+  const learn = async (learned: readonly Kind[]): Promise<void> => {
+    const found = presentOf(learned).filter(([kind, uid]) => uid !== noted.get(kind) || uid !== known.get(kind));
+    if (found.length > 0 && (await note(found))) known = new Map([...known, ...found]);
+  };
+
+  /** What this process holds the next one holds under the same name. */
+  const noteHeld = async (sought: readonly Kind[]): Promise<void> => {
+    const found = sought.flatMap((kind) => {
+      const [first, ...others] = holding(kind);
+      const isNoted = [first, ...others].includes(noted.get(kind));
+      return first === undefined || isNoted ? [] : [[kind, first] as const];
+    });
+    if (found.length > 0) await note(found);
   };
 
   const publishedProjects = async (): Promise<readonly Found[]> => {
@@ -74,7 +92,8 @@ export function createReplacedDefinitions(deps: ReplacedDefinitionsDeps): Replac
 
   return {
     async begin() {
-      known = definitionsIn(await remembered());
+      noted = definitionsIn(await remembered());
+      known = noted;
       // A person says that what is here now is what there is, as after a restore into another cluster.
       if (adopt) await learn(kinds);
     },
@@ -82,8 +101,12 @@ export function createReplacedDefinitions(deps: ReplacedDefinitionsDeps): Replac
     lacks: (objects, parts, deleted) =>
       replaced().some((kind) => absentOf(kind, objects, parts).some((uid) => !deleted.has(uid))),
     held: () => held,
-    async release(kind) {
-      await learn([kind]);
+    async release(kind, definition) {
+      const [other] = holding(kind);
+      if (other !== undefined && noted.get(kind) === definition && !(await note([[kind, other]]))) return;
+      if (known.get(kind) !== definition) return;
+      if (other === undefined) await learn([kind]);
+      else known = new Map([...known, ...presentOf([kind])]);
       held = held.filter((each) => each.kind !== kind);
     },
     async look() {
@@ -91,7 +114,9 @@ export function createReplacedDefinitions(deps: ReplacedDefinitionsDeps): Replac
       const found = sought.length === 0 ? [] : await publishedProjects();
       held = sought.flatMap((kind) => heldOf(kind, known.get(kind) ?? "", found));
       const orphaned = new Set(sought.filter((kind) => found.some((each) => hasOrphans(kind, each))));
-      await learn(kinds.filter((kind) => !(isHolding(kind) || orphaned.has(kind))));
+      const decided = kinds.filter((kind) => !orphaned.has(kind));
+      await learn(decided.filter((kind) => holding(kind).length === 0));
+      await noteHeld(decided);
     },
   };
 }

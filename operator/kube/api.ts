@@ -160,6 +160,11 @@ export function isNotFound(error: unknown): boolean {
   return error instanceof ApiFailure && error.status === 404;
 }
 
+/** The API server refuses this one write: a policy, a quota, a missing right, or somebody was faster. Others may go well. */
+export function isRefusedWrite(error: unknown): boolean {
+  return error instanceof ApiFailure && [400, 403, 409, 413, 422].includes(error.status);
+}
+
 /** A write into a namespace that is being deleted: it can't succeed any more, and needs no report. */
 export function isNamespaceTerminating(error: unknown): boolean {
   return error instanceof ApiFailure && error.status === 403 && error.causes.includes("NamespaceTerminating");

@@ -10,6 +10,7 @@ import type { Pass } from "./pass.ts";
 
 export function compileStep(pass: Pass, evaluation: DataEvaluation, resolved: ResolvedProject): CompiledProject {
   const { objects, published, namespaceUid, deps } = pass;
+  const now = deps.clock.now();
   const requests = deps.deletions.requestsOf(objects, { isLeft: resolved.rival !== undefined });
   const { parts, verdicts } = compileProject({
     ...objects,
@@ -28,7 +29,7 @@ export function compileStep(pass: Pass, evaluation: DataEvaluation, resolved: Re
     namespaceUid,
     requests,
     sizes: deps.keptSizes.of(objects.ref),
-    now: deps.clock.now(),
+    now,
   });
-  return { parts: parts && withUnserved(parts, data.record), verdicts, data, requests };
+  return { parts: parts && withUnserved(parts, data.record), verdicts, data, requests, weighedAt: now };
 }

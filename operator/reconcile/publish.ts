@@ -1,24 +1,24 @@
 // The step of a reconcile that publishes what was compiled, or withdraws the project, in one step with the record of its stored data;
 // the audit log gets what was done. Rejects as the publisher does.
 
-import type { ProjectParts } from "../../core/config/types.ts";
+import type { KeyConfig, ProjectParts, UserConfig } from "../../core/config/types.ts";
 import { OutcomeUnknown } from "../../core/errors/store-errors.ts";
 import { acceptedLossEntries, recordEntries } from "../finalize/data-audit.ts";
 import { planData } from "../finalize/data-plan.ts";
 import { withdrawnBy } from "../finalize/withdrawn.ts";
+import { usernameOf } from "../model/claimed-name.ts";
 import type { DataRecord } from "../model/data-record.ts";
-import type { Seen } from "../model/project-objects.ts";
-import type { PublishedProject } from "../model/published-project.ts";
-import type { AuditEntry, AuditLog } from "../observe/audit-log.ts";
-import type { Publisher } from "../publish/publisher.ts";
+import type { Child } from "../model/objects.ts";
+import { isDeleting } from "../model/project-objects.ts";
+import type { AuditEntry } from "../observe/audit-log.ts";
 import type { PublishResult } from "../publish/writer-session.ts";
 import type { CompiledProject } from "../status/outcomes.ts";
-import type { Pass } from "./pass.ts";
+import type { Pass, StartedPass } from "./pass.ts";
 
 export async function publishStep(pass: Pass, compiled: CompiledProject): Promise<PublishResult> {
   const { objects, deps } = pass;
   const result = await write(pass, compiled);
-  deps.deletions.markRecorded(compiled.requests);
+  deps.deletions.markRecorded(compiled.requests, compiled.weighedAt);
   deps.onPublished(objects.ref, compiled.parts);
   return result;
 }
@@ -80,19 +80,38 @@ function auditEntriesOf(
 }
 
 /** A missing object may only be unseen, but the deletion of these is certain: keys and logins are revoked without waiting for others. */
-export async function revokeDeleted(
-  { objects, deleted }: Seen,
-  { parts: published, data }: PublishedProject,
-  publisher: Publisher,
-  audit: AuditLog,
-): Promise<void> {
-  if (published === undefined) return;
-  const gone = new Set(deleted.map(({ metadata }) => metadata.uid));
-  const users = new Map([...published.users].filter(([, { uid }]) => !gone.has(uid)));
-  const keys = new Map([...published.keys].filter(([, { uid }]) => !gone.has(uid)));
-  if (users.size === published.users.size && keys.size === published.keys.size) return;
-  const served = { ...published, users, keys };
-  await publisher.publish(served, data);
-  const withdrawn = withdrawnBy({ objects, deleted, published, served, verdicts: [], isNamespaceGone: false });
-  for (const entry of withdrawn) audit.record(entry);
+export async function revokeDeleted(started: StartedPass): Promise<void> {
+  const gone = new Set(started.deleted.map(({ metadata }) => metadata.uid));
+  const stays = ({ uid }: { readonly uid: string }): boolean => !gone.has(uid);
+  await revoke(started, { user: stays, key: stays });
+}
+
+/**
+ * What is missing has gone. An object that was recreated under its name takes over its credential, and nothing is decided of it here.
+ */
+export async function revokeGone(started: StartedPass): Promise<void> {
+  const { project, users, keys } = started.objects;
+  const present = <C extends Child>(children: readonly C[]): readonly C[] =>
+    project === undefined || isDeleting(project) ? [] : children.filter((child) => !isDeleting(child));
+  const usernames = new Set(present(users).map(usernameOf));
+  const keyNames = new Set(present(keys).map(({ metadata }) => metadata.name));
+  await revoke(started, { user: ({ username }) => usernames.has(username), key: ({ name }) => keyNames.has(name) });
+}
+
+interface Staying {
+  readonly user: (user: UserConfig) => boolean;
+  readonly key: (key: KeyConfig) => boolean;
+}
+
+/** Publishes what was published last, without the credentials that don't stay. */
+async function revoke({ objects, deleted, published, config, deps }: StartedPass, stays: Staying): Promise<void> {
+  const { parts, data } = published;
+  if (parts === undefined) return;
+  const users = new Map([...parts.users].filter(([, user]) => stays.user(user)));
+  const keys = new Map([...parts.keys].filter(([, key]) => stays.key(key)));
+  if (users.size === parts.users.size && keys.size === parts.keys.size) return;
+  const served = { ...parts, users, keys };
+  await config.publisher.publish(served, data);
+  const withdrawn = withdrawnBy({ objects, deleted, published: parts, served, verdicts: [], isNamespaceGone: false });
+  for (const entry of withdrawn) deps.audit.record(entry);
 }

@@ -5,13 +5,14 @@ import { advanceDeletions, type DeletionProgress } from "../finalize/advance-del
 import { forgetUnrecorded, orderedPurges } from "../finalize/advance-purges.ts";
 import { type DataEvaluation, evaluateData } from "../finalize/data-plan.ts";
 import { isForbidden } from "../kube/api.ts";
+import { NotTheLeader } from "../lead/leadership.ts";
 import type { Seen } from "../model/project-objects.ts";
 import type { PublishResult } from "../publish/writer-session.ts";
 import { dataEventsOf } from "../status/data-events.ts";
 import type { ProjectOutcome, ResolvedProject, Rollout } from "../status/outcomes.ts";
 import { compileStep } from "./compile.ts";
 import type { Pass, ReconcileDeps, StartedPass } from "./pass.ts";
-import { publishStep, revokeDeleted } from "./publish.ts";
+import { publishStep, revokeDeleted, revokeGone } from "./publish.ts";
 import { type Reconciled, requeue } from "./requeue.ts";
 import { resolveStep } from "./resolve.ts";
 
@@ -24,7 +25,7 @@ export async function reconcile(seen: Seen, deps: ReconcileDeps, signal: AbortSi
   if (!(await areDeletionsConfirmed(started, signal))) return await onlyRevoke(started);
   const pass: Pass = { ...started, namespaceUid: await namespaceUidOf(started) };
   const stored = await evaluateStoredData(pass);
-  const resolved = await resolveStep(pass);
+  const resolved = await resolveOrRevoke(pass);
   const compiled = compileStep(pass, stored, resolved);
   const publishResult = await publishStep(pass, compiled);
   const rollout = await awaitReplicas(pass, publishResult, signal);
@@ -32,6 +33,8 @@ export async function reconcile(seen: Seen, deps: ReconcileDeps, signal: AbortSi
   const outcome = outcomeOf(pass, { resolved, compiled, publishResult, rollout, progress });
   recordDataEvents(pass, outcome);
   const rewriteAfterMs = await deps.statuses.write(outcome);
+  // Tried again, after all else is done.
+  for (const refusal of progress.finalizerRefusals) throw refusal;
   return requeue(outcome, rewriteAfterMs, deps.clock.now());
 }
 
@@ -49,8 +52,8 @@ async function areDeletionsConfirmed(
   return await deps.confirmedDeletions.areConfirmed(objects, published, uids, signal);
 }
 
-async function onlyRevoke({ objects, deleted, published, config, deps }: StartedPass): Promise<Reconciled> {
-  await revokeDeleted({ objects, deleted }, published, config.publisher, deps.audit);
+async function onlyRevoke(started: StartedPass): Promise<Reconciled> {
+  await revokeDeleted(started);
   return { requeueAfterMs: unconfirmedRequeueMs, unconfirmed: true };
 }
 
@@ -78,6 +81,16 @@ async function evaluateStoredData(pass: Pass): Promise<DataEvaluation> {
     ...(published.parts !== undefined && { publishedParts: published.parts }),
     ...(namespaceUid !== undefined && { namespaceUid }),
   });
+}
+
+/** Nothing is published while the Secrets of one object can't be had, for whatever reason. No revocation waits for that. */
+async function resolveOrRevoke(pass: Pass): Promise<ResolvedProject> {
+  try {
+    return await resolveStep(pass);
+  } catch (error) {
+    if (!(error instanceof NotTheLeader)) await revokeGone(pass);
+    throw error;
+  }
 }
 
 /** Waits a moment for replicas to acknowledge what was published. */

@@ -1,6 +1,7 @@
 // The step of a reconcile that resolves credentials: Secrets are read, minted and repaired, and written before anything that depends
 // on them is published. Rejects where the API server does not answer, or a Secret was changed meanwhile.
 
+import type { ProjectObjects } from "../model/project-objects.ts";
 import { auditOf } from "../resolve/credential-event.ts";
 import { followProject } from "../resolve/recall-project.ts";
 import { resolveProject } from "../resolve/resolve-project.ts";
@@ -8,12 +9,10 @@ import { writeSecrets } from "../resolve/write-secrets.ts";
 import type { ResolvedProject } from "../status/outcomes.ts";
 import type { Pass } from "./pass.ts";
 
-export async function resolveStep({
-  objects,
-  published: { parts, revision },
-  config,
-  deps,
-}: Pass): Promise<ResolvedProject> {
+export async function resolveStep(pass: Pass): Promise<ResolvedProject> {
+  const { published, config, deps } = pass;
+  const { parts, revision } = published;
+  const objects = objectsWithSecrets(pass);
   const { find, rival } = await deps.secrets.prepare(objects);
   const resolved = await resolveProject(objects, parts, {
     findSecret: find,
@@ -39,4 +38,10 @@ export async function resolveStep({
   const follows = rival !== undefined && project?.spec.suspend !== true && parts?.project.uid === project?.metadata.uid;
   const held = follows ? followProject(written.resolved, objects, find) : written.resolved;
   return { ...held, isComplete: written.refused.length === 0, rival };
+}
+
+/** A Project that is held may outlive its namespace: no Secret can be made there any more, and it is withdrawn like one that has gone. */
+function objectsWithSecrets({ objects, namespaceUid }: Pass): ProjectObjects {
+  const { project: _, ...others } = objects;
+  return namespaceUid === undefined ? others : objects;
 }

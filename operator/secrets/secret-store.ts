@@ -129,7 +129,7 @@ export function createSecretStore(deps: SecretStoreDeps): SecretStore {
       await ownership.holderOfProject(objects.project, projectSecrets(own, objects, await readSigning(objects))),
     async prepare(objects) {
       const { namespace } = objects.ref;
-      const referenced = referencedSecretNames(objects);
+      const referenced = hasLogins(objects) ? referencedSecretNames(objects) : noNames;
       const signing = await readSigning(objects);
       const rival = await rivalOf(objects, signing);
       const holdsProject = signing !== undefined && ownership.isOurs(signing);
@@ -222,6 +222,12 @@ function projectSecrets(
 }
 
 const noOwners: ReadonlyMap<string, readonly CustomResource[]> = new Map();
+const noNames: ReadonlySet<string> = new Set();
+
+/** Nobody logs in to a Project that goes or has gone, and what is served of it must not wait for Secrets that can't be read. */
+function hasLogins({ project }: ProjectObjects): boolean {
+  return project !== undefined && !isDeleting(project);
+}
 
 async function send(api: KubeApi, write: SecretWrite): Promise<KubeObject> {
   if (write.mode === "create") return await api.create(secretType, newSecret(write));

@@ -45,6 +45,8 @@ export interface CompiledProject {
   readonly data: DataEvaluation;
   /** What people ask to be deleted of the Project's kept data. */
   readonly requests: readonly DeletionRequest[];
+  /** Unix milliseconds: which of the requests were due was decided at that moment. */
+  readonly weighedAt: number;
 }
 
 /** How far replicas have come with what was published. */

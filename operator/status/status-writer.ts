@@ -4,7 +4,7 @@
 import type { Clock } from "../../core/clock.ts";
 import type { Monotonic } from "../../core/timers.ts";
 import { acceptedLossOf } from "../compile/accepted-loss.ts";
-import type { KubeApi, KubeObject } from "../kube/api.ts";
+import { isRefusedWrite, type KubeApi, type KubeObject } from "../kube/api.ts";
 import { createRepairs } from "../kube/repairs.ts";
 import type { Installation } from "../model/installation.ts";
 import type { CustomResource } from "../model/objects.ts";
@@ -95,16 +95,6 @@ export function createStatusWriter(deps: StatusWriterDeps): StatusWriter {
     return 0;
   };
 
-  const writeAll = async (statuses: readonly StatusWrite[]): Promise<number> => {
-    let longest = 0;
-    for (let at = 0; at < statuses.length; at += writesAtATime) {
-      const some = statuses.slice(at, at + writesAtATime);
-      const waits = await Promise.all(some.map(write));
-      longest = Math.max(longest, ...waits);
-    }
-    return longest;
-  };
-
   const unpublishedStatus = (
     object: CustomResource,
     { verdict, availability }: { readonly verdict: RefusedUnpublished; readonly availability: Availability },
@@ -138,7 +128,7 @@ export function createStatusWriter(deps: StatusWriterDeps): StatusWriter {
         if (holder !== undefined) return blockedStatus(object, { status, holder, now });
         return [{ object, status, yields: rival !== undefined }];
       });
-      return await writeAll(statuses);
+      return await writeAll(statuses, write);
     },
     async writeUnpublished(objects, { availability, ...why }, rival) {
       const now = deps.clock.now();
@@ -151,7 +141,7 @@ export function createStatusWriter(deps: StatusWriterDeps): StatusWriter {
           : unpublishedStatus(object, { verdict, availability }, objects);
         return [{ object, status, yields: rival !== undefined }];
       });
-      await writeAll(statuses);
+      await writeAll(statuses, write);
     },
     async writeContested(objects, why, rival) {
       const now = deps.clock.now();
@@ -163,9 +153,36 @@ export function createStatusWriter(deps: StatusWriterDeps): StatusWriter {
         const written = unpublishedStatus(object, { verdict, availability: "unknown" }, objects);
         return [{ object, status: { ...object.status, ...written }, yields: rival !== undefined }];
       });
-      await writeAll(statuses);
+      await writeAll(statuses, write);
     },
   };
+}
+
+/**
+ * Answers with the longest of the waits. Throws the first refusal once all others are written: a policy about one object keeps no other one without
+ * its status.
+ */
+async function writeAll(
+  statuses: readonly StatusWrite[],
+  write: (status: StatusWrite) => Promise<number>,
+): Promise<number> {
+  let longest = 0;
+  const refusals: unknown[] = [];
+  const unlessRefused = async (status: StatusWrite): Promise<number> => {
+    try {
+      return await write(status);
+    } catch (error) {
+      if (!isRefusedWrite(error)) throw error;
+      refusals.push(error);
+      return 0;
+    }
+  };
+  for (let at = 0; at < statuses.length; at += writesAtATime) {
+    const some = statuses.slice(at, at + writesAtATime);
+    longest = Math.max(longest, ...(await Promise.all(some.map(unlessRefused))));
+  }
+  for (const refusal of refusals) throw refusal;
+  return longest;
 }
 
 interface StatusWrite {

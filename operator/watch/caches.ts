@@ -52,8 +52,8 @@ export interface Caches {
   isKept(kind: Kind, namespace: string, name: string): boolean;
   /** UID of the CustomResourceDefinition at the last reading; undefined when there was none, or no right to read it. */
   definitionOf(kind: Kind): string | undefined;
-  /** Takes what is held of a kind for deleted. */
-  releaseHeld(kind: Kind): void;
+  /** Takes the held objects that went with this definition of the kind for deleted. */
+  releaseHeld(kind: Kind, definition: string): void;
   /** For each kind, milliseconds since the server last sent something of it; undefined = never. */
   informers(): readonly { readonly kind: string; readonly idleMs: number | undefined }[];
 }
@@ -131,11 +131,11 @@ export function createCaches(options: CachesOptions): Caches {
       await Promise.all([...reflectors.values()].map((reflector) => reflector.stop()));
     },
     all: () => index.all(),
-    held: () => [...guards.values()].map((guard) => guard.held()).filter((held) => held !== undefined),
+    held: () => [...guards.values()].flatMap((guard) => guard.held()),
     isHeld: (kind, namespace, name) => guards.get(kind)?.isHeld(namespace, name) ?? false,
     isKept: (kind, namespace, name) => guards.get(kind)?.isKept(namespace, name) ?? false,
     definitionOf: (kind) => guards.get(kind)?.currentDefinition(),
-    releaseHeld: (kind) => guards.get(kind)?.release(),
+    releaseHeld: (kind, definition) => guards.get(kind)?.release(definition),
     async confirm(signal) {
       const [first, rest] = [[...credentialKinds], [...reflectors.keys()].filter((kind) => !credentialKinds.has(kind))];
       for (const part of [first, rest]) {

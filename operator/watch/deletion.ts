@@ -27,6 +27,8 @@ export interface Deletion extends Numbered {
   readonly actual: KubeObject | undefined;
   /** Its definition has gone; false = it waits until the definition was read. */
   readonly isHeld: boolean;
+  /** While it is held: UID of the definition that it went with; where none was ever seen, that of the object that was held first. */
+  readonly definition?: string;
   /** While it waits, what the watch delivers of objects that were recreated under its name. */
   readonly later: readonly (ObjectChange & Numbered)[];
 }

@@ -20,7 +20,7 @@ import { keyOf } from "./object-cache.ts";
 import { customResource } from "./project-index.ts";
 import type { WatchSink } from "./watched.ts";
 
-/** What is held of one kind. */
+/** What is held of one kind, since one of its definitions went. */
 export interface HeldKind {
   readonly kind: Kind;
   /** UID of the definition that the objects went with; where none was ever seen, that of the object that was held first. */
@@ -41,8 +41,8 @@ export class HeldDeletions implements WatchSink {
   readonly #options: HeldDeletionsOptions;
   readonly #definition: DefinitionReader;
   readonly #deletions = new Map<string, Deletion>();
-  /** UID of the definition that the held objects went with, which names the hold. */
-  #lostDefinition: string | undefined;
+  /** Stands for the UID of a definition that nobody has seen. */
+  #unseenDefinition: string | undefined;
 
   constructor(options: HeldDeletionsOptions) {
     this.#options = options;
@@ -57,13 +57,15 @@ export class HeldDeletions implements WatchSink {
     this.#apply({ what: "removed", object: before, listed });
   }
 
-  /** Undefined while nothing is held. */
-  held(): HeldKind | undefined {
-    const objects = this.#heldObjects();
-    if (objects.length === 0) return undefined;
+  /** By the definitions that went; none while nothing is held. */
+  held(): readonly HeldKind[] {
     const { kind } = this.#options;
-    const projects = objects.map(({ reported }) => projectRefOf(customResource(kind, reported)));
-    return { kind, definition: this.#lostDefinition ?? "", projects };
+    const byDefinition = Map.groupBy(this.#heldObjects(), ({ definition = "" }) => definition);
+    return [...byDefinition].map(([definition, objects]) => ({
+      kind,
+      definition,
+      projects: objects.map(({ reported }) => projectRefOf(customResource(kind, reported))),
+    }));
   }
 
   isHeld(namespace: string, name: string): boolean {
@@ -108,9 +110,9 @@ export class HeldDeletions implements WatchSink {
     }
   }
 
-  /** Passes on the deletions of all held objects. */
-  release(): void {
-    for (const deletion of this.#heldObjects()) this.#passOn(deletion);
+  /** Passes on the deletions of the objects that went with this definition. */
+  release(definition: string): void {
+    for (const deletion of this.#heldObjects()) if (deletion.definition === definition) this.#passOn(deletion);
     this.refresh();
   }
 
@@ -185,6 +187,14 @@ export class HeldDeletions implements WatchSink {
     this.#options.sink.upserted(next, reported, false);
   }
 
+  /** The same for all that is held at a time. */
+  #unseenDefinitionOf({ reported }: Deletion): string {
+    const isInUse = this.#heldObjects().some(({ definition }) => definition === this.#unseenDefinition);
+    if (!isInUse) this.#unseenDefinition = undefined;
+    this.#unseenDefinition ??= reported.metadata.uid;
+    return this.#unseenDefinition;
+  }
+
   #passOn({ reported, actual }: Deletion): void {
     this.#deletions.delete(keyOf(reported));
     if (actual === undefined) this.#options.sink.removed(reported, false);
@@ -193,14 +203,12 @@ export class HeldDeletions implements WatchSink {
 
   #decide(answer: DefinitionAnswer): void {
     const lost = answer.state.what === "terminating" ? answer.state.uid : answer.former;
-    if (this.#heldObjects().length === 0) this.#lostDefinition = undefined;
     // Also those that come up meanwhile, of what is delivered again.
     for (const deletion of this.#deletions.values()) {
       // What was delivered during the reading waits for the next one: the answer may be older than it.
       if (deletion.isHeld || deletion.asked > answer.asked) continue;
       if (wentWithDefinition(deletion, answer)) {
-        this.#lostDefinition ??= lost ?? deletion.reported.metadata.uid;
-        this.#hold(deletion);
+        this.#hold({ ...deletion, definition: lost ?? this.#unseenDefinitionOf(deletion) });
       } else this.#passOn(deletion);
       for (const change of deletion.later) this.#apply(change, change.asked);
     }

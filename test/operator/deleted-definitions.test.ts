@@ -54,6 +54,11 @@ const isHeld = (kind: string, objects: number) =>
   eventually(async () => expect(await held(kind)).toBe(objects), within);
 const storedBooks = () => redis.zcard(`jp:{${shop.namespace}/shop/books}:ids`);
 
+const confirm = (value: string) =>
+  objectsOf(fleet.api, systemNamespace).patch("Secret", "jsonplane-keyring", {
+    metadata: { annotations: { "jsonplane.io/confirm-deletion": value } },
+  });
+
 async function apply(...objects: readonly Declared[]): Promise<void> {
   for (const object of objects) await eventually(() => shop.create(object), within);
 }
@@ -147,11 +152,6 @@ it("confirmed by its name, a deletion counts: keys are revoked, Secrets go, and 
   await removeDefinitions("apikeys", "apiresources");
   await isHeld("ApiResource", 2);
   await isHeld("ApiKey", 2);
-  const system = objectsOf(fleet.api, systemNamespace);
-  const confirm = (value: string) =>
-    system.patch("Secret", "jsonplane-keyring", {
-      metadata: { annotations: { "jsonplane.io/confirm-deletion": value } },
-    });
   await confirm("apikeys-00000000 true");
   await shop.admitted(before);
   await confirm(names.join(", "));
@@ -160,4 +160,34 @@ it("confirmed by its name, a deletion counts: keys are revoked, Secrets go, and 
   await shop.everywhere("/api/notes", { as: before }, (reply) => expect(reply.code).toBe("unknown_resource"), within);
   await shop.gone("Secret", "web-api-key");
   await eventually(async () => expect(await storedBooks()).toBe(0), within);
+});
+
+it("what went with two definitions is held by each, and the confirmation of one says nothing of the other", async () => {
+  await installCrds(fleet.api);
+  await apply(declared("ApiResource", "notes", { schema: {} }), ...keys);
+  await fleet.ready(shop.namespace);
+  const [web, second] = [await shop.key(), await shop.key("second-api-key")];
+  const first = await nameOfHold("apikeys");
+  await removeDefinitions("apikeys");
+  await isHeld("ApiKey", 2);
+  await installCrds(fleet.api);
+  await apply(declared("ApiKey", "web", { access: "Write" }));
+  await isHeld("ApiKey", 1);
+  await shop.reports("ApiKey", "web", "Ready", within);
+  const later = await nameOfHold("apikeys");
+  await removeDefinitions("apikeys");
+  await isHeld("ApiKey", 2);
+  await reported(later);
+  await confirm(first);
+  await shop.refused(second);
+  await isHeld("ApiKey", 1);
+  await shop.admitted(web);
+
+  for (const operator of fleet.operators.splice(0)) await operator.stop();
+  await installCrds(fleet.api);
+  await fleet.addOperator();
+  await isHeld("ApiKey", 1);
+  await shop.admitted(web);
+  await confirm(`${first} ${later}`);
+  await shop.refused(web);
 });

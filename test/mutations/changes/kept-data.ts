@@ -112,4 +112,12 @@ export const keptDataMutations: readonly Mutation[] = [
     replace: "projectPolicy;",
     caughtBy: ["test/unit/operator/finalize/data-plan.test.ts"],
   },
+  {
+    name: "request-taken-before-its-time",
+    harm: "A request to delete kept data whose time comes while its Project is published is dropped, and nothing is deleted",
+    file: "operator/finalize/deletion-inbox.ts",
+    find: "until <= weighedAt) taken",
+    replace: "until <= now() + weighedAt - weighedAt) taken",
+    caughtBy: ["test/unit/operator/finalize/deletion-inbox.test.ts"],
+  },
 ];

@@ -184,7 +184,7 @@ export const lossMutations: readonly Mutation[] = [
     name: "revocation-waits-for-what-is-held",
     harm: "A user who is deleted can log in for as long as somebody else's objects are held",
     file: "operator/reconcile/reconcile.ts",
-    find: "await revokeDeleted({ objects, deleted }, published, config.publisher, deps.audit);",
+    find: "await revokeDeleted(started);",
     replace: "",
     caughtBy: ["test/operator/deleted-definitions.test.ts"],
   },

@@ -3,7 +3,7 @@
 
 import { beforeEach, expect, it } from "vitest";
 import { type AdvanceDeletionsDeps, advanceDeletions } from "../../../../operator/finalize/advance-deletions.ts";
-import type { KubeApi, KubeObject } from "../../../../operator/kube/api.ts";
+import { ApiFailure, type KubeApi, type KubeObject } from "../../../../operator/kube/api.ts";
 import { createRepairs, type Repairs } from "../../../../operator/kube/repairs.ts";
 import { finalizer } from "../../../../operator/model/finalizer.ts";
 import { type Installation, installationText } from "../../../../operator/model/installation.ts";
@@ -111,4 +111,25 @@ it("of two that adopt, each takes the finalizer of an object without a Project o
 it("a finalizer that something else takes away each time waits", async () => {
   for (let time = 0; time < 4; time += 1) expect(await unsetMs("Delete", [])).toBe(0);
   expect(await unsetMs("Delete", [])).toBeGreaterThan(0);
+});
+
+it("a finalizer that the API server refuses to drop keeps no other object from going; any other failure ends the pass", async () => {
+  const metadata = { finalizers: [finalizer], ...terminating };
+  const names = ["books", "films"];
+  const going = names.map((name) => stored("ApiResource", name, { metadata: { ...metadata, uid: name } }));
+  const attempt = (failure: ApiFailure) => {
+    const apply = async (_: unknown, body: unknown) => {
+      if ((body as KubeObject).metadata.name === "books") throw failure;
+      return { ...(body as KubeObject), metadata: { ...(body as KubeObject).metadata, ...terminating } };
+    };
+    const objects = projectObjects("shop", stored("Project", "shop"), ...going);
+    const deletions = { objects, isNamespaceGone: false, deleted: [], record: undefined, rival: undefined };
+    const refusing = { apply } as unknown as KubeApi;
+    return advanceDeletions(deletions, {} as OpenConfig, { ...deps, api: refusing, repairs });
+  };
+  const protectedByPolicy = new ApiFailure(422, { reason: "Invalid", message: "protected" });
+  const { gone, finalizerRefusals } = await attempt(protectedByPolicy);
+  expect([[...gone], finalizerRefusals]).toEqual([["films"], [protectedByPolicy]]);
+  const busy = new ApiFailure(500, { message: "no" });
+  await expect(attempt(busy)).rejects.toBe(busy);
 });

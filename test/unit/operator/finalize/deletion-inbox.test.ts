@@ -55,26 +55,26 @@ function world({ looksAt = () => true, entries = [books] }: { looksAt?: () => bo
 
 describe("what the Secret asks for", () => {
   it("is handed to its Project, and taken away once that has it on record; other annotations stay", async () => {
-    const { inbox, asks, write, look, enqueued, annotations } = world();
+    const { inbox, asks, write, look, enqueued, annotations, clock } = world();
     const text = `shop/store/ApiResource/books@${at}`;
     write(`${text} shop/other@2025-10-02T00:00:00Z`);
     await look();
     expect(enqueued).toEqual(["shop/store"]);
     expect(asks()).toEqual([text]);
     expect(annotations()[deletionAnnotation]).toBe(text);
-    inbox.markRecorded(inbox.requestsOf({ ref }, { isLeft: false }));
+    inbox.markRecorded(inbox.requestsOf({ ref }, { isLeft: false }), clock.now());
     await look();
     expect(annotations()).toEqual({ other: "stays" });
     expect(asks()).toEqual([]);
   });
 
   it("is kept until it was taken, however often it is looked at, and while somebody else writes the Secret", async () => {
-    const { inbox, write, look, asks, annotations, conflict } = world();
+    const { inbox, write, look, asks, annotations, conflict, clock } = world();
     write(`shop/store@${at}`);
     await look();
     await look();
     expect(annotations()[deletionAnnotation]).toBe(`shop/store@${at}`);
-    inbox.markRecorded(inbox.requestsOf({ ref }, { isLeft: false }));
+    inbox.markRecorded(inbox.requestsOf({ ref }, { isLeft: false }), clock.now());
     conflict(true);
     await look();
     expect(annotations()[deletionAnnotation]).toBe(`shop/store@${at}`);
@@ -88,11 +88,11 @@ describe("what the Secret asks for", () => {
   });
 
   it("is weighed anew when somebody else took it away, and it comes back", async () => {
-    const { inbox, write, look, asks } = world();
+    const { inbox, write, look, asks, clock } = world();
     const text = `shop/store@${at}`;
     write(text);
     await look();
-    inbox.markRecorded(inbox.requestsOf({ ref }, { isLeft: false }));
+    inbox.markRecorded(inbox.requestsOf({ ref }, { isLeft: false }), clock.now());
     write("");
     await look();
     write(text);
@@ -113,12 +113,24 @@ describe("what the Secret asks for", () => {
     ]);
   });
 
+  it("stays where its time came while its Project was being published: it was weighed before that, and not carried out", async () => {
+    const { write, look, clock, annotations, asks, inbox } = world();
+    const text = `shop/store@${new Date(clock.now() + 10).toISOString()}`;
+    write(text);
+    await look();
+    const [requests, weighedAt] = [inbox.requestsOf({ ref }, { isLeft: false }), clock.now()];
+    clock.advance(10);
+    inbox.markRecorded(requests, weighedAt);
+    await look();
+    expect([annotations()[deletionAnnotation], asks()]).toEqual([text, [text]]);
+  });
+
   it("waits for its time, and for a Project that is not looked at", async () => {
     const { write, look, enqueued, clock, annotations, inbox } = world();
     const soon = new Date(clock.now() + 60_000).toISOString();
     write(`shop/store@${soon}`);
     await look();
-    inbox.markRecorded(inbox.requestsOf({ ref }, { isLeft: false }));
+    inbox.markRecorded(inbox.requestsOf({ ref }, { isLeft: false }), clock.now());
     await look();
     expect([enqueued, annotations()[deletionAnnotation]]).toEqual([[], `shop/store@${soon}`]);
     clock.advance(60_000);
@@ -153,9 +165,9 @@ describe("what a Project's annotation asks for", () => {
     stored("Project", "store", { metadata: { ...ref, annotations: { [deletionAnnotation]: text } } });
 
   it("is its own data, also after it was taken; nothing where another installation looks after the Project", () => {
-    const { inbox } = world();
+    const { inbox, clock } = world();
     const objects = { ref, project: project(`all@${at}`) };
-    inbox.markRecorded(inbox.requestsOf(objects, { isLeft: false }));
+    inbox.markRecorded(inbox.requestsOf(objects, { isLeft: false }), clock.now());
     expect(inbox.requestsOf(objects, { isLeft: false })).toMatchObject([{ text: `all@${at}`, project: ref }]);
     expect(inbox.requestsOf(objects, { isLeft: true })).toEqual([]);
   });

@@ -31,7 +31,7 @@ async function begun({ adopt = false } = {}): Promise<ReplacedDefinitions> {
   const replaced = createReplacedDefinitions({
     currentDefinition: (kind) => current.get(kind),
     adopt,
-    isHolding: (kind) => kind === holding,
+    holding: (kind) => (kind === holding ? ["later"] : []),
     remembered: async () => noted,
     remember: async (text) => {
       noted = text;
@@ -63,9 +63,26 @@ describe("what is published and has no object", () => {
     expect(replaced.lacks(objects, parts, none)).toBe(true);
     expect(replaced.held()).toMatchObject([{ kind: "ApiKey", definition: "first", projects: [{ name: "shop" }] }]);
     expect(remembered()).toMatchObject({ ApiKey: "first" });
-    await replaced.release("ApiKey");
+    await replaced.release("ApiKey", "another");
+    expect(replaced.lacks(objects, parts, none)).toBe(true);
+    await replaced.release("ApiKey", "first");
     expect([replaced.lacks(objects, parts, none), replaced.held()]).toEqual([false, []]);
     expect(remembered()).toMatchObject({ ApiKey: "second", Project: "first" });
+  });
+
+  it("has gone once it is released; what went with a later definition is held by the next process, too", async () => {
+    current.set("ApiKey", "third");
+    holding = "ApiKey";
+    const replaced = await begun();
+    await replaced.release("ApiKey", "first");
+    expect(replaced.lacks(objects, parts, none)).toBe(false);
+    expect(remembered()).toMatchObject({ ApiKey: "later" });
+    expect((await begun()).held()).toMatchObject([{ kind: "ApiKey", definition: "later" }]);
+    holding = undefined;
+    objects = projectObjects("shop", stored("Project", "shop"), stored("ProjectUser", "ann"));
+    published = { ...parts, keys: new Map() };
+    await replaced.look();
+    expect(remembered()).toMatchObject({ ApiKey: "third" });
   });
 
   it("has gone where a person says that what is there now is what there is", async () => {
@@ -105,12 +122,12 @@ describe("a definition", () => {
     }
   });
 
-  it("is not learnt while objects of its kind are held, nor while none stands", async () => {
+  it("is not learnt while objects of its kind are held, whose own is remembered, nor while none stands", async () => {
     holding = "ApiKey";
     current = all("second");
     current.delete("Project");
     published = undefined;
     await begun();
-    expect(remembered()).toMatchObject({ ApiKey: "first", Project: "first", RootKey: "second" });
+    expect(remembered()).toMatchObject({ ApiKey: "later", Project: "first", RootKey: "second" });
   });
 });

@@ -27,6 +27,8 @@ export interface World {
   readonly failure?: unknown;
   /** The reconcile fails with it, once what was published last has been restored. */
   readonly lateFailure?: unknown;
+  /** Secrets can't be read, for this reason. */
+  readonly secretsFailure?: unknown;
   /** Redis was emptied, and holds nothing of it. */
   readonly lacking?: boolean;
   /** A publisher has begun anew meanwhile. */
@@ -65,6 +67,11 @@ export function leader(world: World = {}) {
     },
     lacks: async () => world.lacking ?? false,
     dataLoss: () => undefined,
+    async publish({ users, keys }, data) {
+      const names = [...users.keys(), ...[...keys.values()].map(({ name }) => name)];
+      calls.push(["publish", names, data]);
+      return { changed: 1, revision: 7 };
+    },
     async withdraw(ref: unknown, data: unknown) {
       calls.push(["withdraw", ref, data]);
       world.onWrite?.(clock);
@@ -79,7 +86,7 @@ export function leader(world: World = {}) {
     buildingOf: () => new Map(),
     usesOf: () => undefined,
   } as Partial<Acknowledgements> as Acknowledgements;
-  const purges = { ordered: async () => [] } as Partial<Purges> as Purges;
+  const purges = { ordered: async () => [], isOrdered: async () => false } as Partial<Purges> as Purges;
   const config = { publisher, acknowledgements, purges } as Partial<OpenConfig> as OpenConfig;
   const writer: ConfigWriter = {
     async session() {
@@ -120,7 +127,10 @@ export function leader(world: World = {}) {
     deletions: { requestsOf: () => [], markRecorded: () => undefined, sync: async () => undefined },
     keptSizes: { of: () => new Map(), look: async () => undefined },
     secrets: {
-      prepare: async () => ({ find: () => undefined }),
+      async prepare() {
+        if (world.secretsFailure !== undefined) throw world.secretsFailure;
+        return { find: () => undefined };
+      },
       write: async () => undefined,
       claim: async () => undefined,
       installation: () => undefined,
@@ -136,6 +146,7 @@ export function leader(world: World = {}) {
         void calls.push(["writeUnpublished", reason, message, rival]),
       writeContested: async (_, { message }, rival) => void calls.push(["writeContested", message, rival]),
     },
+    grantOf: () => ({ granted: [], refused: [] }),
     repairs: createRepairs(() => 0),
     isHeld: () => false,
     isReplaced: () => false,

@@ -49,6 +49,7 @@ const guardAnew = (): HeldDeletions =>
     },
   });
 
+const heldBy = () => guard.held().map(({ definition }) => definition);
 const reported = (): readonly string[] => sink.reported.slice(heard);
 
 /** Answers the look that waits. */
@@ -87,7 +88,7 @@ describe("a deletion", () => {
     expect(reported()).toEqual([]);
     await answer(stands);
     expect(reported()).toEqual(["-a/one"]);
-    expect(guard.held()).toBeUndefined();
+    expect(guard.held()).toEqual([]);
   });
 
   test("is waited for until it was passed on, and no longer than the caller wants", async () => {
@@ -210,7 +211,8 @@ describe("an object whose definition", () => {
     await begin(stands);
     guard.removed(key(2), false);
     await answer(state);
-    expect(guard.held()).toEqual({ kind: "ApiKey", definition: "first", projects: [{ namespace: "a", name: "shop" }] });
+    const projects = [{ namespace: "a", name: "shop" }];
+    expect(guard.held()).toEqual([{ kind: "ApiKey", definition: "first", projects }]);
     expect(reported()).not.toContain("-a/one");
   });
 
@@ -258,7 +260,7 @@ describe("an object that was made anew under its name", () => {
     await answer(another);
     expect(reported().join(" ")).not.toContain("-a/one");
     expect(sink.view.get("a/one")).toEqual(anew(9));
-    expect(guard.held()).toBeUndefined();
+    expect(guard.held()).toEqual([]);
   });
 
   test("is shown as it is by then", async () => {
@@ -266,7 +268,7 @@ describe("an object that was made anew under its name", () => {
     guard.upserted(anew(10), anew(9), false);
     await answer(another);
     expect(sink.view.get("a/one")).toEqual(anew(10));
-    expect(guard.held()).toBeUndefined();
+    expect(guard.held()).toEqual([]);
   });
 
   test("and deleted again is deleted, under the definition that stands by then", async () => {
@@ -276,7 +278,7 @@ describe("an object that was made anew under its name", () => {
     await answer(another);
     expect([await ended(settled), sink.view.get("a/one")]).toEqual([false, anew(9)]);
     await answer(another);
-    expect([await ended(settled), sink.view.has("a/one"), guard.held()]).toEqual([true, false, undefined]);
+    expect([await ended(settled), sink.view.has("a/one"), guard.held()]).toEqual([true, false, []]);
   });
 
   test("and on its way out waits for a look that began after that", async () => {
@@ -346,20 +348,20 @@ describe("what is held is named", () => {
     await begin(stands, another);
     guard.removed(key(2), true);
     await answer(another);
-    expect(guard.held()?.definition).toBe("first");
+    expect(heldBy()).toEqual(["first"]);
   });
 
   test("by the first object of it where no definition was ever known, for as long as anything is held", async () => {
     await begin();
     guard.removed(key(2), false);
     await answer({ what: "gone" });
-    expect(guard.held()?.definition).toBe("uid-one");
+    expect(heldBy()).toEqual(["uid-one"]);
     guard.removed(two(3), false);
     await answer({ what: "gone" });
-    expect(guard.held()?.definition).toBe("uid-one");
+    expect(heldBy()).toEqual(["uid-one"]);
     guard.upserted(key(9, { uid: "another" }), undefined, false);
     await answer({ what: "gone" });
-    expect(guard.held()?.definition).toBe("uid-one");
+    expect(heldBy()).toEqual(["uid-one"]);
   });
 });
 
@@ -374,7 +376,7 @@ describe("what is held", () => {
   test("is succeeded to by the next object of its name", () => {
     guard.upserted(key(9, { uid: "another" }), undefined, false);
     expect(reported()).toEqual(["+a/one"]);
-    expect(guard.held()).toBeUndefined();
+    expect(guard.held()).toEqual([]);
   });
 
   test("has gone from its Project when the next object of its name is another one's", () => {
@@ -384,8 +386,10 @@ describe("what is held", () => {
   });
 
   test("is deleted once it is released", () => {
-    guard.release();
+    guard.release("second");
+    expect(guard.isHeld("a", "one")).toBe(true);
+    guard.release("first");
     expect(reported()).toEqual(["-a/one"]);
-    expect(guard.held()).toBeUndefined();
+    expect(guard.held()).toEqual([]);
   });
 });
