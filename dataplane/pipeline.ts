@@ -18,7 +18,7 @@ import { acceptPatch } from "./http/patch.ts";
 import { carryOutObjects, type ObjectsDeps, type ObjectsPlan, planObjects } from "./objects/handler.ts";
 import { carryOutDescription, type DescriptionPlan, type OpenapiDeps, planDescription } from "./openapi/handler.ts";
 import type { KeptPlans } from "./operation/kept-plans.ts";
-import type { PlanBase, PlanDeps, PlanInput } from "./operation/plan.ts";
+import type { PlanBase, PlanDeps, PlanInput, RenewPlan } from "./operation/plan.ts";
 import { endWork, requireDataNotLost, requireNoLossMeanwhile } from "./operation/work.ts";
 import { findProject, type PublicAddress, requestOrigin, requireHost } from "./route/find-project.ts";
 import { type RequestShape, requestShape, splitTarget } from "./route/request-target.ts";
@@ -47,7 +47,9 @@ export interface PipelineDeps extends PlanDeps, ObjectsDeps, DocumentsDeps, Sess
 /** Depends neither on the id in the path, nor on the body, nor on headers other than Host and Authorization. */
 type Plan = AllowedPlan | RefusedPlan;
 
-type AllowedPlan = ObjectsPlan | DocumentPlan | SessionPlan | DescriptionPlan | OptionsPlan;
+type StoredPlan = ObjectsPlan | DocumentPlan;
+
+type AllowedPlan = StoredPlan | SessionPlan | DescriptionPlan | OptionsPlan;
 
 /** The caller may not do this, or the query is malformed. The rates are charged before the problem is thrown: refused requests cost work too. */
 interface RefusedPlan extends PlanBase {
@@ -66,15 +68,17 @@ interface OptionsPlan {
 
 /** What a request is allowed to do with stored data, and who was proved to send it: of OPTIONS nobody. */
 export interface KeptPlan {
-  readonly plan: ObjectsPlan | DocumentPlan | OptionsPlan;
+  readonly plan: StoredPlan | OptionsPlan;
   readonly proof: Proof | undefined;
 }
 
 export function createPipeline(deps: PipelineDeps): (exchange: Exchange) => Promise<Answer> {
-  return serve.bind(undefined, deps);
+  // Only plans of objects and values are asked for, and each comes back as one of its kind.
+  const renew = planOfArrived.bind(undefined, deps) as RenewPlan;
+  return serve.bind(undefined, deps, renew);
 }
 
-async function serve(deps: PipelineDeps, exchange: Exchange): Promise<Answer> {
+async function serve(deps: PipelineDeps, renew: RenewPlan, exchange: Exchange): Promise<Answer> {
   /** The project whose stored data are read or written, from the moment when that may have begun. */
   let stored: LiveProject | undefined;
   /** Characters of the answer, from which its project's fair share learns what answers cost; undefined = learn nothing from this one. */
@@ -86,7 +90,7 @@ async function serve(deps: PipelineDeps, exchange: Exchange): Promise<Answer> {
     if (charging !== undefined) await charging;
     const allowed = requireAllowed(deps, plan);
     stored = allowed.usesStoredData ? allowed.project : undefined;
-    const answer = await carryOut(deps, allowed, exchange);
+    const answer = await carryOut(deps, allowed, exchange, renew);
     if (stored !== undefined) requireNoLossMeanwhile(deps.directory, stored);
     length = answer.text?.length ?? 0;
     return deps.answerBudget.admit(exchange, exchange.request.method, answer);
@@ -117,12 +121,14 @@ function keptPlan(deps: PipelineDeps, shape: RequestShape | undefined, exchange:
   exchange.proof = proof;
   exchange.below = shape.below;
   exchange.counters = plan.counters;
+  if (plan.kind !== "options" && plan.isWrite) exchange.changes = deps.plans.changes();
   return plan;
 }
 
 /** Decides, and keeps the plan for requests that are alike. */
 async function newPlan(deps: PipelineDeps, shape: RequestShape | undefined, exchange: Exchange): Promise<Plan> {
   const changes = deps.plans.changes();
+  exchange.changes = changes;
   const { plan, baseLength } = await decide(deps, exchange);
   if (plan.kind !== "objects" && plan.kind !== "document" && plan.kind !== "options") return plan;
   exchange.counters = plan.counters;
@@ -222,12 +228,32 @@ function requireAllowed(deps: PipelineDeps, plan: Plan): AllowedPlan {
   return plan;
 }
 
-function carryOut(deps: PipelineDeps, plan: AllowedPlan, exchange: Exchange): Promise<Answer> | Answer {
+/**
+ * The plan of a write whose body has arrived, for which it could take as long as its client liked: decided again if anything was reported since,
+ * or if its credential proves nothing any more. Without this a revoked key could write for half a minute, and into what was made anew under a name whose
+ * data were purged. The rates were charged before.
+ */
+function planOfArrived(deps: PipelineDeps, plan: StoredPlan, exchange: Exchange): StoredPlan | Promise<StoredPlan> {
+  const { changes, proof } = exchange;
+  if (changes === deps.plans.changes() && (proof === undefined || deps.authentication.holds(proof))) return plan;
+  return decide(deps, exchange).then((decision) => {
+    const again = requireAllowed(deps, decision.plan);
+    if (again.kind !== plan.kind) throw new Error("A request was decided as one of another kind");
+    return again;
+  });
+}
+
+function carryOut(
+  deps: PipelineDeps,
+  plan: AllowedPlan,
+  exchange: Exchange,
+  renew: RenewPlan,
+): Promise<Answer> | Answer {
   switch (plan.kind) {
     case "objects":
-      return carryOutObjects(deps, plan, exchange);
+      return carryOutObjects(deps, plan, exchange, renew);
     case "document":
-      return carryOutDocument(deps, plan, exchange);
+      return carryOutDocument(deps, plan, exchange, renew);
     case "session":
       return carryOutSession(deps, plan, exchange);
     case "description":

@@ -11,6 +11,7 @@ import {
   type PlanDeps,
   type PlanInput,
   planOperation,
+  type RenewPlan,
   type SubjectOf,
 } from "../operation/plan.ts";
 import { authorizedPreconditions, beginWork, receiveBody, requireBody } from "../operation/work.ts";
@@ -49,31 +50,36 @@ export function planDocument(
   return { kind: "document", ...plan, rootKey, grant, document: { project: config, rootKey: rootKey.key } };
 }
 
-export function carryOutDocument(deps: DocumentsDeps, plan: DocumentPlan, exchange: Exchange): Promise<Answer> {
-  const { rootKey, document, caller, grant } = plan;
-  const context: DocumentContext = {
-    project: plan.project.config,
-    rootKey,
-    document,
-    path: pathOf(exchange),
-    caller,
-    grant,
-    preconditions: authorizedPreconditions(plan, exchange),
-  };
-  if (plan.isWrite) return write(deps, plan, context, exchange);
+export function carryOutDocument(
+  deps: DocumentsDeps,
+  plan: DocumentPlan,
+  exchange: Exchange,
+  renew: RenewPlan,
+): Promise<Answer> {
+  const context = contextOf(plan, exchange);
+  if (plan.isWrite) return write(deps, plan, exchange, renew);
   const waiting = beginWork(deps, plan, exchange);
   return waiting === undefined
     ? readDocument(plan.store, context)
     : waiting.then(() => readDocument(plan.store, context));
 }
 
+function contextOf(plan: DocumentPlan, exchange: Exchange): DocumentContext {
+  const { project, rootKey, document, caller, grant } = plan;
+  const preconditions = authorizedPreconditions(plan, exchange);
+  return { project: project.config, rootKey, document, path: pathOf(exchange), caller, grant, preconditions };
+}
+
 async function write(
   deps: DocumentsDeps,
-  plan: DocumentPlan,
-  context: DocumentContext,
+  decided: DocumentPlan,
   exchange: Exchange,
+  renew: RenewPlan,
 ): Promise<Answer> {
-  const { body, patch, idempotencyKey } = await receiveBody(deps, plan, exchange);
+  const { body, patch, idempotencyKey } = await receiveBody(deps, decided, exchange);
+  const renewing = renew(decided, exchange);
+  const plan = renewing instanceof Promise ? await renewing : renewing;
+  const context = contextOf(plan, exchange);
   // Of a patch the store knows it; a write answers with what was sent, and a deletion with next to nothing.
   const answerLength = patch ? undefined : (body?.text.length ?? 0);
   const waiting = beginWork(deps, plan, exchange, answerLength);

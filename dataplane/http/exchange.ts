@@ -23,6 +23,8 @@ export interface Exchange {
   work?: Work | undefined;
   /** Gives the bytes of the body back to their budget; absent before the body is there. */
   releaseBody?: () => void;
+  /** How often something had changed in the configuration when its plan was found or decided; absent for reads by a kept plan. */
+  changes?: number;
   project?: LiveProject;
   target?: Target;
   /** Decoded segments below the resource or root key: an object's id, or where a value stands. */

@@ -14,6 +14,7 @@ import {
   type PlanDeps,
   type PlanInput,
   planOperation,
+  type RenewPlan,
   type SubjectOf,
 } from "../operation/plan.ts";
 import { authorizedPreconditions, beginWork, endWork, receiveBody, requireBody } from "../operation/work.ts";
@@ -60,10 +61,15 @@ export function planObjects(deps: PlanDeps, input: PlanInput, { target, resource
   };
 }
 
-export function carryOutObjects(deps: ObjectsDeps, plan: ObjectsPlan, exchange: Exchange): Promise<Answer> {
+export function carryOutObjects(
+  deps: ObjectsDeps,
+  plan: ObjectsPlan,
+  exchange: Exchange,
+  renew: RenewPlan,
+): Promise<Answer> {
   const preconditions = authorizedPreconditions(plan, exchange);
+  if (plan.isWrite) return write(deps, plan, exchange, renew);
   const context = preconditions === undefined ? plan : { ...plan, preconditions };
-  if (plan.isWrite) return write(deps, plan, context, exchange);
   const waiting = beginWithIndexes(deps, plan, exchange);
   return waiting === undefined
     ? read(deps, plan, context, exchange)
@@ -79,13 +85,12 @@ function read(deps: ObjectsDeps, plan: ObjectsPlan, context: ObjectContext, exch
   return listObjects(store, context, { ...list, url, onIndexMissing, scanSemaphore: deps.scanSemaphore, onScan });
 }
 
-async function write(
-  deps: ObjectsDeps,
-  plan: ObjectsPlan,
-  context: ObjectContext,
-  exchange: Exchange,
-): Promise<Answer> {
-  const { body, patch, idempotencyKey } = await receiveBody(deps, plan, exchange);
+async function write(deps: ObjectsDeps, decided: ObjectsPlan, exchange: Exchange, renew: RenewPlan): Promise<Answer> {
+  const { body, patch, idempotencyKey } = await receiveBody(deps, decided, exchange);
+  const renewing = renew(decided, exchange);
+  const plan = renewing instanceof Promise ? await renewing : renewing;
+  const preconditions = authorizedPreconditions(plan, exchange);
+  const context = preconditions === undefined ? plan : { ...plan, preconditions };
   const waiting = beginWithIndexes(deps, plan, exchange);
   if (waiting !== undefined) await waiting;
   const objects = { store: plan.store, clock: deps.clock, newId: deps.newId };

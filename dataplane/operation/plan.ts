@@ -7,7 +7,7 @@ import type { FairShareLimiter, ProjectLimiter } from "../admission/fair-share.t
 import type { BodyBudgets } from "../admission/memory-budgets.ts";
 import type { Caller } from "../authenticate/caller.ts";
 import type { Directory, LiveProject } from "../config/directory.ts";
-import type { RequestCounters } from "../http/exchange.ts";
+import type { Exchange, RequestCounters } from "../http/exchange.ts";
 import type { RouteOperation, Subject, Target } from "../route/route.ts";
 import type { DataStore } from "../store/port.ts";
 
@@ -47,6 +47,9 @@ export interface OperationPlan extends PlanBase {
   readonly units: number;
   readonly counters: RequestCounters | undefined;
 }
+
+/** The plan that a write goes by once its body has arrived. Throws Problem where it is refused by now. */
+export type RenewPlan = <Plan extends OperationPlan>(plan: Plan, exchange: Exchange) => Plan | Promise<Plan>;
 
 /** What deciding asks of the program. */
 export interface PlanDeps {

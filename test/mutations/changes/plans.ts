@@ -152,6 +152,22 @@ export const planMutations: readonly Mutation[] = [
     caughtBy: [targetTests, histories],
   },
   {
+    name: "late-bodies-go-by-what-was",
+    harm: "A client that sends its body slowly writes with a key that was revoked, and into data that were purged",
+    file: pipeline,
+    find: "  if (changes === deps.plans.changes() && (",
+    replace: "  if (changes !== -1 && (",
+    caughtBy: ["test/http/late-bodies.test.ts"],
+  },
+  {
+    name: "late-bodies-of-ended-sessions",
+    harm: "A client that sends its body slowly writes after its session was ended",
+    file: pipeline,
+    find: "deps.authentication.holds(proof))) return plan;",
+    replace: "deps.plans !== undefined)) return plan;",
+    caughtBy: ["test/http/late-bodies.test.ts"],
+  },
+  {
     name: "passwords-kept-in-plans",
     harm: "Authorization headers that were meant for a proxy, passwords among them, stay in memory",
     file: pipeline,
