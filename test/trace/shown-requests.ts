@@ -37,14 +37,14 @@ const shownRequests: readonly ShownRequest[] = [
     maxFunctions: 69,
   },
   { title: "GET of a sorted list", method: "GET", path: "/api/books?_sort=-price", maxFiles: 29, maxFunctions: 91 },
-  { title: "POST of an object", method: "POST", path: "/api/books", body: book, maxFiles: 40, maxFunctions: 150 },
+  { title: "POST of an object", method: "POST", path: "/api/books", body: book, maxFiles: 40, maxFunctions: 152 },
   {
     title: "GET of a value below a root key",
     method: "GET",
     path: "/json/settings/openingHours/0/from",
     isAnonymous: true,
     maxFiles: 24,
-    maxFunctions: 82,
+    maxFunctions: 83,
   },
   {
     title: "PUT of an object",
@@ -52,7 +52,7 @@ const shownRequests: readonly ShownRequest[] = [
     path: "/api/books/{id}",
     body: '{"price":{n}}',
     maxFiles: 38,
-    maxFunctions: 160,
+    maxFunctions: 162,
   },
 ];
 
