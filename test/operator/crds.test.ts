@@ -12,6 +12,7 @@ import {
   objectsOf,
 } from "../support/kubernetes/api-server/api-server-objects.ts";
 import { operatorUser } from "../support/kubernetes/rbac.ts";
+import { eventually } from "../support/time/eventually.ts";
 
 let server: TestApiServer;
 
@@ -77,19 +78,30 @@ function silentFields(field: Field, path: string): readonly string[] {
   return [...own, ...inside, ...items];
 }
 
-describe("kubectl explain", () => {
-  test.for(kinds)("has a text for every field of %s", async (kind) => {
+/** The server publishes schemas of a definition some time after it serves its objects. */
+function publishedSchema(kind: (typeof kinds)[number]): Promise<Field> {
+  return eventually(async () => {
     const { components } = JSON.parse(
       await server.kubectl(["get", "--raw", "/openapi/v3/apis/jsonplane.io/v1alpha1"]),
     ) as { components: { schemas: Readonly<Record<string, Field>> } };
     const schema = components.schemas[`io.jsonplane.v1alpha1.${kind}`];
-    const { spec, status } = schema?.properties ?? {};
-    if (spec === undefined || status === undefined) expect.fail(`the server publishes no schema of ${kind}`);
-    expect(schema?.description).toMatch(/^An? \w+ is .+\.$/s);
+    if (schema?.properties === undefined) throw new Error(`The server publishes no schema of ${kind} yet`);
+    return schema;
+  });
+}
+
+describe("kubectl explain", () => {
+  test.for(kinds)("has a text for every field of %s", async (kind) => {
+    const schema = await publishedSchema(kind);
+    const { spec, status } = schema.properties ?? {};
+    if (spec === undefined || status === undefined) expect.fail(`the server publishes no fields of ${kind}`);
+    expect(schema.description).toMatch(/^An? \w+ is .+\.$/s);
     expect([...silentFields(spec, "spec"), ...silentFields(status, "status")]).toEqual([]);
   });
 
   test("says of a field what it is, what it may be and what it is by default", async () => {
+    await publishedSchema("Project");
+    await publishedSchema("ApiResource");
     const said = (await server.kubectl(["explain", "jproj.spec.serving"])).replace(/\s+/g, " ");
     expect(said).toContain("FIELD: serving <string> ENUM: ReadWrite ReadOnly Off DESCRIPTION: ReadWrite: all requests");
     expect(said).toContain("Default: ReadWrite.");
