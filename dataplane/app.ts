@@ -6,6 +6,7 @@ import { type Clock, systemClock } from "../core/clock.ts";
 import type { BuildingIndexes } from "../core/config/building-indexes.ts";
 import { keyOfProject } from "../core/config/config-keys.ts";
 import type { FollowedToken } from "../core/http/second-port-access.ts";
+import { errorName } from "../core/log/describe-error.ts";
 import { createLogger, type Fields, type Logger, type LogLevel } from "../core/log/logger.ts";
 import type { PasswordCost } from "../core/password/hash-password.ts";
 import { createAnonymousWrites } from "./admission/anonymous-writes.ts";
@@ -244,7 +245,7 @@ async function listenOnBoth(
 }
 
 function failuresTo(logger: Logger, message: string, facts: Fields = {}): (error: unknown) => void {
-  return (error) => logger.warn(message, { ...facts, error: error instanceof Error ? error.name : typeof error });
+  return (error) => logger.warn(message, { ...facts, error: errorName(error) });
 }
 
 async function closeInOrder(

@@ -13,6 +13,7 @@ import {
   writeKeptSize,
 } from "../../core/config/data-order.ts";
 import { WritesRefused } from "../../core/errors/store-errors.ts";
+import { errorName } from "../../core/log/describe-error.ts";
 import type { RedisClient } from "../../core/redis/redis-client.ts";
 import { fieldsOf, listOf, numberOf, textsOf } from "../../core/redis/reply.ts";
 import { loadScript, runsWithoutMemory } from "../../core/redis/script.ts";
@@ -48,7 +49,7 @@ const maxNamed = 3;
 /** For a log line: how many failed, and of the first ones which and how. Messages of errors may hold stored data; names do not. */
 export function failureFacts(failures: readonly PurgeFailure[]): { readonly failed: number; readonly error: string } {
   const named = failures.slice(0, maxNamed).map(({ order, error }) => {
-    const name = error instanceof Error ? error.name : typeof error;
+    const name = errorName(error);
     if (order === undefined) return name;
     const { namespace, name: project } = order.project;
     return `${name} (${order.what}${"name" in order ? ` ${order.name}` : ""} of ${namespace}/${project})`;

@@ -160,9 +160,14 @@ export function isNotFound(error: unknown): boolean {
   return error instanceof ApiFailure && error.status === 404;
 }
 
-/** The API server refuses this one write: a policy, a quota, a missing right, or somebody was faster. Others may go well. */
+/** 403 of a quota or of missing rights, 413 and 422 of a policy: the same write fails again until somebody acts. */
+export function isLastingRefusal(error: unknown): error is ApiFailure {
+  return error instanceof ApiFailure && [400, 403, 413, 422].includes(error.status);
+}
+
+/** The API server refuses this one write, for good or because another client was faster. Other writes may succeed. */
 export function isRefusedWrite(error: unknown): boolean {
-  return error instanceof ApiFailure && [400, 403, 409, 413, 422].includes(error.status);
+  return isLastingRefusal(error) || isConflict(error);
 }
 
 /** A write into a namespace that is being deleted: it can't succeed any more, and needs no report. */

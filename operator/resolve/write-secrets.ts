@@ -2,7 +2,7 @@
 // children at once. Where the API server refuses a write for good (a quota, a policy), or something else keeps changing the Secret,
 // only that object goes without its new credential. Any other failure ends the run, and is thrown once the writes under way have ended.
 
-import { ApiFailure } from "../kube/api.ts";
+import { type ApiFailure, isLastingRefusal } from "../kube/api.ts";
 import { SecretContested } from "../kube/repairs.ts";
 import { kindLabel, nameLabel } from "../model/secret-names.ts";
 import { type Result, refuse } from "../model/verdict.ts";
@@ -123,10 +123,8 @@ function withoutAll(resolved: ProjectResolution, refused: Refused): ProjectResol
   return { ...resolved, ...rest, signing: notWritten(refused) };
 }
 
-/** 403 of a quota or of missing rights, 413 and 422 of a policy: the same request fails again until somebody acts. */
 function isRefusal(error: unknown): error is Refusal {
-  if (error instanceof SecretContested) return true;
-  return error instanceof ApiFailure && [400, 403, 413, 422].includes(error.status);
+  return error instanceof SecretContested || isLastingRefusal(error);
 }
 
 function notWritten({ write, failure }: Refused): ReturnType<typeof refuse> {

@@ -12,7 +12,15 @@
 import { keyOfProject } from "../../core/config/config-keys.ts";
 import type { Secret } from "../../core/manifests/object.ts";
 import type { Monotonic } from "../../core/timers.ts";
-import { ApiFailure, isConflict, isForbidden, type KubeApi, type KubeObject, type ObjectName } from "../kube/api.ts";
+import {
+  isConflict,
+  isForbidden,
+  isNotFound,
+  isRefusedWrite,
+  type KubeApi,
+  type KubeObject,
+  type ObjectName,
+} from "../kube/api.ts";
 import type { Repairs } from "../kube/repairs.ts";
 import { namespaceType, secretType } from "../kube/resource-types.ts";
 import { purgeFinalizersOf, setterOf } from "../model/finalizer.ts";
@@ -223,7 +231,7 @@ async function unlessRefused(
   } catch (error) {
     // Two installations want the Project: one gets it with all that it has.
     if (kind === "Project" && isConflict(error)) throw secretChanged(name, error);
-    if (error instanceof ApiFailure && [400, 403, 404, 409, 413, 422].includes(error.status)) return undefined;
+    if (isRefusedWrite(error) || isNotFound(error)) return undefined;
     throw error;
   }
 }

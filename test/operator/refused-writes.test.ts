@@ -38,7 +38,7 @@ async function breakSecretWrites(namespace: string): Promise<void> {
   };
   const members = { metadata: { name: "away" }, webhooks: [webhook] };
   await register("ValidatingWebhookConfiguration", "validatingwebhookconfigurations", members);
-  // The API server hears of it by a watch.
+  // The API server learns of it through a watch.
   await sleep(2_000);
 }
 
