@@ -7,10 +7,18 @@ import { isForbidden, type KubeReader } from "../kube/api.ts";
 import { joinSignals, startDeadline } from "../kube/deadline.ts";
 import { customTypes, definitionType } from "../kube/resource-types.ts";
 
+export interface DefinitionFound {
+  readonly uid: string;
+  /** Milliseconds since 1970, a whole second. */
+  readonly createdAt: number;
+  /** Of its last change. */
+  readonly resourceVersion: string;
+}
+
 export type DefinitionState =
-  | { readonly what: "present"; readonly uid: string; readonly createdAt: number }
+  | ({ readonly what: "present" } & DefinitionFound)
   /** It is being deleted: its objects go first, then the definition. */
-  | { readonly what: "terminating"; readonly uid: string; readonly createdAt: number }
+  | ({ readonly what: "terminating" } & DefinitionFound)
   | { readonly what: "gone" }
   /** The right to read it is missing; `error` = the answer of the API server. */
   | { readonly what: "unknown"; readonly error: unknown };
@@ -28,9 +36,9 @@ export function createReadDefinition(reader: Pick<KubeReader, "get">): ReadDefin
     try {
       const found = await reader.get(definitionType, { namespace: "", name: definitionNameOf(kind) });
       if (found === undefined) return { what: "gone" };
-      const { uid, deletionTimestamp, creationTimestamp } = found.metadata;
+      const { uid, deletionTimestamp, creationTimestamp, resourceVersion } = found.metadata;
       const createdAt = Date.parse(creationTimestamp ?? "") || 0;
-      return { what: deletionTimestamp === undefined ? "present" : "terminating", uid, createdAt };
+      return { what: deletionTimestamp === undefined ? "present" : "terminating", uid, createdAt, resourceVersion };
     } catch (error) {
       if (isForbidden(error)) return { what: "unknown", error };
       throw error;

@@ -2,7 +2,7 @@
 
 import type { KubeObject } from "../kube/api.ts";
 import { isDeleting } from "../model/project-objects.ts";
-import type { DefinitionAnswer } from "./definitions.ts";
+import type { DefinitionAnswer, DefinitionFound } from "./definitions.ts";
 
 /** What the watch delivered. */
 export type ObjectChange =
@@ -44,7 +44,17 @@ export function wentWithDefinition({ reported, later }: Deletion, { state, first
   const isReplaced = later.some((change) => change.asked <= asked);
   if (state.what === "terminating" && !isReplaced) return true;
   const isAnother = first !== undefined && first !== state.uid;
-  return isAnother && (Date.parse(reported.metadata.creationTimestamp ?? "") || 0) < state.createdAt;
+  return isAnother && isOlder(reported, state);
+}
+
+/**
+ * Timestamps count whole seconds, in which a definition is deleted, made anew and its objects too. Within one second the object is the younger
+ * one if it was changed after the definition was; else it may be either, and its data are kept.
+ */
+function isOlder({ metadata }: KubeObject, { createdAt, resourceVersion }: DefinitionFound): boolean {
+  const objectCreatedAt = Date.parse(metadata.creationTimestamp ?? "") || 0;
+  if (objectCreatedAt !== createdAt) return objectCreatedAt < createdAt;
+  return !(Number(metadata.resourceVersion) > Number(resourceVersion));
 }
 
 /** True for a change of the deleted object itself, false for one of an object that was recreated under its name. */

@@ -100,6 +100,14 @@ export const lossMutations: readonly Mutation[] = [
     caughtBy: ["test/unit/operator/keyring/rotate-fleet-ring.test.ts"],
   },
   {
+    name: "object-and-definition-of-one-second",
+    harm: "Data are deleted of an object that went with its definition when the next definition was made in the second in which the object was",
+    file: "operator/watch/deletion.ts",
+    find: "if (objectCreatedAt !== createdAt) return objectCreatedAt < createdAt;",
+    replace: "if (objectCreatedAt !== createdAt || createdAt > 0) return objectCreatedAt < createdAt;",
+    caughtBy: ["test/unit/operator/watch/deletion.test.ts"],
+  },
+  {
     name: "deleted-definition-deletes-its-objects",
     harm: "Deleting a CRD revokes all keys of its kind for good, and purges data",
     file: "operator/watch/deletion.ts",

@@ -1,7 +1,9 @@
-// Objects that are made anew and deleted, again and again, under the name of one whose deletion waits.
+// The deletion of an object that waits: whether the object went with its definition, and others that are made anew and deleted, again and
+// again, under its name.
 
 import { describe, expect, test } from "vitest";
-import { type Deletion, withLater } from "../../../../operator/watch/deletion.ts";
+import type { DefinitionState } from "../../../../operator/watch/definitions.ts";
+import { type Deletion, wentWithDefinition, withLater } from "../../../../operator/watch/deletion.ts";
 import { HeldDeletions } from "../../../../operator/watch/held-deletions.ts";
 import { manualTime } from "../../../support/time/manual-time.ts";
 import { served } from "./scripted-reader.ts";
@@ -32,7 +34,7 @@ describe("objects that were made anew and deleted under one name", () => {
   test("end with what the last of them is, once the definition is read", async () => {
     const time = manualTime();
     const sink = sinkRecord();
-    const present = Promise.withResolvers<{ what: "present"; uid: string; createdAt: number }>();
+    const present = Promise.withResolvers<DefinitionState>();
     const read = () => present.promise;
     const guard = new HeldDeletions({ kind: "ApiKey", sink, timers: time.timers, onReadFailed: () => undefined, read });
     guard.upserted(made(1), undefined, true);
@@ -42,9 +44,30 @@ describe("objects that were made anew and deleted under one name", () => {
       guard.removed(made(number), false);
     }
     guard.upserted(made(5), undefined, false);
-    present.resolve({ what: "present", uid: "first", createdAt: 0 });
+    present.resolve({ what: "present", uid: "first", createdAt: 0, resourceVersion: "1" });
     await time.advance(0);
     expect(sink.view.get("a/one")).toEqual(made(5));
     expect([guard.held(), guard.isKept("a", "one")]).toEqual([[], false]);
+  });
+});
+
+describe("an object that was made in the very second in which the definition that stands was", () => {
+  const deletion = (version: number): Deletion => ({
+    reported: made(version),
+    actual: undefined,
+    isHeld: false,
+    asked: 1,
+    later: [],
+  });
+  const createdAt = Date.parse("2026-03-02T00:00:00Z");
+  const state: DefinitionState = { what: "present", uid: "second", createdAt, resourceVersion: "5" };
+  const answer = { state, asked: 1, first: "first", former: "first" };
+
+  test("went with the definition before, unless it was changed after the one that stands", () => {
+    expect([4, 5, 6].map((version) => wentWithDefinition(deletion(version), answer))).toEqual([true, true, false]);
+  });
+
+  test("did not go with any when no other definition was ever seen", () => {
+    expect(wentWithDefinition(deletion(4), { ...answer, first: "second" })).toBe(false);
   });
 });

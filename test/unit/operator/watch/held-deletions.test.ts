@@ -15,9 +15,14 @@ const leaving = { deletionTimestamp: "2026-02-01T00:00:00Z", finalizers: ["jsonp
 const two = (version: number) => ({ ...served("two", version, { creationTimestamp: madeAt }), ...ofShop });
 const never = new AbortController().signal;
 const unknown: DefinitionState = { what: "unknown", error: new Error("no right") };
-const stands: DefinitionState = { what: "present", uid: "first", createdAt: Date.parse(madeAt) };
+const stands: DefinitionState = { what: "present", uid: "first", createdAt: Date.parse(madeAt), resourceVersion: "1" };
 const terminating: DefinitionState = { ...stands, what: "terminating" };
-const another: DefinitionState = { what: "present", uid: "second", createdAt: Date.parse("2026-03-01T00:00:00Z") };
+const another: DefinitionState = {
+  what: "present",
+  uid: "second",
+  createdAt: Date.parse("2026-03-01T00:00:00Z"),
+  resourceVersion: "5",
+};
 
 let sink: SinkRecord;
 let guard: HeldDeletions;

@@ -12,7 +12,12 @@ const made = (name: string, version: number, more: object): KubeObject => ({
   ...served(name, version, { uid: `${name}-${version}`, ...more }),
   spec: { projectRef: { name: "shop" } },
 });
-const standing = (uid: string): DefinitionState => ({ what: "present", uid, createdAt: Date.parse("2026-01-01") });
+const standing = (uid: string): DefinitionState => ({
+  what: "present",
+  uid,
+  createdAt: Date.parse("2026-01-01"),
+  resourceVersion: "1",
+});
 
 test("objects are held by the definition that they went with, and released by it alone", async () => {
   const time = manualTime();
