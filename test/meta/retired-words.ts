@@ -68,6 +68,7 @@ export const retiredWords: readonly RetiredWord[] = [
   { words: ["hurry"], write: "retryNow" },
   { words: ["nobodys"], write: "noOwners" },
   { words: ["standings"], write: "objects, states" },
+  { words: ["document prefix"], write: "objectKeyPrefix: a document is a root key's" },
 ];
 
 /** Names that stay as they are, because stored data or files of other programs have them. */

@@ -190,8 +190,8 @@ describe("a store on a Cluster", () => {
       times += 1;
       for (let n = 0; n < 3; n += 1) expect(await read()).toEqual(stored);
     };
-    const { document, ids: set } = collectionKeys(collection);
-    const half = new Set(ids.filter((_, n) => n % 2 === 0).map((id) => document(id)));
+    const { objectKey, ids: set } = collectionKeys(collection);
+    const half = new Set(ids.filter((_, n) => n % 2 === 0).map((id) => objectKey(id)));
     await moveSlot(cluster, slotOf(set), { pauseMs: 1, first: (key) => half.has(key), between });
     await between();
     expect(times).toBeGreaterThan(1);

@@ -1,4 +1,4 @@
-// Pages behind a position and candidates of a scan: ranges of a sorted set's members by their bytes, then the documents they point to.
+// Pages behind a position and candidates of a scan: ranges of a sorted set's members by their bytes, then the objects they name.
 
 import type { FieldQuery, KeysetPage, KeysetRange, ObjectLists } from "../ports/lists.ts";
 import type { Owner } from "../ports/refs.ts";
@@ -9,7 +9,7 @@ import { idsOf, type PageParts, setOf, whole, withIndex } from "./pages.ts";
 import type { RangesReply } from "./range-scripts.ts";
 import { neverStale } from "./store-script.ts";
 
-/** Documents that one call is asked for, at most. */
+/** Objects that one call is asked for, at most. */
 const objectsPerCall = 250;
 
 type KeysetPages = Pick<ObjectLists, "pageAfter" | "candidates" | "readObjects">;
@@ -40,7 +40,7 @@ export function createKeysetPages(parts: PageParts): KeysetPages {
     async *readObjects(collection, ids) {
       const keys = collectionKeys(collection);
       for (let at = 0; at < ids.length; ) {
-        const { done, texts } = await scripts.documents(keys, ids.slice(at, at + objectsPerCall));
+        const { done, texts } = await scripts.readMany(keys, ids.slice(at, at + objectsPerCall));
         if (texts.length > 0) yield texts;
         at += done;
       }

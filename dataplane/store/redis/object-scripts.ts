@@ -101,8 +101,8 @@ export interface ObjectScripts {
   /** Undefined when there is none, or `owner` doesn't own it. */
   read(keys: CollectionKeys, id: string, owner?: string): Promise<OwnedObject | undefined>;
   page(call: ReadPage): Promise<PagePart | "stale">;
-  /** Reads as many of the documents as fit; `done` says how many ids were done with. */
-  documents(keys: CollectionKeys, ids: readonly string[]): Promise<TextsPart>;
+  /** Reads as many of the objects as fit; `done` says how many ids were done with. */
+  readMany(keys: CollectionKeys, ids: readonly string[]): Promise<TextsPart>;
   scan(call: ScanObjects): Promise<ScanReply>;
 }
 
@@ -115,12 +115,12 @@ export function createObjectScripts(redisClient: RedisClient): ObjectScripts {
   const remove = storeScript("remove-object-n", "write");
   const read = storeScript("read-object-2", "read");
   const page = storeScript("read-page-2", "read");
-  const documents = storeScript("read-documents-n", "read");
+  const readMany = storeScript("read-objects-n", "read");
   const scan = storeScript("scan-objects-1", "read");
 
   return {
     async create({ keys, version, maxObjects, id, owner, text, entries, record }) {
-      const own = [keys.indexSet, keys.ids, keys.owned(owner), keys.document(id), ...indexKeys(keys, entries)];
+      const own = [keys.indexSet, keys.ids, keys.owned(owner), keys.objectKey(id), ...indexKeys(keys, entries)];
       const args = [version, maxObjects, id, owner, text, ...entries.map(({ value }) => value)];
       const reply = await create({
         keys: own,
@@ -130,17 +130,17 @@ export function createObjectScripts(redisClient: RedisClient): ObjectScripts {
       return repeatedBy(reply) ?? objectCode(createScript.name, reply);
     },
     async replace({ keys, version, previous, id, owner, text, moves }) {
-      const own = [keys.indexSet, keys.document(id), ...indexKeys(keys, moves)];
+      const own = [keys.indexSet, keys.objectKey(id), ...indexKeys(keys, moves)];
       const args = [version, previous, id, owner, text, ...moves.flatMap(({ before, after }) => [before, after])];
       return objectCode(replace.name, scriptReply(await redisClient.run(replace, own, args)));
     },
     async remove({ keys, version, previous, id, owner, entries }) {
-      const own = [keys.indexSet, keys.ids, keys.owned(owner), keys.document(id), ...indexKeys(keys, entries)];
+      const own = [keys.indexSet, keys.ids, keys.owned(owner), keys.objectKey(id), ...indexKeys(keys, entries)];
       const args = [version, previous, id, owner, ...entries.map(({ value }) => value)];
       return objectCode(remove.name, scriptReply(await redisClient.run(remove, own, args)));
     },
     async read(keys, id, owner = "") {
-      const reply = scriptReply(await redisClient.run(read, [keys.ids, keys.document(id)], [id, owner]));
+      const reply = scriptReply(await redisClient.run(read, [keys.ids, keys.objectKey(id)], [id, owner]));
       if (reply.code === code.not_found) return undefined;
       return { text: textOf(reply.rest[0]), owner: textOf(reply.rest[1]) };
     },
@@ -150,16 +150,15 @@ export function createObjectScripts(redisClient: RedisClient): ObjectScripts {
       const [count, texts, rest] = reply.rest;
       return { count: numberOf(count), texts: textsOf(texts), rest: textsOf(rest) };
     },
-    async documents(keys, ids) {
-      const reply = scriptReply(await redisClient.run(documents, ids.map(keys.document), [bytesPerCall]));
+    async readMany(keys, ids) {
+      const reply = scriptReply(await redisClient.run(readMany, ids.map(keys.objectKey), [bytesPerCall]));
       const done = numberOf(reply.rest[0]);
       // Who reads on behind it would never come to an end.
-      if (done === 0)
-        throw new RedisFault(`The script ${documents.name} read none of the documents`, { code: "REPLY" });
+      if (done === 0) throw new RedisFault(`The script ${readMany.name} read none of the objects`, { code: "REPLY" });
       return { done, texts: textsOf(reply.rest[1]) };
     },
     async scan({ keys, set, after }) {
-      const args = [keys.documentPrefix, after, objectsPerScan, bytesPerCall];
+      const args = [keys.objectKeyPrefix, after, objectsPerScan, bytesPerCall];
       const reply = scriptReply(await redisClient.run(scan, [set], args));
       return { texts: textsOf(reply.rest[0]), after: textOf(reply.rest[1]) || undefined };
     },
@@ -175,7 +174,7 @@ function pageArguments(call: ReadPage): readonly (string | number)[] {
   const { version = "*", begin = "", keys, idIs, offset, limit, descending } = call;
   // The first text after all that begin so: what ends in the separator, the lowest byte, goes on with the next one.
   const after = begin === "" ? "" : `${begin.slice(0, -separator.length)}\u0001`;
-  return [version, begin, after, keys.documentPrefix, idIs, offset, limit, descending ? 1 : 0, bytesPerCall];
+  return [version, begin, after, keys.objectKeyPrefix, idIs, offset, limit, descending ? 1 : 0, bytesPerCall];
 }
 
 function objectCode(script: string, reply: ScriptReply): ObjectCode {

@@ -47,7 +47,7 @@ export function createObjects(parts: ObjectParts): ObjectReads & ObjectWrites {
         const found = await scripts.read(keys, id, owner);
         return found && { text: found.text };
       }
-      const text = await joinedReads.read(keys.document(id));
+      const text = await joinedReads.read(keys.objectKey(id));
       return text === undefined ? undefined : { text };
     },
     async replace(collection, object, previous) {

@@ -1,5 +1,5 @@
-// Pages, counts and scans of a collection: one script reads the members of a sorted set by rank and their documents; a page
-// of more than 1 MiB takes further calls, which read the documents that the first one named.
+// Pages, counts and scans of a collection: one script reads the members of a sorted set by rank and their objects; a page
+// of more than 1 MiB takes further calls, which read the objects that the first one named.
 
 import { WriteConflict } from "../../../core/errors/store-errors.ts";
 import type { RedisClient } from "../../../core/redis/redis-client.ts";
@@ -126,5 +126,5 @@ export function whole(
   reply: PagePart,
   range: Pick<PageRange, "maxLength" | "beforeMore">,
 ): Promise<Page> {
-  return completePage(reply, (ids) => scripts.documents(keys, ids), range);
+  return completePage(reply, (ids) => scripts.readMany(keys, ids), range);
 }

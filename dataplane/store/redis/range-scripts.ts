@@ -55,7 +55,7 @@ export function createRangeScripts(redisClient: RedisClient): RangeScripts {
   return {
     async ranges(call) {
       const { keys, set, version = "*", idIs, offset, limit, descending, counted, shown } = call;
-      const first = [version, keys.documentPrefix, idIs, offset, limit, descending ? 1 : 0, bytesPerCall];
+      const first = [version, keys.objectKeyPrefix, idIs, offset, limit, descending ? 1 : 0, bytesPerCall];
       const args = [...first, counted.length, ...bounds(counted), ...bounds(shown)];
       const reply = scriptReply(await redisClient.run(readRanges, [set, keys.indexSet], args));
       if (reply.code === code.stale_index_set) return "stale";

@@ -35,7 +35,7 @@ function stored(id: string, text: string, value: string): Record<string, string>
 }
 
 describe("create-object", () => {
-  it("stores the document, its id, its owner's id and both index entries", async () => {
+  it("stores the object, its id, its owner's id and both index entries", async () => {
     expect(await create()).toBe(code.done);
     expect(await bench.contents()).toEqual(stored("id1", '{"a":1}', "3x"));
   });
@@ -53,8 +53,8 @@ describe("create-object", () => {
     expect(await bench.contents()).toEqual(before);
   });
 
-  it("fails on a document's or the ids' key of a wrong type, and leaves nothing", async () => {
-    for (const key of [keys.document("id1"), keys.ids]) {
+  it("fails on an object's or the ids' key of a wrong type, and leaves nothing", async () => {
+    for (const key of [keys.objectKey("id1"), keys.ids]) {
       await bench.client.flushall();
       await bench.client.set(key, "foreign");
       await expect(create()).rejects.toMatchObject({ name: "RedisFault" });
@@ -99,9 +99,9 @@ describe("replace-object", () => {
   });
 
   it("fails on a key of a wrong type and leaves it", async () => {
-    await bench.client.set(keys.document("id1"), "foreign");
+    await bench.client.set(keys.objectKey("id1"), "foreign");
     await expect(replace("foreign", "{}")).rejects.toMatchObject({ name: "RedisFault" });
-    expect(await bench.contents()).toEqual({ [keys.document("id1")]: "foreign" });
+    expect(await bench.contents()).toEqual({ [keys.objectKey("id1")]: "foreign" });
   });
 });
 
@@ -138,7 +138,7 @@ describe("read-object", () => {
     expect(await scripts().read(keys, "id", owner)).toBeUndefined();
     expect(await scripts().read(keys, "id")).toBeUndefined();
     expect(await scripts().read(keys, "id11")).toBeUndefined();
-    await bench.client.del(keys.document("id1"));
+    await bench.client.del(keys.objectKey("id1"));
     expect(await scripts().read(keys, "id1")).toBeUndefined();
   });
 });
@@ -176,19 +176,19 @@ describe("read-page", () => {
     expect(await scripts().page(page)).toEqual({ count: 0, texts: [], rest: [] });
   });
 
-  it("stops before 1 MiB and names the rest, which read-documents reads", async () => {
+  it("stops before 1 MiB and names the rest, which read-objects reads", async () => {
     const text = JSON.stringify("x".repeat(250 * 1024));
     for (const n of [1, 2, 3, 4, 5, 6]) await scripts().create(newObject(`id${n}`, text));
     const reply = await scripts().page(page);
     if (reply === "stale") throw new Error("Not an index");
     expect([reply.count, reply.texts.length, reply.rest]).toEqual([6, 4, ["id5", "id6"]]);
-    const { done, texts } = await scripts().documents(keys, reply.rest);
+    const { done, texts } = await scripts().readMany(keys, reply.rest);
     expect([done, texts.length]).toEqual([2, 2]);
   });
 });
 
-describe("a script that reads documents", () => {
-  /** Keys that were found meanwhile, by Redis' own count: documents, and a few sorted sets. */
+describe("a script that reads objects", () => {
+  /** Keys that were found meanwhile, by Redis' own count: objects, and a few sorted sets. */
   async function foundBy<T>(call: () => Promise<T>): Promise<{ readonly found: number; readonly reply: T }> {
     const hits = async () => Number(/keyspace_hits:(\d+)/.exec(await bench.client.info("stats"))?.[1]);
     const before = await hits();
@@ -200,7 +200,7 @@ describe("a script that reads documents", () => {
 
   it.each([
     ["read-page", async () => await scripts().page(page)],
-    ["read-documents", async () => await scripts().documents(keys, ids)],
+    ["read-objects", async () => await scripts().readMany(keys, ids)],
     ["scan-objects", async () => await scripts().scan({ keys, set: keys.ids, after: "" })],
   ] as const)(
     "reads no more large ones than it has room for, however small those before them are: %s",
@@ -216,19 +216,19 @@ describe("a script that reads documents", () => {
   );
 });
 
-describe("read-documents and scan-objects", () => {
-  it("leave out documents that are gone, and do with at least one", async () => {
+describe("read-objects and scan-objects", () => {
+  it("leave out objects that are gone, and do with at least one", async () => {
     const large = JSON.stringify("x".repeat(2 * 1024 * 1024));
     await create("id1", large);
     await create("id2", "2");
     await bench.client.set("unrelated", "1");
-    expect(await scripts().documents(keys, ["gone", "id1", "id2"])).toEqual({ done: 2, texts: [large] });
-    expect(await scripts().documents(keys, ["id2", "gone"])).toEqual({ done: 2, texts: ["2"] });
+    expect(await scripts().readMany(keys, ["gone", "id1", "id2"])).toEqual({ done: 2, texts: [large] });
+    expect(await scripts().readMany(keys, ["id2", "gone"])).toEqual({ done: 2, texts: ["2"] });
   });
 
   it("scan on after the member that they are given, to the end", async () => {
     await bench.client.zadd(keys.ids, ...Array.from({ length: 300 }, (_, n) => [0, `id${n + 100}\0${owner}`]).flat());
-    for (let n = 100; n < 400; n += 1) await bench.client.call("JSON.SET", keys.document(`id${n}`), "$", String(n));
+    for (let n = 100; n < 400; n += 1) await bench.client.call("JSON.SET", keys.objectKey(`id${n}`), "$", String(n));
     const call = { keys, set: keys.ids, after: "" };
     const first = await scripts().scan(call);
     expect([first.texts[0], first.texts.length, first.after]).toEqual(["100", 250, `id349\0${owner}`]);

@@ -17,7 +17,7 @@ const all = { from: "[3", to: "(4" };
 beforeEach(async () => {
   for (const [n, id] of ids.entries()) {
     await bench.client.zadd(keys.index(1), 0, `3${n}\0${id}`);
-    await bench.client.call("JSON.SET", keys.document(id), "$", textOf(n));
+    await bench.client.call("JSON.SET", keys.objectKey(id), "$", textOf(n));
   }
   await bench.client.hset(keys.indexSet, "version", "v1");
 });
@@ -76,7 +76,7 @@ describe("read-ranges", () => {
 
   it("leaves the ids for another call that would make more than a mebibyte", async () => {
     const large = `"${"x".repeat(600 * 1024)}"`;
-    for (const id of ids.slice(0, 3)) await bench.client.call("JSON.SET", keys.document(id), "$", large);
+    for (const id of ids.slice(0, 3)) await bench.client.call("JSON.SET", keys.objectKey(id), "$", large);
     expect(await read({ limit: 3 })).toMatchObject({ texts: [large], rest: ids.slice(1, 3), last: `32\0${ids[2]}` });
   });
 

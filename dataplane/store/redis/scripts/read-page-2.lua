@@ -1,7 +1,7 @@
--- Purpose: a page of a sorted set's members by rank, with the texts of their documents, and how many members there are.
--- KEYS: 1 sorted set, 2 index set; the documents' keys are derived: which they are, only the set knows, and they share its slot
+-- Purpose: a page of a sorted set's members by rank, with the texts of the objects they name, and how many members there are.
+-- KEYS: 1 sorted set, 2 index set; the objects' keys are derived: which they are, only the set knows, and they share its slot
 -- ARGV: 1 version of the index set, "*" when the sorted set is not an index, 2 what every member of the page begins with ("" = all),
---       3 the first text after those, 4 prefix of the documents' keys, 5 which part of a member the id is: "first" or "last",
+--       3 the first text after those, 4 prefix of the objects' keys, 5 which part of a member the id is: "first" or "last",
 --       6 offset, 7 limit, 8 "1" for descending, 9 maximum number of bytes
 -- Returns: {done, count, texts, ids of the page that are still to be read} | {stale_index_set}
 local code = { done = 0, stale_index_set = 1 }

@@ -1,7 +1,7 @@
--- Purpose: a page of those members of a sorted set that lie in one of several ranges, with the texts of their documents, and how many
--- members the ranges hold.
--- KEYS: 1 sorted set, 2 index set; the documents' keys are derived: which they are, only the set knows, and they share its slot
--- ARGV: 1 version of the index set, "*" when the sorted set is not an index, 2 prefix of the documents' keys, 3 which part of a member
+-- Purpose: a page of those members of a sorted set that lie in one of several ranges, with the texts of the objects they name, and
+-- how many members the ranges hold.
+-- KEYS: 1 sorted set, 2 index set; the objects' keys are derived: which they are, only the set knows, and they share its slot
+-- ARGV: 1 version of the index set, "*" when the sorted set is not an index, 2 prefix of the objects' keys, 3 which part of a member
 --       the id is: "first" or "last", 4 offset, 5 limit, 6 "1" for descending, 7 maximum number of bytes, 8 number of ranges to count, then two
 --       bounds of each of those, then two bounds of each range of the page: bounds as of ZRANGE BYLEX, ranges in the page's order
 -- Returns: {done, count, texts, ids of the page that are still to be read, last member of the page when there are more, else ""}

@@ -1,5 +1,5 @@
--- Purpose: reads documents until they make enough bytes for one call.
--- KEYS: documents
+-- Purpose: reads objects until they make enough bytes for one call.
+-- KEYS: the objects
 -- ARGV: 1 maximum number of bytes
 -- Returns: {done, how many of the keys were done with, texts}
 local code = { done = 0 }
