@@ -18,9 +18,9 @@ import {
 } from "../operation/plan.ts";
 import { authorizedPreconditions, beginWork, endWork, receiveBody, requireBody } from "../operation/work.ts";
 import { createObject, deleteObject, type ObjectContext, type ObjectDeps, readObject, updateObject } from "./crud.ts";
-import { type PreparedList, prepareList } from "./list/context.ts";
 import { validateList } from "./list/query.ts";
 import { chosenFieldsOf } from "./list/query-parameters.ts";
+import { planQuery, type QueryPlan } from "./list/query-plan.ts";
 import { listObjects } from "./list/run.ts";
 import type { CollectionPreparer } from "./prepare-collection.ts";
 
@@ -34,9 +34,9 @@ export interface ObjectsPlan extends OperationPlan, ObjectContext {
   readonly preconditions: undefined;
   /** The collection's absolute URL. */
   readonly url: string;
-  /** Of a list, what it asks for. */
-  readonly list: PreparedList | undefined;
-  /** Of a request for one object, what is shown of it; undefined = everything. */
+  /** How a list is answered; undefined for other requests. */
+  readonly list: QueryPlan | undefined;
+  /** What a request for one object is shown of it; undefined = everything. */
   readonly fields: Selection | undefined;
 }
 
@@ -55,7 +55,7 @@ export function planObjects(deps: PlanDeps, input: PlanInput, { target, resource
     rules: { schema: resource.schema, maxBytes: maxObjectBytes(config.limits) },
     preconditions: undefined,
     url: `${input.base}/api/${target.resource}`,
-    list: isList ? prepareList(validateList(input.query, resource.schema, config), resource.config.indexes) : undefined,
+    list: isList ? planQuery(validateList(input.query, resource.schema, config), resource.config.indexes) : undefined,
     fields: isOne && input.query !== "" ? chosenFieldsOf(input.query, resource.schema) : undefined,
   };
 }
@@ -71,12 +71,21 @@ export function carryOutObjects(deps: ObjectsDeps, plan: ObjectsPlan, exchange: 
 }
 
 function read(deps: ObjectsDeps, plan: ObjectsPlan, context: ObjectContext, exchange: Exchange): Promise<Answer> {
-  const { store, list, url, resource, fields } = plan;
+  const { store, list, url, resource, fields, collection, grant } = plan;
   if (list === undefined) return readObject(store, context, idOf(exchange), fields);
-  const onIndexMissing = () => deps.preparer.forget(resource);
-  // A scan waits for a semaphore of its own, and would hold its project's share for long.
-  const onScan = () => endWork(exchange, undefined);
-  return listObjects(store, context, { ...list, url, onIndexMissing, scanSemaphore: deps.scanSemaphore, onScan });
+  return listObjects({
+    store,
+    collection,
+    indexes: resource.config.indexes,
+    visible: grant.visible,
+    plan: list,
+    preconditions: context.preconditions,
+    url,
+    scanSemaphore: deps.scanSemaphore,
+    onIndexMissing: () => deps.preparer.forget(resource),
+    // A scan waits for a semaphore of its own, and would hold its project's share for long.
+    onScan: () => endWork(exchange, undefined),
+  });
 }
 
 async function write(

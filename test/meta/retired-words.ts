@@ -68,6 +68,10 @@ export const retiredWords: readonly RetiredWord[] = [
   { words: ["hurry"], write: "retryNow" },
   { words: ["nobodys"], write: "noOwners" },
   { words: ["standings"], write: "objects, states" },
+  { words: ["restrictions"], write: "FieldConstraints" },
+  { words: ["index use", "candidate uses"], write: "IndexScan" },
+  { words: ["prepared list"], write: "QueryPlan" },
+  { words: ["united"], write: "union", as: "name" },
   { words: ["document prefix"], write: "objectKeyPrefix: a document is a root key's" },
 ];
 

@@ -4,15 +4,15 @@
 import { elementsOf, valueAt } from "../../../core/json/members.ts";
 import { encodedStringBytes, encodeSortValue } from "../../store/order.ts";
 import {
-  above,
-  absent,
-  beginningWith,
-  below,
+  complement,
+  contains,
   equalTo,
-  holds,
-  outside,
-  present,
-  united,
+  greaterThan,
+  lessThan,
+  missingOrNull,
+  notNull,
+  startingWith,
+  union,
   type ValueRange,
 } from "../../store/ranges.ts";
 import type { Filter } from "./filters.ts";
@@ -50,12 +50,12 @@ function evaluate(filter: Filter): Evaluation {
       return different(equalToAny(values));
     case "gt":
     case "ge":
-      return inRanges(values.map((value) => above(encodeSortValue(value), operator === "ge")));
+      return inRanges(values.map((value) => greaterThan(encodeSortValue(value), operator === "ge")));
     case "lt":
     case "le":
-      return inRanges(values.map((value) => below(encodeSortValue(value), operator === "le")));
+      return inRanges(values.map((value) => lessThan(encodeSortValue(value), operator === "le")));
     case "exists":
-      return text === "true" ? inRanges(present) : { ...inRanges(absent), constant: encodeSortValue(undefined) };
+      return text === "true" ? inRanges(notNull) : { ...inRanges(missingOrNull), constant: encodeSortValue(undefined) };
     case "starts":
       return starting(text);
     case "contains":
@@ -64,8 +64,8 @@ function evaluate(filter: Filter): Evaluation {
 }
 
 function inRanges(given: readonly ValueRange[]): Evaluation {
-  const ranges = united(given);
-  return { ranges, isExact: true, meets: (value) => holds(ranges, encodeSortValue(value)) };
+  const ranges = union(given);
+  return { ranges, isExact: true, meets: (value) => contains(ranges, encodeSortValue(value)) };
 }
 
 function equalToAny(values: readonly string[]): Evaluation {
@@ -76,7 +76,7 @@ function equalToAny(values: readonly string[]): Evaluation {
   const long = wanted.filter(({ exact }) => !exact);
   const [only, ...others] = wanted;
   return {
-    ranges: others.length === 0 ? wanted.map(({ key }) => equalTo(key)) : united(wanted.map(({ key }) => equalTo(key))),
+    ranges: others.length === 0 ? wanted.map(({ key }) => equalTo(key)) : union(wanted.map(({ key }) => equalTo(key))),
     isExact,
     ...(isExact && only !== undefined && others.length === 0 && { constant: only.key }),
     meets(value) {
@@ -89,7 +89,7 @@ function equalToAny(values: readonly string[]): Evaluation {
 function different(same: Evaluation): Evaluation {
   const meets = (value: string | undefined): boolean => !same.meets(value);
   return same.isExact && same.ranges !== undefined
-    ? { ranges: outside(same.ranges), isExact: true, meets }
+    ? { ranges: complement(same.ranges), isExact: true, meets }
     : { isExact: false, meets };
 }
 
@@ -97,7 +97,7 @@ function starting(beginning: string): Evaluation {
   const text = JSON.stringify(beginning);
   return {
     // Of a longer one the encoding is cut: what begins with that may go on in another way.
-    ranges: [beginningWith(encodeSortValue(text))],
+    ranges: [startingWith(encodeSortValue(text))],
     isExact: Buffer.byteLength(beginning) <= encodedStringBytes,
     meets: (value) => stringIn(value)?.startsWith(beginning) === true,
   };
