@@ -10,7 +10,7 @@ import type { PasswordCost } from "../core/password/hash-password.ts";
 import { createAnonymousWrites } from "./admission/anonymous-writes.ts";
 import { createFairShareLimiter } from "./admission/fair-share.ts";
 import { withLocalBuckets } from "./admission/local-buckets.ts";
-import { createAnswerBudget, createBodyBudgets } from "./admission/memory-budgets.ts";
+import { createBodyBudgets, createResponseBudget } from "./admission/memory-budgets.ts";
 import { createRateLimits, type ObserveLimited } from "./admission/rate-limits.ts";
 import { createAuthentication } from "./authenticate/create-authentication.ts";
 import type { Directory } from "./config/directory.ts";
@@ -111,8 +111,8 @@ export async function startDataPlane(options: DataPlaneOptions): Promise<DataPla
   const lifecycle = { stopping: false };
   const plans = createKeptPlans<KeptPlan>();
   const endDropping = directory.onChange(plans.drop);
-  const answerBudget = createAnswerBudget<Exchange>((exchange) => exchange.project);
-  const observer = createRequestObserver({ metrics, usage, accessLog: createAccessLog(logger, clock), answerBudget });
+  const responseBudget = createResponseBudget<Exchange>((exchange) => exchange.project);
+  const observer = createRequestObserver({ metrics, usage, accessLog: createAccessLog(logger, clock), responseBudget });
 
   const pipeline = {
     store,
@@ -126,7 +126,7 @@ export async function startDataPlane(options: DataPlaneOptions): Promise<DataPla
     fairShare: createFairShareLimiter(clock),
     lock: createDocumentLock(),
     bodyBudgets: createBodyBudgets(),
-    answerBudget,
+    responseBudget,
     plans,
     countersOf: observer.countersOf,
     descriptions: createDescriptions(),

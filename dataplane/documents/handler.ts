@@ -3,8 +3,8 @@
 
 import type { RootKeyConfig } from "../../core/config/types.ts";
 import { authorizeDocument, type DocumentGrant, requireReadToo } from "../authorize/authorize.ts";
-import type { Answer } from "../http/answer.ts";
 import type { Exchange } from "../http/exchange.ts";
+import type { HttpResponse } from "../http/response.ts";
 import {
   type OperationDeps,
   type OperationPlan,
@@ -13,7 +13,7 @@ import {
   planOperation,
   type SubjectOf,
 } from "../operation/plan.ts";
-import { authorizedPreconditions, beginWork, receiveBody, requireBody } from "../operation/work.ts";
+import { acquireSlot, authorizedPreconditions, receiveBody, requireBody } from "../operation/steps.ts";
 import type { DocumentRef } from "../store/ports/refs.ts";
 import type { DocumentLock } from "./document-lock.ts";
 import {
@@ -49,7 +49,7 @@ export function planDocument(
   return { kind: "document", ...plan, rootKey, grant, document: { project: config, rootKey: rootKey.key } };
 }
 
-export function carryOutDocument(deps: DocumentsDeps, plan: DocumentPlan, exchange: Exchange): Promise<Answer> {
+export function carryOutDocument(deps: DocumentsDeps, plan: DocumentPlan, exchange: Exchange): Promise<HttpResponse> {
   const { rootKey, document, caller, grant } = plan;
   const context: DocumentContext = {
     project: plan.project.config,
@@ -61,7 +61,7 @@ export function carryOutDocument(deps: DocumentsDeps, plan: DocumentPlan, exchan
     preconditions: authorizedPreconditions(plan, exchange),
   };
   if (plan.isWrite) return write(deps, plan, context, exchange);
-  const waiting = beginWork(deps, plan, exchange);
+  const waiting = acquireSlot(deps, plan, exchange);
   return waiting === undefined
     ? readDocument(plan.store, context)
     : waiting.then(() => readDocument(plan.store, context));
@@ -72,11 +72,11 @@ async function write(
   plan: DocumentPlan,
   context: DocumentContext,
   exchange: Exchange,
-): Promise<Answer> {
+): Promise<HttpResponse> {
   const { body, patch, idempotencyKey } = await receiveBody(deps, plan, exchange);
   // Of a patch the store knows it; a write answers with what was sent, and a deletion with next to nothing.
-  const answerLength = patch ? undefined : (body?.text.length ?? 0);
-  const waiting = beginWork(deps, plan, exchange, answerLength);
+  const responseLength = patch ? undefined : (body?.text.length ?? 0);
+  const waiting = acquireSlot(deps, plan, exchange, responseLength);
   if (waiting !== undefined) await waiting;
   const documents = { store: plan.store, lock: deps.lock };
   if (plan.operation === "delete") return await deleteDocument(documents, context);

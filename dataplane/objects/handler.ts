@@ -1,12 +1,12 @@
 // Requests for the objects of a resource: deciding what is to be done (authorize, read the query), then carrying it out: read and validate
-// what the request brings, take a share of the replica, ask the store.
+// what the request brings, acquire a slot of the fair share, ask the store.
 
 import { WriteConflict, WritesRefused } from "../../core/errors/store-errors.ts";
 import type { Selection } from "../../core/json/selection.ts";
 import type { Semaphore } from "../../core/semaphore.ts";
 import { authorizeObjects } from "../authorize/authorize.ts";
-import type { Answer } from "../http/answer.ts";
 import type { Exchange } from "../http/exchange.ts";
+import type { HttpResponse } from "../http/response.ts";
 import {
   maxObjectBytes,
   type OperationDeps,
@@ -16,7 +16,7 @@ import {
   planOperation,
   type SubjectOf,
 } from "../operation/plan.ts";
-import { authorizedPreconditions, beginWork, endWork, receiveBody, requireBody } from "../operation/work.ts";
+import { acquireSlot, authorizedPreconditions, receiveBody, releaseSlot, requireBody } from "../operation/steps.ts";
 import { createObject, deleteObject, type ObjectContext, type ObjectDeps, readObject, updateObject } from "./crud.ts";
 import { validateList } from "./list/query.ts";
 import { chosenFieldsOf } from "./list/query-parameters.ts";
@@ -60,17 +60,17 @@ export function planObjects(deps: PlanDeps, input: PlanInput, { target, resource
   };
 }
 
-export function carryOutObjects(deps: ObjectsDeps, plan: ObjectsPlan, exchange: Exchange): Promise<Answer> {
+export function carryOutObjects(deps: ObjectsDeps, plan: ObjectsPlan, exchange: Exchange): Promise<HttpResponse> {
   const preconditions = authorizedPreconditions(plan, exchange);
   const context = preconditions === undefined ? plan : { ...plan, preconditions };
   if (plan.isWrite) return write(deps, plan, context, exchange);
-  const waiting = beginWithIndexes(deps, plan, exchange);
+  const waiting = acquireWithIndexes(deps, plan, exchange);
   return waiting === undefined
     ? read(deps, plan, context, exchange)
     : waiting.then(() => read(deps, plan, context, exchange));
 }
 
-function read(deps: ObjectsDeps, plan: ObjectsPlan, context: ObjectContext, exchange: Exchange): Promise<Answer> {
+function read(deps: ObjectsDeps, plan: ObjectsPlan, context: ObjectContext, exchange: Exchange): Promise<HttpResponse> {
   const { store, list, url, resource, fields, collection, grant } = plan;
   if (list === undefined) return readObject(store, context, idOf(exchange), fields);
   return listObjects({
@@ -83,8 +83,8 @@ function read(deps: ObjectsDeps, plan: ObjectsPlan, context: ObjectContext, exch
     url,
     scanSemaphore: deps.scanSemaphore,
     onIndexMissing: () => deps.preparer.forget(resource),
-    // A scan waits for a semaphore of its own, and would hold its project's share for long.
-    onScan: () => endWork(exchange, undefined),
+    // A scan waits for a semaphore of its own, and would hold its slot for long.
+    onScan: () => releaseSlot(exchange, undefined),
   });
 }
 
@@ -93,9 +93,9 @@ async function write(
   plan: ObjectsPlan,
   context: ObjectContext,
   exchange: Exchange,
-): Promise<Answer> {
+): Promise<HttpResponse> {
   const { body, patch, idempotencyKey } = await receiveBody(deps, plan, exchange);
-  const waiting = beginWithIndexes(deps, plan, exchange);
+  const waiting = acquireWithIndexes(deps, plan, exchange);
   if (waiting !== undefined) await waiting;
   const objects = { store: plan.store, clock: deps.clock, newId: deps.newId };
   if (plan.operation === "create") {
@@ -108,10 +108,10 @@ async function write(
   return await updateObject(objects, context, id, patch ? { patch } : { fields: requireBody(body) });
 }
 
-/** Takes its part of the share, then makes sure that the store knows the resource's indexes; a promise where either has to be waited for. */
-function beginWithIndexes(deps: ObjectsDeps, plan: ObjectsPlan, exchange: Exchange): Promise<void> | undefined {
+/** Acquires a slot, then makes sure that the store knows the resource's indexes; a promise where either has to be waited for. */
+function acquireWithIndexes(deps: ObjectsDeps, plan: ObjectsPlan, exchange: Exchange): Promise<void> | undefined {
   const { resource, collection } = plan;
-  const waiting = beginWork(deps, plan, exchange);
+  const waiting = acquireSlot(deps, plan, exchange);
   if (waiting !== undefined) return waiting.then(() => prepared(plan, deps.preparer.prepare(resource, collection)));
   const preparing = deps.preparer.prepare(resource, collection);
   return preparing === undefined ? undefined : prepared(plan, preparing);

@@ -1,8 +1,8 @@
 // Handles requests for sessions: log in, refresh, show and end them; and shows the public keys.
 
 import type { Authentication } from "../authenticate/create-authentication.ts";
-import { type Answer, created, noContent, ok } from "../http/answer.ts";
 import type { Exchange } from "../http/exchange.ts";
+import { created, type HttpResponse, noContent, ok } from "../http/response.ts";
 import type { PlanBase, PlanInput, SubjectOf } from "../operation/plan.ts";
 import type { Sessions } from "./create-sessions.ts";
 
@@ -34,7 +34,11 @@ export function planSession(input: PlanInput, { target }: SubjectOf<"session">):
   };
 }
 
-export async function carryOutSession(deps: SessionRouteDeps, plan: SessionPlan, exchange: Exchange): Promise<Answer> {
+export async function carryOutSession(
+  deps: SessionRouteDeps,
+  plan: SessionPlan,
+  exchange: Exchange,
+): Promise<HttpResponse> {
   const { authentication, sessions } = deps;
   const { project, caller, url } = plan;
   const { headers, ip, method } = exchange.request;

@@ -4,8 +4,8 @@
 import { keyOfProject } from "../../../core/config/config-keys.ts";
 import { Problem } from "../../../core/errors/problem.ts";
 import { selected } from "../../../core/json/selection.ts";
-import type { Answer } from "../../http/answer.ts";
-import { currentAnswer } from "../../http/conditional-requests.ts";
+import { currentResponse } from "../../http/conditional-requests.ts";
+import type { HttpResponse } from "../../http/response.ts";
 import { cursorText } from "./cursor.ts";
 import type { ListQuery } from "./query.ts";
 import { constraintsOf, type IndexPlan, type IndexScan } from "./query-plan.ts";
@@ -13,7 +13,7 @@ import { type ListPage, type ListRequest, type RunningList, rangeOf } from "./re
 import { listByScan } from "./run-by-scan.ts";
 import { cursorOf, positionOf } from "./scan-position.ts";
 
-export async function listObjects(request: ListRequest): Promise<Answer> {
+export async function listObjects(request: ListRequest): Promise<HttpResponse> {
   const { collection, plan, preconditions, scanSemaphore, url } = request;
   let hasPermit = false;
   // A long page waits for the semaphore, as scans do: a project that is alone may have 64 pages under way.
@@ -24,7 +24,7 @@ export async function listObjects(request: ListRequest): Promise<Answer> {
   try {
     const page = await findPage({ ...request, beforeMore });
     if (page.isCut) throw pageTooLong();
-    return currentAnswer(envelope(plan.query, page, url), preconditions);
+    return currentResponse(envelope(plan.query, page, url), preconditions);
   } finally {
     if (hasPermit) scanSemaphore.release();
   }

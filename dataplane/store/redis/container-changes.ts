@@ -41,7 +41,7 @@ export interface UnaddressableWrite {
 
 /** One object type per outcome. */
 type Applied<Outcome> = Outcome extends string ? { readonly outcome: Outcome; readonly growth?: number } : never;
-export type Answer<Outcome> = Applied<Outcome> | DocumentRefusal;
+export type ChangeResult<Outcome> = Applied<Outcome> | DocumentRefusal;
 
 export interface ContainerChange {
   readonly write: UnaddressableWrite;
@@ -56,17 +56,17 @@ export interface ContainerParts {
   readonly clock: Clock;
 }
 
-/** An answer for each; `apart` when together they are too large, which tells nothing of each. */
+/** A result for each; `apart` when together they are too large, which tells nothing of each. */
 export async function changeContainer(
   { scripts, clock }: ContainerParts,
   changes: ContainerChanges,
-): Promise<readonly Answer<string>[] | "apart"> {
+): Promise<readonly ChangeResult<string>[] | "apart"> {
   const deadline = clock.monotonic() + patienceMilliseconds;
   for (let attempts = 1; clock.monotonic() < deadline; attempts += 1) {
     const container = await containerOf(scripts, changes[0].write);
     if ("outcome" in container) return changes.map(() => container);
-    const answers = await changeOnce(scripts, changes, container);
-    if (answers !== "conflict") return answers;
+    const results = await changeOnce(scripts, changes, container);
+    if (results !== "conflict") return results;
     await sleep(Math.random() * Math.min(attempts, 20));
   }
   throw new WriteConflict("Others keep changing the document");
@@ -95,25 +95,25 @@ async function changeOnce(
   scripts: DocumentScripts,
   changes: ContainerChanges,
   container: Container,
-): Promise<readonly Answer<string>[] | "conflict" | "apart"> {
-  const { text, answers } = await changedText(changes, container);
-  if (text === undefined) return answers;
+): Promise<readonly ChangeResult<string>[] | "conflict" | "apart"> {
+  const { text, results } = await changedText(changes, container);
+  if (text === undefined) return results;
   const maxBytes = Math.min(...changes.map(({ write }) => write.maxBytes));
   const shrinks = text.length < container.text.length;
   const previous = sha1(container.text);
   const replacement = { ...changes[0].write, path: container.path, text, shrinks, maxBytes, previous };
-  const answer = await scripts.replaceContainer(replacement);
-  if (answer.outcome === "conflict") return "conflict";
-  if (answer.outcome === "done") return answers.map((each) => ({ ...answer, ...each }));
-  return changes.length > 1 ? "apart" : [answer as Answer<string>];
+  const reply = await scripts.replaceContainer(replacement);
+  if (reply.outcome === "conflict") return "conflict";
+  if (reply.outcome === "done") return results.map((each) => ({ ...reply, ...each }));
+  return changes.length > 1 ? "apart" : [reply as ChangeResult<string>];
 }
 
 /** What all changes together make of the text; undefined when each is refused. */
 async function changedText(
   changes: ContainerChanges,
   { path, text }: Container,
-): Promise<{ readonly text: string | undefined; readonly answers: readonly Answer<string>[] }> {
-  const answers: Answer<string>[] = [];
+): Promise<{ readonly text: string | undefined; readonly results: readonly ChangeResult<string>[] }> {
+  const results: ChangeResult<string>[] = [];
   let now = text;
   let isChanged = false;
   let passed = 0;
@@ -124,12 +124,12 @@ async function changedText(
     }
     passed += now.length;
     const changed = change(now, { below: write.path.slice(path.length), depth: path.length });
-    answers.push({ outcome: changed.outcome } as Answer<string>);
-    if (!("document" in changed)) answers[answers.length - 1] = changed satisfies DocumentRefusal;
+    results.push({ outcome: changed.outcome } as ChangeResult<string>);
+    if (!("document" in changed)) results[results.length - 1] = changed satisfies DocumentRefusal;
     else {
       now = changed.document;
       isChanged = true;
     }
   }
-  return { text: isChanged ? now : undefined, answers };
+  return { text: isChanged ? now : undefined, results };
 }

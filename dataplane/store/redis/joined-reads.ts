@@ -2,7 +2,7 @@
 // each hash tag. Each caller gets what is true of its own key, as if it had been read alone. Refuses with StoreUnavailable, and RedisFault
 // where something else than JSON is stored.
 
-import { isAnswer } from "../../../core/redis/failure.ts";
+import { isErrorReply } from "../../../core/redis/failure.ts";
 import type { RedisClient } from "../../../core/redis/redis-client.ts";
 import { listOf, optionalText } from "../../../core/redis/reply.ts";
 import { createKeySet } from "./key-set.ts";
@@ -56,7 +56,7 @@ export function createJoinedReads(redisClient: RedisClient): JoinedReads {
       for (const [at, read] of reads.entries()) take(read, texts[at]);
     } catch (error) {
       // An error that Redis answers with, such as TRYAGAIN, need not be true of each value.
-      const each = isAnswer(error) ? readAlone : ({ reject }: Read) => reject(error);
+      const each = isErrorReply(error) ? readAlone : ({ reject }: Read) => reject(error);
       for (const read of reads) void each(read);
     }
   };

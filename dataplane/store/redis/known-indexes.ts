@@ -45,8 +45,8 @@ export function createKnownIndexes(scripts: Pick<IndexScripts, "load">): KnownIn
     async withCurrent(keys, attempt) {
       for (let made = 0; made < maxAttempts; made += 1) {
         const loading = known.get(keys.tag) ?? load(keys);
-        const answer = await attempt(await loading);
-        if (answer !== "stale") return answer;
+        const result = await attempt(await loading);
+        if (result !== "stale") return result;
         drop(keys, loading);
       }
       throw new WriteConflict(`The indexes of ${keys.tag} change faster than they can be read`);

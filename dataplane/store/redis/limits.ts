@@ -39,10 +39,10 @@ export function createCounters(redisClient: RedisClient): Counters {
     async spend(budgets) {
       const groups = groupsOf(budgets);
       for (const [at, group] of groups.entries()) {
-        const answer = await (at === 0 ? spend(group) : laterStep(spend(group)));
-        if (answer.outcome === "exhausted") {
+        const result = await (at === 0 ? spend(group) : laterStep(spend(group)));
+        if (result.outcome === "exhausted") {
           await laterStep(refund(groups.slice(0, at)));
-          return answer;
+          return result;
         }
       }
       return { outcome: "spent" };

@@ -31,15 +31,15 @@ export function createObjects(parts: ObjectParts): ObjectReads & ObjectWrites {
     async create(collection, object, maxObjects) {
       const keys = collectionKeys(collection);
       const { id, owner, text } = checked(object);
-      const answer = await known.withCurrent(keys, async (set) => {
+      const result = await known.withCurrent(keys, async (set) => {
         const entries = entriesOf(set, text);
         const call = { keys, version: set.version, maxObjects, id, owner, text, entries, record: object.record };
         const reply = await scripts.create(call);
         return reply === code.stale_index_set ? "stale" : reply;
       });
-      if (typeof answer === "object") return answer;
-      if (answer === code.conflict) throw new RedisFault(`The new id ${id} is taken`, { code: "EXISTS" });
-      return answer === code.quota_exceeded ? { outcome: "quota_exceeded" } : { outcome: "created", text };
+      if (typeof result === "object") return result;
+      if (result === code.conflict) throw new RedisFault(`The new id ${id} is taken`, { code: "EXISTS" });
+      return result === code.quota_exceeded ? { outcome: "quota_exceeded" } : { outcome: "created", text };
     },
     async read(collection, id, { owner }) {
       const keys = collectionKeys(collection);
@@ -53,14 +53,14 @@ export function createObjects(parts: ObjectParts): ObjectReads & ObjectWrites {
     async replace(collection, object, previous) {
       const keys = collectionKeys(collection);
       const { id, owner, text } = checked(object);
-      const answer = await known.withCurrent(keys, async (set) => {
+      const result = await known.withCurrent(keys, async (set) => {
         const moves = movesOf(set, previous.text, text);
         const call = { keys, version: set.version, previous: sha1(previous.text), id, owner, text, moves };
         const reply = await scripts.replace(call);
         return reply === code.stale_index_set ? "stale" : reply;
       });
-      if (answer === code.not_found) return { outcome: "not_found" };
-      return answer === code.conflict ? { outcome: "conflict" } : { outcome: "replaced", text };
+      if (result === code.not_found) return { outcome: "not_found" };
+      return result === code.conflict ? { outcome: "conflict" } : { outcome: "replaced", text };
     },
     async remove(collection, id, { owner }) {
       const keys = collectionKeys(collection);
@@ -68,8 +68,8 @@ export function createObjects(parts: ObjectParts): ObjectReads & ObjectWrites {
       for (let attempts = 1; ; attempts += 1) {
         const found = await scripts.read(keys, id, owner);
         if (found === undefined) return false;
-        const answer = await removeFound(parts, keys, id, found);
-        if (answer !== code.conflict) return answer === code.done;
+        const result = await removeFound(parts, keys, id, found);
+        if (result !== code.conflict) return result === code.done;
         if (clock.monotonic() > deadline) throw new WriteConflict(`Others keep changing the object ${id}`);
         await sleep(Math.random() * Math.min(attempts, 20));
       }
@@ -78,9 +78,9 @@ export function createObjects(parts: ObjectParts): ObjectReads & ObjectWrites {
       const keys = collectionKeys(collection);
       const found = await scripts.read(keys, id);
       if (found === undefined) return "not_found";
-      const answer = found.text === text ? await removeFound(parts, keys, id, found) : code.conflict;
-      if (answer === code.not_found) return "not_found";
-      return answer === code.conflict ? "conflict" : "removed";
+      const result = found.text === text ? await removeFound(parts, keys, id, found) : code.conflict;
+      if (result === code.not_found) return "not_found";
+      return result === code.conflict ? "conflict" : "removed";
     },
   };
 }

@@ -22,8 +22,8 @@ export const storeMutations: readonly Mutation[] = [
     name: "joined-read-fails-as-one",
     harm: "Where Redis refuses to read documents together, none of them is read",
     file: joinedReads,
-    find: "isAnswer(error) ? readAlone",
-    replace: "isAnswer(error) && false ? readAlone",
+    find: "isErrorReply(error) ? readAlone",
+    replace: "isErrorReply(error) && false ? readAlone",
     caughtBy: [joinedReadsTest],
   },
   {
