@@ -70,7 +70,7 @@ export interface DataPlaneOptions {
   readonly quotaRoundMs?: number;
   /** How long `close` waits for requests under way, 10,000 by default; then their connections are cut. */
   readonly closeTimeoutMs?: number;
-  /** Of the stored hashes, when they are not made with the usual one. */
+  /** Cost of the stored hashes, when they are not made with the usual one. */
   readonly passwordCost?: PasswordCost;
 }
 

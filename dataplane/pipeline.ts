@@ -49,7 +49,9 @@ type Plan = AllowedPlan | RefusedPlan;
 
 type AllowedPlan = ObjectsPlan | DocumentPlan | SessionPlan | DescriptionPlan | OptionsPlan;
 
-/** The caller may not do this, or the query is malformed. The rates are charged before the problem is thrown, for refusing costs something. */
+/**
+ * The caller may not do this, or the query is malformed. The rates are charged before the problem is thrown, for refusing costs something.
+ */
 interface RefusedPlan extends PlanBase {
   readonly kind: "refused";
   readonly problem: Problem;
@@ -77,7 +79,10 @@ export function createPipeline(deps: PipelineDeps): (exchange: Exchange) => Prom
 async function serve(deps: PipelineDeps, exchange: Exchange): Promise<HttpResponse> {
   /** The project whose stored data are read or written, from the moment when that may have begun. */
   let stored: LiveProject | undefined;
-  /** Characters of the response, from which the fair share learns what the project's responses weigh; undefined = learn nothing from this one. */
+  /**
+   * Characters of the response, from which the fair share learns what the project's responses weigh; undefined = learn nothing from this
+   * one.
+   */
   let length: number | undefined;
   try {
     const shape = requestShape(deps.directory, deps.address.path, exchange.request, exchange.rawUrl);

@@ -8,15 +8,15 @@ const tag = "{jsonplane}";
 export const configKeys = {
   /**
    * Hash: `revision` (the newest that was published), `epoch` (of the leader that may write), `owner` (the installation), `instance` (an id
-   * that changes when Redis was emptied and filled again), `format`, `ring` (which key ring seals, ring-mark.ts), `complete` (set once every
-   * Project is published), and the fields in store-fields.ts.
+   * that changes when Redis was emptied and filled again), `format`, `ring` (which key ring seals, ring-mark.ts), `complete` (set once
+   * every Project is published), and the fields in store-fields.ts.
    */
   meta: `${tag}:meta`,
   /** Hash: `<namespace>/<name>` → revision of the project's last change, and its hosts. */
   projects: `${tag}:projects`,
   /**
-   * Stream of hints, trimmed to a length: `{revision, after, project, fields}` for each publish, with `removed` in place of `fields` for each
-   * withdrawal, and `{complete}` once every Project is published.
+   * Stream of hints, trimmed to a length: `{revision, after, project, fields}` for each publish, with `removed` in place of `fields` for
+   * each withdrawal, and `{complete}` once every Project is published.
    */
   changes: `${tag}:changes`,
   /** Sorted set: replica ids, scored by the time of the last heartbeat in milliseconds of Redis' clock. */
@@ -42,8 +42,8 @@ export function credentialsKey(ref: ProjectRef): string {
 }
 
 /**
- * Hash, a replica's acknowledgement: `revision` (it serves nothing older), `nacks` (what it refused to apply), and `kids` (ids of the keys in
- * its key ring). It expires unless the replica renews it.
+ * Hash, a replica's acknowledgement: `revision` (it serves nothing older), `nacks` (what it refused to apply), and `kids` (ids of the keys
+ * in its key ring). It expires unless the replica renews it.
  */
 export function acknowledgementKey(replica: string): string {
   return `${tag}:ack:${replica}`;

@@ -1,6 +1,6 @@
-// Bounds what may be in memory, over all requests: bytes of large bodies, those that arrive and those whose write waits or is under way, and
-// characters of large responses that wait for clients to read them. One project has half of each at most. Refuses a body that would pass
-// it with `body_busy`, a large read with `query_busy`; small ones, and responses to writes that took place, always go through.
+// Bounds what may be in memory, over all requests: bytes of large bodies, those that arrive and those whose write waits or is under way,
+// and characters of large responses that wait for clients to read them. One project has half of each at most. Refuses a body that would
+// pass it with `body_busy`, a large read with `query_busy`; small ones, and responses to writes that took place, always go through.
 
 import { Problem } from "../../core/errors/problem.ts";
 

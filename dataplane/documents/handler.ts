@@ -74,7 +74,7 @@ async function write(
   exchange: Exchange,
 ): Promise<HttpResponse> {
   const { body, patch, idempotencyKey } = await receiveBody(deps, plan, exchange);
-  // Of a patch the store knows it; a write answers with what was sent, and a deletion with next to nothing.
+  // The response to a PATCH has a length that only the store knows; a PUT or POST returns what was sent, a DELETE next to nothing.
   const responseLength = patch ? undefined : (body?.text.length ?? 0);
   const waiting = acquireSlot(deps, plan, exchange, responseLength);
   if (waiting !== undefined) await waiting;

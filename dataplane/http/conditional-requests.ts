@@ -1,7 +1,7 @@
-// Evaluates If-Match and If-None-Match (RFC 9110 §13): 304 or 412 where they do not hold. Refuses anything but `*` and lists of entity tags,
-// because a condition that was not understood must not be taken for one that holds. A tag is a strong hash of the canonical text of the whole
-// value. So two responses of one URL and one tag are the same byte for byte. A response with `?_fields=` shows a part of the object, and has
-// the tag of the whole object, for a write to name in If-Match.
+// Evaluates If-Match and If-None-Match (RFC 9110 §13): 304 or 412 where they do not hold. Refuses anything but `*` and lists of entity
+// tags, because a condition that was not understood must not be taken for one that holds. A tag is a strong hash of the canonical text of
+// the whole value. So two responses of one URL and one tag are the same byte for byte. A response with `?_fields=` shows a part of the
+// object, and has the tag of the whole object, for a write to name in If-Match.
 
 import { hash } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";

@@ -56,8 +56,8 @@ export function createRequestObserver(observers: RequestObservers): RequestObser
   };
   const ofKv: Family = {
     requests: (counted, method, status) =>
-      metrics.kvRequests.series({ ...projectLabels(counted), root_key: counted.name, method, status }),
-    seconds: (counted) => metrics.kvSeconds.series({ ...projectLabels(counted), root_key: counted.name }),
+      metrics.rootKeyRequests.series({ ...projectLabels(counted), root_key: counted.name, method, status }),
+    seconds: (counted) => metrics.rootKeySeconds.series({ ...projectLabels(counted), root_key: counted.name }),
     record: ({ projectName, name }, ending) => usage.record(projectName, name, ending),
   };
 
@@ -142,8 +142,8 @@ function otherTarget({ project, target }: Exchange): string {
 }
 
 /**
- * One JSON line per request: who asked what of which project, and how it ended. Put together from pieces, because serialising an object costs a
- * fifth of a request. Credentials and bodies are never in it; queries are left out.
+ * One JSON line per request: who asked what of which project, and how it ended. Put together from pieces, because serialising an object
+ * costs a fifth of a request. Credentials and bodies are never in it; queries are left out.
  */
 export interface AccessLog {
   request(exchange: Exchange, ending: Ending): void;

@@ -1,6 +1,6 @@
-// Distinguishes the repetition of a POST from a new one by its Idempotency-Key (draft-ietf-httpapi-idempotency-key-header). A write leaves a
-// record in the same atomic step, so that its repetition finds out what was done, on any replica, whatever crashed in between.
-// Refuses a malformed key with `invalid_header`, and with 422 a key that was used for another body.
+// Distinguishes the repetition of a POST from a new one by its Idempotency-Key (draft-ietf-httpapi-idempotency-key-header). A write leaves
+// a record in the same atomic step, so that its repetition finds out what was done, on any replica, whatever crashed in between. Refuses a
+// malformed key with `invalid_header`, and with 422 a key that was used for another body.
 
 import { hash } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
@@ -37,7 +37,7 @@ export interface Post {
   readonly caller: Caller;
   /** Below the collection or root key that the record is kept with. */
   readonly path: Path;
-  /** Of the header. */
+  /** Value of the header. */
   readonly key: string;
   readonly body: CanonicalJson;
 }
@@ -67,7 +67,7 @@ export function factsOf(record: string, body: CanonicalJson): readonly string[] 
 /** Stands on an answer that was given before. */
 export const replayed = { "Idempotent-Replayed": "true" } as const;
 
-/** Of the canonical text: white space does not make another body. */
+/** Hashes the canonical text: white space does not make another body. */
 function fingerprint({ text }: CanonicalJson): string {
   return hash("sha256", text, "base64url");
 }

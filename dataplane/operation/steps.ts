@@ -64,7 +64,8 @@ export function requireBody(body: CanonicalJson | undefined): CanonicalJson {
 
 /**
  * Acquires a slot of the project's fair share; a promise when it has to wait for one. From here on nothing depends on how fast the client
- * sends, so a slow client holds no slot. Refuses with `data_lost`. `responseLength` = characters of the response, where that is known already.
+ * sends, so a slow client holds no slot. Refuses with `data_lost`. `responseLength` = characters of the response, where that is known
+ * already.
  */
 export function acquireSlot(
   { directory }: Pick<OperationDeps, "directory">,

@@ -53,8 +53,8 @@ export interface SessionOpener {
 }
 
 /**
- * For how long sessions are refreshed while what keeps them takes no writes. Until it does, those that somebody ended at another replica, which
- * could not pass it on, are refreshed here as well.
+ * For how long sessions are refreshed while what keeps them takes no writes. Until it does, those that somebody ended at another replica,
+ * which could not pass it on, are refreshed here as well.
  */
 const maxUnrecordedMs = 3_600_000;
 

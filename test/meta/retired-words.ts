@@ -72,6 +72,8 @@ export const retiredWords: readonly RetiredWord[] = [
   { words: ["index use", "candidate uses"], write: "IndexScan" },
   { words: ["prepared list"], write: "QueryPlan" },
   { words: ["united"], write: "union", as: "name" },
+  { words: ["begin work", "end work"], write: "acquireSlot, releaseSlot" },
+  { words: ["answer budget", "problem answer", "login answer"], write: "ResponseBudget, ProblemResponse, LoginResult" },
   { words: ["document prefix"], write: "objectKeyPrefix: a document is a root key's" },
 ];
 

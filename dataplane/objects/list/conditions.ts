@@ -36,7 +36,7 @@ export function conditionOf(filter: Filter): Condition {
 }
 
 type Evaluation = Pick<Condition, "ranges" | "isExact" | "constant"> & {
-  /** Of a value's text, undefined when the field is missing. */
+  /** Takes a value's text, undefined when the field is missing. */
   meets(value: string | undefined): boolean;
 };
 
@@ -71,7 +71,7 @@ function inRanges(given: readonly ValueRange[]): Evaluation {
 function equalToAny(values: readonly string[]): Evaluation {
   const wanted = values.map((value) => ({ value, key: encodeSortValue(value), exact: encodesExactly(value) }));
   const isExact = wanted.every(({ exact }) => exact);
-  // Of many values most are exact, and an array may have a million elements.
+  // A set, because an array may have a million elements. Most values are exact.
   const keys = new Set(wanted.filter(({ exact }) => exact).map(({ key }) => key));
   const long = wanted.filter(({ exact }) => !exact);
   const [only, ...others] = wanted;
@@ -96,7 +96,7 @@ function different(same: Evaluation): Evaluation {
 function starting(beginning: string): Evaluation {
   const text = JSON.stringify(beginning);
   return {
-    // Of a longer one the encoding is cut: what begins with that may go on in another way.
+    // The encoding of a longer prefix is cut: strings that start with the cut one may go on in another way.
     ranges: [startingWith(encodeSortValue(text))],
     isExact: Buffer.byteLength(beginning) <= encodedStringBytes,
     meets: (value) => stringIn(value)?.startsWith(beginning) === true,

@@ -1,5 +1,5 @@
-// Lists what no index answers by itself: an index scan names candidates, the few objects that may match, or the collection is scanned, up to
-// a bound; a residual filter then looks at each object. Refuses what would read more, naming the index that would make it cheap.
+// Lists what no index answers by itself: an index scan names candidates, the few objects that may match, or the collection is scanned, up
+// to a bound; a residual filter then looks at each object. Refuses what would read more, naming the index that would make it cheap.
 
 import { keyOfProject } from "../../../core/config/config-keys.ts";
 import type { Cursor } from "./cursor.ts";

@@ -1,4 +1,5 @@
-// Turns a cursor into the position in an index scan after which the page starts, and the position of a page's last entry into a cursor. Pure.
+// Turns a cursor into the position in an index scan after which the page starts, and the position of a page's last entry into a cursor.
+// Pure.
 
 import { betweenValues } from "../../store/order.ts";
 import type { Position } from "../../store/ports/lists.ts";

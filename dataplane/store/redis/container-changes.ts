@@ -13,7 +13,7 @@ import type { DocumentScripts, MissingDocument } from "./document-scripts.ts";
 import type { DocumentKeys } from "./keys.ts";
 import { sha1 } from "./objects.ts";
 
-/** Of which a busy machine takes half a second per attempt at a large document, and a replica should lose more than four in a row. */
+/** Time for attempts. On a busy machine one takes half a second for a large document, and a replica may lose more than four in a row. */
 const patienceMilliseconds = 5_000;
 /** Characters that are gone through at one go: some milliseconds, after which other requests have their turn. */
 const charactersAtOnce = 1024 * 1024;
@@ -48,7 +48,7 @@ export interface ContainerChange {
   readonly change: Change<string>;
 }
 
-/** Of one container; more than one have neither `maxGrowth` nor a record. */
+/** All are of one container; where there are several, none has `maxGrowth` or a record. */
 export type ContainerChanges = readonly [ContainerChange, ...ContainerChange[]];
 
 export interface ContainerParts {

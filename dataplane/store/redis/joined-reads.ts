@@ -86,7 +86,7 @@ export function createJoinedReads(redisClient: RedisClient): JoinedReads {
   };
 }
 
-/** Of one hash tag each, because a Cluster refuses a command over several slots. */
+/** Each batch has one hash tag, because a Cluster refuses a command over several slots. */
 function batchesOf(reads: readonly Read[]): readonly (readonly Read[])[] {
   const batches: Read[][] = [];
   const lastOf = new Map<string, Read[]>();

@@ -17,7 +17,10 @@ export interface KnownIndexes {
   reload(keys: CollectionKeys): Promise<IndexSet>;
   /** Has it loaded anew when it is needed next. */
   forget(keys: CollectionKeys): void;
-  /** Calls `attempt` with the set as known, and with a fresh one for as long as it answers `stale`. Throws WriteConflict when that never ends. */
+  /**
+   * Calls `attempt` with the set as known, and with a fresh one for as long as it answers `stale`. Throws WriteConflict when that never
+   * ends.
+   */
   withCurrent<T>(keys: CollectionKeys, attempt: (set: IndexSet) => Promise<T | "stale">): Promise<T>;
 }
 

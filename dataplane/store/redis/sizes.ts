@@ -7,7 +7,7 @@ import type { ByteCounts, Sizes } from "../ports/sizes.ts";
 import { collectionKeys, documentKeys } from "./keys.ts";
 import { code, scriptReply, storeScript } from "./store-script.ts";
 
-/** Of one step of counting, which holds Redis for some two milliseconds. */
+/** Bounds of one step of counting, which holds Redis for some two milliseconds. */
 const objectsPerStep = 200;
 const bytesPerStep = 256 * 1024;
 

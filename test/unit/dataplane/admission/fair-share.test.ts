@@ -116,7 +116,7 @@ describe("a project's share of a replica", () => {
     const { waiting } = acquire(loud, 4);
     let started = 0;
     for (const wait of waiting) void wait.then(() => (started += 1));
-    for (const work of acquired) work.release(1_000_000);
+    for (const slot of acquired) slot.release(1_000_000);
     await turnOfTheLoop();
     expect(started).toBe(1);
   });
