@@ -1,5 +1,5 @@
-// Answers what Node's parser or a time limit refuses on a connection, in the shape of all other problems: as the answer of the
-// request that it cuts short, after the answer of one that had arrived whole, or as an answer of its own.
+// Responds to what Node's parser or a time limit refuses on a connection, in the shape of all other problems: as the response of the
+// request that it cuts short, after the response of one that had arrived whole, or as a response of its own.
 
 import { randomUUID } from "node:crypto";
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from "node:http";
@@ -68,7 +68,7 @@ export function createConnections(observe: ObserveRefusal): Connections {
       const current = (socket as Carrier)[underWay];
       if (!current) respond(error, socket);
       else if (current.response.writableEnded) {
-        // What is refused after the answer of a whole request is another request; the rest of a body gets no second answer.
+        // What is refused after the response of a whole request is another request; the rest of a body gets no second response.
         if (current.request.complete) respond(error, socket);
         else socket.destroy();
       } else if (current.request.complete) {
@@ -83,7 +83,7 @@ export function createConnections(observe: ObserveRefusal): Connections {
 
 const harmless = /^[A-Za-z0-9._-]{1,128}$/;
 
-/** What a request is known by in its answer and in the log: the client's own id when it is harmless, else a new one. */
+/** What a request is known by in its response and in the log: the client's own id when it is harmless, else a new one. */
 export function requestIdOf({ headers }: Pick<IncomingMessage, "headers">): string {
   const sent = headers["x-request-id"];
   return typeof sent === "string" && harmless.test(sent) ? sent : randomUUID();

@@ -1,4 +1,4 @@
-// One request on its way: what came in, and what the stages found out so far. Observation reads it when the answer is sent,
+// One request on its way: what came in, and what the stages found out so far. Observation reads it when the response is sent,
 // however far the request got. Types only.
 
 import type { FastifyRequest } from "fastify";

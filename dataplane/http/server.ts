@@ -18,7 +18,7 @@ export interface HttpServerOptions {
   readonly serve: (exchange: Exchange) => Promise<HttpResponse>;
   readonly observe: (exchange: Exchange, ending: Ending) => void;
   readonly observeRefusal: ObserveRefusal;
-  /** `stopping` once clients are to turn to another replica: each answer ends its connection. */
+  /** `stopping` once clients are to turn to another replica: each response ends its connection. */
   readonly lifecycle: { readonly stopping: boolean };
   readonly logger: Logger;
   /** Addresses or networks whose X-Forwarded-* headers are believed; empty = none. */
@@ -55,7 +55,7 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
       connectionsCheckingInterval: Math.min(1_000, requestTimeout),
       // Two Host or two Authorization headers become one that is refused, where Node would go by the first and a proxy by the last.
       joinDuplicateHeaders: true,
-      // Node would refuse a request without Host with an answer that has no body.
+      // Node would refuse a request without Host with a response that has no body.
       requireHostHeader: false,
     },
     clientErrorHandler: (error, socket) => connections.refuse(error, socket),

@@ -42,7 +42,7 @@ export interface Post {
   readonly body: CanonicalJson;
 }
 
-/** What a POST with a key leaves behind; `facts` = what its answer can't be made from again, without spaces. */
+/** What a POST with a key leaves behind; `facts` = what its response can't be made from again, without spaces. */
 export function recordOf(post: Post, facts: readonly (string | number)[]): IdempotencyRecord {
   const text = [fingerprint(post.body), ...facts].join(" ");
   return { key: recordKeyOf(post), text, seconds: recordSeconds };
@@ -50,7 +50,7 @@ export function recordOf(post: Post, facts: readonly (string | number)[]): Idemp
 
 /** What the record of such a POST is found by. */
 export function recordKeyOf({ project, uid, caller, path, key }: Omit<Post, "body">): string {
-  // With both UIDs: a resource that was made again under a name, perhaps without its data, does not repeat answers of the former one.
+  // With both UIDs: a resource that was made again under a name, perhaps without its data, does not repeat responses of the former one.
   return hash("sha256", JSON.stringify([project.uid, uid, ownerOf(caller), path, key]), "base64url");
 }
 
@@ -64,7 +64,7 @@ export function factsOf(record: string, body: CanonicalJson): readonly string[] 
   );
 }
 
-/** Stands on an answer that was given before. */
+/** Header of a response that repeats an earlier one. */
 export const replayed = { "Idempotent-Replayed": "true" } as const;
 
 /** Hashes the canonical text: white space does not make another body. */
