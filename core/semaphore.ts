@@ -16,7 +16,7 @@ export interface SemaphoreState {
 
 export interface SemaphoreOptions {
   readonly concurrency: number;
-  /** Of all keys together. */
+  /** For all keys together. */
   readonly maxWaiting: number;
   readonly refusal: () => Error;
   readonly observe?: (state: SemaphoreState) => void;

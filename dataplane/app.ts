@@ -12,7 +12,7 @@ import type { PasswordCost } from "../core/password/hash-password.ts";
 import { createAnonymousWrites } from "./admission/anonymous-writes.ts";
 import { createFairShareLimiter } from "./admission/fair-share.ts";
 import { withLocalBuckets } from "./admission/local-buckets.ts";
-import { createAnswerBudget, createBodyBudgets } from "./admission/memory-budgets.ts";
+import { createBodyBudgets, createResponseBudget } from "./admission/memory-budgets.ts";
 import { createRateLimits, type ObserveLimited } from "./admission/rate-limits.ts";
 import { createAuthentication } from "./authenticate/create-authentication.ts";
 import type { Directory } from "./config/directory.ts";
@@ -72,7 +72,7 @@ export interface DataPlaneOptions {
   readonly quotaRoundMs?: number;
   /** How long `close` waits for requests under way, 10,000 by default; then their connections are cut. */
   readonly closeTimeoutMs?: number;
-  /** Of the stored hashes, when they are not made with the usual one. */
+  /** Cost of the stored hashes, when they are not made with the usual one. */
   readonly passwordCost?: PasswordCost;
 }
 
@@ -133,8 +133,8 @@ async function openDataPlane(options: DataPlaneOptions, closers: Closers): Promi
   const plans = createKeptPlans<KeptPlan>();
   const endDropping = directory.onChange(plans.drop);
   closers.push(endDropping);
-  const answerBudget = createAnswerBudget<Exchange>((exchange) => exchange.project);
-  const observer = createRequestObserver({ metrics, usage, accessLog: createAccessLog(logger, clock), answerBudget });
+  const responseBudget = createResponseBudget<Exchange>((exchange) => exchange.project);
+  const observer = createRequestObserver({ metrics, usage, accessLog: createAccessLog(logger, clock), responseBudget });
 
   const pipeline = {
     store,
@@ -148,7 +148,7 @@ async function openDataPlane(options: DataPlaneOptions, closers: Closers): Promi
     fairShare: createFairShareLimiter(clock),
     lock: createDocumentLock(),
     bodyBudgets: createBodyBudgets(),
-    answerBudget,
+    responseBudget,
     plans,
     countersOf: observer.countersOf,
     descriptions: createDescriptions(),

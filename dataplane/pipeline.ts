@@ -1,25 +1,25 @@
 // What happens to a request, in two steps. `decide`: host, method, target and credential → plan, which has all that depends on these and on
-// the configuration alone; a like request finds it kept, until any of that changes. Carrying out: the project's rates are charged, a caller who may not do this is refused, then the feature reads and
-// validates what the request brings and asks the store. Every step may refuse by throwing a Problem; no body is read before the caller is
-// known to be allowed.
+// the configuration alone. The plan is kept for requests that are alike, until any of that changes. `carryOut`, once the project's rates
+// are charged and what the plan refuses is refused: the feature reads and validates what the request brings, and asks the store. Every step
+// may refuse by throwing a Problem; no body is read before the caller is known to be allowed.
 
 import { keyOfProject } from "../core/config/config-keys.ts";
 import { Problem } from "../core/errors/problem.ts";
 import { isStoreFailure } from "../core/errors/store-errors.ts";
-import type { AnswerBudget } from "./admission/memory-budgets.ts";
+import type { ResponseBudget } from "./admission/memory-budgets.ts";
 import type { RateLimits } from "./admission/rate-limits.ts";
 import { type Authentication, noCredential, type Proof } from "./authenticate/create-authentication.ts";
 import type { Directory, LiveProject } from "./config/directory.ts";
 import { carryOutDocument, type DocumentPlan, type DocumentsDeps, planDocument } from "./documents/handler.ts";
-import type { Answer } from "./http/answer.ts";
 import { preflightHeaders } from "./http/cors.ts";
 import type { Exchange, RequestCounters } from "./http/exchange.ts";
 import { acceptPatch } from "./http/patch.ts";
+import type { HttpResponse } from "./http/response.ts";
 import { carryOutObjects, type ObjectsDeps, type ObjectsPlan, planObjects } from "./objects/handler.ts";
 import { carryOutDescription, type DescriptionPlan, type OpenapiDeps, planDescription } from "./openapi/handler.ts";
 import type { KeptPlans } from "./operation/kept-plans.ts";
 import type { PlanBase, PlanDeps, PlanInput, RenewPlan } from "./operation/plan.ts";
-import { endWork, requireDataNotLost, requireNoLossMeanwhile } from "./operation/work.ts";
+import { releaseSlot, requireDataNotLost, requireNoLossMeanwhile } from "./operation/steps.ts";
 import { findProject, type PublicAddress, requestOrigin, requireHost } from "./route/find-project.ts";
 import { type RequestShape, requestShape, splitTarget } from "./route/request-target.ts";
 import {
@@ -39,7 +39,7 @@ export interface PipelineDeps extends PlanDeps, ObjectsDeps, DocumentsDeps, Sess
   readonly address: PublicAddress;
   readonly authentication: Authentication;
   readonly rates: RateLimits;
-  readonly answerBudget: AnswerBudget<Exchange>;
+  readonly responseBudget: ResponseBudget<Exchange>;
   /** Told of what the directory says of changes. */
   readonly plans: KeptPlans<KeptPlan>;
 }
@@ -51,7 +51,9 @@ type StoredPlan = ObjectsPlan | DocumentPlan;
 
 type AllowedPlan = StoredPlan | SessionPlan | DescriptionPlan | OptionsPlan;
 
-/** The caller may not do this, or the query is malformed. The rates are charged before the problem is thrown: refused requests cost work too. */
+/**
+ * The caller may not do this, or the query is malformed. The rates are charged before the problem is thrown, for refusing costs something.
+ */
 interface RefusedPlan extends PlanBase {
   readonly kind: "refused";
   readonly problem: Problem;
@@ -72,16 +74,19 @@ export interface KeptPlan {
   readonly proof: Proof | undefined;
 }
 
-export function createPipeline(deps: PipelineDeps): (exchange: Exchange) => Promise<Answer> {
-  // Only plans of objects and values are asked for, and each comes back as one of its kind.
+export function createPipeline(deps: PipelineDeps): (exchange: Exchange) => Promise<HttpResponse> {
+  // Only plans of objects and documents are asked for, and each comes back as one of its kind.
   const renew = planOfArrived.bind(undefined, deps) as RenewPlan;
   return serve.bind(undefined, deps, renew);
 }
 
-async function serve(deps: PipelineDeps, renew: RenewPlan, exchange: Exchange): Promise<Answer> {
+async function serve(deps: PipelineDeps, renew: RenewPlan, exchange: Exchange): Promise<HttpResponse> {
   /** The project whose stored data are read or written, from the moment when that may have begun. */
   let stored: LiveProject | undefined;
-  /** Characters of the answer, from which its project's fair share learns what answers cost; undefined = learn nothing from this one. */
+  /**
+   * Characters of the response, from which the fair share learns what the project's responses weigh; undefined = learn nothing from this
+   * one.
+   */
   let length: number | undefined;
   try {
     const shape = requestShape(deps.directory, deps.address.path, exchange.request, exchange.rawUrl);
@@ -90,18 +95,18 @@ async function serve(deps: PipelineDeps, renew: RenewPlan, exchange: Exchange): 
     if (charging !== undefined) await charging;
     const allowed = requireAllowed(deps, plan);
     stored = allowed.usesStoredData ? allowed.project : undefined;
-    const answer = await carryOut(deps, allowed, exchange, renew);
+    const response = await carryOut(deps, allowed, exchange, renew);
     if (stored !== undefined) requireNoLossMeanwhile(deps.directory, stored);
-    length = answer.text?.length ?? 0;
-    return deps.answerBudget.admit(exchange, exchange.request.method, answer);
+    length = response.text?.length ?? 0;
+    return deps.responseBudget.admit(exchange, exchange.request.method, response);
   } catch (error) {
-    // A refusal is an answer of next to no length. Other errors, as when the store fails, show nothing of what answers cost.
+    // A refusal is a response of next to no length. Other errors, as when the store fails, say nothing of what responses weigh.
     if (error instanceof Problem) length ??= 0;
     // A failure of the store is reported as such, whether data were lost or not. Any other error, such as a 404, may come of the loss.
     if (stored !== undefined && !isStoreFailure(error)) requireNoLossMeanwhile(deps.directory, stored);
     throw error;
   } finally {
-    endWork(exchange, length);
+    releaseSlot(exchange, length);
     exchange.releaseBody?.();
   }
 }
@@ -148,7 +153,7 @@ interface Decision {
   readonly baseLength: number;
 }
 
-/** Sets project, target and caller on the exchange as soon as each is known, so that the log and the metrics of a refused request have them. */
+/** Sets project, target and caller on the exchange as soon as each is known: the log and the metrics of a refused request have them. */
 async function decide(deps: PipelineDeps, exchange: Exchange): Promise<Decision> {
   const { request } = exchange;
   const split = splitTarget(exchange.rawUrl);
@@ -208,7 +213,7 @@ function planOptions(deps: PipelineDeps, project: LiveProject, target: Target): 
   return { kind: "options", project, usesStoredData: false, methods: allowedMethods(target), counters };
 }
 
-/** Takes the request from the project's rates, where it has any: a promise, because the store may have to be asked. Throws `rate_limited`. */
+/** Charges the project's rates, where it has any: a promise, because the store may have to be asked. Throws `rate_limited`. */
 function chargeRates(deps: PipelineDeps, plan: Plan, exchange: Exchange): Promise<void> | undefined {
   if (plan.kind === "options") return undefined;
   const { config } = plan.project;
@@ -229,9 +234,9 @@ function requireAllowed(deps: PipelineDeps, plan: Plan): AllowedPlan {
 }
 
 /**
- * The plan of a write whose body has arrived, for which it could take as long as its client liked: decided again if anything was reported since,
- * or if its credential proves nothing any more. Without this a revoked key could write for half a minute, and into what was made anew under a name whose
- * data were purged. The rates were charged before.
+ * The plan of a write whose body has arrived, for which it could take as long as its client liked: decided again if anything was reported
+ * since, or if its credential proves nothing any more. Without this a revoked key could write for half a minute, and into what was made
+ * anew under a name whose data were purged. The rates were charged before.
  */
 function planOfArrived(deps: PipelineDeps, plan: StoredPlan, exchange: Exchange): StoredPlan | Promise<StoredPlan> {
   const { changes, proof } = exchange;
@@ -248,7 +253,7 @@ function carryOut(
   plan: AllowedPlan,
   exchange: Exchange,
   renew: RenewPlan,
-): Promise<Answer> | Answer {
+): Promise<HttpResponse> | HttpResponse {
   switch (plan.kind) {
     case "objects":
       return carryOutObjects(deps, plan, exchange, renew);
@@ -272,7 +277,7 @@ function methodNotAllowed(method: string, target: Target): Problem {
   return new Problem("method_not_allowed", detail, { headers: { Allow: allowed } });
 }
 
-function options({ project, methods }: OptionsPlan, origin: string | undefined): Answer {
+function options({ project, methods }: OptionsPlan, origin: string | undefined): HttpResponse {
   return {
     status: 204,
     headers: {

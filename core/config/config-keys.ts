@@ -7,57 +7,57 @@ const tag = "{jsonplane}";
 
 export const configKeys = {
   /**
-   * Hash: `revision` (the newest published), `epoch` (the writer's), `owner` (the installation), `instance` (this filling of
-   * Redis), `format`, `ring` (ring-mark.ts), `complete` (all is published), and what
-   * store-fields.ts names.
+   * Hash: `revision` (the newest that was published), `epoch` (of the leader that may write), `owner` (the installation), `instance` (an id
+   * that changes when Redis was emptied and filled again), `format`, `ring` (which key ring seals, ring-mark.ts), `complete` (set once
+   * every Project is published), and the fields in store-fields.ts.
    */
   meta: `${tag}:meta`,
   /** Hash: `<namespace>/<name>` → revision of the project's last change, and its hosts. */
   projects: `${tag}:projects`,
   /**
-   * Stream: `{revision, after, project, fields}` for each publish, `removed` in place of `fields` for each withdrawal, `{complete}` when all is
-   * published; hints, trimmed.
+   * Stream of hints, trimmed to a length: `{revision, after, project, fields}` for each publish, with `removed` in place of `fields` for
+   * each withdrawal, and `{complete}` once every Project is published.
    */
   changes: `${tag}:changes`,
-  /** Sorted set: replica id by the time of its last heartbeat, in milliseconds by Redis' clock. */
+  /** Sorted set: replica ids, scored by the time of the last heartbeat in milliseconds of Redis' clock. */
   replicas: `${tag}:replicas`,
-  /** Hash: `<namespace>/<name>` → what is known of the project's stored data, for the operator alone. */
+  /** Hash: `<namespace>/<name>` → the record of the project's stored data. Only the operator reads and writes it. */
   data: `${tag}:data`,
-  /** Hash: order id → what to purge, written by the operator. */
+  /** Hash: id of an order → what to purge (data-order.ts). The operator writes it. */
   purges: `${tag}:purges`,
-  /** Hash: order id → when a replica had carried it out, written by replicas. */
+  /** Hash: id of an order → when it was carried out. Replicas write it. */
   purged: `${tag}:purged`,
-  /** String with expiry: the replica that carries out purges now. */
+  /** String with expiry: id of the replica that carries out purges now. */
   purgeLock: `${tag}:purge-lock`,
 } as const;
 
-/** Hash of what is loaded with a project: fields `project`, `signing`, `resource:<name>`, `rootkey:<name>`. */
+/** Hash of what a replica loads as soon as the project is asked for: fields `project`, `signing`, `resource:<name>`, `rootkey:<name>`. */
 export function projectConfigKey(ref: ProjectRef): string {
   return `${tag}:project:${keyOfProject(ref)}`;
 }
 
-/** Hash of what is read on demand: fields `user:<keyed hash of the name>`, `key:<sha256 of the key>`. */
+/** Hash of what a replica reads when a request has such a credential: fields `user:<keyed hash of the name>`, `key:<sha256 of the key>`. */
 export function credentialsKey(ref: ProjectRef): string {
   return `${tag}:credentials:${keyOfProject(ref)}`;
 }
 
 /**
- * Hash of what a replica has applied: `revision`, `nacks`, and `kids`, the key ids of its ring. Expires when the replica no longer renews
- * it.
+ * Hash, a replica's acknowledgement: `revision` (it serves nothing older), `nacks` (what it refused to apply), and `kids` (ids of the keys
+ * in its key ring). It expires unless the replica renews it.
  */
 export function acknowledgementKey(replica: string): string {
   return `${tag}:ack:${replica}`;
 }
 
 /**
- * Hash of what a replica knows of quotas: `<namespace>/<name>` → quota-uses.ts as JSON. It begins as the acknowledgement does, so that
- * the same rights cover it, and expires likewise.
+ * Hash: `<namespace>/<name>` → how much of its quotas the Project uses, as the replica counts it (JSON of quota-uses.ts). The name starts
+ * with the acknowledgement's, so that the same rights in Redis cover both. It expires likewise.
  */
 export function usageKey(replica: string): string {
   return `${acknowledgementKey(replica)}:usage`;
 }
 
-/** `<namespace>/<name>`: by which queues, maps and hashes know a Project. */
+/** `<namespace>/<name>`, the key of a Project in queues, maps and hashes. */
 export function keyOfProject(ref: ProjectRef): string {
   return `${ref.namespace}/${ref.name}`;
 }
@@ -67,7 +67,7 @@ export function projectOfKey(key: string): ProjectRef {
   return { namespace: key.slice(0, slash), name: key.slice(slash + 1) };
 }
 
-/** Whether a field stands in credentialsKey, not in projectConfigKey. */
+/** Whether a field belongs to the hash credentialsKey, not to projectConfigKey. */
 export function isCredentialField(field: string): boolean {
   return field.startsWith("user:") || field.startsWith("key:");
 }

@@ -1,5 +1,5 @@
-// An order of the operator about stored data, carried out by a replica, for only they reach data: to remove them for good, or to say how much
-// there is of what is kept without being served.
+// An order of the operator about stored data, carried out by a replica, for only they reach data: to remove them for good, or to say how
+// much there is of what is kept without being served.
 
 import { parseOrUndefined } from "../json/parse-or-undefined.ts";
 import type { ProjectRef } from "./types.ts";
@@ -12,7 +12,7 @@ interface Named {
 export type PurgeOrder =
   | ({ readonly what: "resource" } & Named)
   | ({ readonly what: "rootkey" } & Named)
-  /** Of the Project with this UID alone: another one may have its name. */
+  /** Only data of the Project with this UID: another Project may have its name. */
   | { readonly what: "sessions"; readonly project: ProjectRef; readonly projectUid: string };
 
 export interface SizeOrder extends Named {
@@ -26,7 +26,7 @@ export type DataOrder = PurgeOrder | SizeOrder;
 export interface KeptSize {
   /** Objects of a collection; 0 of a root key. */
   readonly objects: number;
-  /** Of the stored JSON, as a quota counts them. */
+  /** Bytes of the stored JSON, as a quota counts them. */
   readonly bytes: number;
 }
 

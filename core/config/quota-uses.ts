@@ -10,5 +10,5 @@ export interface QuotaUse {
   readonly limit: number;
 }
 
-/** Of the quotas that the project has. */
+/** Only quotas that the project has. */
 export type QuotaUses = Readonly<Partial<Record<QuotaKind, QuotaUse>>>;

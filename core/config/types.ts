@@ -39,9 +39,9 @@ export interface Rate {
 }
 
 export interface ProjectRates {
-  /** Of all callers together. */
+  /** For all callers together. */
   readonly project?: Rate;
-  /** Of each user, ApiKey, and client address without a credential. */
+  /** For each user, ApiKey, and client address without a credential. */
   readonly caller?: Rate;
 }
 

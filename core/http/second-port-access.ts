@@ -66,7 +66,7 @@ function bearerOf({ headers }: FastifyRequest): string | undefined {
   return /^bearer +(\S+)$/i.exec(headers.authorization ?? "")?.[1];
 }
 
-/** Of equal length, whatever was sent. */
+/** A digest has one length, whatever was sent. */
 function digestOf(text: string): Buffer {
   return createHash("sha256").update(text).digest();
 }

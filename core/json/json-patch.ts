@@ -101,7 +101,7 @@ export function applyJsonPatch(text: string, operations: readonly Operation[]): 
 class Patching {
   readonly #root: EditableValue;
   readonly #work = new PatchWork();
-  /** Of the operation that is being applied, for refusals. */
+  /** Index of the operation that is being applied, for refusals. */
   #at = 0;
 
   constructor(text: string) {

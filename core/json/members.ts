@@ -8,7 +8,7 @@ export type JsonKind = "object" | "array" | "string" | "number" | "boolean" | "n
 export interface Member {
   /** Unescaped. */
   readonly name: string;
-  /** Of the name's opening quote. */
+  /** Position of the name's opening quote. */
   readonly start: number;
   readonly valueStart: number;
   readonly valueEnd: number;

@@ -1,4 +1,4 @@
-// Reads, inserts, replaces and removes one value inside a canonical document text, by the key/value rules of the HTTP
+// Reads, inserts, replaces and removes one value inside a canonical document text, by the root-key rules of the HTTP
 // contract; answers with the new document, or with the reason why the path or the value can't be used.
 
 import { depthOf, elementAt, endOfValue, memberAt } from "./walk.ts";

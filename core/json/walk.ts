@@ -113,7 +113,7 @@ export function elementAt(text: string, start: number, index: number): ElementPo
 export type ElementPosition = { readonly start: number } | { readonly length: number };
 
 export interface MemberPosition {
-  /** Of the name's opening quote. */
+  /** Position of the name's opening quote. */
   readonly nameStart: number;
   readonly valueStart: number;
 }

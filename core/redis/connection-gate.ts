@@ -13,8 +13,8 @@ export type LookAtServer = (read: RedisClient["read"]) => Promise<void>;
 const lookAgainMs = 100;
 
 /**
- * A client of Redis that sends nothing over a connection before `look` has resolved for it; until then Redis is away. Rejects when the first look
- * does. A Cluster's connections come and go with its nodes, and only one of them could be asked: it isn't looked at.
+ * A client of Redis that sends nothing over a connection before `look` has resolved for it; until then Redis is away. Rejects when the
+ * first look does. A Cluster's connections come and go with its nodes, and only one of them could be asked: it isn't looked at.
  */
 export async function createGuardedRedisClient(client: IoredisClient, look: LookAtServer): Promise<RedisClient> {
   if (client instanceof Cluster) return createRedisClient(client);

@@ -50,7 +50,7 @@ export function replyCode(error: unknown): string | undefined {
 }
 
 /** Redis answered, and with an error; otherwise no answer came, or nothing was asked. */
-export function isAnswer(failure: unknown): boolean {
+export function isErrorReply(failure: unknown): boolean {
   return (
     failure instanceof RedisFault || (failure instanceof StoreUnavailable && replyCode(failure.cause) !== undefined)
   );

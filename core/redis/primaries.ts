@@ -1,6 +1,6 @@
-// Which primary holds a key, how much memory each uses, when its certificate ends, and what it calls the history of writes that it holds: the replication id, which
-// Redis draws anew when a server starts, from whatever files, and when a follower is promoted. Behind a name that was never seen,
-// acknowledged writes may be missing.
+// Which primary holds a key, how much memory each uses, when its certificate ends, and what it calls the history of writes that it holds:
+// the replication id, which Redis draws anew when a server starts, from whatever files, and when a follower is promoted. Behind a name that
+// was never seen, acknowledged writes may be missing.
 
 import { type DetailedPeerCertificate, TLSSocket } from "node:tls";
 import { Cluster, type Redis } from "ioredis";
@@ -20,13 +20,13 @@ export interface Primary {
   /** Undefined when it doesn't say. Never rejects. */
   memory(): Promise<MemoryUse | undefined>;
   /**
-   * When the certificate that it showed ends, or one that signed it, whichever is first, in Unix milliseconds. It may have got another one since the
-   * connection was made. Undefined without TLS, and while it is away.
+   * When the certificate that it showed ends, or one that signed it, whichever is first, in Unix milliseconds. It may have got another one
+   * since the connection was made. Undefined without TLS, and while it is away.
    */
   certificateEnds(): number | undefined;
 }
 
-/** Of a client that has one address; which server that leads to may change. */
+/** For a client that has one address; which server that leads to may change. */
 const onlyName = "";
 
 /** All that hold something, as the client knows them now; none while Redis is away. */

@@ -35,7 +35,7 @@ export function sampleObject(schema: JsonObject, known?: CompiledSchema): string
 
 interface SampleContext {
   readonly root: JsonObject;
-  /** Of the member, to make a text from. */
+  /** Name of the member, to make a text from. */
   readonly name: string;
   readonly depth: number;
 }

@@ -3,8 +3,8 @@
 import ipaddr from "ipaddr.js";
 
 /**
- * An IPv4 address (an IPv4-mapped IPv6 address is one), or an IPv6 /64, which one household usually has whole. All texts that are not addresses
- * are one client, so that made-up ones behind a careless proxy can't get round a limit.
+ * An IPv4 address (an IPv4-mapped IPv6 address is one), or an IPv6 /64, which one household usually has whole. All texts that are not
+ * addresses are one client, so that made-up ones behind a careless proxy can't get round a limit.
  */
 export function addressGroup(address: string): string {
   const bare = withoutPort(address);

@@ -1,8 +1,9 @@
-// Keeps one project from holding up the others of a replica. A project may have as much work under way as keeps Redis busy while
-// nobody else asks; as soon as others do, it has a share, and what is beyond it waits in the order of arrival: the work that another
-// project's request finds before it is bounded, however many connections the first one has. Work is counted in units, by what
-// requests cost Redis and the event loop, not in time: where an answer's size is not known before, the project's last ones stand for it.
-// Refuses with 503 `project_busy` a request that would wait behind too many, or has waited too long.
+// Keeps one project from holding up the others of a replica: a weighted semaphore for each project. A request takes a slot of some weight
+// and gives it back at its end. While no other project sends requests, the slots in use may weigh as much as keeps Redis busy; as soon as
+// others do, only as much as the project's share, and further requests wait in a queue, first in, first out. So what another project's
+// request finds before it is bounded, however many connections the first project has. A weight is what a request costs Redis and the event
+// loop, not time. Where the size of its response is not known beforehand, the project's last responses stand for it.
+// Refuses with 503 `project_busy` a request that finds the queue full, or has waited too long.
 
 import type { Clock } from "../../core/clock.ts";
 import { Problem } from "../../core/errors/problem.ts";
@@ -14,22 +15,21 @@ export interface FairShareLimiter {
 
 export interface ProjectLimiter {
   /**
-   * Begins work that costs `base` units without its answer, which has `answerLength` characters where that is known; a promise when it
-   * has to wait. Rejects with Problem `project_busy`.
+   * Takes a slot for a request that weighs `baseWeight` without its response, which has `responseLength` characters where that is known.
+   * A promise when it has to wait. Rejects with Problem `project_busy`.
    */
-  begin(base: number, answerLength?: number): Work | Promise<Work>;
+  acquire(baseWeight: number, responseLength?: number): Slot | Promise<Slot>;
 }
 
-/** What is under way. */
-export interface Work {
-  /** `length` = characters of the answer; undefined when none came that says what the next ones cost. */
-  end(length: number | undefined): void;
+export interface Slot {
+  /** `length` = characters of the response; undefined when there was none from which to learn what further ones weigh. */
+  release(length: number | undefined): void;
 }
 
-/** Units that a project may have under way while others ask: some three quarters of a millisecond of single reads. */
+/** Weight that a project may have in use while others ask: some three quarters of a millisecond of single reads. */
 export const contendedLimit = 8;
 /**
- * Units while nobody else asks, once an answer said what they cost: more would only wait in Redis, where everybody waits behind them.
+ * Weight while nobody else asks, once a response showed what they weigh: more would only wait in Redis, where everybody waits behind it.
  * Two hundred reads of a mebibyte took longer there than any command may take, and all projects were refused.
  */
 export const soloLimit = 64;
@@ -39,19 +39,19 @@ export const maxWaiting = 1_000;
 export const maxWaitMs = 2_000;
 /** Milliseconds for which a project that asked counts as asking. */
 const presentMs = 1_000;
-/** Characters of an answer that cost as much as the rest of a read. */
-const charactersPerUnit = 8 * 1024;
+/** Characters of a response that weigh 1, as much as the rest of a read. */
+const charactersPerWeight = 8 * 1024;
 
-interface Waiting {
-  readonly base: number;
-  readonly answerLength: number | undefined;
+interface QueuedRequest {
+  readonly baseWeight: number;
+  readonly responseLength: number | undefined;
   readonly since: number;
-  readonly go: (work: Work) => void;
-  readonly refuse: (error: Problem) => void;
+  readonly resolve: (slot: Slot) => void;
+  readonly reject: (error: Problem) => void;
 }
 
 export function createFairShareLimiter(clock: Clock): FairShareLimiter {
-  // By the live project: a new configuration has a new limiter, and what the former one still runs is bounded.
+  // By the live project: a new configuration has a new limiter, and the slots in use of the former one are bounded.
   const limiters = new WeakMap<LiveProject, Limiter>();
   const presence = createPresence(clock);
   return {
@@ -94,61 +94,62 @@ function createPresence(clock: Clock): Presence {
 class Limiter implements ProjectLimiter {
   readonly #clock: Clock;
   readonly #presence: Presence;
-  readonly #waiting: Waiting[] = [];
-  #running = 0;
-  /** Of those that were not known before; undefined until the first one. */
-  #answerLength: number | undefined;
+  readonly #queue: QueuedRequest[] = [];
+  /** Weight of the slots that were acquired and not released. */
+  #inUse = 0;
+  /** Characters that a response is expected to have whose length is not known beforehand; undefined until the first one. */
+  #expectedLength: number | undefined;
 
   constructor(clock: Clock, presence: Presence) {
     this.#clock = clock;
     this.#presence = presence;
   }
 
-  begin(base: number, answerLength?: number): Work | Promise<Work> {
+  acquire(baseWeight: number, responseLength?: number): Slot | Promise<Slot> {
     this.#presence.note(this);
-    const units = this.#unitsOf(base, answerLength);
-    if (this.#waiting.length === 0 && this.#hasRoom(units, answerLength)) return this.#begun(units, answerLength);
-    if (this.#waiting.length >= maxWaiting) return Promise.reject(busy());
-    return new Promise((go, refuse) => {
-      this.#waiting.push({ base, answerLength, since: this.#clock.monotonic(), go, refuse });
+    const weight = this.#weightOf(baseWeight, responseLength);
+    if (this.#queue.length === 0 && this.#hasRoom(weight, responseLength)) return this.#take(weight, responseLength);
+    if (this.#queue.length >= maxWaiting) return Promise.reject(busy());
+    return new Promise((resolve, reject) => {
+      this.#queue.push({ baseWeight, responseLength, since: this.#clock.monotonic(), resolve, reject });
     });
   }
 
-  #unitsOf(base: number, answerLength = this.#answerLength): number {
-    return base + Math.floor((answerLength ?? 0) / charactersPerUnit);
+  #weightOf(baseWeight: number, responseLength = this.#expectedLength): number {
+    return baseWeight + Math.floor((responseLength ?? 0) / charactersPerWeight);
   }
 
-  #begun(units: number, answerLength: number | undefined): Work {
-    this.#running += units;
+  #take(weight: number, responseLength: number | undefined): Slot {
+    this.#inUse += weight;
     return {
-      end: (length) => {
-        this.#running -= units;
-        // A large value that was put says nothing of the answers of others: they would run one by one behind it.
-        if (answerLength === undefined && length !== undefined) {
-          this.#answerLength = Math.max(length, Math.floor((this.#answerLength ?? 0) * 0.9));
+      release: (length) => {
+        this.#inUse -= weight;
+        // A large value that was put says nothing of other responses: their requests would run one by one behind it.
+        if (responseLength === undefined && length !== undefined) {
+          this.#expectedLength = Math.max(length, Math.floor((this.#expectedLength ?? 0) * 0.9));
         }
-        if (this.#waiting.length > 0) this.#beginWaiting();
+        if (this.#queue.length > 0) this.#admitQueued();
       },
     };
   }
 
-  #beginWaiting(): void {
-    for (let next = this.#waiting[0]; next !== undefined; next = this.#waiting[0]) {
+  #admitQueued(): void {
+    for (let next = this.#queue[0]; next !== undefined; next = this.#queue[0]) {
       const late = this.#clock.monotonic() - next.since > maxWaitMs;
-      // Counted now: by the answers that came while it waited.
-      const units = this.#unitsOf(next.base, next.answerLength);
-      if (!late && !this.#hasRoom(units, next.answerLength)) return;
-      this.#waiting.shift();
-      if (late) next.refuse(busy());
-      else next.go(this.#begun(units, next.answerLength));
+      // Weighed now, by the responses that were sent while it waited.
+      const weight = this.#weightOf(next.baseWeight, next.responseLength);
+      if (!late && !this.#hasRoom(weight, next.responseLength)) return;
+      this.#queue.shift();
+      if (late) next.reject(busy());
+      else next.resolve(this.#take(weight, next.responseLength));
     }
   }
 
-  /** What is larger than the whole share runs alone. */
-  #hasRoom(units: number, answerLength = this.#answerLength): boolean {
-    const running = this.#running + units;
-    if (this.#running === 0 || running <= contendedLimit) return true;
-    return running <= soloLimit && answerLength !== undefined && !this.#presence.othersThan(this);
+  /** A request that weighs more than the whole share runs alone. */
+  #hasRoom(weight: number, responseLength = this.#expectedLength): boolean {
+    const wanted = this.#inUse + weight;
+    if (this.#inUse === 0 || wanted <= contendedLimit) return true;
+    return wanted <= soloLimit && responseLength !== undefined && !this.#presence.othersThan(this);
   }
 }
 

@@ -46,12 +46,12 @@ export function createThrottle(counters: Counters, clock: Clock): Throttle {
     },
     async spend(attempt) {
       const budgets = budgetsOf(attempt);
-      const answer = await counters.spend(budgets);
-      if (answer.outcome === "spent") return;
+      const result = await counters.spend(budgets);
+      if (result.outcome === "spent") return;
       const now = clock.monotonic();
-      const wait = answer.retryAfterSeconds * 1000;
+      const wait = result.retryAfterSeconds * 1000;
       exhausted.set(budgets[0].name, { askAgain: now + Math.min(rememberFor, wait), retryAt: now + wait });
-      throw loginThrottled(answer.retryAfterSeconds);
+      throw loginThrottled(result.retryAfterSeconds);
     },
     refund: (attempt) => counters.refund(budgetsOf(attempt)),
   };

@@ -1,6 +1,6 @@
-// Bounds what may be in memory, over all requests: bytes of large bodies, those that arrive and those whose write waits or is under way, and
-// characters of large answers that wait for clients to read them. One project has half of each at most. Refuses a body that would pass
-// it with `body_busy`, a large read with `query_busy`; small ones, and answers of writes that took place, always go through.
+// Bounds what may be in memory, over all requests: bytes of large bodies, those that arrive and those whose write waits or is under way,
+// and characters of large responses that wait for clients to read them. One project has half of each at most. Refuses a body that would
+// pass it with `body_busy`, a large read with `query_busy`; small ones, and responses to writes that took place, always go through.
 
 import { Problem } from "../../core/errors/problem.ts";
 
@@ -53,10 +53,10 @@ interface Lengthy {
   readonly text?: string;
 }
 
-export interface AnswerBudget<Request extends object> {
-  /** Counts a large answer until `ended`, and returns it. Throws Problem `query_busy`. */
-  admit<Answer extends Lengthy>(request: Request, method: string, answer: Answer): Answer;
-  /** The request's answer was handed over, or its client left. */
+export interface ResponseBudget<Request extends object> {
+  /** Counts a large response until `ended`, and returns it. Throws Problem `query_busy`. */
+  admit<Response extends Lengthy>(request: Request, method: string, response: Response): Response;
+  /** The response was handed over, or its client left. */
   ended(request: Request): void;
 }
 
@@ -69,10 +69,10 @@ interface Counted {
 const largeLength = 64 * 1024;
 export const maxWaitingLength = 96 * 1024 * 1024;
 
-export function createAnswerBudget<Request extends object>(
+export function createResponseBudget<Request extends object>(
   projectOf: (request: Request) => object | undefined,
   limit = maxWaitingLength,
-): AnswerBudget<Request> {
+): ResponseBudget<Request> {
   const counted = new WeakMap<Request, Counted>();
   const ofProject = new WeakMap<object, number>();
   let waiting = 0;
@@ -81,16 +81,16 @@ export function createAnswerBudget<Request extends object>(
     ofProject.set(project, (ofProject.get(project) ?? 0) + sign * length);
   };
   return {
-    admit(request, method, answer) {
-      const length = answer.text?.length ?? 0;
-      if (length < largeLength) return answer;
+    admit(request, method, response) {
+      const length = response.text?.length ?? 0;
+      if (length < largeLength) return response;
       const changedNothing = method === "GET" || method === "HEAD";
       const project = projectOf(request) ?? request;
       const own = ofProject.get(project) ?? 0;
-      if (changedNothing && (waiting + length > limit || own + length > limit / 2)) throw tooManyAnswers();
+      if (changedNothing && (waiting + length > limit || own + length > limit / 2)) throw tooManyResponses();
       counted.set(request, { project, length });
       count({ project, length }, 1);
-      return answer;
+      return response;
     },
     ended(request) {
       const entry = counted.get(request);
@@ -101,7 +101,7 @@ export function createAnswerBudget<Request extends object>(
   };
 }
 
-function tooManyAnswers(): Problem {
+function tooManyResponses(): Problem {
   return new Problem("query_busy", "Too many large responses are waiting for their clients to read them; try again", {
     headers: { "Retry-After": "2" },
   });

@@ -1,6 +1,6 @@
 // One replica's view of a token bucket that all replicas share. Tokens are drawn in small portions, so that a busy caller costs the
 // store no round trip per request: never more than the bucket holds, and at most a portion unused for a second. While the store's last
-// answer says that the bucket is empty, requests are refused without asking again, for a second at most.
+// reply says that the bucket is empty, requests are refused without asking again, for a second at most.
 
 import type { Clock } from "../../core/clock.ts";
 import type { TokenBucket, TokenBuckets } from "../store/ports/limits.ts";
@@ -84,8 +84,8 @@ export class SharedBucket {
       await this.#drawing.finally(() => {
         this.#waiting -= 1;
       });
-      const answer = this.#takeOwn();
-      if (answer !== undefined) return answer;
+      const wait = this.#takeOwn();
+      if (wait !== undefined) return wait;
     }
   }
 

@@ -54,7 +54,7 @@ export interface AuthenticationDeps {
 
 const always = { validFrom: Number.NEGATIVE_INFINITY, validUntil: Number.POSITIVE_INFINITY };
 
-/** Of a request that nobody needs to authenticate. */
+/** The proof of a request that needs no authentication. */
 export const noCredential: Proof = Object.freeze({
   caller: anonymous,
   logMembers: logMembersOf(anonymous),
@@ -156,7 +156,7 @@ function lifeOf({ iat, exp, nbf = Number.NEGATIVE_INFINITY }: ReadClaims, longes
   };
 }
 
-/** Undefined for what is known not to exist. Throws Problem `project_unavailable` where that isn't known, so that it never becomes a 401. */
+/** Undefined for what is known not to exist. Throws Problem `project_unavailable` where that isn't known: it never becomes a 401. */
 export function liveValue<T>(lookup: Lookup<T>): T | undefined {
   if (lookup.outcome === "unavailable") throw projectUnavailable();
   return lookup.outcome === "found" ? lookup.value : undefined;

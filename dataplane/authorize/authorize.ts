@@ -18,7 +18,7 @@ import type { Visibility } from "../store/ports/refs.ts";
 export interface ObjectGrant {
   /** Objects it sees: others answer 404. */
   readonly visible: Visibility;
-  /** Of those, the ones it may change: others answer 403. */
+  /** The part of them that it may change: others answer 403. */
   readonly writable: Visibility;
 }
 
@@ -94,7 +94,10 @@ function within(scope: Scope, caller: Caller): Visibility {
 
 type Denial = "nobody" | "no credential" | "read access" | "role";
 
-/** Why it is refused; undefined where it is allowed. No error is made here: most callers only ask whether, and making one takes microseconds. */
+/**
+ * Why it is refused; undefined where it is allowed. No error is made here: most callers only ask whether, and making one takes
+ * microseconds.
+ */
 function denial(
   project: ProjectConfig,
   permission: Permission,

@@ -136,7 +136,8 @@ async function carryOut(deps: PurgeDeps, { id, order }: GivenOrder, { scripts, s
 }
 
 /**
- * Of a replica that stood still between its last look and its mark: the operator, which had the order's mark already, asks for it no more.
+ * A mark is stale when its replica stood still between its last look and its mark: the operator had the order's mark already, and no longer
+ * asks for it.
  */
 async function dropStaleMarks(
   redisClient: RedisClient,
@@ -221,8 +222,8 @@ async function isOpen(redisClient: RedisClient, id: string): Promise<boolean> {
 }
 
 /**
- * The scripts by which a replica takes up orders about stored data and notes which are done. They run while Redis' memory is used up: what is
- * to be removed may be what fills it.
+ * The scripts by which a replica takes up orders about stored data and notes which are done. They run while Redis' memory is used up: what
+ * is to be removed may be what fills it.
  */
 interface PurgeOrderScripts {
   /** False when another replica holds it. Two that purge the same would be wasteful, not wrong; so the lock needs no owner. */

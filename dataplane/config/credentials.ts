@@ -25,7 +25,7 @@ const remembered = 50_000;
 const unknown = Object.freeze({ outcome: "unknown" } as const);
 const unavailable = Object.freeze({ outcome: "unavailable" } as const);
 
-/** Of the project with this UID; a successor of the same name has its own. */
+/** For the project with this UID; a successor of the same name has its own. */
 interface Remembered {
   readonly uid: string;
   readonly value: UserConfig | KeyConfig;

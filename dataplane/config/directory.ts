@@ -1,6 +1,6 @@
 // The configuration as the pipeline sees it: live projects, looked up when a request is decided. Dev mode fills one from a folder
-// (memory-directory.ts), a replica in a cluster from Redis (redis-directory.ts). A request keeps the LiveProject it started with, but for a write
-// whose body took time to arrive; what is kept for later requests goes by `onChange`.
+// (memory-directory.ts), a replica in a cluster from Redis (redis-directory.ts). A request keeps the LiveProject it started with, but for a
+// write whose body took time to arrive; what is kept for later requests goes by `onChange`.
 
 import type {
   KeyConfig,
@@ -17,7 +17,9 @@ import type { RingFit } from "./ring-fit.ts";
 export interface LiveResource {
   readonly config: ResourceConfig;
   readonly schema: CompiledSchema;
-  /** Of the last publication of this resource's config, also where that changed nothing; orders index declarations among replicas. */
+  /**
+   * Revision of the last publication of this resource's config, also where that changed nothing; orders index declarations among replicas.
+   */
   readonly revision: number;
 }
 

@@ -1,5 +1,5 @@
-// The projects whose configuration a replica keeps in memory: loaded from Redis when they are first asked for, read anew when the index says
-// that they have changed, forgotten when others have been used more recently.
+// The projects whose configuration a replica keeps in memory: loaded from Redis when they are first asked for, read anew when the index
+// says that they have changed, forgotten when others have been used more recently.
 
 import { isDeepStrictEqual } from "node:util";
 import { projectConfigKey, projectOfKey } from "../../core/config/config-keys.ts";

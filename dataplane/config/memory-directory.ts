@@ -43,7 +43,9 @@ interface Entry {
 interface State {
   /** By namespace and name. */
   readonly entries: ReadonlyMap<string, Entry>;
-  /** A Project that was made again under a name has another UID: requests that began with the former one find none of its users and keys. */
+  /**
+   * A Project that was made again under a name has another UID: requests that began with the former one find none of its users and keys.
+   */
   readonly byUid: ReadonlyMap<string, Entry>;
   readonly hosts: ReadonlyMap<string, LiveProject>;
   readonly refs: readonly ProjectRef[];
@@ -158,7 +160,8 @@ function makeState(entries: readonly Entry[]): State {
 }
 
 /**
- * Of a changed configuration milliseconds, so that a change made while nothing ran is newer than what the last run declared to the store.
+ * Returns milliseconds for a changed configuration, so that a change made while nothing ran is newer than what the last run declared to the
+ * store.
  */
 function revisionOf(config: ResourceConfig, before: LiveResource | undefined, clock: Clock): number {
   if (before !== undefined && isDeepStrictEqual(before.config, config)) return before.revision;

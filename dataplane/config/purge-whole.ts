@@ -1,5 +1,5 @@
-// Purges a collection, a root key's value or a Project's sessions to the end, also where other replicas do so meanwhile. Each step takes only what was
-// stored when the purge was last found to be in order.
+// Purges a collection, a root key's value or a Project's sessions to the end, also where other replicas do so meanwhile. Each step takes
+// only what was stored when the purge was last found to be in order.
 
 import type { ProjectRef } from "../../core/config/types.ts";
 import type { CollectionPurges, DocumentPurges, SessionPurges } from "../store/ports/purges.ts";

@@ -66,7 +66,7 @@ export function createRedisDirectory(deps: RedisDirectoryDeps): RedisDirectory {
   let applied: number | undefined;
   const ringFit = createRingFit(keyring, deps.onRing);
 
-  /** Of what the index lacks. */
+  /** What is known of a name that the index lacks. */
   const missing = () => (index.whole() ? unknown : unavailable);
   const look = (name: string): Lookup<LiveProject> | Promise<Lookup<LiveProject>> => {
     const known = projects.get(name)?.live;

@@ -1,12 +1,15 @@
-// A lock on a value, for the requests of one replica that read it, decide and then set it; it is acquired in the order of arrival. Without it
-// each write makes all others that have read repeat their compare-and-set, and with a large value they time out. Refuses with 503
+// A lock on a value, for the requests of one replica that read it, decide and then set it; it is acquired in the order of arrival. Without
+// it each write makes all others that have read repeat their compare-and-set, and with a large value they time out. Refuses with 503
 // `write_conflict` a request that waited too long.
 
 import { createKeyedMutex } from "../../core/keyed-mutex.ts";
 import { conflict } from "../operation/compare-and-set.ts";
 
 export interface DocumentLock {
-  /** Carries out `work` while it holds the lock of the value at `path`: project, root key, and the path below it. Those who came before go first. */
+  /**
+   * Carries out `work` while it holds the lock of the value at `path`: project, root key, and the path below it. Those who came before go
+   * first.
+   */
   hold<T>(path: readonly string[], work: () => Promise<T>): Promise<T>;
 }
 

@@ -3,8 +3,8 @@
 
 import type { RootKeyConfig } from "../../core/config/types.ts";
 import { authorizeDocument, type DocumentGrant, requireReadToo } from "../authorize/authorize.ts";
-import type { Answer } from "../http/answer.ts";
 import type { Exchange } from "../http/exchange.ts";
+import type { HttpResponse } from "../http/response.ts";
 import {
   type OperationDeps,
   type OperationPlan,
@@ -14,7 +14,7 @@ import {
   type RenewPlan,
   type SubjectOf,
 } from "../operation/plan.ts";
-import { authorizedPreconditions, beginWork, receiveBody, requireBody } from "../operation/work.ts";
+import { acquireSlot, authorizedPreconditions, receiveBody, requireBody } from "../operation/steps.ts";
 import type { DocumentRef } from "../store/ports/refs.ts";
 import type { DocumentLock } from "./document-lock.ts";
 import {
@@ -55,10 +55,10 @@ export function carryOutDocument(
   plan: DocumentPlan,
   exchange: Exchange,
   renew: RenewPlan,
-): Promise<Answer> {
+): Promise<HttpResponse> {
   const context = contextOf(plan, exchange);
   if (plan.isWrite) return write(deps, plan, exchange, renew);
-  const waiting = beginWork(deps, plan, exchange);
+  const waiting = acquireSlot(deps, plan, exchange);
   return waiting === undefined
     ? readDocument(plan.store, context)
     : waiting.then(() => readDocument(plan.store, context));
@@ -75,14 +75,14 @@ async function write(
   decided: DocumentPlan,
   exchange: Exchange,
   renew: RenewPlan,
-): Promise<Answer> {
+): Promise<HttpResponse> {
   const { body, patch, idempotencyKey } = await receiveBody(deps, decided, exchange);
   const renewing = renew(decided, exchange);
   const plan = renewing instanceof Promise ? await renewing : renewing;
   const context = contextOf(plan, exchange);
-  // Of a patch the store knows it; a write answers with what was sent, and a deletion with next to nothing.
-  const answerLength = patch ? undefined : (body?.text.length ?? 0);
-  const waiting = beginWork(deps, plan, exchange, answerLength);
+  // The response to a PATCH has a length that only the store knows; a PUT or POST returns what was sent, a DELETE next to nothing.
+  const responseLength = patch ? undefined : (body?.text.length ?? 0);
+  const waiting = acquireSlot(deps, plan, exchange, responseLength);
   if (waiting !== undefined) await waiting;
   const documents = { store: plan.store, lock: deps.lock };
   if (plan.operation === "delete") return await deleteDocument(documents, context);

@@ -7,9 +7,14 @@ import type { CanonicalJson } from "../../core/json/canonical.ts";
 import { readAt } from "../../core/json/splice.ts";
 import type { Caller } from "../authenticate/caller.ts";
 import { type DocumentGrant, requirePermission } from "../authorize/authorize.ts";
-import { type Answer, ok } from "../http/answer.ts";
-import { currentAnswer, failedPrecondition, type Preconditions, writtenAnswer } from "../http/conditional-requests.ts";
+import {
+  currentResponse,
+  failedPrecondition,
+  type Preconditions,
+  writtenResponse,
+} from "../http/conditional-requests.ts";
 import { type Patch, patched } from "../http/patch.ts";
+import { type HttpResponse, ok } from "../http/response.ts";
 import { conflict, conflictBudgetMs, pause } from "../operation/compare-and-set.ts";
 import { factsOf, recordOf, replayed } from "../operation/idempotency.ts";
 import {
@@ -40,11 +45,11 @@ export interface DocumentContext {
   readonly preconditions: Preconditions | undefined;
 }
 
-export async function readDocument(store: DocumentReads, context: DocumentContext): Promise<Answer> {
+export async function readDocument(store: DocumentReads, context: DocumentContext): Promise<HttpResponse> {
   if (leadsTooDeep(context.path)) throw nothingThere();
   const text = textIn(context, await store.readAt(context.document, context.path));
   if (text === undefined) throw nothingThere();
-  return currentAnswer(text, context.preconditions);
+  return currentResponse(text, context.preconditions);
 }
 
 export async function insertDocument(
@@ -52,7 +57,7 @@ export async function insertDocument(
   context: DocumentContext,
   body: CanonicalJson,
   idempotencyKey: string | undefined,
-): Promise<Answer> {
+): Promise<HttpResponse> {
   const { store } = deps;
   const limits = { maxBytes: context.project.limits.maxDocumentBytes };
   const record =
@@ -66,24 +71,28 @@ export async function insertDocument(
   const result = await withPreconditions(deps, context, (expecting) =>
     store.insertAt(context.document, context.path, body.text, { ...limits, ...expecting, ...(record && { record }) }),
   );
-  return result.outcome === "repeated" ? insertedBefore(result.record, body) : answerOfWrite(result, context);
+  return result.outcome === "repeated" ? insertedBefore(result.record, body) : responseOfWrite(result, context);
 }
 
 /** The answer to the first of several equal requests: the value that it sent. */
-function insertedBefore(record: string, body: CanonicalJson): Answer {
+function insertedBefore(record: string, body: CanonicalJson): HttpResponse {
   factsOf(record, body);
-  return writtenAnswer(201, body.text, replayed);
+  return writtenResponse(201, body.text, replayed);
 }
 
-export async function putDocument(deps: DocumentDeps, context: DocumentContext, body: CanonicalJson): Promise<Answer> {
+export async function putDocument(
+  deps: DocumentDeps,
+  context: DocumentContext,
+  body: CanonicalJson,
+): Promise<HttpResponse> {
   const limits = { maxBytes: context.project.limits.maxDocumentBytes, mayCreate: context.grant.mayCreate };
   const result = await withPreconditions(deps, context, (expecting) =>
     deps.store.putAt(context.document, context.path, body.text, { ...limits, ...expecting }),
   );
-  return answerOfWrite(result, context);
+  return responseOfWrite(result, context);
 }
 
-export async function patchDocument(deps: DocumentDeps, context: DocumentContext, patch: Patch): Promise<Answer> {
+export async function patchDocument(deps: DocumentDeps, context: DocumentContext, patch: Patch): Promise<HttpResponse> {
   const limits = { maxBytes: context.project.limits.maxDocumentBytes, mayCreate: context.grant.mayCreate };
   const result = await compareAndSet<DocumentWrite>(deps, context, async ({ expected }, text) => {
     // Operations need a value; a merge patch makes one, as PUT adds a key.
@@ -95,10 +104,10 @@ export async function patchDocument(deps: DocumentDeps, context: DocumentContext
     const value = patched(patch, text ?? "null");
     return value === text ? { outcome: "replaced", text } : put(value);
   });
-  return answerOfWrite(result, context);
+  return responseOfWrite(result, context);
 }
 
-export async function deleteDocument(deps: DocumentDeps, context: DocumentContext): Promise<Answer> {
+export async function deleteDocument(deps: DocumentDeps, context: DocumentContext): Promise<HttpResponse> {
   if (leadsTooDeep(context.path)) throw nothingThere();
   const result = await withPreconditions(deps, context, (expecting) =>
     deps.store.removeAt(context.document, context.path, expecting),
@@ -185,9 +194,9 @@ async function withInitialValue<T extends { readonly outcome: string }>(
   return write();
 }
 
-function answerOfWrite(result: DocumentWrite, context: DocumentContext): Answer {
+function responseOfWrite(result: DocumentWrite, context: DocumentContext): HttpResponse {
   if (!("text" in result)) throw problemOf(result, context);
-  return writtenAnswer(result.outcome === "created" ? 201 : 200, result.text);
+  return writtenResponse(result.outcome === "created" ? 201 : 200, result.text);
 }
 
 function problemOf(refusal: DocumentRefusal, context: DocumentContext): Problem {

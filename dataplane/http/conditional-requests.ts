@@ -1,11 +1,12 @@
-// Reads If-Match and If-None-Match (RFC 9110 §13), and answers 304 or 412 where they do not hold. Refuses anything but `*` and lists of
-// entity tags: a condition that was not understood must not be taken for one that holds. A tag is a strong hash of the very text that is served:
-// each value has one canonical text, so two answers of one tag are the same byte for byte.
+// Evaluates If-Match and If-None-Match (RFC 9110 §13): 304 or 412 where they do not hold. Refuses anything but `*` and lists of entity
+// tags, because a condition that was not understood must not be taken for one that holds. A tag is a strong hash of the canonical text of
+// the whole value. So two responses of one URL and one tag are the same byte for byte. A response with `?_fields=` shows a part of the
+// object, and has the tag of the whole object, for a write to name in If-Match.
 
 import { hash } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
 import { Problem } from "../../core/errors/problem.ts";
-import type { Answer } from "./answer.ts";
+import type { HttpResponse } from "./response.ts";
 
 interface SentTag {
   readonly isWeak: boolean;
@@ -74,8 +75,8 @@ function entityTag(text: string): string {
   return `"${hash("sha1", text, "base64url")}"`;
 }
 
-/** What a read answers: the value, or 304 when the client has it. Throws `precondition_failed`. */
-export function currentAnswer(text: string, preconditions: Preconditions | undefined): Answer {
+/** The response to a read: the value, or 304 when the client has it. Throws `precondition_failed`. */
+export function currentResponse(text: string, preconditions: Preconditions | undefined): HttpResponse {
   const tag = entityTag(text);
   const headers = { ETag: tag };
   return preconditions !== undefined && isKnown(preconditions, tag)
@@ -83,7 +84,7 @@ export function currentAnswer(text: string, preconditions: Preconditions | undef
     : { status: 200, text, headers };
 }
 
-/** Whether the client has what a read would answer, by its tag. Throws `precondition_failed`. */
+/** Whether the client has what a read would show, by its tag. Throws `precondition_failed`. */
 export function isKnown(preconditions: Preconditions | undefined, tag: string): boolean {
   if (preconditions === undefined) return false;
   const verdict = evaluate(preconditions, tag);
@@ -91,8 +92,12 @@ export function isKnown(preconditions: Preconditions | undefined, tag: string): 
   return verdict === "if_none_match_fails";
 }
 
-/** What a write answers that left `text` behind. */
-export function writtenAnswer(status: 200 | 201, text: string, headers: Readonly<Record<string, string>> = {}): Answer {
+/** The response to a write, after which `text` is stored. */
+export function writtenResponse(
+  status: 200 | 201,
+  text: string,
+  headers: Readonly<Record<string, string>> = {},
+): HttpResponse {
   return { status, text, headers: { ...headers, ETag: entityTag(text) } };
 }
 
@@ -114,8 +119,8 @@ export function failedPrecondition(
 }
 
 /**
- * Throws `precondition_failed` unless a POST to a collection may go on: `If-None-Match: *` fails, because the collection exists, and so does
- * any tag in If-Match, because a collection has none.
+ * Throws `precondition_failed` unless a POST to a collection may go on: `If-None-Match: *` fails, because the collection exists, and so
+ * does any tag in If-Match, because a collection has none.
  */
 export function requireCollectionPreconditions(preconditions: Preconditions | undefined): void {
   const verdict = preconditions && evaluate(preconditions, noTag);

@@ -1,10 +1,10 @@
-// Answers what Node's parser or a time limit refuses on a connection, in the shape of all other problems: as the answer of the
-// request that it cuts short, after the answer of one that had arrived whole, or as an answer of its own.
+// Responds to what Node's parser or a time limit refuses on a connection, in the shape of all other problems: as the response of the
+// request that it cuts short, after the response of one that had arrived whole, or as a response of its own.
 
 import { randomUUID } from "node:crypto";
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
-import { type ProblemAnswer, problemAnswer } from "./problem-answer.ts";
+import { type ProblemResponse, problemResponse } from "./problem-response.ts";
 
 export interface Connections {
   /** Remembers the request that a connection carries now. The promise resolves when the rest of its body is refused. */
@@ -17,7 +17,7 @@ export interface Connections {
 }
 
 /** A refusal that belongs to no request. */
-export type ObserveRefusal = (requestId: string, answer: ProblemAnswer) => void;
+export type ObserveRefusal = (requestId: string, response: ProblemResponse) => void;
 
 interface UnderWay {
   readonly request: IncomingMessage;
@@ -36,13 +36,13 @@ export function createConnections(observe: ObserveRefusal): Connections {
   const refused = new WeakSet<Socket>();
   const open = new Set<Socket>();
 
-  const answer = (error: Error, socket: Socket): void => {
+  const respond = (error: Error, socket: Socket): void => {
     if (!socket.writable) {
       socket.destroy();
       return;
     }
     const id = randomUUID();
-    const problem = problemAnswer(error, { path: "", requestId: id });
+    const problem = problemResponse(error, { path: "", requestId: id });
     socket.end(responseText(id, problem));
     observe(id, problem);
   };
@@ -66,13 +66,13 @@ export function createConnections(observe: ObserveRefusal): Connections {
       if (refused.has(socket)) return;
       refused.add(socket);
       const current = (socket as Carrier)[underWay];
-      if (!current) answer(error, socket);
+      if (!current) respond(error, socket);
       else if (current.response.writableEnded) {
-        // What is refused after the answer of a whole request is another request; the rest of a body gets no second answer.
-        if (current.request.complete) answer(error, socket);
+        // What is refused after the response of a whole request is another request; the rest of a body gets no second response.
+        if (current.request.complete) respond(error, socket);
         else socket.destroy();
       } else if (current.request.complete) {
-        current.response.once("close", () => answer(error, socket));
+        current.response.once("close", () => respond(error, socket));
       } else {
         current.response.shouldKeepAlive = false;
         current.cut?.(error);
@@ -83,13 +83,13 @@ export function createConnections(observe: ObserveRefusal): Connections {
 
 const harmless = /^[A-Za-z0-9._-]{1,128}$/;
 
-/** What a request is known by in its answer and in the log: the client's own id when it is harmless, else a new one. */
+/** What a request is known by in its response and in the log: the client's own id when it is harmless, else a new one. */
 export function requestIdOf({ headers }: Pick<IncomingMessage, "headers">): string {
   const sent = headers["x-request-id"];
   return typeof sent === "string" && harmless.test(sent) ? sent : randomUUID();
 }
 
-function responseText(id: string, problem: ProblemAnswer): string {
+function responseText(id: string, problem: ProblemResponse): string {
   const lines = [
     `HTTP/1.1 ${problem.status} ${STATUS_CODES[problem.status] ?? ""}`,
     `X-Request-Id: ${id}`,

@@ -1,4 +1,4 @@
-// Decides the CORS headers (Fetch standard §3.2) of a project's answers. Never with credentials: callers
+// Decides the CORS headers (Fetch standard §3.2) of a project's responses. Never with credentials: callers
 // send Authorization themselves, and there are no cookies.
 
 import type { CorsConfig } from "../../core/config/types.ts";
@@ -16,7 +16,7 @@ const anyOrigin: Headers = Object.freeze({
   "Access-Control-Expose-Headers": exposed,
 });
 
-/** Headers of an actual answer to a request with this Origin. */
+/** Headers of an actual response to a request with this Origin. */
 export function corsHeaders(cors: CorsConfig, origin: string | undefined): Headers {
   if (origin === undefined) return none;
   if (cors.allowedOrigins.includes("*")) return anyOrigin;
@@ -24,7 +24,7 @@ export function corsHeaders(cors: CorsConfig, origin: string | undefined): Heade
   return { "Access-Control-Allow-Origin": origin, "Access-Control-Expose-Headers": exposed };
 }
 
-/** Further headers of the answer to a preflight. */
+/** Further headers of the response to a preflight. */
 export function preflightHeaders(cors: CorsConfig, origin: string | undefined, methods: readonly string[]): Headers {
   const allowed = corsHeaders(cors, origin);
   if (allowed === none) return none;

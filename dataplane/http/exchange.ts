@@ -1,8 +1,8 @@
-// One request on its way: what came in, and what the stages found out so far. Observation reads it when the answer is sent,
+// One request on its way: what came in, and what the stages found out so far. Observation reads it when the response is sent,
 // however far the request got. Types only.
 
 import type { FastifyRequest } from "fastify";
-import type { Work } from "../admission/fair-share.ts";
+import type { Slot } from "../admission/fair-share.ts";
 import type { SharedBucket } from "../admission/shared-bucket.ts";
 import type { Proof } from "../authenticate/create-authentication.ts";
 import type { LiveProject } from "../config/directory.ts";
@@ -13,14 +13,14 @@ export interface Exchange {
   readonly requestId: string;
   /** The request target as sent. */
   readonly rawUrl: string;
-  /** Of performance.now(). */
+  /** Time of performance.now(). */
   readonly startedAt: number;
   /** Resolves when the connection refuses the rest of the body, with what the parser or the time limit says. */
   bodyRefused?: Promise<Error> | undefined;
   /** Sends 100 Continue, for which the client waits with its body (`Expect: 100-continue`); absent when it does not wait. */
   sendContinue?: () => void;
-  /** Its part of what the project's fair share of the replica lets run at once; absent before and after. */
-  work?: Work | undefined;
+  /** Its slot of the project's fair share of the replica; absent before it is acquired and after its release. */
+  slot?: Slot | undefined;
   /** Gives the bytes of the body back to their budget; absent before the body is there. */
   releaseBody?: () => void;
   /** How often something had changed in the configuration when its plan was found or decided; absent for reads by a kept plan. */

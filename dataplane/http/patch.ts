@@ -1,5 +1,5 @@
-// Reads the two patch formats and applies them to a stored text. Refuses other media types, malformed patches, and patches that do not fit the
-// text; whether the result may be stored is not checked here.
+// Reads the two patch formats and applies them to a stored text. Refuses other media types, malformed patches, and patches that do not fit
+// the text; whether the result may be stored is not checked here.
 
 import type { IncomingMessage } from "node:http";
 import { Problem } from "../../core/errors/problem.ts";
@@ -18,7 +18,7 @@ export type Patch =
 /** Value of an Accept-Patch header (RFC 5789 §3.1). */
 export const acceptPatch = "application/merge-patch+json, application/json-patch+json";
 
-/** Of a PATCH, what its content type says; undefined for other methods. Throws Problem `unsupported_media_type`. */
+/** The format that the content type of a PATCH says; undefined for other methods. Throws Problem `unsupported_media_type`. */
 export function patchFormatOf({
   method,
   headers,

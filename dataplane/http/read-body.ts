@@ -1,6 +1,6 @@
 // Reads a request's body as one canonical JSON text. Refuses other media types and codings, bodies over the limit, and everything that
 // is not exactly one well-formed JSON text. The rest of a refused body is read and thrown away, because a connection that is closed
-// over unread bytes takes the answer along.
+// over unread bytes takes the response along.
 
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import { Problem } from "../../core/errors/problem.ts";

@@ -8,17 +8,17 @@ import { Problem } from "../../core/errors/problem.ts";
 import type { Logger } from "../../core/log/logger.ts";
 import { rateHeaders } from "../admission/rate-limits.ts";
 import { preferTargetAuthority } from "../route/find-project.ts";
-import type { Answer } from "./answer.ts";
 import { type Connections, createConnections, type ObserveRefusal, requestIdOf } from "./connections.ts";
 import { corsHeaders } from "./cors.ts";
 import type { Ending, Exchange } from "./exchange.ts";
-import { problemAnswer } from "./problem-answer.ts";
+import { problemResponse } from "./problem-response.ts";
+import type { HttpResponse } from "./response.ts";
 
 export interface HttpServerOptions {
-  readonly serve: (exchange: Exchange) => Promise<Answer>;
+  readonly serve: (exchange: Exchange) => Promise<HttpResponse>;
   readonly observe: (exchange: Exchange, ending: Ending) => void;
   readonly observeRefusal: ObserveRefusal;
-  /** `stopping` once clients are to turn to another replica: each answer ends its connection. */
+  /** `stopping` once clients are to turn to another replica: each response ends its connection. */
   readonly lifecycle: { readonly stopping: boolean };
   readonly logger: Logger;
   /** Addresses or networks whose X-Forwarded-* headers are believed; empty = none. */
@@ -55,7 +55,7 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
       connectionsCheckingInterval: Math.min(1_000, requestTimeout),
       // Two Host or two Authorization headers become one that is refused, where Node would go by the first and a proxy by the last.
       joinDuplicateHeaders: true,
-      // Node would refuse a request without Host with an answer that has no body.
+      // Node would refuse a request without Host with a response that has no body.
       requireHostHeader: false,
     },
     clientErrorHandler: (error, socket) => connections.refuse(error, socket),
@@ -112,14 +112,19 @@ function exchangeOf(request: FastifyRequest): Exchange {
   return { request, requestId: request.id, rawUrl: request.originalUrl, startedAt: performance.now() };
 }
 
-function send(options: HttpServerOptions, exchange: Exchange, reply: FastifyReply, answer: Answer): FastifyReply {
+function send(
+  options: HttpServerOptions,
+  exchange: Exchange,
+  reply: FastifyReply,
+  response: HttpResponse,
+): FastifyReply {
   const headers = commonHeaders(exchange);
-  headers["Cache-Control"] = answer.secret ? "no-store" : "private, no-cache";
-  if (answer.headers) Object.assign(headers, answer.headers);
-  if (answer.text !== undefined) headers["Content-Type"] = "application/json";
-  if (answer.file !== undefined) headers["Content-Type"] = answer.file.type;
-  const text = answer.text ?? answer.file?.bytes;
-  return write(options, exchange, reply, { status: answer.status, code: undefined, headers, text });
+  headers["Cache-Control"] = response.secret ? "no-store" : "private, no-cache";
+  if (response.headers) Object.assign(headers, response.headers);
+  if (response.text !== undefined) headers["Content-Type"] = "application/json";
+  if (response.file !== undefined) headers["Content-Type"] = response.file.type;
+  const text = response.text ?? response.file?.bytes;
+  return write(options, exchange, reply, { status: response.status, code: undefined, headers, text });
 }
 
 function sendProblem(
@@ -129,7 +134,7 @@ function sendProblem(
   error: unknown,
 ): FastifyReply {
   const path = exchange.rawUrl.split("?", 1)[0] ?? "";
-  const problem = problemAnswer(error, { path, requestId: exchange.requestId });
+  const problem = problemResponse(error, { path, requestId: exchange.requestId });
   if (problem.defect) logDefect(options.logger, exchange, error);
   const headers = Object.assign(commonHeaders(exchange), problem.headers);
   headers["Cache-Control"] = "no-store";
@@ -156,16 +161,16 @@ interface Outgoing {
   readonly text: string | Uint8Array | undefined;
 }
 
-/** One writeHead with every header: fastify's own way, header by header, costs a tenth of a small answer. */
+/** One writeHead with every header: fastify's own way, header by header, costs a tenth of a small response. */
 function write(options: HttpServerOptions, exchange: Exchange, reply: FastifyReply, outgoing: Outgoing): FastifyReply {
   const { status, code, headers, text } = outgoing;
   reply.hijack();
-  const response: Answered = reply.raw;
-  // Where the head of an answer can't be written, the problem that says so is the second one: it ends the same request.
+  const response: ObservedResponse = reply.raw;
+  // Where the head of a response can't be written, the problem that says so is the second one: it ends the same request.
   const isFirst = response[ending] === undefined;
   response[ending] = { options, exchange, status, code };
   if (response.destroyed) {
-    // The client left before its answer was ready, and "close" has been already.
+    // The client left before its response was ready, and "close" has been already.
     observeEnd.call(response);
     return reply;
   }
@@ -173,7 +178,7 @@ function write(options: HttpServerOptions, exchange: Exchange, reply: FastifyRep
   if (options.lifecycle.stopping) response.shouldKeepAlive = false;
   if (text !== undefined) headers["Content-Length"] = Buffer.byteLength(text);
   response.writeHead(status, headers);
-  // Node leaves the body out of an answer to HEAD by itself.
+  // Node leaves the body out of a response to HEAD by itself.
   // A client that still waits to be asked sends no body.
   const arrives = !exchange.request.raw.complete && exchange.sendContinue === undefined;
   if (response.shouldKeepAlive || !arrives || text === undefined) response.end(text);
@@ -184,7 +189,7 @@ function write(options: HttpServerOptions, exchange: Exchange, reply: FastifyRep
 const ending = Symbol("ending");
 
 /** A response that carries what is to be observed at its end: one listener for all costs less than a closure for each. */
-interface Answered extends ServerResponse {
+interface ObservedResponse extends ServerResponse {
   [ending]?: {
     readonly options: HttpServerOptions;
     readonly exchange: Exchange;
@@ -193,7 +198,7 @@ interface Answered extends ServerResponse {
   };
 }
 
-function observeEnd(this: Answered): void {
+function observeEnd(this: ObservedResponse): void {
   const ended = this[ending];
   if (ended === undefined) return;
   const { options, exchange, status, code } = ended;
@@ -201,8 +206,8 @@ function observeEnd(this: Answered): void {
 }
 
 /**
- * An answer that ends its connection while its request still arrives: closed over unread bytes, the connection would take the answer
- * along. The rest is thrown away, as long as it may take to arrive.
+ * Ends a response that closes its connection while the request still arrives. Closed over unread bytes, the connection would be reset, and
+ * the client would lose the response: so the rest of the request is read and thrown away, however long it takes to arrive.
  */
 function endAfterBody({ request, bodyRefused }: Exchange, response: ServerResponse, text: string | Uint8Array): void {
   response.write(text);

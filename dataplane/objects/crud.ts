@@ -9,15 +9,15 @@ import { type Selection, selected } from "../../core/json/selection.ts";
 import { type Caller, creatorOf, ownerOf } from "../authenticate/caller.ts";
 import type { ObjectGrant } from "../authorize/authorize.ts";
 import type { LiveResource } from "../config/directory.ts";
-import { type Answer, noContent } from "../http/answer.ts";
 import {
-  currentAnswer,
+  currentResponse,
   type Preconditions,
   requireCollectionPreconditions,
   requirePreconditions,
-  writtenAnswer,
+  writtenResponse,
 } from "../http/conditional-requests.ts";
 import type { Patch } from "../http/patch.ts";
+import { type HttpResponse, noContent } from "../http/response.ts";
 import { conflict, conflictBudgetMs, pause } from "../operation/compare-and-set.ts";
 import { factsOf, recordKeyOf, recordOf, replayed } from "../operation/idempotency.ts";
 import type { IdempotencyRecords } from "../store/ports/idempotency.ts";
@@ -60,7 +60,11 @@ export interface Creation {
   readonly idempotencyKey: string | undefined;
 }
 
-export async function createObject(deps: ObjectDeps, context: ObjectContext, creation: Creation): Promise<Answer> {
+export async function createObject(
+  deps: ObjectDeps,
+  context: ObjectContext,
+  creation: Creation,
+): Promise<HttpResponse> {
   const { caller, body, url, idempotencyKey } = creation;
   const post =
     idempotencyKey === undefined
@@ -82,14 +86,14 @@ export async function createObject(deps: ObjectDeps, context: ObjectContext, cre
   if (result.outcome === "quota_exceeded") {
     throw new Problem("quota_exceeded", `The resource may hold at most ${maxObjects} objects; delete some first`);
   }
-  return writtenAnswer(201, result.text, { Location: `${url}/${id}` });
+  return writtenResponse(201, result.text, { Location: `${url}/${id}` });
 }
 
-/** The answer to the first of several equal requests, made again: the body is the same, so the record has only what the service added. */
-function createdBefore({ caller, body, url }: Creation, record: string): Answer {
+/** The response to the first of several equal requests, made again: the body is the same, so the record has only what the service added. */
+function createdBefore({ caller, body, url }: Creation, record: string): HttpResponse {
   const [id = "", created] = factsOf(record, body);
   const text = newObjectText(body, id, metadataBy(caller, Number(created)));
-  return writtenAnswer(201, text, { Location: `${url}/${id}`, ...replayed });
+  return writtenResponse(201, text, { Location: `${url}/${id}`, ...replayed });
 }
 
 function metadataBy(caller: Caller, created: number): Metadata {
@@ -101,14 +105,14 @@ export async function readObject(
   context: ObjectContext,
   id: string,
   fields?: Selection,
-): Promise<Answer> {
+): Promise<HttpResponse> {
   const stored = isObjectId(id) ? await store.read(context.collection, id, context.grant.visible) : undefined;
   if (!stored) throw missing();
   // The tag is the whole object's, whatever is shown of it, so that a write may name it in If-Match.
-  const answer = currentAnswer(stored.text, context.preconditions);
-  return fields === undefined || answer.text === undefined
-    ? answer
-    : { ...answer, text: selected(answer.text, fields) };
+  const response = currentResponse(stored.text, context.preconditions);
+  return fields === undefined || response.text === undefined
+    ? response
+    : { ...response, text: selected(response.text, fields) };
 }
 
 export async function updateObject(
@@ -116,16 +120,16 @@ export async function updateObject(
   context: ObjectContext,
   id: string,
   change: ObjectChange,
-): Promise<Answer> {
+): Promise<HttpResponse> {
   const deadline = deps.clock.monotonic() + conflictBudgetMs;
   for (let attempt = 0; ; attempt += 1) {
     const stored = await requireVisible(deps.store, context, id);
     const owner = requireOwner(context, stored);
     requirePreconditions(context.preconditions, stored.text);
     const text = changedText(context, change, stored.text);
-    if (text === stored.text) return writtenAnswer(200, text);
+    if (text === stored.text) return writtenResponse(200, text);
     const result = await deps.store.replace(context.collection, { id, owner, text }, stored);
-    if (result.outcome === "replaced") return writtenAnswer(200, result.text);
+    if (result.outcome === "replaced") return writtenResponse(200, result.text);
     if (result.outcome === "not_found") throw missing();
     if (deps.clock.monotonic() >= deadline) throw conflict("object");
     await pause(attempt);
@@ -136,7 +140,7 @@ function changedText({ rules }: ObjectContext, change: ObjectChange, stored: str
   return "patch" in change ? validatePatch(rules, change.patch, stored) : validateUpdate(rules, change.fields, stored);
 }
 
-export async function deleteObject(deps: ObjectDeps, context: ObjectContext, id: string): Promise<Answer> {
+export async function deleteObject(deps: ObjectDeps, context: ObjectContext, id: string): Promise<HttpResponse> {
   const { store } = deps;
   if (!isObjectId(id)) throw missing();
   if (context.preconditions !== undefined) return deleteConditionally(deps, context, id);
@@ -148,7 +152,7 @@ export async function deleteObject(deps: ObjectDeps, context: ObjectContext, id:
   throw seen ? notWritable() : missing();
 }
 
-async function deleteConditionally(deps: ObjectDeps, context: ObjectContext, id: string): Promise<Answer> {
+async function deleteConditionally(deps: ObjectDeps, context: ObjectContext, id: string): Promise<HttpResponse> {
   const deadline = deps.clock.monotonic() + conflictBudgetMs;
   for (let attempt = 0; ; attempt += 1) {
     const stored = await requireVisible(deps.store, context, id);

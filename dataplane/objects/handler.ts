@@ -1,12 +1,12 @@
 // Requests for the objects of a resource: deciding what is to be done (authorize, read the query), then carrying it out: read and validate
-// what the request brings, take a share of the replica, ask the store.
+// what the request brings, acquire a slot of the fair share, ask the store.
 
 import { WriteConflict, WritesRefused } from "../../core/errors/store-errors.ts";
 import type { Selection } from "../../core/json/selection.ts";
 import type { Semaphore } from "../../core/semaphore.ts";
 import { authorizeObjects } from "../authorize/authorize.ts";
-import type { Answer } from "../http/answer.ts";
 import type { Exchange } from "../http/exchange.ts";
+import type { HttpResponse } from "../http/response.ts";
 import {
   maxObjectBytes,
   type OperationDeps,
@@ -17,11 +17,11 @@ import {
   type RenewPlan,
   type SubjectOf,
 } from "../operation/plan.ts";
-import { authorizedPreconditions, beginWork, endWork, receiveBody, requireBody } from "../operation/work.ts";
+import { acquireSlot, authorizedPreconditions, receiveBody, releaseSlot, requireBody } from "../operation/steps.ts";
 import { createObject, deleteObject, type ObjectContext, type ObjectDeps, readObject, updateObject } from "./crud.ts";
-import { type PreparedList, prepareList } from "./list/context.ts";
 import { validateList } from "./list/query.ts";
 import { chosenFieldsOf } from "./list/query-parameters.ts";
+import { planQuery, type QueryPlan } from "./list/query-plan.ts";
 import { listObjects } from "./list/run.ts";
 import type { CollectionPreparer } from "./prepare-collection.ts";
 
@@ -35,9 +35,9 @@ export interface ObjectsPlan extends OperationPlan, ObjectContext {
   readonly preconditions: undefined;
   /** The collection's absolute URL. */
   readonly url: string;
-  /** Of a list, what it asks for. */
-  readonly list: PreparedList | undefined;
-  /** Of a request for one object, what is shown of it; undefined = everything. */
+  /** How a list is answered; undefined for other requests. */
+  readonly list: QueryPlan | undefined;
+  /** What a request for one object is shown of it; undefined = everything. */
   readonly fields: Selection | undefined;
 }
 
@@ -56,7 +56,7 @@ export function planObjects(deps: PlanDeps, input: PlanInput, { target, resource
     rules: { schema: resource.schema, maxBytes: maxObjectBytes(config.limits) },
     preconditions: undefined,
     url: `${input.base}/api/${target.resource}`,
-    list: isList ? prepareList(validateList(input.query, resource.schema, config), resource.config.indexes) : undefined,
+    list: isList ? planQuery(validateList(input.query, resource.schema, config), resource.config.indexes) : undefined,
     fields: isOne && input.query !== "" ? chosenFieldsOf(input.query, resource.schema) : undefined,
   };
 }
@@ -66,32 +66,46 @@ export function carryOutObjects(
   plan: ObjectsPlan,
   exchange: Exchange,
   renew: RenewPlan,
-): Promise<Answer> {
+): Promise<HttpResponse> {
   const preconditions = authorizedPreconditions(plan, exchange);
   if (plan.isWrite) return write(deps, plan, exchange, renew);
   const context = preconditions === undefined ? plan : { ...plan, preconditions };
-  const waiting = beginWithIndexes(deps, plan, exchange);
+  const waiting = acquireWithIndexes(deps, plan, exchange);
   return waiting === undefined
     ? read(deps, plan, context, exchange)
     : waiting.then(() => read(deps, plan, context, exchange));
 }
 
-function read(deps: ObjectsDeps, plan: ObjectsPlan, context: ObjectContext, exchange: Exchange): Promise<Answer> {
-  const { store, list, url, resource, fields } = plan;
+function read(deps: ObjectsDeps, plan: ObjectsPlan, context: ObjectContext, exchange: Exchange): Promise<HttpResponse> {
+  const { store, list, url, resource, fields, collection, grant } = plan;
   if (list === undefined) return readObject(store, context, idOf(exchange), fields);
-  const onIndexMissing = () => deps.preparer.forget(resource);
-  // A scan waits for a semaphore of its own, and would hold its project's share for long.
-  const onScan = () => endWork(exchange, undefined);
-  return listObjects(store, context, { ...list, url, onIndexMissing, scanSemaphore: deps.scanSemaphore, onScan });
+  return listObjects({
+    store,
+    collection,
+    indexes: resource.config.indexes,
+    visible: grant.visible,
+    plan: list,
+    preconditions: context.preconditions,
+    url,
+    scanSemaphore: deps.scanSemaphore,
+    onIndexMissing: () => deps.preparer.forget(resource),
+    // A scan waits for a semaphore of its own, and would hold its slot for long.
+    onScan: () => releaseSlot(exchange, undefined),
+  });
 }
 
-async function write(deps: ObjectsDeps, decided: ObjectsPlan, exchange: Exchange, renew: RenewPlan): Promise<Answer> {
+async function write(
+  deps: ObjectsDeps,
+  decided: ObjectsPlan,
+  exchange: Exchange,
+  renew: RenewPlan,
+): Promise<HttpResponse> {
   const { body, patch, idempotencyKey } = await receiveBody(deps, decided, exchange);
   const renewing = renew(decided, exchange);
   const plan = renewing instanceof Promise ? await renewing : renewing;
   const preconditions = authorizedPreconditions(plan, exchange);
   const context = preconditions === undefined ? plan : { ...plan, preconditions };
-  const waiting = beginWithIndexes(deps, plan, exchange);
+  const waiting = acquireWithIndexes(deps, plan, exchange);
   if (waiting !== undefined) await waiting;
   const objects = { store: plan.store, clock: deps.clock, newId: deps.newId };
   if (plan.operation === "create") {
@@ -104,10 +118,10 @@ async function write(deps: ObjectsDeps, decided: ObjectsPlan, exchange: Exchange
   return await updateObject(objects, context, id, patch ? { patch } : { fields: requireBody(body) });
 }
 
-/** Takes its part of the share, then makes sure that the store knows the resource's indexes; a promise where either has to be waited for. */
-function beginWithIndexes(deps: ObjectsDeps, plan: ObjectsPlan, exchange: Exchange): Promise<void> | undefined {
+/** Acquires a slot, then makes sure that the store knows the resource's indexes; a promise where either has to be waited for. */
+function acquireWithIndexes(deps: ObjectsDeps, plan: ObjectsPlan, exchange: Exchange): Promise<void> | undefined {
   const { resource, collection } = plan;
-  const waiting = beginWork(deps, plan, exchange);
+  const waiting = acquireSlot(deps, plan, exchange);
   if (waiting !== undefined) return waiting.then(() => prepared(plan, deps.preparer.prepare(resource, collection)));
   const preparing = deps.preparer.prepare(resource, collection);
   return preparing === undefined ? undefined : prepared(plan, preparing);

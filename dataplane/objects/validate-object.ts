@@ -94,7 +94,7 @@ function operated(patch: Patch & { readonly format: "json-patch" }, stored: stri
   });
   const changed = patched(patch, stored);
   if (kindOf(changed) !== "object") throw notObject(kindOf(changed));
-  // Of a value that replaces the whole object; else they are there as they were.
+  // A value that replaces the whole object may have changed them; otherwise they are as they were.
   requireOwnedUnchanged(changed, stored);
   return withoutMembers(changed, owned);
 }

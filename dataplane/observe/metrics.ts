@@ -26,8 +26,8 @@ export interface Metrics extends RequestMetrics {
 }
 
 export interface RequestMetrics {
-  readonly kvRequests: CounterTally<"namespace" | "project" | "root_key" | "method" | "status">;
-  readonly kvSeconds: HistogramTally<"namespace" | "project" | "root_key">;
+  readonly rootKeyRequests: CounterTally<"namespace" | "project" | "root_key" | "method" | "status">;
+  readonly rootKeySeconds: HistogramTally<"namespace" | "project" | "root_key">;
   readonly apiRequests: CounterTally<"namespace" | "project" | "resource" | "method" | "status">;
   readonly apiSeconds: HistogramTally<"namespace" | "project" | "resource">;
   readonly otherRequests: CounterTally<"target" | "method" | "status">;
@@ -90,12 +90,12 @@ function requestMetrics(registry: Registry): RequestMetrics {
   const seconds = <L extends string>(name: string, help: string, labelNames: readonly L[]) =>
     new HistogramTally({ name, help, labelNames, registers, buckets: secondsBuckets });
   return {
-    kvRequests: counter(
+    rootKeyRequests: counter(
       "jsonplane_kv_requests_total",
       "Key/Value requests by root key and status; root keys that the project does not have count as (unknown)",
       ["namespace", "project", "root_key", "method", "status"],
     ),
-    kvSeconds: seconds(
+    rootKeySeconds: seconds(
       "jsonplane_kv_request_duration_seconds",
       "Duration of Key/Value requests by root key, from the request's headers to its answer's end",
       ["namespace", "project", "root_key"],

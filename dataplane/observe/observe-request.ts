@@ -4,7 +4,7 @@ import type { Clock } from "../../core/clock.ts";
 import { keyOfProject } from "../../core/config/config-keys.ts";
 import type { ProjectRef } from "../../core/config/types.ts";
 import type { Logger } from "../../core/log/logger.ts";
-import type { AnswerBudget } from "../admission/memory-budgets.ts";
+import type { ResponseBudget } from "../admission/memory-budgets.ts";
 import type { LiveProject } from "../config/directory.ts";
 import type { Ending, Exchange, RequestCounters } from "../http/exchange.ts";
 import type { Target } from "../route/route.ts";
@@ -17,7 +17,7 @@ export interface RequestObservers {
   readonly usage: Usage;
   readonly accessLog: AccessLog;
   /** Large answers that are not sent to their end yet. */
-  readonly answerBudget: Pick<AnswerBudget<Exchange>, "ended">;
+  readonly responseBudget: Pick<ResponseBudget<Exchange>, "ended">;
 }
 
 /** One kind of thing that requests are counted by: resources, or root keys. */
@@ -48,7 +48,7 @@ export interface RequestObserver {
 }
 
 export function createRequestObserver(observers: RequestObservers): RequestObserver {
-  const { metrics, usage, accessLog, answerBudget } = observers;
+  const { metrics, usage, accessLog, responseBudget } = observers;
   const ofApi: Family = {
     requests: (counted, method, status) =>
       metrics.apiRequests.series({ ...projectLabels(counted), resource: counted.name, method, status }),
@@ -56,8 +56,8 @@ export function createRequestObserver(observers: RequestObservers): RequestObser
   };
   const ofKv: Family = {
     requests: (counted, method, status) =>
-      metrics.kvRequests.series({ ...projectLabels(counted), root_key: counted.name, method, status }),
-    seconds: (counted) => metrics.kvSeconds.series({ ...projectLabels(counted), root_key: counted.name }),
+      metrics.rootKeyRequests.series({ ...projectLabels(counted), root_key: counted.name, method, status }),
+    seconds: (counted) => metrics.rootKeySeconds.series({ ...projectLabels(counted), root_key: counted.name }),
     record: ({ projectName, name }, ending) => usage.record(projectName, name, ending),
   };
 
@@ -86,7 +86,7 @@ export function createRequestObserver(observers: RequestObservers): RequestObser
   return {
     countersOf,
     ended(exchange, ending) {
-      answerBudget.ended(exchange);
+      responseBudget.ended(exchange);
       const { method: asked } = exchange.request;
       const method = methods.has(asked) ? asked : otherMethod;
       const { project, target } = exchange;
@@ -142,8 +142,8 @@ function otherTarget({ project, target }: Exchange): string {
 }
 
 /**
- * One JSON line per request: who asked what of which project, and how it ended. Put together from pieces, because serialising an object costs a
- * fifth of a request. Credentials and bodies are never in it; queries are left out.
+ * One JSON line per request: who asked what of which project, and how it ended. Put together from pieces, because serialising an object
+ * costs a fifth of a request. Credentials and bodies are never in it; queries are left out.
  */
 export interface AccessLog {
   request(exchange: Exchange, ending: Ending): void;

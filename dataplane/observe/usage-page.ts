@@ -7,7 +7,7 @@ export interface PageProject {
   /** `<namespace>/<project>` */
   readonly name: string;
   readonly usage: ProjectUsage;
-  /** Of the project's quotas; empty where it has none. */
+  /** Use of the project's quotas; empty where it has none. */
   readonly quotas: UsageReport["quotas"];
 }
 

@@ -1,5 +1,5 @@
-// The three figures of docs/reference/http.md (Usage) for requests under /json, per project and root key, over the last hour: how many, their
-// statuses per five minutes, and their mean duration per five minutes. In memory, so of this replica since it started.
+// The three figures of docs/reference/http.md (Usage) for requests under /json, per project and root key, over the last hour: how many,
+// their statuses per five minutes, and their mean duration per five minutes. In memory, so of this replica since it started.
 
 import type { Clock } from "../../core/clock.ts";
 

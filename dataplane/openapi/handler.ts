@@ -1,9 +1,9 @@
 // Requests for what a project says of itself: its OpenAPI document and the page to read it on.
 
 import { authorizeDescription, authorizeReferencePage } from "../authorize/authorize.ts";
-import type { Answer } from "../http/answer.ts";
-import { currentAnswer, preconditionsOf } from "../http/conditional-requests.ts";
+import { currentResponse, preconditionsOf } from "../http/conditional-requests.ts";
 import type { Exchange } from "../http/exchange.ts";
+import type { HttpResponse } from "../http/response.ts";
 import type { PlanBase, PlanInput, SubjectOf } from "../operation/plan.ts";
 import type { Descriptions } from "./descriptions.ts";
 import type { ReferencePage } from "./reference-page.ts";
@@ -32,8 +32,8 @@ export async function carryOutDescription(
   deps: OpenapiDeps,
   { project, base, target }: DescriptionPlan,
   exchange: Exchange,
-): Promise<Answer> {
+): Promise<HttpResponse> {
   const { headers } = exchange.request;
   if (target.kind === "docs") return deps.referencePage({ file: target.file, target: exchange.rawUrl, headers });
-  return currentAnswer(await deps.descriptions.textOf(project, base), preconditionsOf(headers));
+  return currentResponse(await deps.descriptions.textOf(project, base), preconditionsOf(headers));
 }

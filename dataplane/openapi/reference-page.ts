@@ -9,8 +9,8 @@ import { gzip } from "node:zlib";
 import Fastify from "fastify";
 import Negotiator from "negotiator";
 import { Problem } from "../../core/errors/problem.ts";
-import type { Answer } from "../http/answer.ts";
 import { isKnown, preconditionsOf } from "../http/conditional-requests.ts";
+import type { HttpResponse } from "../http/response.ts";
 
 export interface PageRequest {
   /** Absent for the page itself. */
@@ -20,7 +20,7 @@ export interface PageRequest {
   readonly headers: IncomingHttpHeaders;
 }
 
-export type ReferencePage = (request: PageRequest) => Promise<Answer>;
+export type ReferencePage = (request: PageRequest) => Promise<HttpResponse>;
 
 interface Asset {
   readonly bytes: Buffer;
@@ -63,7 +63,7 @@ export function createReferencePage(): ReferencePage {
     if (asset === undefined || file === "page.html") {
       throw new Problem("unknown_path", "The reference page has no such file");
     }
-    return answerWith(asset, headers, {
+    return respondWith(asset, headers, {
       ...safety,
       ...(file === undefined
         ? { "Content-Security-Policy": contentSecurityPolicy, "Cross-Origin-Opener-Policy": "same-origin" }
@@ -72,7 +72,11 @@ export function createReferencePage(): ReferencePage {
   };
 }
 
-function answerWith(asset: Asset, headers: PageRequest["headers"], own: Readonly<Record<string, string>>): Answer {
+function respondWith(
+  asset: Asset,
+  headers: PageRequest["headers"],
+  own: Readonly<Record<string, string>>,
+): HttpResponse {
   // Without the header any encoding may be sent (RFC 9110 §12.5.3); the plain one is what such clients can read.
   const isCompressed =
     headers["accept-encoding"] !== undefined && new Negotiator({ headers }).encoding(["gzip", "identity"]) === "gzip";

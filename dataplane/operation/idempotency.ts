@@ -1,6 +1,6 @@
-// Distinguishes the repetition of a POST from a new one by its Idempotency-Key (draft-ietf-httpapi-idempotency-key-header). A write leaves a
-// record in the same atomic step, so that its repetition finds out what was done, on any replica, whatever crashed in between.
-// Refuses a malformed key with `invalid_header`, and with 422 a key that was used for another body.
+// Distinguishes the repetition of a POST from a new one by its Idempotency-Key (draft-ietf-httpapi-idempotency-key-header). A write leaves
+// a record in the same atomic step, so that its repetition finds out what was done, on any replica, whatever crashed in between. Refuses a
+// malformed key with `invalid_header`, and with 422 a key that was used for another body.
 
 import { hash } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
@@ -37,12 +37,12 @@ export interface Post {
   readonly caller: Caller;
   /** Below the collection or root key that the record is kept with. */
   readonly path: Path;
-  /** Of the header. */
+  /** Value of the header. */
   readonly key: string;
   readonly body: CanonicalJson;
 }
 
-/** What a POST with a key leaves behind; `facts` = what its answer can't be made from again, without spaces. */
+/** What a POST with a key leaves behind; `facts` = what its response can't be made from again, without spaces. */
 export function recordOf(post: Post, facts: readonly (string | number)[]): IdempotencyRecord {
   const text = [fingerprint(post.body), ...facts].join(" ");
   return { key: recordKeyOf(post), text, seconds: recordSeconds };
@@ -50,7 +50,7 @@ export function recordOf(post: Post, facts: readonly (string | number)[]): Idemp
 
 /** What the record of such a POST is found by. */
 export function recordKeyOf({ project, uid, caller, path, key }: Omit<Post, "body">): string {
-  // With both UIDs: a resource that was made again under a name, perhaps without its data, does not repeat answers of the former one.
+  // With both UIDs: a resource that was made again under a name, perhaps without its data, does not repeat responses of the former one.
   return hash("sha256", JSON.stringify([project.uid, uid, ownerOf(caller), path, key]), "base64url");
 }
 
@@ -64,10 +64,10 @@ export function factsOf(record: string, body: CanonicalJson): readonly string[] 
   );
 }
 
-/** Stands on an answer that was given before. */
+/** Header of a response that repeats an earlier one. */
 export const replayed = { "Idempotent-Replayed": "true" } as const;
 
-/** Of the canonical text: white space does not make another body. */
+/** Hashes the canonical text: white space does not make another body. */
 function fingerprint({ text }: CanonicalJson): string {
   return hash("sha256", text, "base64url");
 }

@@ -1,6 +1,6 @@
-// Plans that were decided for earlier requests, by key, each until something of its project changes: what is in here may be used. Bounded by
-// memory; which one makes room is found by SIEVE (Zhang and others, NSDI 2024): the oldest one that was not used since it was last looked at.
-// So keys that come once, such as made-up queries, push out each other and nothing that is used, and a use costs one assignment.
+// Plans that were decided for earlier requests, by key, each until something of its project changes: what is in here may be used. Bounded
+// by memory; which one makes room is found by SIEVE (Zhang and others, NSDI 2024): the oldest one that was not used since it was last
+// looked at. So keys that come once, such as made-up queries, push out each other and nothing that is used, and a use costs one assignment.
 
 import type { RequestShape } from "../route/request-target.ts";
 
@@ -90,7 +90,7 @@ export function createKeptPlans<Plan extends {}>(limit = maxBytes): KeptPlans<Pl
     changes: () => changes,
     keep({ key, queryLength }, plan, { project, changes: before }) {
       if (before !== changes) return;
-      // Of one byte a character as Node reads them, and twice for what is made of them.
+      // Node reads them as one byte a character; twice, for what is made of them.
       const size = usualBytes + 2 * key.length + bytesPerQueryCharacter * queryLength;
       if (size > Math.min(maxPlanBytes, limit)) return;
       // Two requests may have been decided at once.

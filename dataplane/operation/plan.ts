@@ -41,10 +41,10 @@ export interface OperationPlan extends PlanBase {
   readonly readPermission: Permission;
   /** The store, or for the writes of a project with a quota the one that keeps it. */
   readonly store: DataStore;
-  /** Its project's share of the replica. */
+  /** Its project's fair share of the replica. */
   readonly limiter: ProjectLimiter;
-  /** Units of that share that it takes, without its answer (fair-share.ts). */
-  readonly units: number;
+  /** What it weighs there without its response (fair-share.ts). */
+  readonly baseWeight: number;
   readonly counters: RequestCounters | undefined;
 }
 
@@ -66,8 +66,8 @@ export interface OperationDeps {
   readonly bodyBudgets: BodyBudgets;
 }
 
-const readUnits = 1;
-const writeUnits = 2;
+const readWeight = 1;
+const writeWeight = 2;
 const usualBytes = 1024 * 1024;
 
 export function planOperation(
@@ -91,7 +91,7 @@ export function planOperation(
     readPermission,
     store: isWrite && limits.quota !== undefined ? deps.quotas.storeFor(project) : deps.store,
     limiter: deps.fairShare.of(project),
-    units: (isWrite ? writeUnits : readUnits) * Math.max(1, Math.ceil(largest / usualBytes)),
+    baseWeight: (isWrite ? writeWeight : readWeight) * Math.max(1, Math.ceil(largest / usualBytes)),
     counters: deps.countersOf(project, target, method),
   };
 }

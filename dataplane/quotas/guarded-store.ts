@@ -166,18 +166,18 @@ async function written(
   write: (granted: PartialAmounts) => Promise<DocumentWrite>,
 ): Promise<DocumentWrite> {
   const held = await usage.hold(quota, want);
-  const result = await settled(held, write(held.granted), { ...sure, ...held.granted }, (answer) =>
-    addedBy(answer, sure, held.granted),
+  const result = await settled(held, write(held.granted), { ...sure, ...held.granted }, (result) =>
+    addedBy(result, sure, held.granted),
   );
   if (result.outcome === "quota_exceeded") throw usage.refusal(quota, "bytes");
   if ("growth" in result && (result.growth ?? 0) < 0) usage.freed();
   return result;
 }
 
-function addedBy(answer: DocumentWrite, sure: PartialAmounts, granted: PartialAmounts): PartialAmounts {
-  if (answer.outcome !== "created" && answer.outcome !== "replaced") return {};
-  const keys = (sure.documentKeys ?? 0) + (answer.outcome === "created" ? (granted.documentKeys ?? 0) : 0);
-  return { bytes: Math.max(0, answer.growth ?? 0), documentKeys: keys };
+function addedBy(result: DocumentWrite, sure: PartialAmounts, granted: PartialAmounts): PartialAmounts {
+  if (result.outcome !== "created" && result.outcome !== "replaced") return {};
+  const keys = (sure.documentKeys ?? 0) + (result.outcome === "created" ? (granted.documentKeys ?? 0) : 0);
+  return { bytes: Math.max(0, result.growth ?? 0), documentKeys: keys };
 }
 
 /** `possible` is what the write added where its outcome is unknown; the next look at the store finds out. */

@@ -22,7 +22,7 @@ export interface UsageReport {
 export interface Quotas {
   /** The store for the project's writes: the store itself where there is no quota. */
   storeFor(project: LiveProject): DataStore;
-  /** Of every project with a quota, as this replica knows it. */
+  /** Use of every project with a quota, as this replica knows it. */
   reports(): readonly UsageReport[];
   /** Ends the work in the background. */
   close(): Promise<void>;

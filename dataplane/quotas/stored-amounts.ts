@@ -27,7 +27,7 @@ export interface ReadAmounts {
   readonly uncounted: readonly CollectionRef[];
 }
 
-/** Of what is served. */
+/** Amounts of what is served. */
 export function readAmounts(store: Sizes, { config, resources, rootKeys }: LiveProject): Promise<ReadAmounts> {
   const names = { resources: [...resources.keys()], rootKeys: [...rootKeys.keys()], areWritten: true };
   return readAmountsOf(store, config, names);

@@ -13,8 +13,8 @@ export type UnservedAmounts = (project: LiveProject) => Promise<ReadAmounts>;
 /** A write that was under way while they were withdrawn may have come after the first look. */
 const freshMs = 60_000;
 /**
- * Of what is asked for at once, and counted at once: of what went there may be more than of what is there, and a replica that asks for all of it
- * keeps others waiting.
+ * Names that are asked for, and counted, at once. More may have gone than are there, and a replica that asks for all of them keeps others
+ * waiting.
  */
 const atOnce = 50;
 

@@ -1,6 +1,6 @@
 // Finds the project that a request's host or path names, and what of the path is left below its base. Refuses with 400 a
-// request that does not name exactly one valid host, because the host chooses the project and stands in links; an unknown project with 404 only
-// when the whole index of projects is known, else with 503; a claimed host whose project can't be loaded with 503.
+// request that does not name exactly one valid host, because the host chooses the project and stands in links; an unknown project with 404
+// only when the whole index of projects is known, else with 503; a claimed host whose project can't be loaded with 503.
 
 import type { IncomingMessage } from "node:http";
 import type { FastifyRequest } from "fastify";
@@ -106,8 +106,8 @@ export function requireHost({ host, raw }: FastifyRequest): string {
 }
 
 /**
- * The scheme and host that a request used, for absolute links; of X-Forwarded-* headers only those of trusted proxies count. `http(s)://host[:port]`, without a
- * trailing slash. The host has passed requireHost.
+ * The scheme and host that a request used, for absolute links; of X-Forwarded-* headers only those of trusted proxies count.
+ * `http(s)://host[:port]`, without a trailing slash. The host has passed requireHost.
  */
 export function requestOrigin(request: FastifyRequest, fallback: string): string {
   const { host } = request;

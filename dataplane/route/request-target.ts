@@ -1,5 +1,5 @@
-// What a request names, as raw text: its target, split before any decoding, so that `%2F` and `..` stay characters of a segment; its host; and
-// both without the id of an object or the path below a root key, by which its plan is kept. Refuses bad paths with 400 and 414.
+// What a request names, as raw text: its target, split before any decoding, so that `%2F` and `..` stay characters of a segment; its host;
+// and both without the id of an object or the path below a root key, by which its plan is kept. Refuses bad paths with 400 and 414.
 
 import type { FastifyRequest } from "fastify";
 import { Problem } from "../../core/errors/problem.ts";

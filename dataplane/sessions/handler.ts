@@ -2,8 +2,8 @@
 
 import type { FairShareLimiter } from "../admission/fair-share.ts";
 import type { Authentication } from "../authenticate/create-authentication.ts";
-import { type Answer, created, noContent, ok } from "../http/answer.ts";
 import type { Exchange } from "../http/exchange.ts";
+import { created, type HttpResponse, noContent, ok } from "../http/response.ts";
 import type { PlanBase, PlanInput, SubjectOf } from "../operation/plan.ts";
 import type { Sessions } from "./create-sessions.ts";
 
@@ -13,9 +13,10 @@ export interface SessionRouteDeps {
   readonly fairShare: FairShareLimiter;
 }
 
-/** Units of the project's share (fair-share.ts) that a list of all its sessions takes, up to 10,000 of them, and one of a user's own. */
-const listUnits = 8;
-const ownListUnits = 2;
+/** Weight (fair-share.ts) of a list of all sessions of the project, up to 10,000 of them. */
+const listWeight = 8;
+/** Weight of a list of a user's own sessions. */
+const ownListWeight = 2;
 
 export interface SessionPlan extends PlanBase {
   readonly kind: "session";
@@ -40,7 +41,11 @@ export function planSession(input: PlanInput, { target }: SubjectOf<"session">):
   };
 }
 
-export async function carryOutSession(deps: SessionRouteDeps, plan: SessionPlan, exchange: Exchange): Promise<Answer> {
+export async function carryOutSession(
+  deps: SessionRouteDeps,
+  plan: SessionPlan,
+  exchange: Exchange,
+): Promise<HttpResponse> {
   const { authentication, sessions, fairShare } = deps;
   const { project, caller, url } = plan;
   const { headers, ip, method } = exchange.request;
@@ -56,9 +61,9 @@ export async function carryOutSession(deps: SessionRouteDeps, plan: SessionPlan,
       }
       // An anonymous caller is refused at once, and need not wait for that.
       if (caller.kind !== "anonymous") {
-        const units = caller.role === "Administrators" ? listUnits : ownListUnits;
-        // The length counts as known: answers of lists say nothing of what reads of stored data cost.
-        exchange.work = await fairShare.of(project).begin(units, 0);
+        const weight = caller.role === "Administrators" ? listWeight : ownListWeight;
+        // The length counts as known: responses with sessions say nothing of what reads of stored data weigh.
+        exchange.slot = await fairShare.of(project).acquire(weight, 0);
       }
       const items = await sessions.sessions(project, caller);
       return ok(JSON.stringify({ count: items.length, items }));

@@ -147,7 +147,7 @@ function isLive(
   { config }: LiveProject,
   { record, user }: OfUser,
 ): boolean {
-  // Of a Project that had this name before, and whose sessions are still to be purged.
+  // It belongs to a Project that had this name before, and whose sessions are still to be purged.
   if (record.projectUid !== "" && record.projectUid !== config.uid) return false;
   if (user.credentialRevision !== record.credentialRevision) return false;
   // One whose end the store does not know stands there, and may be ended again.

@@ -39,7 +39,7 @@ export interface OpenSessionDeps {
   readonly observe: Observe;
 }
 
-export interface LoginAnswer {
+export interface LoginResult {
   readonly access_token: string;
   readonly refresh_token: string;
   readonly session_id: string;
@@ -48,13 +48,13 @@ export interface LoginAnswer {
 
 export interface SessionOpener {
   /** Exchanges a Basic header for a session. `address` is the client's, behind trusted proxies resolved. */
-  login(project: LiveProject, header: string | undefined, address: string): Promise<LoginAnswer>;
+  login(project: LiveProject, header: string | undefined, address: string): Promise<LoginResult>;
   refresh(project: LiveProject, header: string | undefined): Promise<{ readonly access_token: string }>;
 }
 
 /**
- * For how long sessions are refreshed while what keeps them takes no writes. Until it does, those that somebody ended at another replica, which
- * could not pass it on, are refreshed here as well.
+ * For how long sessions are refreshed while what keeps them takes no writes. Until it does, those that somebody ended at another replica,
+ * which could not pass it on, are refreshed here as well.
  */
 const maxUnrecordedMs = 3_600_000;
 
@@ -65,9 +65,9 @@ export function createSessionOpener(deps: OpenSessionDeps): SessionOpener {
   return {
     async login(project, header, address) {
       try {
-        const answer = await login(deps, project, header, address);
+        const result = await login(deps, project, header, address);
         observe({ kind: "login", project: project.config, outcome: "opened" });
-        return answer;
+        return result;
       } catch (error) {
         observe({ kind: "login", project: project.config, outcome: loginOutcome(error) });
         throw error;
@@ -75,9 +75,9 @@ export function createSessionOpener(deps: OpenSessionDeps): SessionOpener {
     },
     async refresh(project, header) {
       try {
-        const answer = await refresh(deps, project, header);
+        const result = await refresh(deps, project, header);
         observe({ kind: "refresh", project: project.config, outcome: "refreshed" });
-        return answer;
+        return result;
       } catch (error) {
         const refused = error instanceof Problem && error.code !== "project_unavailable";
         observe({ kind: "refresh", project: project.config, outcome: refused ? "refused" : "failed" });
@@ -99,7 +99,7 @@ async function login(
   project: LiveProject,
   header: string | undefined,
   address: string,
-): Promise<LoginAnswer> {
+): Promise<LoginResult> {
   const credential = parseAuthorization(header);
   if (credential.kind === "absent") throw loginRequired(project.config);
   if (credential.kind !== "basic") throw invalidLogin(project.config);
@@ -114,8 +114,8 @@ async function login(
     return right ? named : undefined;
   });
   if (user === undefined) throw invalidLogin(project.config);
-  const [answer] = await Promise.all([openSession(deps, project, user), giveBack(deps, attempt)]);
-  return answer;
+  const [result] = await Promise.all([openSession(deps, project, user), giveBack(deps, attempt)]);
+  return result;
 }
 
 /** A comparison that threw does not count as a failed login. */
@@ -142,7 +142,7 @@ async function giveBack({ throttle, observe }: OpenSessionDeps, attempt: LoginAt
   }
 }
 
-async function openSession(deps: OpenSessionDeps, project: LiveProject, user: UserConfig): Promise<LoginAnswer> {
+async function openSession(deps: OpenSessionDeps, project: LiveProject, user: UserConfig): Promise<LoginResult> {
   const { sessions } = project.config;
   const now = unixSeconds(deps.clock);
   const session: Session = { sub: user.username, sid: deps.newId(), cv: user.credentialRevision };

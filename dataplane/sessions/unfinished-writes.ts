@@ -1,5 +1,5 @@
-// Writes to sessions that the store refused, or whose outcome it did not say: each is tried again until the store has it. Where several servers
-// keep sessions, each has its own line, and none waits for another. A replica that stops forgets them.
+// Writes to sessions that the store refused, or whose outcome it did not say: each is tried again until the store has it. Where several
+// servers keep sessions, each has its own line, and none waits for another. A replica that stops forgets them.
 
 import { keyOfProject } from "../../core/config/config-keys.ts";
 import type { ProjectRef } from "../../core/config/types.ts";

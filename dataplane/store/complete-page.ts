@@ -12,7 +12,7 @@ export interface PagePart {
 }
 
 export interface TextsPart {
-  /** Of objects that are gone there is none. */
+  /** Without objects that are gone. */
   readonly texts: readonly string[];
   /** How many of the ids were done with; one at least. */
   readonly done: number;

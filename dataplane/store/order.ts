@@ -5,8 +5,8 @@
 // holds no NUL, so that `<encoding>\0<id>` sorts by value, then by id, and `<encoding>\0<encoding>\0<id>` by two values. Indexes and scans
 // use the same encodings, so that both give one order and one notion of equal values.
 //
-// Stored indexes hold encodings. A change of them here has to raise `encoding` in redis/index-set.ts, and to add a step to embedded/schema.ts
-// that has all indexes built anew; without it, old and new entries mix in one index, and lists leave objects out.
+// Stored indexes hold encodings. A change of them here has to raise `encoding` in redis/index-set.ts, and to add a step to
+// embedded/schema.ts that has all indexes built anew; without it, old and new entries mix in one index, and lists leave objects out.
 
 import type { FieldPath, IndexField } from "../../core/config/types.ts";
 import { stepped } from "../../core/json/number.ts";
@@ -118,7 +118,7 @@ function orderedDouble(value: number): string {
   return hex(0x1_0000_0000 - high - borrow) + hex(-low);
 }
 
-/** Of the number's lowest 32 bits. */
+/** The number's lowest 32 bits, as eight digits. */
 function hex(word: number): string {
   return (word >>> 0).toString(16).padStart(8, "0");
 }

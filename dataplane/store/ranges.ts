@@ -1,27 +1,32 @@
-// Ranges of encoded values (order.ts): what a filter on an indexed field reads. Pure; refuses nothing.
+// Half-open intervals of encoded values (order.ts), as a filter on an indexed field reads them, and the operations on sets of them: union,
+// intersection, complement. Pure; refuses nothing.
 //
-// An index orders `<encoding>\0<id>` by bytes. A range goes from its first text, included, to its last, excluded, and neither ends
-// in NUL, so that it holds an entry exactly when it holds the entry's encoding alone.
+// An index orders its entries, `<encoding>\0<id>`, by bytes. No bound ends in NUL, so a range contains an entry exactly when it contains
+// the entry's encoding alone.
 
 import { compareEncoded } from "./order.ts";
 
 export interface ValueRange {
+  /** Included. */
   readonly from: string;
+  /** Excluded. */
   readonly to: string;
 }
 
-/** What stands behind every text that an encoding can go on with. */
-const behind = "\u0001";
-/** Above all encodings, whose first character is a rank from 0 to 6. */
-const top = "7";
+/** Appended to an encoding, sorts after all entries that have it, and before every longer encoding. */
+const afterEntries = "\u0001";
+/** No encoding is less: each starts with a rank from 0 to 6. */
+const lowerBound = "0";
+/** Greater than every encoding. */
+const upperBound = "7";
 
-export const everything: readonly ValueRange[] = [{ from: "0", to: top }];
-/** Of missing fields and of null. */
-export const absent: readonly ValueRange[] = [{ from: "0", to: "1" }];
-export const present: readonly ValueRange[] = [{ from: "1", to: top }];
+export const allValues: readonly ValueRange[] = [{ from: lowerBound, to: upperBound }];
+/** A missing field is encoded as null. */
+export const missingOrNull: readonly ValueRange[] = [{ from: lowerBound, to: "1" }];
+export const notNull: readonly ValueRange[] = [{ from: "1", to: upperBound }];
 
 export function equalTo(encoded: string): ValueRange {
-  return { from: encoded, to: encoded + behind };
+  return { from: encoded, to: encoded + afterEntries };
 }
 
 interface RangesOrValue {
@@ -29,80 +34,78 @@ interface RangesOrValue {
   readonly equals?: string;
 }
 
-/** What a query of an index reads: its ranges, its one value, or everything. */
+/** What a query of an index reads: its ranges, its one value, or all values. */
 export function rangesOf({ ranges, equals }: RangesOrValue): readonly ValueRange[] {
-  return ranges ?? (equals === undefined ? everything : [equalTo(equals)]);
+  return ranges ?? (equals === undefined ? allValues : [equalTo(equals)]);
 }
 
-/** Values of the same JSON type that follow `encoded`, or also equal it. */
-export function above(encoded: string, orEqual: boolean): ValueRange {
-  return { from: orEqual ? encoded : encoded + behind, to: typeOf(encoded).to };
+/** Values of the same JSON type that are greater than `encoded`, or equal to it. */
+export function greaterThan(encoded: string, orEqual: boolean): ValueRange {
+  return { from: orEqual ? encoded : encoded + afterEntries, to: rangeOfType(encoded).to };
 }
 
-export function below(encoded: string, orEqual: boolean): ValueRange {
-  return { from: typeOf(encoded).from, to: orEqual ? encoded + behind : encoded };
+export function lessThan(encoded: string, orEqual: boolean): ValueRange {
+  return { from: rangeOfType(encoded).from, to: orEqual ? encoded + afterEntries : encoded };
 }
 
-/** Strings whose encoding begins with this one. */
-export function beginningWith(encoded: string): ValueRange {
-  return { from: encoded, to: afterAll(encoded) };
+/** Values whose encoding starts with this one. */
+export function startingWith(encoded: string): ValueRange {
+  return { from: encoded, to: successorOfPrefix(encoded) };
 }
 
-/** All encodings of the JSON type that this one is of: false and true are one type of two ranks. */
-function typeOf(encoded: string): ValueRange {
+/** All encodings of this one's JSON type: boolean is one type of two ranks. */
+function rangeOfType(encoded: string): ValueRange {
   const rank = encoded.charCodeAt(0) - 48;
   if (rank === 1 || rank === 2) return { from: "1", to: "3" };
   return { from: String(rank), to: String(rank + 1) };
 }
 
-/** The first text after all that begin with this one. */
-function afterAll(text: string): string {
-  const points = [...text];
+/** The least text that is greater than all that start with this prefix. */
+function successorOfPrefix(prefix: string): string {
+  const points = [...prefix];
   for (let last = points.pop(); last !== undefined; last = points.pop()) {
-    const next = nextPoint(last.codePointAt(0) ?? 0);
+    const next = nextCodePoint(last.codePointAt(0) ?? 0);
     if (next !== undefined) return points.join("") + next;
   }
-  return top;
+  return upperBound;
 }
 
-/** Surrogates are no code points of a text. */
-function nextPoint(point: number): string | undefined {
+/** Leaves out surrogates, which are not code points of a text. */
+function nextCodePoint(point: number): string | undefined {
   if (point === 0x10ffff) return undefined;
   return String.fromCodePoint(point === 0xd7ff ? 0xe000 : point + 1);
 }
 
-/** Ascending, disjoint, none of them empty. */
-export function united(ranges: readonly ValueRange[]): readonly ValueRange[] {
+/** Normalised: ascending, disjoint, none of them empty. The other operations expect their ranges so. */
+export function union(ranges: readonly ValueRange[]): readonly ValueRange[] {
   const sorted = ranges
     .filter(({ from, to }) => compareEncoded(from, to) < 0)
     .toSorted((one, other) => compareEncoded(one.from, other.from));
-  const joined: ValueRange[] = [];
+  const merged: ValueRange[] = [];
   for (const range of sorted) {
-    const last = joined.at(-1);
-    if (last === undefined || compareEncoded(range.from, last.to) > 0) joined.push(range);
-    else joined[joined.length - 1] = { from: last.from, to: greater(last.to, range.to) };
+    const last = merged.at(-1);
+    if (last === undefined || compareEncoded(range.from, last.to) > 0) merged.push(range);
+    else merged[merged.length - 1] = { from: last.from, to: max(last.to, range.to) };
   }
-  return joined;
+  return merged;
 }
 
-/** What both hold; both united. */
-export function common(one: readonly ValueRange[], other: readonly ValueRange[]): readonly ValueRange[] {
+export function intersection(one: readonly ValueRange[], other: readonly ValueRange[]): readonly ValueRange[] {
   const parts = one.flatMap((left) =>
-    other.map((right) => ({ from: greater(left.from, right.from), to: lesser(left.to, right.to) })),
+    other.map((right) => ({ from: max(left.from, right.from), to: min(left.to, right.to) })),
   );
-  return united(parts);
+  return union(parts);
 }
 
-/** What the ranges, united, leave out. */
-export function outside(ranges: readonly ValueRange[]): readonly ValueRange[] {
-  const bounds = ["0", ...ranges.flatMap(({ from, to }) => [from, to]), top];
+export function complement(ranges: readonly ValueRange[]): readonly ValueRange[] {
+  const bounds = [lowerBound, ...ranges.flatMap(({ from, to }) => [from, to]), upperBound];
   const gaps: ValueRange[] = [];
   for (let at = 0; at < bounds.length; at += 2) gaps.push({ from: bounds[at] ?? "", to: bounds[at + 1] ?? "" });
-  return united(gaps);
+  return union(gaps);
 }
 
-/** Of ranges that are united. */
-export function holds(ranges: readonly ValueRange[], encoded: string): boolean {
+/** By binary search. */
+export function contains(ranges: readonly ValueRange[], encoded: string): boolean {
   let [low, high] = [0, ranges.length];
   while (low < high) {
     const middle = (low + high) >>> 1;
@@ -113,10 +116,10 @@ export function holds(ranges: readonly ValueRange[], encoded: string): boolean {
   return range !== undefined && compareEncoded(encoded, range.to) < 0;
 }
 
-function greater(one: string, other: string): string {
+function max(one: string, other: string): string {
   return compareEncoded(one, other) < 0 ? other : one;
 }
 
-function lesser(one: string, other: string): string {
+function min(one: string, other: string): string {
   return compareEncoded(one, other) < 0 ? one : other;
 }

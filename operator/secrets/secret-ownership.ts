@@ -7,7 +7,7 @@
 //                                         this Project, or no Project    claimed: the marks are written
 //                                         another Project                deleted
 //
-// Of two installations that adopt, the one that takes a Project back keeps it.
+// When two installations adopt, the one that takes a Project back keeps it.
 
 import { keyOfProject } from "../../core/config/config-keys.ts";
 import type { Secret } from "../../core/manifests/object.ts";

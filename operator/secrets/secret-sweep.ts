@@ -20,8 +20,8 @@ import { secretOf } from "./secret-object.ts";
 
 export interface SecretSweep {
   /**
-   * For an object whose DELETED event has come. Answers with the names of the Secrets that are gone; none when an object
-   * stands in its place. Throws the failure of the API server: call again.
+   * For an object that the watch reported as DELETED. Returns the names of the Secrets that it deleted: none when an object of this name
+   * exists again. Throws when the API server fails: call again.
    */
   sweepSubject(object: CustomResource): Promise<readonly string[]>;
   /** Checks all Secrets; returns how many were deleted. Does nothing until every cache is complete. */

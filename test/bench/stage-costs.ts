@@ -10,7 +10,7 @@ import { createAuthentication, type Proof } from "../../dataplane/authenticate/c
 import { authorizeObjects } from "../../dataplane/authorize/authorize.ts";
 import type { LiveProject, LiveResource } from "../../dataplane/config/directory.ts";
 import { createMemoryDirectory } from "../../dataplane/config/memory-directory.ts";
-import { writtenAnswer } from "../../dataplane/http/conditional-requests.ts";
+import { writtenResponse } from "../../dataplane/http/conditional-requests.ts";
 import type { Exchange } from "../../dataplane/http/exchange.ts";
 import { validateList } from "../../dataplane/objects/list/query.ts";
 import { createObjectIds } from "../../dataplane/objects/object-ids.ts";
@@ -67,7 +67,7 @@ const observer = createRequestObserver({
   }),
   usage: createUsage(systemClock),
   accessLog: { request: () => undefined, refusal: () => undefined },
-  answerBudget: { ended: () => undefined },
+  responseBudget: { ended: () => undefined },
 });
 const sources = { directory, address: publicAddress("") };
 const ending = { status: 200, code: undefined, seconds: 0.001_234 };
@@ -140,7 +140,7 @@ async function costsOf(kind: Kind): Promise<Partial<Record<StageName, number>>> 
     ),
     policy: await costOf(() => authorizeObjects(live.config, books.config, kind.operation, proof.caller)),
     ...(validate && { validation: await costOf(validate) }),
-    "entity tag": await costOf((at) => writtenAnswer(200, answers[at % answers.length] ?? "")),
+    "entity tag": await costOf((at) => writtenResponse(200, answers[at % answers.length] ?? "")),
     "log line": await costOf((at) => accessLog.request(exchangeAt(at), ending)),
     metrics: await costOf((at) => observer.ended(exchangeAt(at), ending)),
   };

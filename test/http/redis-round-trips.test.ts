@@ -35,7 +35,7 @@ interface Cost {
 
 /**
  * `first`: of a replica that has just started, which reads the project, the credential and the resource's indexes as well.
- * `warm`: the same kind of request again. A page takes a script for its ids and one command for its documents; those that the replica has
+ * `warm`: the same kind of request again. A page takes a script for its ids and one command for its objects; those that the replica has
  * not seen are read one by one by another script, so that large ones end it in time.
  */
 const costs: Readonly<Record<string, Cost>> = {

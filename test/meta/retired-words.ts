@@ -68,6 +68,13 @@ export const retiredWords: readonly RetiredWord[] = [
   { words: ["hurry"], write: "retryNow" },
   { words: ["nobodys"], write: "noOwners" },
   { words: ["standings"], write: "objects, states" },
+  { words: ["restrictions"], write: "FieldConstraints" },
+  { words: ["index use", "candidate uses"], write: "IndexScan" },
+  { words: ["prepared list"], write: "QueryPlan" },
+  { words: ["united"], write: "union", as: "name" },
+  { words: ["begin work", "end work"], write: "acquireSlot, releaseSlot" },
+  { words: ["answer budget", "problem answer", "login answer"], write: "ResponseBudget, ProblemResponse, LoginResult" },
+  { words: ["document prefix"], write: "objectKeyPrefix: a document is a root key's" },
 ];
 
 /** Names that stay as they are, because stored data or files of other programs have them. */

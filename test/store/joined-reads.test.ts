@@ -1,4 +1,4 @@
-// Documents that are read in one turn of the event loop are one command, and each caller is told what is true of its own document.
+// Objects and documents that are read in one turn of the event loop are one command, and each caller gets what is true of its own key.
 
 import { afterEach, beforeAll, describe, expect, it } from "vitest";
 import { StoreUnavailable } from "../../core/errors/store-errors.ts";
@@ -56,7 +56,7 @@ function read(store: Store, ids: readonly number[], collection = books): Promise
 const upTo = (count: number): readonly number[] => Array.from({ length: count }, (_, n) => n);
 const textsOf = (ids: readonly number[]): unknown[] => ids.map((n) => ({ text: objectOf(n, { n: String(n) }).text }));
 
-describe("documents that are read in one turn", () => {
+describe("objects and documents that are read in one turn", () => {
   it("are one command once they are known to be small, and one each before", async () => {
     const store = await freshStore();
     const ids = upTo(10);
@@ -164,7 +164,7 @@ describe("documents that are read in one turn", () => {
   });
 });
 
-describe("of documents that are read together", () => {
+describe("of objects that are read together", () => {
   it("one that has gone is not found, and the others are", async () => {
     const store = await freshStore();
     const ids = [1, 2, 3];
@@ -180,7 +180,7 @@ describe("of documents that are read together", () => {
   it("one in whose place something else is stored fails alone", async () => {
     const store = await freshStore();
     await read(store, [1, 2, 3]);
-    const key = collectionKeys(books).document(idOf(2));
+    const key = collectionKeys(books).objectKey(idOf(2));
     await askRedis(redis.port, `SET ${key} x`);
     const [first, second, third] = await Promise.allSettled([1, 2, 3].map((n) => store.read(books, idOf(n), {})));
     expect([first, third]).toEqual(textsOf([1, 3]).map((value) => ({ status: "fulfilled", value })));
@@ -221,7 +221,7 @@ describe("of documents that are read together", () => {
     await (await freshStore()).close();
     const client = await connect({ target: parseRedisUrl(redis.url), name: "test", commandTimeout: 20_000 });
     const { read: readOne } = createJoinedReads(createRedisClient(client));
-    const keys = upTo(5).map((n) => collectionKeys(books).document(idOf(n)));
+    const keys = upTo(5).map((n) => collectionKeys(books).objectKey(idOf(n)));
     await Promise.all(keys.map((key) => readOne(key)));
     const sent = await commandsSent(redis.port, async () => {
       const told = Promise.allSettled(keys.map((key) => readOne(key)));

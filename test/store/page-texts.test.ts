@@ -1,11 +1,11 @@
-// A page is found by a script, and its documents are read behind it: what that costs, and what it shows of what was written in between.
+// A page is found by a script, and its objects are read behind it: what that costs, and what it shows of what was written in between.
 
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { encodeSortValue } from "../../dataplane/store/order.ts";
 import type { Store } from "../../dataplane/store/port.ts";
 import type { Page } from "../../dataplane/store/ports/lists.ts";
 import type { CollectionRef } from "../../dataplane/store/ports/refs.ts";
-import { above, equalTo } from "../../dataplane/store/ranges.ts";
+import { equalTo, greaterThan } from "../../dataplane/store/ranges.ts";
 import { collectionKeys } from "../../dataplane/store/redis/keys.ts";
 import { startTcpProxy, type TcpProxy } from "../support/process/tcp-proxy.ts";
 import { askRedis } from "../support/redis/ask-redis.ts";
@@ -22,7 +22,7 @@ const total = 10;
 const kibibytes = (count: number): string => JSON.stringify("x".repeat(count * 1024));
 const bookOf = (n: number, s = n) => objectOf(n, { s: String(s) });
 const own = { owner: "user:alice" };
-const fromFive = { index: "s", ranges: [above(encodeSortValue("5"), true)] };
+const fromFive = { index: "s", ranges: [greaterThan(encodeSortValue("5"), true)] };
 const seven = encodeSortValue("7");
 
 let redis: TestRedis;
@@ -55,7 +55,7 @@ function textsIn(page: Page | { readonly outcome: "not_ready" }): readonly strin
 }
 
 describe("a page", () => {
-  it("takes a script for its ids and one command for its documents, or two scripts before they are known to be small", async () => {
+  it("takes a script for its ids and one command for its objects, or two scripts before they are known to be small", async () => {
     const find = { evalsha: 1, zcard: 1, zrange: 1 };
     await byCreation();
     expect(await commandsSent(redis.port, byCreation)).toEqual({ ...find, "json.mget": 1 });
@@ -64,13 +64,13 @@ describe("a page", () => {
     expect(await commandsSent(redis.port, byCreation)).toEqual({ ...find, evalsha: 2, "json.get": total + 1 });
   });
 
-  it("shares the documents with what else is read in the same turn", async () => {
+  it("shares the objects with what else is read in the same turn", async () => {
     await byCreation();
     const sent = await commandsSent(redis.port, () => Promise.all([byCreation(), byCreation(), byCreation()]));
     expect(sent).toMatchObject({ evalsha: 3, "json.mget": 1 });
   });
 
-  it("of hundreds of small documents is whole, in order, both ways", async () => {
+  it("of hundreds of small objects is whole, in order, both ways", async () => {
     await Promise.all(Array.from({ length: 300 }, (_, n) => direct.create(books, bookOf(n + total), plenty)));
     const many = { ...range, limit: 500 };
     for (let times = 0; times < 2; times += 1) {
@@ -80,14 +80,14 @@ describe("a page", () => {
   });
 });
 
-/** What is shown when `change` is carried out after the ids were found, and before the documents are read. */
+/** What is shown when `change` is carried out after the ids were found, and before the objects are read. */
 async function shownAfter(
   read: () => Promise<readonly string[]>,
   { known, change }: { readonly known: boolean; readonly change: () => Promise<unknown> },
 ): Promise<readonly string[]> {
   if (known) await byCreation();
   // A script is sent whole the first time over a connection.
-  const held = proxy.holdFrom(known ? /JSON\.MGET/ : /Purpose: reads documents until/);
+  const held = proxy.holdFrom(known ? /JSON\.MGET/ : /Purpose: reads objects until/);
   const page = read();
   await held;
   await change();
@@ -98,7 +98,7 @@ async function shownAfter(
 describe.each([
   ["known to be small", true],
   ["not known yet", false],
-])("between the ids and the documents of a page, which are %s,", (_, known) => {
+])("between the ids and the objects of a page, which are %s,", (_, known) => {
   it("an object that is removed is left out", async () => {
     const change = () => direct.remove(books, idOf(3), {});
     expect(idsIn(await shownAfter(byCreation, { known, change }))).toEqual([0, 1, 2, 4, 5, 6, 7, 8, 9].map(idOf));
@@ -133,7 +133,7 @@ describe.each([
   };
   for (const [what, read] of Object.entries(lists)) {
     it(`what is there in the place of one's own object is left out where it is another's: ${what}`, async () => {
-      const key = collectionKeys(books).document(idOf(6));
+      const key = collectionKeys(books).objectKey(idOf(6));
       const foreign = objectOf(6, { s: "6" }, "user:bob").text;
       const change = async () => expect(await askRedis(redis.port, `JSON.SET ${key} $ '${foreign}'`)).toBe("+OK\r\n");
       const ids = idsIn(await shownAfter(read, { known, change }));

@@ -6,9 +6,8 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { systemClock } from "../../core/clock.ts";
 import type { IndexField } from "../../core/config/types.ts";
 import { compileSchema } from "../../core/schema/compile-schema.ts";
-import type { ObjectContext } from "../../dataplane/objects/crud.ts";
-import { prepareList } from "../../dataplane/objects/list/context.ts";
 import { validateList } from "../../dataplane/objects/list/query.ts";
+import { planQuery } from "../../dataplane/objects/list/query-plan.ts";
 import { listObjects } from "../../dataplane/objects/list/run.ts";
 import { createScanSemaphore } from "../../dataplane/objects/list/scan.ts";
 import { createEmbeddedStore } from "../../dataplane/store/embedded/embedded-store.ts";
@@ -270,14 +269,14 @@ describe.each(["embedded", "redis"] as const)("every list of the %s store", (kin
     expected: readonly string[],
     fields: readonly IndexField[],
   ): Promise<void> {
-    const context = {
-      collection,
-      resource: { config: { indexes: fields } },
-      grant: { visible: query.owner === undefined ? {} : { owner: query.owner } },
-    } as unknown as ObjectContext;
     const get = async (text: string): Promise<Shown> => {
-      const answer = await listObjects(store, context, {
-        ...prepareList(validateList(text, schema, config), context.resource.config.indexes),
+      const answer = await listObjects({
+        store,
+        collection,
+        indexes: fields,
+        visible: query.owner === undefined ? {} : { owner: query.owner },
+        preconditions: undefined,
+        plan: planQuery(validateList(text, schema, config), fields),
         url: "",
         onIndexMissing: () => undefined,
         scanSemaphore: createScanSemaphore(),

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { OutcomeUnknown, StoreUnavailable, WritesRefused } from "../../core/errors/store-errors.ts";
 import { connect } from "../../core/redis/connect.ts";
-import { isAnswer } from "../../core/redis/failure.ts";
+import { isErrorReply } from "../../core/redis/failure.ts";
 import { createRedisClient } from "../../core/redis/redis-client.ts";
 import { parseRedisUrl } from "../../core/redis/redis-url.ts";
 import type { Store } from "../../dataplane/store/port.ts";
@@ -190,8 +190,8 @@ describe("a store on a Cluster", () => {
       times += 1;
       for (let n = 0; n < 3; n += 1) expect(await read()).toEqual(stored);
     };
-    const { document, ids: set } = collectionKeys(collection);
-    const half = new Set(ids.filter((_, n) => n % 2 === 0).map((id) => document(id)));
+    const { objectKey, ids: set } = collectionKeys(collection);
+    const half = new Set(ids.filter((_, n) => n % 2 === 0).map((id) => objectKey(id)));
     await moveSlot(cluster, slotOf(set), { pauseMs: 1, first: (key) => half.has(key), between });
     await between();
     expect(times).toBeGreaterThan(1);
@@ -207,7 +207,7 @@ describe("a store on a Cluster", () => {
     expect(await together()).toEqual(keys);
     const expectRefused = async (code: string): Promise<void> => {
       const failure = await together().catch((error: unknown) => error);
-      expect([failure, isAnswer(failure), (failure as Error).message]).toEqual([
+      expect([failure, isErrorReply(failure), (failure as Error).message]).toEqual([
         expect.any(StoreUnavailable),
         true,
         `Redis refused MGET: ${code}`,

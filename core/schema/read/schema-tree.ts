@@ -20,7 +20,7 @@ export interface SchemaNode {
 }
 
 export interface Reference {
-  /** Of the `$ref` or `$dynamicRef` itself. */
+  /** Location of the `$ref` or `$dynamicRef` itself. */
   readonly pointer: string;
   readonly target: SchemaTree;
 }

@@ -89,7 +89,9 @@ const singles = ["not", "if", "then", "else", "items", "additionalProperties"] a
 const lists = ["anyOf", "oneOf", "prefixItems"] as const;
 
 const hiddenName = "__proto__";
-/** ajv passes over the name `__proto__` among properties and patterns; these patterns, which no schema is likely to write, stand for both. */
+/**
+ * ajv passes over the name `__proto__` among properties and patterns; these patterns, which no schema is likely to write, stand for both.
+ */
 const hiddenPatterns = { whole: "^(?:(?:__proto__))$", anywhere: "(?:(?:__proto__))" } as const;
 
 const plainVisit: VisitCost = { base: 5, perMember: 0, callsPerMember: 0, perCharacters: 0 };

@@ -4,15 +4,15 @@
 import { elementsOf, valueAt } from "../../../core/json/members.ts";
 import { encodedStringBytes, encodeSortValue } from "../../store/order.ts";
 import {
-  above,
-  absent,
-  beginningWith,
-  below,
+  complement,
+  contains,
   equalTo,
-  holds,
-  outside,
-  present,
-  united,
+  greaterThan,
+  lessThan,
+  missingOrNull,
+  notNull,
+  startingWith,
+  union,
   type ValueRange,
 } from "../../store/ranges.ts";
 import type { Filter } from "./filters.ts";
@@ -36,7 +36,7 @@ export function conditionOf(filter: Filter): Condition {
 }
 
 type Evaluation = Pick<Condition, "ranges" | "isExact" | "constant"> & {
-  /** Of a value's text, undefined when the field is missing. */
+  /** Takes a value's text, undefined when the field is missing. */
   meets(value: string | undefined): boolean;
 };
 
@@ -50,12 +50,12 @@ function evaluate(filter: Filter): Evaluation {
       return different(equalToAny(values));
     case "gt":
     case "ge":
-      return inRanges(values.map((value) => above(encodeSortValue(value), operator === "ge")));
+      return inRanges(values.map((value) => greaterThan(encodeSortValue(value), operator === "ge")));
     case "lt":
     case "le":
-      return inRanges(values.map((value) => below(encodeSortValue(value), operator === "le")));
+      return inRanges(values.map((value) => lessThan(encodeSortValue(value), operator === "le")));
     case "exists":
-      return text === "true" ? inRanges(present) : { ...inRanges(absent), constant: encodeSortValue(undefined) };
+      return text === "true" ? inRanges(notNull) : { ...inRanges(missingOrNull), constant: encodeSortValue(undefined) };
     case "starts":
       return starting(text);
     case "contains":
@@ -64,19 +64,19 @@ function evaluate(filter: Filter): Evaluation {
 }
 
 function inRanges(given: readonly ValueRange[]): Evaluation {
-  const ranges = united(given);
-  return { ranges, isExact: true, meets: (value) => holds(ranges, encodeSortValue(value)) };
+  const ranges = union(given);
+  return { ranges, isExact: true, meets: (value) => contains(ranges, encodeSortValue(value)) };
 }
 
 function equalToAny(values: readonly string[]): Evaluation {
   const wanted = values.map((value) => ({ value, key: encodeSortValue(value), exact: encodesExactly(value) }));
   const isExact = wanted.every(({ exact }) => exact);
-  // Of many values most are exact, and an array may have a million elements.
+  // A set, because an array may have a million elements. Most values are exact.
   const keys = new Set(wanted.filter(({ exact }) => exact).map(({ key }) => key));
   const long = wanted.filter(({ exact }) => !exact);
   const [only, ...others] = wanted;
   return {
-    ranges: others.length === 0 ? wanted.map(({ key }) => equalTo(key)) : united(wanted.map(({ key }) => equalTo(key))),
+    ranges: others.length === 0 ? wanted.map(({ key }) => equalTo(key)) : union(wanted.map(({ key }) => equalTo(key))),
     isExact,
     ...(isExact && only !== undefined && others.length === 0 && { constant: only.key }),
     meets(value) {
@@ -89,15 +89,15 @@ function equalToAny(values: readonly string[]): Evaluation {
 function different(same: Evaluation): Evaluation {
   const meets = (value: string | undefined): boolean => !same.meets(value);
   return same.isExact && same.ranges !== undefined
-    ? { ranges: outside(same.ranges), isExact: true, meets }
+    ? { ranges: complement(same.ranges), isExact: true, meets }
     : { isExact: false, meets };
 }
 
 function starting(beginning: string): Evaluation {
   const text = JSON.stringify(beginning);
   return {
-    // Of a longer one the encoding is cut: what begins with that may go on in another way.
-    ranges: [beginningWith(encodeSortValue(text))],
+    // The encoding of a longer prefix is cut: strings that start with the cut one may go on in another way.
+    ranges: [startingWith(encodeSortValue(text))],
     isExact: Buffer.byteLength(beginning) <= encodedStringBytes,
     meets: (value) => stringIn(value)?.startsWith(beginning) === true,
   };

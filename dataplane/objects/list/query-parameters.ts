@@ -1,5 +1,5 @@
-// Turns query text into its parameters, decoded, and the names in them into fields: what `_fields` keeps of every object that is shown, and always
-// `id`. Refuses with `invalid_parameter` repeated parameters, bad encoding, fields that no object can have, and too many.
+// Turns query text into its parameters, decoded, and the names in them into fields: what `_fields` keeps of every object that is shown, and
+// always `id`. Refuses with `invalid_parameter` repeated parameters, bad encoding, fields that no object can have, and too many.
 
 import { Problem } from "../../../core/errors/problem.ts";
 import { percentDecoded } from "../../../core/http/percent-decoded.ts";
@@ -59,7 +59,7 @@ export function chosenFields(text: string | undefined, schema: CompiledSchema): 
   return selectionOf([["id"], ...names.map((name) => pathOfChosen(name, schema))]);
 }
 
-/** Of a request for one object, which ignores all other parameters. */
+/** For a request for one object, which ignores all other parameters. */
 export function chosenFieldsOf(query: string, schema: CompiledSchema): Selection | undefined {
   return query.includes("fields") ? chosenFields(queryParameters(query).get("_fields"), schema) : undefined;
 }

@@ -3,8 +3,8 @@
 import type { IndexField } from "../../../core/config/types.ts";
 import { Problem } from "../../../core/errors/problem.ts";
 import type { Condition } from "./conditions.ts";
-import { decidingKeys, fieldsOf, type Restrictions, restrictionsOf } from "./plan.ts";
 import type { ListQuery } from "./query.ts";
+import { constraintsOf, effectiveKeys, type FieldConstraints, fieldsOf } from "./query-plan.ts";
 import { type Excess, keptLength, scanBytes, scanLimit } from "./scan.ts";
 
 /** Fields that one index can have. */
@@ -30,7 +30,7 @@ export function tooExpensive(excess: Excess, list: RefusedList): Problem {
 function detailOf(excess: Excess, { query, conditions, indexes }: RefusedList, isFiltered: boolean): string {
   if (excess === "bytes_kept") return keptTooMuch(query);
   const amount = excess === "objects" ? `${scanLimit} objects` : `${inMebibytes(scanBytes)} of objects`;
-  const advice = adviceFor(query, restrictionsOf(conditions), indexes);
+  const advice = adviceFor(query, constraintsOf(conditions), indexes);
   return isFiltered
     ? `This query would read more than ${amount}; ${advice}`
     : `This query would sort more than ${amount} without an index; ${advice}`;
@@ -48,12 +48,12 @@ function inMebibytes(bytes: number): string {
   return `${bytes / 1024 / 1024} MiB`;
 }
 
-function adviceFor({ order }: ListQuery, restrictions: Restrictions, indexes: readonly IndexField[]): string {
-  const keys = decidingKeys(order, restrictions);
+function adviceFor({ order }: ListQuery, constraints: FieldConstraints, indexes: readonly IndexField[]): string {
+  const keys = effectiveKeys(order, constraints);
   const names = keys.map(({ name }) => name);
-  const constant = [...restrictions.keys()].filter((name) => restrictions.get(name)?.constant !== undefined);
-  const ranged = [...restrictions.keys()].filter((name) => !constant.includes(name));
-  const isAnswerable = [...restrictions.values()].every(({ isExact }) => isExact);
+  const constant = [...constraints.keys()].filter((name) => constraints.get(name)?.constant !== undefined);
+  const ranged = [...constraints.keys()].filter((name) => !constant.includes(name));
+  const isAnswerable = [...constraints.values()].every(({ isExact }) => isExact);
   const isOneWay = keys.every(({ descending }) => descending === order.descending);
   const fields = [...constant, ...names];
   const missing = fields.join(",");
@@ -63,7 +63,7 @@ function adviceFor({ order }: ListQuery, restrictions: Restrictions, indexes: re
   if (isAnswerable && constant.length + ranged.length <= maxIndexFields && names.length === 0) {
     return `add \`_sort=${ranged[0]}\`; in this order, ${indexOf([...constant, ...ranged], indexes)} answers the query at any size`;
   }
-  const narrowing = [...constant, ...ranged].find((name) => restrictions.get(name)?.ranges !== undefined);
+  const narrowing = [...constant, ...ranged].find((name) => constraints.get(name)?.ranges !== undefined);
   if (narrowing !== undefined && !hasIndex([narrowing], indexes)) {
     return `${declare(narrowing)}, so that only objects that match its filter are read`;
   }

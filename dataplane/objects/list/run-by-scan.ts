@@ -1,13 +1,13 @@
-// Answers what no index does alone: an index names the few objects that may match, or all that the caller sees are read, up to a
-// bound. Refuses what would read more, naming the index that would make it cheap.
+// Lists what no index answers by itself: an index scan names candidates, the few objects that may match, or the collection is scanned, up
+// to a bound; a residual filter then looks at each object. Refuses what would read more, naming the index that would make it cheap.
 
 import { keyOfProject } from "../../../core/config/config-keys.ts";
-import type { Condition } from "./conditions.ts";
-import { type ListContext, type ListPage, pageLength } from "./context.ts";
-import { type Cursor, cursorOf } from "./cursor.ts";
-import { type IndexUse, type ListPlan, restrictionsOf } from "./plan.ts";
+import type { Cursor } from "./cursor.ts";
+import { constraintsOf, type IndexPlan, type IndexScan } from "./query-plan.ts";
 import { indexBuilding, tooExpensive } from "./refusals.ts";
+import { type ListPage, pageLength, type RunningList } from "./request.ts";
 import { scanLimit, scanObjects } from "./scan.ts";
+import { cursorOf } from "./scan-position.ts";
 import type { Order } from "./sort.ts";
 
 /** Indexes of which a list is asked how much they would find. */
@@ -18,36 +18,28 @@ const freeCandidates = 2_000;
 /** Characters of a page that are read without one, as of pages by an index. */
 const freeLength = 1024 * 1024;
 
-export async function listByScan(
-  list: ListContext,
-  plan: ListPlan,
-  conditions: readonly Condition[],
-): Promise<ListPage> {
-  const { store, context, request } = list;
-  const found = await candidates(list, plan.candidateUses);
-  if (found.ids !== undefined && found.isEach && plan.isByCreation) {
-    return pageOfIds(list, found.ids, conditions);
-  }
-  request.onScan();
-  const texts = found.ids === undefined ? await everything(list) : store.readObjects(context.collection, found.ids);
-  const result = texts === undefined ? tooManyObjects : await scan(list, texts, conditions);
+export async function listByScan(list: RunningList, indexPlan: IndexPlan): Promise<ListPage> {
+  const { store, collection, indexes, plan } = list;
+  const found = await candidates(list, indexPlan.candidateScans);
+  if (found.ids !== undefined && found.isExact && indexPlan.isInCreationOrder) return pageOfIds(list, found.ids);
+  list.onScan();
+  const texts = found.ids === undefined ? await scanCollection(list) : store.readObjects(collection, found.ids);
+  const result = texts === undefined ? tooManyObjects : await filterAndSort(list, texts);
   if ("page" in result) return result.page;
-  const waiting = plan.answer?.query.index ?? found.waiting;
-  if (waiting !== undefined) throw indexBuilding(waiting);
-  throw tooExpensive(result.excess, { query: request.query, conditions, indexes: context.resource.config.indexes });
+  const building = indexPlan.answeringScan?.query.index ?? found.building;
+  if (building !== undefined) throw indexBuilding(building);
+  throw tooExpensive(result.excess, { query: plan.query, conditions: plan.conditions, indexes });
 }
 
 const tooManyObjects = Object.freeze({ excess: "objects" } as const);
 
-function scan(
-  { context, request }: ListContext,
+function filterAndSort(
+  { collection, plan, scanSemaphore: semaphore }: RunningList,
   texts: AsyncIterable<readonly string[]>,
-  conditions: readonly Condition[],
 ) {
-  const { order, offset, limit, cursor, counted } = request.query;
+  const { query, conditions } = plan;
+  const { order, offset, limit, cursor, counted } = query;
   const after = cursor?.after;
-  const { collection } = context;
-  const semaphore = request.scanSemaphore;
   return scanObjects({
     collection,
     texts,
@@ -61,75 +53,73 @@ function scan(
   });
 }
 
-async function everything({ store, context }: ListContext): Promise<AsyncIterable<readonly string[]> | undefined> {
-  const { visible } = context.grant;
-  const isWithinBound = (await store.count(context.collection, visible)) <= scanLimit;
-  return isWithinBound ? store.scan(context.collection, visible) : undefined;
+/** Undefined when the caller sees more objects than a scan may read. */
+async function scanCollection(list: RunningList): Promise<AsyncIterable<readonly string[]> | undefined> {
+  const { store, collection, visible } = list;
+  const isWithinBound = (await store.count(collection, visible)) <= scanLimit;
+  return isWithinBound ? store.scan(collection, visible) : undefined;
 }
 
 interface Candidates {
   /** In order of creation; absent when no index finds few enough. */
   readonly ids?: readonly string[];
-  /** True when each of them matches. */
-  readonly isEach?: boolean;
-  /** An index that could find them, but is not ready. */
-  readonly waiting?: string;
+  /** True when each of them matches, so that they need no residual filter. */
+  readonly isExact?: boolean;
+  /** An index that could find them, but is still being built. */
+  readonly building?: string;
 }
 
-/** The smallest set that an index names. */
-async function candidates(list: ListContext, candidateUses: readonly IndexUse[]): Promise<Candidates> {
-  const { store, context } = list;
-  const { best, count, waiting } = await smallest(list, candidateUses);
-  if (best === undefined) return waiting === undefined ? {} : { waiting };
-  const { visible } = context.grant;
-  const read = () => store.candidates(context.collection, visible, best.query, scanLimit);
+/** What the cheapest index scan finds. */
+async function candidates(list: RunningList, scans: readonly IndexScan[]): Promise<Candidates> {
+  const { store, collection, visible } = list;
+  const { best, count, building } = await cheapestScan(list, scans);
+  if (best === undefined) return building === undefined ? {} : { building };
+  const read = () => store.candidates(collection, visible, best.query, scanLimit);
   const found = count > freeCandidates ? await withPermit(list, read) : await read();
   if (found.outcome === "not_ready") return notReady(list, best.query.index);
-  return found.outcome === "found" ? { ids: found.ids.toSorted(), isEach: best.isComplete } : {};
+  return found.outcome === "found" ? { ids: found.ids.toSorted(), isExact: best.isExact } : {};
 }
 
 /** Naming ten thousand holds Redis for some four milliseconds, as reading a mebibyte does. */
-async function withPermit<T>({ context, request }: ListContext, read: () => Promise<T>): Promise<T> {
-  await request.scanSemaphore.acquire(keyOfProject(context.collection.project));
+async function withPermit<T>({ collection, scanSemaphore }: RunningList, read: () => Promise<T>): Promise<T> {
+  await scanSemaphore.acquire(keyOfProject(collection.project));
   try {
     return await read();
   } finally {
-    request.scanSemaphore.release();
+    scanSemaphore.release();
   }
 }
 
-function notReady({ request }: ListContext, index: string | undefined): Candidates {
-  request.onIndexMissing();
-  return index === undefined ? {} : { waiting: index };
+function notReady({ onIndexMissing }: RunningList, index: string): Candidates {
+  onIndexMissing();
+  return { building: index };
 }
 
-interface Smallest {
+interface CheapestScan {
   /** Undefined when all find too many. */
-  readonly best?: IndexUse;
+  readonly best?: IndexScan;
   readonly count: number;
-  readonly waiting?: string;
+  readonly building?: string;
 }
 
-async function smallest(list: ListContext, candidateUses: readonly IndexUse[]): Promise<Smallest> {
-  const { store, context } = list;
-  let chosen: Smallest = { count: scanLimit + 1 };
-  for (const use of candidateUses.slice(0, maxCountedIndexes)) {
-    const page = await store.pageByField(context.collection, context.grant.visible, use.query, onlyCount);
-    if (page.outcome === "not_ready") chosen = { ...chosen, ...notReady(list, use.query.index) };
-    else if (page.count < chosen.count) chosen = { ...chosen, best: use, count: page.count };
+/** Asks the store how many entries each scan finds. */
+async function cheapestScan(list: RunningList, scans: readonly IndexScan[]): Promise<CheapestScan> {
+  const { store, collection, visible } = list;
+  let chosen: CheapestScan = { count: scanLimit + 1 };
+  for (const scan of scans.slice(0, maxCountedIndexes)) {
+    const page = await store.pageByField(collection, visible, scan.query, onlyCount);
+    if (page.outcome === "not_ready") chosen = { ...chosen, ...notReady(list, scan.query.index) };
+    else if (page.count < chosen.count) chosen = { ...chosen, best: scan, count: page.count };
   }
   return chosen;
 }
 
 /** Where the index found exactly what matches, only the page itself is read. */
-async function pageOfIds(
-  list: ListContext,
-  ids: readonly string[],
-  conditions: readonly Condition[],
-): Promise<ListPage> {
-  const { order, offset, limit, cursor } = list.request.query;
+async function pageOfIds(list: RunningList, ids: readonly string[]): Promise<ListPage> {
+  const { query, conditions } = list.plan;
+  const { order, offset, limit, cursor } = query;
   const ordered = order.descending ? ids.toReversed() : ids;
-  const start = offset + passed(ordered, cursor?.after, order);
+  const start = offset + countPassed(ordered, cursor?.after, order);
   const shown = ordered.slice(start, start + limit);
   const { texts, isCut } = await readPage(list, shown);
   // What was changed since the index was read may match no longer.
@@ -137,21 +127,21 @@ async function pageOfIds(
   const page: ListPage = { count: ids.length, texts: matching, isCut };
   const last = start + limit < ids.length ? shown.at(-1) : undefined;
   if (last === undefined) return page;
-  return { ...page, next: cursorOf({ value: "", id: last }, order, undefined, restrictionsOf(conditions)) };
+  return { ...page, next: cursorOf({ value: "", id: last }, order, undefined, constraintsOf(conditions)) };
 }
 
 /** How many of the ids lie before the cursor, or are its own. */
-function passed(ordered: readonly string[], after: Cursor | undefined, { descending }: Order): number {
+function countPassed(ordered: readonly string[], after: Cursor | undefined, { descending }: Order): number {
   if (after === undefined) return 0;
   const first = ordered.findIndex((id) => (descending ? id < after.id : id > after.id));
   return first < 0 ? ordered.length : first;
 }
 
-async function readPage({ store, context, beforeMore }: ListContext, ids: readonly string[]) {
+async function readPage({ store, collection, beforeMore }: RunningList, ids: readonly string[]) {
   const texts: string[] = [];
   let length = 0;
   let hasPermit = false;
-  for await (const batch of store.readObjects(context.collection, ids)) {
+  for await (const batch of store.readObjects(collection, ids)) {
     texts.push(...batch);
     length += batch.reduce((sum, text) => sum + text.length, 0);
     if (length > pageLength) break;

@@ -4,28 +4,27 @@
 import { keyOfProject } from "../../../core/config/config-keys.ts";
 import { Problem } from "../../../core/errors/problem.ts";
 import { selected } from "../../../core/json/selection.ts";
-import type { Answer } from "../../http/answer.ts";
-import { currentAnswer } from "../../http/conditional-requests.ts";
-import type { ObjectLists } from "../../store/ports/lists.ts";
-import type { ObjectContext } from "../crud.ts";
-import { type ListContext, type ListPage, type ListRequest, rangeOf } from "./context.ts";
-import { cursorOf, cursorText, positionOf } from "./cursor.ts";
-import { type IndexUse, type ListPlan, restrictionsOf } from "./plan.ts";
+import { currentResponse } from "../../http/conditional-requests.ts";
+import type { HttpResponse } from "../../http/response.ts";
+import { cursorText } from "./cursor.ts";
 import type { ListQuery } from "./query.ts";
+import { constraintsOf, type IndexPlan, type IndexScan } from "./query-plan.ts";
+import { type ListPage, type ListRequest, type RunningList, rangeOf } from "./request.ts";
 import { listByScan } from "./run-by-scan.ts";
+import { cursorOf, positionOf } from "./scan-position.ts";
 
-export async function listObjects(store: ObjectLists, context: ObjectContext, request: ListRequest): Promise<Answer> {
-  const { query, scanSemaphore } = request;
+export async function listObjects(request: ListRequest): Promise<HttpResponse> {
+  const { collection, plan, preconditions, scanSemaphore, url } = request;
   let hasPermit = false;
   // A long page waits for the semaphore, as scans do: a project that is alone may have 64 pages under way.
   const beforeMore = async (): Promise<void> => {
-    await scanSemaphore.acquire(keyOfProject(context.collection.project));
+    await scanSemaphore.acquire(keyOfProject(collection.project));
     hasPermit = true;
   };
   try {
-    const page = await findPage({ store, context, request, beforeMore });
+    const page = await findPage({ ...request, beforeMore });
     if (page.isCut) throw pageTooLong();
-    return currentAnswer(envelope(query, page, request.url), context.preconditions);
+    return currentResponse(envelope(plan.query, page, url), preconditions);
   } finally {
     if (hasPermit) scanSemaphore.release();
   }
@@ -38,23 +37,23 @@ function envelope(query: ListQuery, page: ListPage, url: string): string {
   return `{${count}"items":[${texts.join(",")}],"links":${linksOf(query, page, url)}}`;
 }
 
-function findPage(list: ListContext): Promise<ListPage> {
-  const { plan, query } = list.request;
-  if (plan !== undefined) return byPlan(list, plan);
+function findPage(list: RunningList): Promise<ListPage> {
+  const { query, indexPlan } = list.plan;
+  if (indexPlan !== undefined) return byPlan(list, indexPlan);
   if (query.cursor !== undefined) return byCreationAfter(list);
-  return list.store.pageByCreation(list.context.collection, list.context.grant.visible, rangeOf(list));
+  return list.store.pageByCreation(list.collection, list.visible, rangeOf(list));
 }
 
-async function byPlan(list: ListContext, plan: ListPlan): Promise<ListPage> {
-  if (plan.answer !== undefined) {
-    const indexed = await fromIndex(list, plan.answer);
+async function byPlan(list: RunningList, indexPlan: IndexPlan): Promise<ListPage> {
+  if (indexPlan.answeringScan !== undefined) {
+    const indexed = await fromIndex(list, indexPlan.answeringScan);
     if (indexed.outcome === "page") return indexed;
-    list.request.onIndexMissing();
+    list.onIndexMissing();
   }
-  return await listByScan(list, plan, list.request.conditions);
+  return await listByScan(list, indexPlan);
 }
 
-async function byCreationAfter(list: ListContext): Promise<ListPage> {
+async function byCreationAfter(list: RunningList): Promise<ListPage> {
   const page = await afterCursor(list, undefined);
   if (page.outcome === "page") return page;
   throw new Error("The order of creation is always there");
@@ -62,24 +61,22 @@ async function byCreationAfter(list: ListContext): Promise<ListPage> {
 
 type IndexPage = ({ readonly outcome: "page" } & ListPage) | { readonly outcome: "not_ready" };
 
-function fromIndex(list: ListContext, use: IndexUse): Promise<IndexPage> {
-  const { store, context, request } = list;
-  if (request.query.cursor !== undefined) return afterCursor(list, use);
-  return store.pageByField(context.collection, context.grant.visible, use.query, rangeOf(list));
+function fromIndex(list: RunningList, scan: IndexScan): Promise<IndexPage> {
+  if (list.plan.query.cursor !== undefined) return afterCursor(list, scan);
+  return list.store.pageByField(list.collection, list.visible, scan.query, rangeOf(list));
 }
 
-/** `use` = undefined in order of creation alone. */
-async function afterCursor(list: ListContext, use: IndexUse | undefined): Promise<IndexPage> {
-  const { store, context, request } = list;
-  const { cursor, order, counted } = request.query;
-  const { visible } = context.grant;
-  const known = restrictionsOf(request.conditions);
-  const after = cursor?.after && positionOf(cursor.after, order, use, known);
+/** `scan` = undefined in order of creation alone. */
+async function afterCursor(list: RunningList, scan: IndexScan | undefined): Promise<IndexPage> {
+  const { store, collection, visible, plan } = list;
+  const { cursor, order, counted } = plan.query;
+  const constraints = constraintsOf(plan.conditions);
+  const after = cursor?.after && positionOf(cursor.after, order, scan, constraints);
   const range = { ...rangeOf(list), counted, ...(after && { after }) };
-  const found = await store.pageAfter(context.collection, visible, use?.query, range);
+  const found = await store.pageAfter(collection, visible, scan?.query, range);
   if (found.outcome === "not_ready") return found;
   const { next, ...page } = found;
-  return next === undefined ? page : { ...page, next: cursorOf(next, order, use, known) };
+  return next === undefined ? page : { ...page, next: cursorOf(next, order, scan, constraints) };
 }
 
 function pageTooLong(): Problem {

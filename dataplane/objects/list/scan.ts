@@ -15,7 +15,7 @@ import type { Cursor } from "./cursor.ts";
 import type { Order } from "./sort.ts";
 
 export const scanLimit = 10_000;
-/** Of a scan. */
+/** Characters of text that one scan may read. */
 export const scanBytes = 64 * 1024 * 1024;
 
 /** Characters that any scan may read before it needs a permit, so that small ones never wait for large ones. */
@@ -42,7 +42,7 @@ export interface Scan {
 }
 
 export interface ScannedPage extends Page {
-  /** Of the last object shown, when there are more. */
+  /** Position of the last object shown, when there are more. */
   readonly next?: Cursor;
 }
 

@@ -15,7 +15,7 @@ export interface SortKey {
 export interface Order {
   /** Most significant first; none = by creation alone. */
   readonly keys: readonly SortKey[];
-  /** Of the order of creation among those that tie: the direction of the last key. */
+  /** Direction of the order of creation among objects that tie: that of the last key. */
   readonly descending: boolean;
 }
 

@@ -29,7 +29,7 @@ import { type ProblemSource, problemResponses, rateHeaders } from "./problems.ts
 import { addResourceSchemas } from "./resource-schemas.ts";
 import { requestHeaders, securitySchemes, sharedHeaders, sharedParameters, sharedSchemas } from "./shared-parts.ts";
 
-/** Of schemas as given; the document says most of them three times. */
+/** Characters of the schemas as given; the document has most of them three times. */
 const maxCharacters = 4 * 1024 * 1024;
 const charactersBesideSchema = 8 * 1024;
 

@@ -95,7 +95,7 @@ function withOperators(property: DeclaredProperty): readonly JsonObject[] {
   ];
 }
 
-/** Of a field that may hold strings or arrays; no index answers it alone. */
+/** For a field that may have strings or arrays; no index answers it by itself. */
 function containing({ name, types }: DeclaredProperty): JsonObject {
   const mayBe = (type: JsonType): boolean => types.length === 0 || types.includes(type);
   const found = [

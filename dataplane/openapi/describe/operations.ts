@@ -23,7 +23,7 @@ export type Shape =
 
 /** Parts of the document. */
 export type AnswerHeader = "Location" | "ETag" | "Idempotent-Replayed";
-/** Of a write, they need the right to read as well. */
+/** On a write, they need the right to read as well. */
 export type RequestHeader = "IfMatch" | "IfNoneMatch" | "IdempotencyKey";
 
 export interface SuccessAnswer {

@@ -12,7 +12,7 @@ type Follower = Parameters<EndedSessionFeed["followEndedSessions"]>[0];
 
 /** Expired rows go a few at a time, with each login: no timer, and no login that pays for thousands. */
 const sweptPerWrite = 20;
-/** Of a user with more sessions than one may have, a few go with each login, among the oldest ones: no setting allows more. */
+/** A user with more sessions than allowed loses a few of the oldest ones with each login: no setting allows more. */
 const endedPerWrite = 20;
 const compared = 1_000;
 

@@ -4,7 +4,7 @@ import type { CollectionRef, DocumentRef } from "./refs.ts";
 
 /** What a write leaves behind in the same step, by which its repetition, which has the same key, is recognised. */
 export interface IdempotencyRecord {
-  /** Of its collection or root key. */
+  /** Unique in its collection or root key. */
   readonly key: string;
   readonly text: string;
   /** How long it is kept. */

@@ -22,8 +22,8 @@ export interface DocumentPurges {
 
 export interface SessionPurges {
   /**
-   * Of the next few sessions after the cursor, removes those of the Project with this UID. The next cursor, undefined at the end; ""
-   * begins.
+   * Looks at the next few sessions after the cursor, and removes those of the Project with this UID. The next cursor, undefined at the end;
+   * "" begins.
    */
   purgeSessions(project: ProjectRef, projectUid: string, cursor: string): Promise<string | undefined>;
 }

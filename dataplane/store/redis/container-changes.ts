@@ -13,7 +13,7 @@ import type { DocumentScripts, MissingDocument } from "./document-scripts.ts";
 import type { DocumentKeys } from "./keys.ts";
 import { sha1 } from "./objects.ts";
 
-/** Of which a busy machine takes half a second per attempt at a large document, and a replica should lose more than four in a row. */
+/** Time for attempts. On a busy machine one takes half a second for a large document, and a replica may lose more than four in a row. */
 const patienceMilliseconds = 5_000;
 /** Characters that are gone through at one go: some milliseconds, after which other requests have their turn. */
 const charactersAtOnce = 1024 * 1024;
@@ -41,14 +41,14 @@ export interface UnaddressableWrite {
 
 /** One object type per outcome. */
 type Applied<Outcome> = Outcome extends string ? { readonly outcome: Outcome; readonly growth?: number } : never;
-export type Answer<Outcome> = Applied<Outcome> | DocumentRefusal;
+export type ChangeResult<Outcome> = Applied<Outcome> | DocumentRefusal;
 
 export interface ContainerChange {
   readonly write: UnaddressableWrite;
   readonly change: Change<string>;
 }
 
-/** Of one container; more than one have neither `maxGrowth` nor a record. */
+/** All are of one container; where there are several, none has `maxGrowth` or a record. */
 export type ContainerChanges = readonly [ContainerChange, ...ContainerChange[]];
 
 export interface ContainerParts {
@@ -56,17 +56,17 @@ export interface ContainerParts {
   readonly clock: Clock;
 }
 
-/** An answer for each; `apart` when together they are too large, which tells nothing of each. */
+/** A result for each; `apart` when together they are too large, which tells nothing of each. */
 export async function changeContainer(
   { scripts, clock }: ContainerParts,
   changes: ContainerChanges,
-): Promise<readonly Answer<string>[] | "apart"> {
+): Promise<readonly ChangeResult<string>[] | "apart"> {
   const deadline = clock.monotonic() + patienceMilliseconds;
   for (let attempts = 1; clock.monotonic() < deadline; attempts += 1) {
     const container = await containerOf(scripts, changes[0].write);
     if ("outcome" in container) return changes.map(() => container);
-    const answers = await changeOnce(scripts, changes, container);
-    if (answers !== "conflict") return answers;
+    const results = await changeOnce(scripts, changes, container);
+    if (results !== "conflict") return results;
     await sleep(Math.random() * Math.min(attempts, 20));
   }
   throw new WriteConflict("Others keep changing the document");
@@ -95,26 +95,26 @@ async function changeOnce(
   scripts: DocumentScripts,
   changes: ContainerChanges,
   container: Container,
-): Promise<readonly Answer<string>[] | "conflict" | "apart"> {
-  const { text, answers } = await changedText(changes, container);
-  if (text === undefined) return answers;
+): Promise<readonly ChangeResult<string>[] | "conflict" | "apart"> {
+  const { text, results } = await changedText(changes, container);
+  if (text === undefined) return results;
   const maxBytes = Math.min(...changes.map(({ write }) => write.maxBytes));
   // In bytes, as Redis stores it and counts it against the limits: fewer characters may be more bytes.
   const shrinks = Buffer.byteLength(text) < Buffer.byteLength(container.text);
   const previous = sha1(container.text);
   const replacement = { ...changes[0].write, path: container.path, text, shrinks, maxBytes, previous };
-  const answer = await scripts.replaceContainer(replacement);
-  if (answer.outcome === "conflict") return "conflict";
-  if (answer.outcome === "done") return answers.map((each) => ({ ...answer, ...each }));
-  return changes.length > 1 ? "apart" : [answer as Answer<string>];
+  const reply = await scripts.replaceContainer(replacement);
+  if (reply.outcome === "conflict") return "conflict";
+  if (reply.outcome === "done") return results.map((each) => ({ ...reply, ...each }));
+  return changes.length > 1 ? "apart" : [reply as ChangeResult<string>];
 }
 
 /** What all changes together make of the text; undefined when each is refused. */
 async function changedText(
   changes: ContainerChanges,
   { path, text }: Container,
-): Promise<{ readonly text: string | undefined; readonly answers: readonly Answer<string>[] }> {
-  const answers: Answer<string>[] = [];
+): Promise<{ readonly text: string | undefined; readonly results: readonly ChangeResult<string>[] }> {
+  const results: ChangeResult<string>[] = [];
   let now = text;
   let isChanged = false;
   let passed = 0;
@@ -125,12 +125,12 @@ async function changedText(
     }
     passed += now.length;
     const changed = change(now, { below: write.path.slice(path.length), depth: path.length });
-    answers.push({ outcome: changed.outcome } as Answer<string>);
-    if (!("document" in changed)) answers[answers.length - 1] = changed satisfies DocumentRefusal;
+    results.push({ outcome: changed.outcome } as ChangeResult<string>);
+    if (!("document" in changed)) results[results.length - 1] = changed satisfies DocumentRefusal;
     else {
       now = changed.document;
       isChanged = true;
     }
   }
-  return { text: isChanged ? now : undefined, answers };
+  return { text: isChanged ? now : undefined, results };
 }

@@ -46,25 +46,25 @@ export function createDocuments({ redisClient, joinedReads, clock }: DocumentPar
         await unaddressable.batchAt(write.keys.value);
         return withText(await scripts.insert(write), text);
       }
-      const answer = await unaddressable.change(write, (container, { below, depth }) =>
+      const result = await unaddressable.change(write, (container, { below, depth }) =>
         asExpected(insertAt(container, below, text, maxDepth - depth), container, below, expected),
       );
-      if (answer.outcome === "created" || record === undefined) return withText(answer, text);
+      if (result.outcome === "created" || record === undefined) return withText(result, text);
       // What was refused here, and not by a script, may be the repetition of a write that others have just carried out.
       const before = await records.idempotencyRecord(document, record.key);
-      return before === undefined ? withText(answer, text) : { outcome: "repeated", record: before };
+      return before === undefined ? withText(result, text) : { outcome: "repeated", record: before };
     },
     async putAt(document, path, text, { maxBytes, maxGrowth, mayCreate, expected, minMembers }) {
       if (isTooDeep(path, text, maxDepth)) return { outcome: "too_deep" };
       const write = { keys: documentKeys(document), path, text, maxBytes, maxGrowth, expected };
       if (isPlain(path)) await unaddressable.batchAt(write.keys.value);
-      const answer = isPlain(path)
+      const result = isPlain(path)
         ? await scripts.put({ ...write, mayCreate, minMembers })
         : await unaddressable.change(write, (container, { below, depth }) => {
             const put = putAt(container, below, text, { mayCreate, maxDepth: maxDepth - depth });
             return asExpected(put, container, below, expected);
           });
-      return answer.outcome === "created" || answer.outcome === "replaced" ? { ...answer, text } : answer;
+      return result.outcome === "created" || result.outcome === "replaced" ? { ...result, text } : result;
     },
     async removeAt(document, path, { expected } = {}) {
       const keys = documentKeys(document);
@@ -82,8 +82,8 @@ export function createDocuments({ redisClient, joinedReads, clock }: DocumentPar
 
 type Inserted = { readonly outcome: "created"; readonly growth?: number } | DocumentRefusal;
 
-function withText(answer: Inserted, text: string): DocumentWrite {
-  return answer.outcome === "created" ? { ...answer, text } : answer;
+function withText(result: Inserted, text: string): DocumentWrite {
+  return result.outcome === "created" ? { ...result, text } : result;
 }
 
 function isPlain(path: Path): boolean {

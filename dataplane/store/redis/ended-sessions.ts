@@ -101,7 +101,8 @@ class ReportedSessions {
     const { set } = revocations;
     const now = Number(textsOf(await this.#redisClient.read(set, "TIME"))[0]);
     let lower = `(${now}`;
-    // Of the lower bound's own members, those that were read: Redis walks over what it skips, so that skipping all would cost their square.
+    // How many of the lower bound's own members were read and are skipped: Redis walks over what it skips, so that skipping all would cost
+    // their square.
     let skipped = 0;
     for (;;) {
       const range = [lower, "+inf", "WITHSCORES", "LIMIT", skipped, membersPerRead];

@@ -101,7 +101,7 @@ export function createIndexScripts(redisClient: RedisClient): IndexScripts {
     },
     async beginBuild({ keys, token, lockMilliseconds, maxObjects, maxBytes }) {
       const own = [keys.indexSet, keys.buildLock, keys.ids];
-      const args = [token, lockMilliseconds, keys.documentPrefix, maxObjects, maxBytes];
+      const args = [token, lockMilliseconds, keys.objectKeyPrefix, maxObjects, maxBytes];
       const reply = scriptReply(await redisClient.run(beginBuild, own, args));
       if (reply.code === code.done) return { outcome: "done" };
       if (reply.code === code.busy) return { outcome: "busy" };
@@ -116,11 +116,11 @@ export function createIndexScripts(redisClient: RedisClient): IndexScripts {
       };
     },
     async addEntries({ keys, token, version, building, objects, cursor, built }) {
-      const documents = objects.map(({ id }) => keys.document(id));
+      const objectKeys = objects.map(({ id }) => keys.objectKey(id));
       const own = [
         keys.indexSet,
         keys.buildLock,
-        ...documents,
+        ...objectKeys,
         ...indexKeys(
           keys,
           building.map((index) => ({ index })),

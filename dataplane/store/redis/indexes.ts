@@ -72,7 +72,7 @@ function buildingOf(indexes: readonly StoredIndex[]): readonly StoredIndex[] {
 function addBatch(scripts: IndexScripts, keys: CollectionKeys, token: string, batch: BuildBatch & { outcome: "more" }) {
   const { version, indexes, objects, isLast } = batch;
   const building = buildingOf(indexes);
-  // A member without a document would be a trace of a foreign hand: there is nothing to index.
+  // A member without an object would be a trace of a foreign hand: there is nothing to index.
   const built = objects.filter(({ text }) => text !== "").map((object) => builtObject(object, building));
   const cursor = objects.at(-1)?.member ?? "";
   const ready = isLast ? allReady(indexes) : undefined;

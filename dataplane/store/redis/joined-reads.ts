@@ -1,25 +1,25 @@
-// Reads of documents, joined: what is asked for in one turn of the event loop becomes one JSON.MGET for each hash tag. Each caller is told
-// what is true of its own document, as if it had been read alone. Refuses with StoreUnavailable, and RedisFault where something else than a
-// document is stored.
+// Joins the reads of stored JSON, whole objects and documents alike: what is read in one turn of the event loop becomes one JSON.MGET for
+// each hash tag. Each caller gets what is true of its own key, as if it had been read alone. Refuses with StoreUnavailable, and RedisFault
+// where something else than JSON is stored.
 
-import { isAnswer } from "../../../core/redis/failure.ts";
+import { isErrorReply } from "../../../core/redis/failure.ts";
 import type { RedisClient } from "../../../core/redis/redis-client.ts";
 import { listOf, optionalText } from "../../../core/redis/reply.ts";
 import { createKeySet } from "./key-set.ts";
 import { hashTagOf, separator } from "./keys.ts";
 
 export interface JoinedReads {
-  /** The text of a document, or what JSON.GET finds at `path` in it; undefined when nothing is stored. */
+  /** The text of a JSON value, or what JSON.GET finds at `path` in it; undefined when nothing is stored. */
   read(key: string, path?: string): Promise<string | undefined>;
-  /** Whether a document was small when this replica saw it last; false for one that it has not seen lately. */
+  /** Whether a value was small when this replica saw it last; false for one that it has not seen lately. */
   isSmall(key: string): boolean;
   /** Says what is stored, or that nothing is. */
   note(key: string, text: string | undefined): void;
 }
 
-/** Documents of one command: so many of 16 KiB hold Redis for some 1.3 ms. */
+/** Values of one command: so many of 16 KiB hold Redis for some 1.3 ms. */
 const maxJoined = 32;
-/** Bytes of a document for which others may wait. */
+/** Bytes of a value for which others may wait. */
 const maxJoinedBytes = 16 * 1024;
 
 interface Read extends PromiseWithResolvers<string | undefined> {
@@ -28,7 +28,7 @@ interface Read extends PromiseWithResolvers<string | undefined> {
 }
 
 export function createJoinedReads(redisClient: RedisClient): JoinedReads {
-  // A document that was not seen lately may be as large as documents get, or may not be there: it is read alone.
+  // A value that was not seen lately may be as large as values get, or may not be there: it is read alone.
   const lastSeenSmall = createKeySet();
   let turn = new Map<string, Read>();
 
@@ -51,7 +51,7 @@ export function createJoinedReads(redisClient: RedisClient): JoinedReads {
   const take = (read: Read, text: unknown): void => {
     if (!isSmall(text)) lastSeenSmall.delete(read.key);
     if (typeof text === "string") read.resolve(text);
-    // JSON.MGET answers null for a key without a document, for one that holds something else, and, while a Cluster moves the slot, for one
+    // JSON.MGET answers null for a key without a value, for one that holds something else, and, while a Cluster moves the slot, for one
     // that is on another node than the first.
     else void readAlone(read);
   };
@@ -62,8 +62,8 @@ export function createJoinedReads(redisClient: RedisClient): JoinedReads {
       const texts = listOf(await redisClient.readMany(keys, "JSON.MGET", ...keys, "."));
       for (const [at, read] of reads.entries()) take(read, texts[at]);
     } catch (error) {
-      // An error that Redis answers with, such as TRYAGAIN, need not be true of each document.
-      const each = isAnswer(error) ? readAlone : ({ reject }: Read) => reject(error);
+      // An error that Redis answers with, such as TRYAGAIN, need not be true of each value.
+      const each = isErrorReply(error) ? readAlone : ({ reject }: Read) => reject(error);
       for (const read of reads) void each(read);
     }
   };
@@ -84,7 +84,7 @@ export function createJoinedReads(redisClient: RedisClient): JoinedReads {
     note,
     read(key, path) {
       if (turn.size === 0) redisClient.atEndOfTurn(endTurn);
-      // The same read, asked for twice in one turn, has one answer.
+      // The same read, asked for twice in one turn, is sent once.
       const name = path === undefined ? key : key + separator + path;
       const same = turn.get(name);
       if (same !== undefined) return same.promise;
@@ -95,7 +95,7 @@ export function createJoinedReads(redisClient: RedisClient): JoinedReads {
   };
 }
 
-/** Of one hash tag each, because a Cluster refuses a command over several slots. */
+/** Each batch has one hash tag, because a Cluster refuses a command over several slots. */
 function batchesOf(reads: readonly Read[]): readonly (readonly Read[])[] {
   const batches: Read[][] = [];
   const lastOf = new Map<string, Read[]>();

@@ -16,9 +16,10 @@ export interface CollectionKeys {
   readonly buildLock: string;
   /** Sorted set of `<id> 0 <owner>`. */
   readonly ids: string;
-  /** What the key of each document begins with; its id follows. */
-  readonly documentPrefix: string;
-  document(id: string): string;
+  /** What each object's key begins with; its id follows. */
+  readonly objectKeyPrefix: string;
+  /** RedisJSON value: the object of this id. */
+  objectKey(id: string): string;
   /** String: idempotency record of a write (parts/idempotent.lua). */
   record(key: string): string;
   /** Sorted set of one owner's ids. */
@@ -37,8 +38,8 @@ export function collectionKeys(collection: CollectionRef): CollectionKeys {
     indexSet: `${base}indexes`,
     buildLock: `${base}build-lock`,
     ids: `${base}ids`,
-    documentPrefix: `${base}doc:`,
-    document: (id) => `${base}doc:${id}`,
+    objectKeyPrefix: `${base}doc:`,
+    objectKey: (id) => `${base}doc:${id}`,
     record: (key) => `${base}receipt:${key}`,
     owned: (owner) => `${base}owned:${owner}`,
     index: (slot) => `${base}index:${slot}`,

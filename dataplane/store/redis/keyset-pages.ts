@@ -1,4 +1,4 @@
-// Pages behind a position and candidates of a scan: ranges of a sorted set's members by their bytes, then the documents they point to.
+// Pages behind a position and candidates of a scan: ranges of a sorted set's members by their bytes, then the objects they name.
 
 import type { FieldQuery, KeysetPage, KeysetRange, ObjectLists } from "../ports/lists.ts";
 import type { Owner } from "../ports/refs.ts";
@@ -10,7 +10,7 @@ import { asking, idsOf, type PageParts, setOf, withIndex } from "./pages.ts";
 import type { RangesReply } from "./range-scripts.ts";
 import { neverStale } from "./store-script.ts";
 
-/** Documents that one call is asked for, at most. */
+/** Objects that one call is asked for, at most. */
 const objectsPerCall = 250;
 
 type KeysetPages = Pick<ObjectLists, "pageAfter" | "candidates" | "readObjects">;
@@ -41,7 +41,7 @@ export function createKeysetPages(parts: PageParts): KeysetPages {
     async *readObjects(collection, ids) {
       const keys = collectionKeys(collection);
       for (let at = 0; at < ids.length; ) {
-        const found = await scripts.documents(keys, ids.slice(at, at + objectsPerCall));
+        const found = await scripts.readMany(keys, ids.slice(at, at + objectsPerCall));
         const texts = found.filter((text) => text !== undefined);
         if (texts.length > 0) yield texts;
         at += found.length;

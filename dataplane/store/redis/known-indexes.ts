@@ -17,7 +17,10 @@ export interface KnownIndexes {
   reload(keys: CollectionKeys): Promise<IndexSet>;
   /** Has it loaded anew when it is needed next. */
   forget(keys: CollectionKeys): void;
-  /** Calls `attempt` with the set as known, and with a fresh one for as long as it answers `stale`. Throws WriteConflict when that never ends. */
+  /**
+   * Calls `attempt` with the set as known, and with a fresh one for as long as it answers `stale`. Throws WriteConflict when that never
+   * ends.
+   */
   withCurrent<T>(keys: CollectionKeys, attempt: (set: IndexSet) => Promise<T | "stale">): Promise<T>;
 }
 
@@ -45,8 +48,8 @@ export function createKnownIndexes(scripts: Pick<IndexScripts, "load">): KnownIn
     async withCurrent(keys, attempt) {
       for (let made = 0; made < maxAttempts; made += 1) {
         const loading = known.get(keys.tag) ?? load(keys);
-        const answer = await attempt(await loading);
-        if (answer !== "stale") return answer;
+        const result = await attempt(await loading);
+        if (result !== "stale") return result;
         drop(keys, loading);
       }
       throw new WriteConflict(`The indexes of ${keys.tag} change faster than they can be read`);

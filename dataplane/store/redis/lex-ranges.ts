@@ -41,7 +41,7 @@ export function rangesAfter(ranges: readonly ValueRange[], start: PageStart): re
   });
 }
 
-/** Of a sorted set whose members begin with their ids. */
+/** For a sorted set whose members start with their ids. */
 export function idsAfter({ descending, after }: PageStart): LexRange {
   if (after === undefined) return { from: "-", to: "+" };
   return descending ? { from: "-", to: `(${after.id}` } : { from: `[${after.id}${behind}`, to: "+" };

@@ -1,5 +1,5 @@
-// Budgets and token buckets that all replicas share. A window opens with the first spending and lasts its whole length by Redis' own time, so that at
-// most twice the limit can be spent around its end; names are kept as hashes only.
+// Budgets and token buckets that all replicas share. A window opens with the first spending and lasts its whole length by Redis' own time,
+// so that at most twice the limit can be spent around its end; names are kept as hashes only.
 //
 // Budgets of one call that concern one project (`<kind>:<project>:…`) share a slot and are spent in one step. Budgets of
 // several projects are spent project by project, and given back when a later one is exhausted: never more than a budget
@@ -39,10 +39,10 @@ export function createCounters(redisClient: RedisClient): Counters {
     async spend(budgets) {
       const groups = groupsOf(budgets);
       for (const [at, group] of groups.entries()) {
-        const answer = await (at === 0 ? spend(group) : laterStep(spend(group)));
-        if (answer.outcome === "exhausted") {
+        const result = await (at === 0 ? spend(group) : laterStep(spend(group)));
+        if (result.outcome === "exhausted") {
           await laterStep(refund(groups.slice(0, at)));
-          return answer;
+          return result;
         }
       }
       return { outcome: "spent" };

@@ -84,9 +84,9 @@ export interface ScanObjects {
   readonly after: string;
 }
 
-/** Of a page. */
+/** The objects of a page, by id. */
 export interface FoundIds {
-  /** Of all members that the page is one of. */
+  /** Number of all members of which the page shows a part. */
   readonly count: number;
   readonly ids: readonly string[];
 }
@@ -107,8 +107,8 @@ export interface ObjectScripts {
   /** Undefined when there is none, or `owner` doesn't own it. */
   read(keys: CollectionKeys, id: string, owner?: string): Promise<OwnedObject | undefined>;
   page(call: ReadPage): Promise<FoundIds | "stale">;
-  /** The texts of as many of the first documents as fit, one at least; undefined where one is gone. */
-  documents(keys: CollectionKeys, ids: readonly string[]): Promise<readonly (string | undefined)[]>;
+  /** The texts of as many of the first objects as fit, one at least; undefined where one is gone. */
+  readMany(keys: CollectionKeys, ids: readonly string[]): Promise<readonly (string | undefined)[]>;
   scan(call: ScanObjects): Promise<ScanReply>;
 }
 
@@ -121,12 +121,12 @@ export function createObjectScripts(redisClient: RedisClient): ObjectScripts {
   const remove = storeScript("remove-object-n", "write");
   const read = storeScript("read-object-2", "read");
   const page = storeScript("read-page-2", "read");
-  const documents = storeScript("read-documents-n", "read");
+  const readMany = storeScript("read-objects-n", "read");
   const scan = storeScript("scan-objects-1", "read");
 
   return {
     async create({ keys, version, maxObjects, id, owner, text, entries, record }) {
-      const own = [keys.indexSet, keys.ids, keys.owned(owner), keys.document(id), ...indexKeys(keys, entries)];
+      const own = [keys.indexSet, keys.ids, keys.owned(owner), keys.objectKey(id), ...indexKeys(keys, entries)];
       const args = [version, maxObjects, id, owner, text, ...entries.map(({ value }) => value)];
       const reply = await create({
         keys: own,
@@ -136,17 +136,17 @@ export function createObjectScripts(redisClient: RedisClient): ObjectScripts {
       return repeatedBy(reply) ?? objectCode(createScript.name, reply);
     },
     async replace({ keys, version, previous, id, owner, text, moves }) {
-      const own = [keys.indexSet, keys.document(id), ...indexKeys(keys, moves)];
+      const own = [keys.indexSet, keys.objectKey(id), ...indexKeys(keys, moves)];
       const args = [version, previous, id, owner, text, ...moves.flatMap(({ before, after }) => [before, after])];
       return objectCode(replace.name, scriptReply(await redisClient.run(replace, own, args)));
     },
     async remove({ keys, version, previous, id, owner, entries }) {
-      const own = [keys.indexSet, keys.ids, keys.owned(owner), keys.document(id), ...indexKeys(keys, entries)];
+      const own = [keys.indexSet, keys.ids, keys.owned(owner), keys.objectKey(id), ...indexKeys(keys, entries)];
       const args = [version, previous, id, owner, ...entries.map(({ value }) => value)];
       return objectCode(remove.name, scriptReply(await redisClient.run(remove, own, args)));
     },
     async read(keys, id, owner = "") {
-      const reply = scriptReply(await redisClient.run(read, [keys.ids, keys.document(id)], [id, owner]));
+      const reply = scriptReply(await redisClient.run(read, [keys.ids, keys.objectKey(id)], [id, owner]));
       if (reply.code === code.not_found) return undefined;
       return { text: textOf(reply.rest[0]), owner: textOf(reply.rest[1]) };
     },
@@ -156,16 +156,16 @@ export function createObjectScripts(redisClient: RedisClient): ObjectScripts {
       const [count, ids] = reply.rest;
       return { count: numberOf(count), ids: textsOf(ids) };
     },
-    async documents(keys, ids) {
-      const reply = scriptReply(await redisClient.run(documents, ids.map(keys.document), [bytesPerCall]));
+    async readMany(keys, ids) {
+      const reply = scriptReply(await redisClient.run(readMany, ids.map(keys.objectKey), [bytesPerCall]));
       const texts = listOf(reply.rest[0]).map(optionalText);
       // Who reads on behind it would never come to an end.
       if (texts.length === 0 && ids.length > 0)
-        throw new RedisFault(`The script ${documents.name} read none of the documents`, { code: "REPLY" });
+        throw new RedisFault(`The script ${readMany.name} read none of the objects`, { code: "REPLY" });
       return texts;
     },
     async scan({ keys, set, after }) {
-      const args = [keys.documentPrefix, after, objectsPerScan, bytesPerCall];
+      const args = [keys.objectKeyPrefix, after, objectsPerScan, bytesPerCall];
       const reply = scriptReply(await redisClient.run(scan, [set], args));
       const texts = listOf(reply.rest[0]).map(optionalText);
       return { texts: texts.filter((text) => text !== undefined), after: textOf(reply.rest[1]) || undefined };

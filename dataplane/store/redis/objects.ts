@@ -1,6 +1,6 @@
 // Single objects in Redis JSON: created, replaced and removed together with their index entries in one script each, which
-// compares the text it replaces and the version of the indexes it knows. Refuses as the port says, and with WriteConflict when others change
-// an object faster than it can be removed.
+// compares the text it replaces and the version of the indexes it knows. Refuses as the port says, and with WriteConflict when others
+// change an object faster than it can be removed.
 
 import { hash } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -31,16 +31,16 @@ export function createObjects(parts: ObjectParts): ObjectReads & ObjectWrites {
     async create(collection, object, maxObjects) {
       const keys = collectionKeys(collection);
       const { id, owner, text } = checked(object);
-      const answer = await known.withCurrent(keys, async (set) => {
+      const result = await known.withCurrent(keys, async (set) => {
         const entries = entriesOf(set, text);
         const call = { keys, version: set.version, maxObjects, id, owner, text, entries, record: object.record };
         const reply = await scripts.create(call);
         return reply === code.stale_index_set ? "stale" : reply;
       });
-      if (typeof answer === "object") return answer;
-      if (answer === code.conflict) throw new RedisFault(`The new id ${id} is taken`, { code: "EXISTS" });
-      if (answer === code.quota_exceeded) return { outcome: "quota_exceeded" };
-      joinedReads.note(keys.document(id), text);
+      if (typeof result === "object") return result;
+      if (result === code.conflict) throw new RedisFault(`The new id ${id} is taken`, { code: "EXISTS" });
+      if (result === code.quota_exceeded) return { outcome: "quota_exceeded" };
+      joinedReads.note(keys.objectKey(id), text);
       return { outcome: "created", text };
     },
     async read(collection, id, { owner }) {
@@ -49,21 +49,21 @@ export function createObjects(parts: ObjectParts): ObjectReads & ObjectWrites {
         const found = await scripts.read(keys, id, owner);
         return found && { text: found.text };
       }
-      const text = await joinedReads.read(keys.document(id));
+      const text = await joinedReads.read(keys.objectKey(id));
       return text === undefined ? undefined : { text };
     },
     async replace(collection, object, previous) {
       const keys = collectionKeys(collection);
       const { id, owner, text } = checked(object);
-      const answer = await known.withCurrent(keys, async (set) => {
+      const result = await known.withCurrent(keys, async (set) => {
         const moves = movesOf(set, previous.text, text);
         const call = { keys, version: set.version, previous: sha1(previous.text), id, owner, text, moves };
         const reply = await scripts.replace(call);
         return reply === code.stale_index_set ? "stale" : reply;
       });
-      if (answer === code.not_found) return { outcome: "not_found" };
-      if (answer === code.conflict) return { outcome: "conflict" };
-      joinedReads.note(keys.document(id), text);
+      if (result === code.not_found) return { outcome: "not_found" };
+      if (result === code.conflict) return { outcome: "conflict" };
+      joinedReads.note(keys.objectKey(id), text);
       return { outcome: "replaced", text };
     },
     async remove(collection, id, { owner }) {
@@ -72,8 +72,8 @@ export function createObjects(parts: ObjectParts): ObjectReads & ObjectWrites {
       for (let attempts = 1; ; attempts += 1) {
         const found = await scripts.read(keys, id, owner);
         if (found === undefined) return false;
-        const answer = await removeFound(parts, keys, id, found);
-        if (answer !== code.conflict) return answer === code.done;
+        const result = await removeFound(parts, keys, id, found);
+        if (result !== code.conflict) return result === code.done;
         if (clock.monotonic() > deadline) throw new WriteConflict(`Others keep changing the object ${id}`);
         await sleep(Math.random() * Math.min(attempts, 20));
       }
@@ -82,9 +82,9 @@ export function createObjects(parts: ObjectParts): ObjectReads & ObjectWrites {
       const keys = collectionKeys(collection);
       const found = await scripts.read(keys, id);
       if (found === undefined) return "not_found";
-      const answer = found.text === text ? await removeFound(parts, keys, id, found) : code.conflict;
-      if (answer === code.not_found) return "not_found";
-      return answer === code.conflict ? "conflict" : "removed";
+      const result = found.text === text ? await removeFound(parts, keys, id, found) : code.conflict;
+      if (result === code.not_found) return "not_found";
+      return result === code.conflict ? "conflict" : "removed";
     },
   };
 }

@@ -40,16 +40,16 @@ export function wholePage(
   return completePage({ count: found.count, texts: [], rest: found.ids }, readMore, range);
 }
 
-/** Of the first ones, undefined where one is gone. */
+/** Texts of the first ids, one at least; undefined where an object is gone. */
 async function readTexts(
   { scripts, joinedReads }: TextParts,
   keys: CollectionKeys,
   ids: readonly string[],
 ): Promise<readonly (string | undefined)[]> {
-  const together = ids.slice(0, maxTogether).map(keys.document);
+  const together = ids.slice(0, maxTogether).map(keys.objectKey);
   if (together.every(joinedReads.isSmall)) return Promise.all(together.map((key) => joinedReads.read(key)));
-  const texts = await scripts.documents(keys, ids);
-  for (const [at, text] of texts.entries()) joinedReads.note(keys.document(ids[at] as string), text);
+  const texts = await scripts.readMany(keys, ids);
+  for (const [at, text] of texts.entries()) joinedReads.note(keys.objectKey(ids[at] as string), text);
   return texts;
 }
 
@@ -65,7 +65,7 @@ function shownBy({ owner, by }: Asked): (text: string) => boolean {
   };
 }
 
-/** Of a served text, which ends in `_metadata`. */
+/** The owner of an object by its stored text, which ends in `_metadata`. */
 function ownerIn(text: string): Owner | undefined {
   const begin = '"_metadata":';
   const at = text.lastIndexOf(begin);

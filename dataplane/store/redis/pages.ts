@@ -1,5 +1,5 @@
 // Pages, counts and scans of a collection: one script finds the ids of a sorted set's members by rank, and page-texts.ts reads their
-// documents.
+// objects.
 
 import { WriteConflict } from "../../../core/errors/store-errors.ts";
 import type { RedisClient } from "../../../core/redis/redis-client.ts";

@@ -41,7 +41,7 @@ export function createPurgeScripts(redisClient: RedisClient): PurgeScripts {
       return reply.code === code.not_found ? undefined : textOf(reply.rest[0]);
     },
     async purgeObjects(keys, identity, objects) {
-      const perObject = objects.flatMap(({ id, owner }) => [keys.document(id), keys.owned(owner)]);
+      const perObject = objects.flatMap(({ id, owner }) => [keys.objectKey(id), keys.owned(owner)]);
       const own = [keys.indexSet, keys.buildLock, keys.ids, ...perObject];
       const reply = scriptReply(
         await redisClient.run(purgeObjects, own, [identity, ...objects.map(({ member }) => member)]),

@@ -41,8 +41,8 @@ async function purge(parts: PurgeParts, keys: CollectionKeys, identity: string, 
   };
   try {
     for (let left = batch; left > 0; left -= objectsPerCall) {
-      const answer = await laterStep(step(Math.min(left, objectsPerCall)));
-      if (answer !== "more") return answer;
+      const result = await laterStep(step(Math.min(left, objectsPerCall)));
+      if (result !== "more") return result;
     }
     return "more";
   } finally {

@@ -7,7 +7,7 @@ import type { ByteCounts, Sizes } from "../ports/sizes.ts";
 import { collectionKeys, documentKeys } from "./keys.ts";
 import { code, scriptReply, storeScript } from "./store-script.ts";
 
-/** Of one step of counting, which holds Redis for some two milliseconds. */
+/** Bounds of one step of counting, which holds Redis for some two milliseconds. */
 const objectsPerStep = 200;
 const bytesPerStep = 256 * 1024;
 
@@ -22,8 +22,8 @@ export function createSizes(redisClient: RedisClient): Sizes & ByteCounts {
       return { objects: numberOf(objects), bytes: numberOf(bytes), isCounted: isCounted === "1" };
     },
     async countBytes(collection) {
-      const { indexSet, ids, documentPrefix } = collectionKeys(collection);
-      const args = [documentPrefix, objectsPerStep, bytesPerStep];
+      const { indexSet, ids, objectKeyPrefix } = collectionKeys(collection);
+      const args = [objectKeyPrefix, objectsPerStep, bytesPerStep];
       const reply = scriptReply(await redisClient.run(countBytes, [indexSet, ids], args));
       return reply.code === code.done ? "done" : "more";
     },

@@ -4,8 +4,8 @@
 
 import { setImmediate as eventLoopTurn } from "node:timers/promises";
 import {
-  type Answer,
   type Change,
+  type ChangeResult,
   type ContainerChange,
   type ContainerParts,
   changeContainer,
@@ -17,7 +17,7 @@ import { addressableLength } from "./document-path.ts";
 const maxTogether = 64;
 
 export interface UnaddressablePaths {
-  change<Outcome extends string>(write: UnaddressableWrite, change: Change<Outcome>): Promise<Answer<Outcome>>;
+  change<Outcome extends string>(write: UnaddressableWrite, change: Change<Outcome>): Promise<ChangeResult<Outcome>>;
   /**
    * Ends with the batch of a document that is under way, if one is. Writes by plain paths wait for that one and no other: each that
    * came in between would have the batch read and write anew.
@@ -26,7 +26,7 @@ export interface UnaddressablePaths {
 }
 
 interface Waiting extends ContainerChange {
-  readonly resolve: (answer: Answer<string>) => void;
+  readonly resolve: (result: ChangeResult<string>) => void;
   readonly reject: (error: unknown) => void;
 }
 
@@ -65,8 +65,8 @@ export function createUnaddressablePaths(parts: ContainerParts): UnaddressablePa
   return {
     batchAt: (key) => batches.get(key),
     change: <Outcome extends string>(write: UnaddressableWrite, change: Change<Outcome>) =>
-      new Promise<Answer<Outcome>>((resolve, reject) => {
-        enqueue({ write, change, resolve: (answer) => resolve(answer as Answer<Outcome>), reject });
+      new Promise<ChangeResult<Outcome>>((resolve, reject) => {
+        enqueue({ write, change, resolve: (result) => resolve(result as ChangeResult<Outcome>), reject });
       }),
   };
 }
@@ -97,12 +97,12 @@ function containerName({ path }: UnaddressableWrite): string {
 /** Settles each of them; never rejects. */
 async function carryOut(parts: ContainerParts, batch: Batch): Promise<void> {
   try {
-    const answers = await changeContainer(parts, batch);
-    if (answers === "apart") {
+    const results = await changeContainer(parts, batch);
+    if (results === "apart") {
       for (const one of batch) await carryOut(parts, [one]);
       return;
     }
-    for (const [n, answer] of answers.entries()) batch[n]?.resolve(answer);
+    for (const [n, result] of results.entries()) batch[n]?.resolve(result);
   } catch (error) {
     for (const { reject } of batch) reject(error);
   }

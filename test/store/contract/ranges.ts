@@ -8,12 +8,12 @@ import type { FieldQuery, KeysetPage, Position } from "../../../dataplane/store/
 import type { NewObject } from "../../../dataplane/store/ports/objects.ts";
 import type { CollectionRef, Visibility } from "../../../dataplane/store/ports/refs.ts";
 import {
-  above,
-  below,
+  allValues,
+  complement,
   equalTo,
-  everything,
-  outside,
-  united,
+  greaterThan,
+  lessThan,
+  union,
   type ValueRange,
 } from "../../../dataplane/store/ranges.ts";
 import { idOf, idsIn, objectOf, shuffled } from "../../support/store/stored-objects.ts";
@@ -53,14 +53,14 @@ function describeQueries(subject: Subject): void {
   });
 
   const cases: readonly (readonly [string, readonly ValueRange[], (text: string) => boolean])[] = [
-    ["everything", everything, () => true],
+    ["all values", allValues, () => true],
     ["nothing", [], () => false],
-    ["numbers above -5", [above(encodeSortValue("-5"), false)], (text) => text === "0" || text === "7"],
-    ["strings up to ab", [below(encodeSortValue('"ab"'), true)], (text) => /^"(|a|ab|\\u0000)"$/.test(text)],
-    ["all but one", outside([equalTo(encodeSortValue('"a"'))]), (text) => text !== '"a"'],
+    ["numbers above -5", [greaterThan(encodeSortValue("-5"), false)], (text) => text === "0" || text === "7"],
+    ["strings up to ab", [lessThan(encodeSortValue('"ab"'), true)], (text) => /^"(|a|ab|\\u0000)"$/.test(text)],
+    ["all but one", complement([equalTo(encodeSortValue('"a"'))]), (text) => text !== '"a"'],
     [
       "several",
-      united(['"😀"', "true", "7", '""'].map((text) => equalTo(encodeSortValue(text)))),
+      union(['"😀"', "true", "7", '""'].map((text) => equalTo(encodeSortValue(text)))),
       (text) => ['"😀"', "true", "7", '""'].includes(text),
     ],
   ];
@@ -143,7 +143,7 @@ function describeQueries(subject: Subject): void {
 
   it("says that an index is not ready", async () => {
     const { store } = subject();
-    const query = { index: "none", ranges: everything };
+    const query = { index: "none", ranges: allValues };
     const range = { limit: 1, descending: false, counted: true };
     expect(await store.pageAfter(collection, {}, query, range)).toEqual({ outcome: "not_ready" });
     expect(await store.candidates(collection, {}, query, 1)).toEqual({ outcome: "not_ready" });
@@ -207,7 +207,7 @@ function describeReading(subject: Subject): void {
     await store.declareIndexes(collection, [value], 1);
     const pad = JSON.stringify("é".repeat(300_000));
     for (let n = 0; n < 8; n += 1) await store.create(collection, objectOf(n, { value: String(n), pad }), plenty);
-    const query = { index: "value", ranges: everything };
+    const query = { index: "value", ranges: allValues };
     const range = { limit: 8, descending: false, counted: true };
     const whole = await store.pageAfter(collection, {}, query, range);
     expect("texts" in whole && idsIn(whole.texts)).toEqual([0, 1, 2, 3, 4, 5, 6, 7].map(idOf));

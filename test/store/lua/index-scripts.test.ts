@@ -137,8 +137,8 @@ describe("begin-build and add-entries", () => {
   it("leave out objects that were changed or removed since they were read", async () => {
     const indexes = await building();
     await begin();
-    await bench.client.call("JSON.SET", keys.document("id1"), "$", '{"a":"new"}');
-    await bench.client.del(keys.document("id2"));
+    await bench.client.call("JSON.SET", keys.objectKey("id1"), "$", '{"a":"new"}');
+    await bench.client.del(keys.objectKey("id2"));
     expect(await add(indexes, ["id1", "id2", "id3"])).toBe("more");
     expect(await bench.client.zrange(keys.index(1), "0", "-1")).toEqual(["4id3\0id3"]);
     expect(await bench.client.zrange(keys.ownIndex(1), "0", "-1")).toEqual([`${owner}\x004id3\0id3`]);
@@ -153,9 +153,9 @@ describe("begin-build and add-entries", () => {
     expect((await scripts().load(keys)).cursor).toBe("");
   });
 
-  it("stop at the given bytes, and name members without a document", async () => {
+  it("stop at the given bytes, and name members without an object", async () => {
     await building();
-    await bench.client.del(keys.document("id1"));
+    await bench.client.del(keys.objectKey("id1"));
     const call = { keys, token: "me", lockMilliseconds: 1_000, maxObjects: 10, maxBytes: 12 };
     expect(await scripts().beginBuild(call)).toMatchObject({
       isLast: false,

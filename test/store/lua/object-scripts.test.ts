@@ -35,7 +35,7 @@ function stored(id: string, text: string, value: string): Record<string, string>
 }
 
 describe("create-object", () => {
-  it("stores the document, its id, its owner's id and both index entries", async () => {
+  it("stores the object, its id, its owner's id and both index entries", async () => {
     expect(await create()).toBe(code.done);
     expect(await bench.contents()).toEqual(stored("id1", '{"a":1}', "3x"));
   });
@@ -53,8 +53,8 @@ describe("create-object", () => {
     expect(await bench.contents()).toEqual(before);
   });
 
-  it("fails on a document's or the ids' key of a wrong type, and leaves nothing", async () => {
-    for (const key of [keys.document("id1"), keys.ids]) {
+  it("fails on an object's or the ids' key of a wrong type, and leaves nothing", async () => {
+    for (const key of [keys.objectKey("id1"), keys.ids]) {
       await bench.client.flushall();
       await bench.client.set(key, "foreign");
       await expect(create()).rejects.toMatchObject({ name: "RedisFault" });
@@ -99,9 +99,9 @@ describe("replace-object", () => {
   });
 
   it("fails on a key of a wrong type and leaves it", async () => {
-    await bench.client.set(keys.document("id1"), "foreign");
+    await bench.client.set(keys.objectKey("id1"), "foreign");
     await expect(replace("foreign", "{}")).rejects.toMatchObject({ name: "RedisFault" });
-    expect(await bench.contents()).toEqual({ [keys.document("id1")]: "foreign" });
+    expect(await bench.contents()).toEqual({ [keys.objectKey("id1")]: "foreign" });
   });
 });
 
@@ -138,7 +138,7 @@ describe("read-object", () => {
     expect(await scripts().read(keys, "id", owner)).toBeUndefined();
     expect(await scripts().read(keys, "id")).toBeUndefined();
     expect(await scripts().read(keys, "id11")).toBeUndefined();
-    await bench.client.del(keys.document("id1"));
+    await bench.client.del(keys.objectKey("id1"));
     expect(await scripts().read(keys, "id1")).toBeUndefined();
   });
 });
@@ -172,8 +172,8 @@ describe("read-page", () => {
   });
 });
 
-describe("a script that reads documents", () => {
-  /** Keys that were found meanwhile, by Redis' own count: documents, and a few sorted sets. */
+describe("a script that reads objects", () => {
+  /** Keys that were found meanwhile, by Redis' own count: objects, and a few sorted sets. */
   async function foundBy<T>(call: () => Promise<T>): Promise<{ readonly found: number; readonly reply: T }> {
     const hits = async () => Number(/keyspace_hits:(\d+)/.exec(await bench.client.info("stats"))?.[1]);
     const before = await hits();
@@ -183,7 +183,7 @@ describe("a script that reads documents", () => {
   const ids = Array.from({ length: 60 }, (_, n) => `id${n + 100}`);
 
   it.each([
-    ["read-documents", () => scripts().documents(keys, ids)],
+    ["read-objects", () => scripts().readMany(keys, ids)],
     ["scan-objects", async () => (await scripts().scan({ keys, set: keys.ids, after: "" })).texts],
   ] as const)(
     "reads no more large ones than it has room for, however small those before them are: %s",
@@ -199,11 +199,11 @@ describe("a script that reads documents", () => {
   );
 });
 
-describe("read-documents and scan-objects", () => {
+describe("read-objects and scan-objects", () => {
   it("stop before 1 MiB", async () => {
     const text = JSON.stringify("x".repeat(250 * 1024));
     for (const n of [1, 2, 3, 4, 5, 6]) await scripts().create(newObject(`id${n}`, text));
-    const texts = await scripts().documents(
+    const texts = await scripts().readMany(
       keys,
       [1, 2, 3, 4, 5, 6].map((n) => `id${n}`),
     );
@@ -212,18 +212,18 @@ describe("read-documents and scan-objects", () => {
     expect([scanned.texts.length, scanned.after]).toEqual([4, `id4\0${owner}`]);
   });
 
-  it("say which documents are gone, and read at least one", async () => {
+  it("say which objects are gone, and read at least one", async () => {
     const large = JSON.stringify("x".repeat(2 * 1024 * 1024));
     await create("id1", large);
     await create("id2", "2");
     await bench.client.set("unrelated", "1");
-    expect(await scripts().documents(keys, ["gone", "id1", "id2"])).toEqual([undefined, large]);
-    expect(await scripts().documents(keys, ["id2", "gone"])).toEqual(["2", undefined]);
+    expect(await scripts().readMany(keys, ["gone", "id1", "id2"])).toEqual([undefined, large]);
+    expect(await scripts().readMany(keys, ["id2", "gone"])).toEqual(["2", undefined]);
   });
 
   it("scan on after the member that they are given, to the end", async () => {
     await bench.client.zadd(keys.ids, ...Array.from({ length: 300 }, (_, n) => [0, `id${n + 100}\0${owner}`]).flat());
-    for (let n = 100; n < 400; n += 1) await bench.client.call("JSON.SET", keys.document(`id${n}`), "$", String(n));
+    for (let n = 100; n < 400; n += 1) await bench.client.call("JSON.SET", keys.objectKey(`id${n}`), "$", String(n));
     const call = { keys, set: keys.ids, after: "" };
     const first = await scripts().scan(call);
     expect([first.texts[0], first.texts.length, first.after]).toEqual(["100", 250, `id349\0${owner}`]);

@@ -44,7 +44,7 @@ describe("purge-objects", () => {
     const name = (await scripts().identifyCollection(keys)) ?? "";
     expect(await scripts().purgeObjects(keys, name, [object("id1")])).toBe("more");
     expect(Object.keys(await bench.contents())).toEqual([
-      keys.document("id2"),
+      keys.objectKey("id2"),
       keys.ids,
       keys.indexSet,
       keys.owned(owner),

@@ -5,7 +5,7 @@ import { createLogger } from "../../../core/log/logger.ts";
 import { createAnonymousWrites } from "../../../dataplane/admission/anonymous-writes.ts";
 import { createFairShareLimiter } from "../../../dataplane/admission/fair-share.ts";
 import { withLocalBuckets } from "../../../dataplane/admission/local-buckets.ts";
-import { createAnswerBudget, createBodyBudgets } from "../../../dataplane/admission/memory-budgets.ts";
+import { createBodyBudgets, createResponseBudget } from "../../../dataplane/admission/memory-budgets.ts";
 import { createRateLimits } from "../../../dataplane/admission/rate-limits.ts";
 import { createAuthentication } from "../../../dataplane/authenticate/create-authentication.ts";
 import type { Directory } from "../../../dataplane/config/directory.ts";
@@ -105,12 +105,12 @@ export async function createPipelineWorld(options: PipelineWorldOptions): Promis
   });
   const preparer = createCollectionPreparer(store, nothing);
   const quotas = createQuotas({ store, clock, directory, quotaRoundMs: 3_600_000, onFailed: nothing });
-  const answerBudget = createAnswerBudget<Exchange>((exchange) => exchange.project);
+  const responseBudget = createResponseBudget<Exchange>((exchange) => exchange.project);
   const observer = createRequestObserver({
     metrics,
     usage: createUsage(clock),
     accessLog: createAccessLog(logger, clock),
-    answerBudget,
+    responseBudget,
   });
   const buckets = withLocalBuckets(store, clock);
   const server = createHttpServer({
@@ -127,7 +127,7 @@ export async function createPipelineWorld(options: PipelineWorldOptions): Promis
       fairShare: createFairShareLimiter(clock),
       lock: createDocumentLock(),
       bodyBudgets: createBodyBudgets(),
-      answerBudget,
+      responseBudget,
       plans,
       countersOf: observer.countersOf,
       descriptions: createDescriptions(),

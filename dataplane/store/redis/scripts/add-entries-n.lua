@@ -1,13 +1,13 @@
 -- Purpose: adds the index entries of objects that still are what the builder read, and notes how far it came. An object that
 -- was changed since has its entries already: its writer knew the building indexes, or the version would differ.
--- KEYS: 1 index set, 2 lock, then the documents, then two per building index: index, own index
+-- KEYS: 1 index set, 2 lock, then the objects, then two per building index: index, own index
 -- ARGV: 1 builder's token, 2 version of the index set, 3 cursor, 4 fields once all are built ("" = not yet), 5 number of
---       documents, then per document: SHA-1 of its text, id, owner, and one encoded value per building index
+--       objects, then per object: SHA-1 of its text, id, owner, and one encoded value per building index
 -- Returns: {done}: all are built | {more} | {stale_index_set} | {busy}: the lock was lost
 local code = { done = 0, stale_index_set = 1, busy = 5, more = 6 }
 local index_set, lock = KEYS[1], KEYS[2]
-local token, version, cursor, built, documents = ARGV[1], ARGV[2], ARGV[3], ARGV[4], tonumber(ARGV[5])
-local first_document, first_index = 3, 3 + documents
+local token, version, cursor, built, objects = ARGV[1], ARGV[2], ARGV[3], ARGV[4], tonumber(ARGV[5])
+local first_object, first_index = 3, 3 + objects
 local at = 6
 
 -- include index-version
@@ -18,7 +18,7 @@ end
 if not is_current(index_set, version) then
   return { code.stale_index_set }
 end
-for key = first_document, first_index - 1 do
+for key = first_object, first_index - 1 do
   local hash, id, owner = ARGV[at], ARGV[at + 1], ARGV[at + 2]
   at = at + 3
   local text = redis.call("JSON.GET", KEYS[key])

@@ -1,8 +1,9 @@
 -- Purpose: takes or keeps the builder's lock and reads the next objects that a building index lacks.
--- KEYS: 1 index set, 2 lock, 3 ids; the documents' keys are derived: which they are, only the ids know, and they share its slot
--- ARGV: 1 builder's token, 2 milliseconds that the lock lasts, 3 prefix of the documents' keys, 4 maximum number of objects, 5 maximum number of bytes
+-- KEYS: 1 index set, 2 lock, 3 ids; the objects' keys are derived: which they are, only the ids know, and they share its slot
+-- ARGV: 1 builder's token, 2 milliseconds that the lock lasts, 3 prefix of the objects' keys, 4 maximum number of objects,
+--       5 maximum number of bytes
 -- Returns: {done}: nothing is building | {busy} | {more, version, fields, members, texts, "1" when these are the last ones};
---          texts[n] is "" when members[n] has no document
+--          texts[n] is "" when members[n] has no object
 local code = { done = 0, busy = 5, more = 6 }
 local index_set, lock, ids = KEYS[1], KEYS[2], KEYS[3]
 local token, duration, prefix, max_objects, budget = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4]), tonumber(ARGV[5])
@@ -22,11 +23,11 @@ redis.call("SET", lock, token, "PX", duration)
 local members = redis.call("ZRANGE", ids, cursor == "" and "-" or "(" .. cursor, "+", "BYLEX", "LIMIT", 0, max_objects)
 local read, texts, bytes = {}, {}, 0
 for at = 1, #members do
-  local document = prefix .. first_part(members[at])
-  local text = redis.call("JSON.GET", document)
+  local object_key = prefix .. first_part(members[at])
+  local text = redis.call("JSON.GET", object_key)
   if not text then
     -- Gone, or on another node while a Cluster moves the slot: then Redis ends the script here.
-    redis.call("EXISTS", ids, document)
+    redis.call("EXISTS", ids, object_key)
     text = ""
   end
   if bytes + #text > budget and at > 1 then

@@ -1,6 +1,6 @@
 -- Purpose: adds the next objects to the sum of the collection's bytes, which every write keeps from then on.
--- KEYS: 1 index set, 2 ids; the documents' keys are derived: which they are, only the ids know, and they share its slot
--- ARGV: 1 prefix of the documents' keys, 2 maximum number of objects, 3 maximum number of bytes
+-- KEYS: 1 index set, 2 ids; the objects' keys are derived: which they are, only the ids know, and they share its slot
+-- ARGV: 1 prefix of the objects' keys, 2 maximum number of objects, 3 maximum number of bytes
 -- Returns: {done}: all are counted | {more}
 local code = { done = 0, more = 6 }
 local index_set, ids = KEYS[1], KEYS[2]
@@ -18,11 +18,11 @@ local members = redis.call("ZRANGE", ids, start, "+", "BYLEX", "LIMIT", 0, max_o
 local bytes, done = 0, 0
 while done < #members and bytes < budget do
   done = done + 1
-  local document = prefix .. first_part(members[done])
-  local text = redis.call("JSON.GET", document)
+  local object_key = prefix .. first_part(members[done])
+  local text = redis.call("JSON.GET", object_key)
   if not text then
     -- Gone, or on another node while a Cluster moves the slot: then Redis ends the script here.
-    redis.call("EXISTS", ids, document)
+    redis.call("EXISTS", ids, object_key)
   end
   bytes = bytes + (text and #text or 0)
 end

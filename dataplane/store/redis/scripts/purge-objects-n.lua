@@ -1,6 +1,6 @@
 -- Purpose: removes objects of a collection that still is the one that was named, and whose indexes were dropped; with the last of them
 -- the index set.
--- KEYS: 1 index set, 2 lock, 3 ids, then two per object: document, its owner's ids
+-- KEYS: 1 index set, 2 lock, 3 ids, then two per object: the object, its owner's ids
 -- ARGV: 1 name that the collection was given, then one per object: its member of ids
 -- Returns: {done}: nothing is left | {more} | {not_found}: it has gone; another one may be there
 local code = { done = 0, not_found = 4, more = 6 }

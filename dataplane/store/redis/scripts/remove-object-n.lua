@@ -1,15 +1,15 @@
 -- Purpose: removes an object while its stored text is still the one that the writer read, and its index entries.
--- KEYS: 1 index set, 2 ids, 3 the owner's ids, 4 document, then two per index: index, own index
+-- KEYS: 1 index set, 2 ids, 3 the owner's ids, 4 object, then two per index: index, own index
 -- ARGV: 1 version of the index set, 2 SHA-1 of the text that was read, 3 id, 4 owner, then one per index: encoded value
 -- Returns: {done} | {stale_index_set} | {conflict} | {not_found}
 local code = { done = 0, stale_index_set = 1, conflict = 3, not_found = 4 }
-local index_set, ids, owned, document = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
+local index_set, ids, owned, object_key = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local version, previous, id, owner = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 local first_index, first_value = 5, 5
 
 -- include collection-state
 
-local stored = redis.call("JSON.GET", document)
+local stored = redis.call("JSON.GET", object_key)
 if not stored then
   return { code.not_found }
 end
@@ -19,7 +19,7 @@ end
 if not is_current(index_set, version) then
   return { code.stale_index_set }
 end
-redis.call("DEL", document)
+redis.call("DEL", object_key)
 add_bytes(index_set, id, -#stored)
 redis.call("ZREM", ids, id .. "\0" .. owner)
 redis.call("ZREM", owned, id)

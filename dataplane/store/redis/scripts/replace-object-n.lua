@@ -1,16 +1,16 @@
 -- Purpose: replaces an object while its stored text is still the one that the writer read, and moves its index entries.
--- KEYS: 1 index set, 2 document, then two per index whose entry is written: index, own index
+-- KEYS: 1 index set, 2 object, then two per index whose entry is written: index, own index
 -- ARGV: 1 version of the index set, 2 SHA-1 of the text that was read, 3 id, 4 owner, 5 text,
 --       then two per index whose entry is written: encoded value before, after
 -- Returns: {done} | {stale_index_set} | {conflict} | {not_found}
 local code = { done = 0, stale_index_set = 1, conflict = 3, not_found = 4 }
-local index_set, document = KEYS[1], KEYS[2]
+local index_set, object_key = KEYS[1], KEYS[2]
 local version, previous, id, owner, text = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
 local first_index, first_value = 3, 6
 
 -- include collection-state
 
-local stored = redis.call("JSON.GET", document)
+local stored = redis.call("JSON.GET", object_key)
 if not stored then
   return { code.not_found }
 end
@@ -20,7 +20,7 @@ end
 if not is_current(index_set, version) then
   return { code.stale_index_set }
 end
-redis.call("JSON.SET", document, "$", text)
+redis.call("JSON.SET", object_key, "$", text)
 add_bytes(index_set, id, #text - #stored)
 for at = first_index, #KEYS, 2 do
   local value = first_value + at - first_index

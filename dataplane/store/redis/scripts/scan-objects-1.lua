@@ -1,6 +1,7 @@
 -- Purpose: the next objects in order of creation after a member of a sorted set of ids.
--- KEYS: 1 sorted set; the documents' keys are derived: which they are, only the set knows, and they share its slot
--- ARGV: 1 prefix of the documents' keys, 2 member to go on after ("" = from the start), 3 maximum number of members, 4 maximum number of bytes
+-- KEYS: 1 sorted set; the objects' keys are derived: which they are, only the set knows, and they share its slot
+-- ARGV: 1 prefix of the objects' keys, 2 member to go on after ("" = from the start), 3 maximum number of members,
+--       4 maximum number of bytes
 -- Returns: {done, the text of each, nil where it is gone, member to go on after ("" = at the end)}
 local code = { done = 0 }
 local set = KEYS[1]

@@ -42,7 +42,7 @@ it("decides the same for every object of a resource: a plan holds nothing of the
 
 it("decides what a list asks for before it is carried out", () => {
   const { list, url } = planOf(live, ["api", "books"], "_limit=3&_offset=2");
-  expect(list).toMatchObject({ query: { limit: 3, offset: 2 }, conditions: [], plan: undefined });
+  expect(list).toMatchObject({ query: { limit: 3, offset: 2 }, conditions: [], indexPlan: undefined });
   expect(url).toBe("http://shop/api/books");
   expect(() => planOf(live, ["api", "books"], "_limit=none")).toThrow(
     expect.objectContaining({ code: "invalid_parameter" }),

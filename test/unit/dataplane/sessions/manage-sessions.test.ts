@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import { StoreUnavailable } from "../../../../core/errors/store-errors.ts";
 import { anonymous, type Caller } from "../../../../dataplane/authenticate/caller.ts";
-import type { LoginAnswer } from "../../../../dataplane/sessions/open-session.ts";
+import type { LoginResult } from "../../../../dataplane/sessions/open-session.ts";
 import { type AuthenticationSetup, authenticationSetup, refusalOf } from "../../../support/http/authentication.ts";
 import {
   apikey,
@@ -42,23 +42,23 @@ beforeEach(async () => {
   scene = await authenticationSetup({ store: store.store, projects: [bookshop, twin], clock });
 });
 
-const login = (username: string): Promise<LoginAnswer> => scene.sessions.login(scene.live(), basic(username), address);
-const callerOf = async ({ access_token }: LoginAnswer): Promise<Caller> =>
+const login = (username: string): Promise<LoginResult> => scene.sessions.login(scene.live(), basic(username), address);
+const callerOf = async ({ access_token }: LoginResult): Promise<Caller> =>
   await scene.authentication.callerOf(scene.live(), bearer(access_token));
 const key = async (name: string): Promise<Caller> => await scene.authentication.callerOf(scene.live(), apikey(name));
 const list = async (caller: Caller): Promise<readonly string[]> =>
   (await scene.sessions.sessions(scene.live(), caller)).map(({ id }) => id).sort();
-const see = (caller: Caller, { session_id }: LoginAnswer) => scene.sessions.session(scene.live(), caller, session_id);
-const end = (caller: Caller, { session_id }: LoginAnswer) =>
+const see = (caller: Caller, { session_id }: LoginResult) => scene.sessions.session(scene.live(), caller, session_id);
+const end = (caller: Caller, { session_id }: LoginResult) =>
   scene.sessions.endSession(scene.live(), caller, session_id);
-const works = async ({ access_token }: LoginAnswer): Promise<boolean> => {
+const works = async ({ access_token }: LoginResult): Promise<boolean> => {
   try {
     return (await scene.authentication.callerOf(scene.live(), bearer(access_token))).kind === "user";
   } catch {
     return false;
   }
 };
-const ids = (...logins: readonly LoginAnswer[]): readonly string[] => logins.map(({ session_id }) => session_id).sort();
+const ids = (...logins: readonly LoginResult[]): readonly string[] => logins.map(({ session_id }) => session_id).sort();
 
 describe("the sessions of a project", () => {
   test("show user, live role and access, when they were opened and last refreshed, and no token", async () => {

@@ -4,14 +4,14 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { compareEncoded, encodeSortValue } from "../../../../dataplane/store/order.ts";
 import {
-  above,
-  beginningWith,
-  below,
-  common,
+  complement,
+  contains,
   equalTo,
-  holds,
-  outside,
-  united,
+  greaterThan,
+  intersection,
+  lessThan,
+  startingWith,
+  union,
   type ValueRange,
 } from "../../../../dataplane/store/ranges.ts";
 import { scalars } from "../../../support/json/random-json.ts";
@@ -21,19 +21,19 @@ const ranges: fc.Arbitrary<readonly ValueRange[]> = fc
   .array(
     fc.oneof(
       encodings.map(equalTo),
-      encodings.map((one) => above(one, true)),
-      encodings.map((one) => below(one, false)),
+      encodings.map((one) => greaterThan(one, true)),
+      encodings.map((one) => lessThan(one, false)),
     ),
     { maxLength: 4 },
   )
-  .map(united);
+  .map(union);
 
 describe("ranges", () => {
-  it("united hold what any of them holds, ascending and apart", () => {
+  it("a union contains what any of its ranges contains, in ascending and disjoint ranges", () => {
     fc.assert(
       fc.property(fc.array(encodings.map(equalTo), { maxLength: 5 }), encodings, (parts, encoded) => {
-        const all = united(parts);
-        expect(holds(all, encoded)).toBe(parts.some((part) => holds([part], encoded)));
+        const all = union(parts);
+        expect(contains(all, encoded)).toBe(parts.some((part) => contains([part], encoded)));
         for (const [at, { from, to }] of all.entries()) {
           expect(compareEncoded(from, to)).toBeLessThan(0);
           expect(compareEncoded(all[at - 1]?.to ?? "", from)).toBeLessThan(0);
@@ -42,32 +42,32 @@ describe("ranges", () => {
     );
   });
 
-  it("in common hold what both hold, and outside what neither does", () => {
+  it("an intersection contains what both contain, and a complement what its ranges don't", () => {
     fc.assert(
       fc.property(ranges, ranges, encodings, (one, other, encoded) => {
-        expect(holds(common(one, other), encoded)).toBe(holds(one, encoded) && holds(other, encoded));
-        expect(holds(outside(one), encoded)).toBe(!holds(one, encoded));
+        expect(contains(intersection(one, other), encoded)).toBe(contains(one, encoded) && contains(other, encoded));
+        expect(contains(complement(one), encoded)).toBe(!contains(one, encoded));
       }),
     );
   });
 
-  it("hold an index's entry exactly when they hold its value", () => {
+  it("contain an index's entry exactly when they contain its value", () => {
     fc.assert(
       fc.property(ranges, encodings, (all, encoded) => {
-        expect(holds(all, `${encoded}\u00000199b1c0-0000-7000-8000-000000000000`)).toBe(holds(all, encoded));
-        expect(holds(all, `${encoded}\u0000${encodeSortValue('"second"')}`)).toBe(holds(all, encoded));
+        expect(contains(all, `${encoded}\u00000199b1c0-0000-7000-8000-000000000000`)).toBe(contains(all, encoded));
+        expect(contains(all, `${encoded}\u0000${encodeSortValue('"second"')}`)).toBe(contains(all, encoded));
       }),
     );
   });
 
-  it("of a beginning hold the strings that begin so, whatever their code points", () => {
+  it("of a prefix contain the strings that start with it, whatever their code points", () => {
     const texts = fc.string({
       unit: fc.constantFrom("a", "b", "\u0000", "\u0001", "\u0002", "\ud7ff", "\ue000", "\uffff", "😀", "\u{10ffff}"),
     });
     fc.assert(
       fc.property(texts, texts, (beginning, text) => {
-        const range = beginningWith(encodeSortValue(JSON.stringify(beginning)));
-        expect(holds([range], encodeSortValue(JSON.stringify(text)))).toBe(text.startsWith(beginning));
+        const range = startingWith(encodeSortValue(JSON.stringify(beginning)));
+        expect(contains([range], encodeSortValue(JSON.stringify(text)))).toBe(text.startsWith(beginning));
       }),
     );
   });
@@ -78,8 +78,8 @@ describe("ranges", () => {
     ["false", "1", "3"],
     ["1", "3", "4"],
     ['"a"', "4", "5"],
-  ])("above and below %s stay within its type", (text, from, to) => {
+  ])("greater and less than %s stay within its type", (text, from, to) => {
     const encoded = encodeSortValue(text);
-    expect([below(encoded, true).from, above(encoded, true).to]).toEqual([from, to]);
+    expect([lessThan(encoded, true).from, greaterThan(encoded, true).to]).toEqual([from, to]);
   });
 });

@@ -2,8 +2,7 @@
 
 import { expect, it } from "vitest";
 import { systemClock } from "../../../../../core/clock.ts";
-import type { ObjectContext } from "../../../../../dataplane/objects/crud.ts";
-import { prepareList } from "../../../../../dataplane/objects/list/context.ts";
+import { planQuery } from "../../../../../dataplane/objects/list/query-plan.ts";
 import { listObjects } from "../../../../../dataplane/objects/list/run.ts";
 import { createScanSemaphore } from "../../../../../dataplane/objects/list/scan.ts";
 import { createObjectIds } from "../../../../../dataplane/objects/object-ids.ts";
@@ -18,10 +17,14 @@ it("refuses a page of more than 16 MiB and says how to ask for less", async () =
     const { id } = newId();
     await store.create(collection, { id, owner: "apikey:ci", text: `{"id":"${id}","pad":"${pad}"}` }, 100);
   }
-  const context = { collection, grant: { visible: {}, writable: {} } } as unknown as ObjectContext;
   const ask = (limit: number) =>
-    listObjects(store, context, {
-      ...prepareList(
+    listObjects({
+      store,
+      collection,
+      indexes: [],
+      visible: {},
+      preconditions: undefined,
+      plan: planQuery(
         { limit, offset: 0, order: { keys: [], descending: false }, filters: [], counted: true, suffix: "" },
         [],
       ),

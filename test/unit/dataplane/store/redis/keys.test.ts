@@ -20,7 +20,7 @@ describe("keys", () => {
       collection.ids,
       collection.indexSet,
       collection.buildLock,
-      collection.document("}{"),
+      collection.objectKey("}{"),
       collection.index(1),
       collection.ownIndex(2),
     ];
@@ -36,7 +36,7 @@ describe("keys", () => {
   it("of a resource and of a root key of one name are apart", () => {
     const resource = collectionKeys({ project, resource: "json" });
     const rootKey = documentKeys({ project, rootKey: "json" });
-    expect(resource.document("value")).not.toBe(rootKey.value);
+    expect(resource.objectKey("value")).not.toBe(rootKey.value);
     expect(resource.tag).not.toContain("/json/");
   });
 

@@ -1,5 +1,6 @@
-// What a request that is allowed does before the store is asked: it reads its preconditions and its body, of which nothing is read before, and takes its part of its
-// project's share of the replica, which it gives back. Refuses with `data_lost` while the store no longer holds the data that it held (docs/adr/0039).
+// Steps of a request that is allowed, before and after the store is asked: it reads its preconditions, reads its body, of which nothing is
+// read before, acquires a slot of its project's fair share of the replica, and releases it. Refuses with `data_lost` while the store no
+// longer has the data that it had (docs/adr/0039).
 
 import { Problem } from "../../core/errors/problem.ts";
 import type { CanonicalJson } from "../../core/json/canonical.ts";
@@ -62,34 +63,34 @@ export function requireBody(body: CanonicalJson | undefined): CanonicalJson {
 }
 
 /**
- * Takes the request's part of its project's share; a promise when it has to wait for that. From here on nothing depends on
- * how fast the client sends, so a slow client holds no share. Refuses with `data_lost`. `answerLength` = characters of the answer, where that
- * is known already.
+ * Acquires a slot of the project's fair share; a promise when it has to wait for one. From here on nothing depends on how fast the client
+ * sends, so a slow client holds no slot. Refuses with `data_lost`. `responseLength` = characters of the response, where that is known
+ * already.
  */
-export function beginWork(
+export function acquireSlot(
   { directory }: Pick<OperationDeps, "directory">,
   plan: OperationPlan,
   exchange: Exchange,
-  answerLength?: number,
+  responseLength?: number,
 ): Promise<void> | undefined {
-  const work = plan.limiter.begin(plan.units, answerLength);
-  if (work instanceof Promise) {
-    return work.then((waited) => {
-      exchange.work = waited;
+  const slot = plan.limiter.acquire(plan.baseWeight, responseLength);
+  if (slot instanceof Promise) {
+    return slot.then((acquired) => {
+      exchange.slot = acquired;
       requireDataNotLost(directory, plan.project);
     });
   }
-  exchange.work = work;
-  // They may have been lost while the body arrived, for as long as the client likes, or while this waited for its share.
+  exchange.slot = slot;
+  // They may have been lost while the body arrived, for as long as the client likes, or while this waited for a slot.
   requireDataNotLost(directory, plan.project);
   return undefined;
 }
 
-/** `length` = characters of the answer, if there is one. Does nothing for a request that has no work under way, or none any more. */
-export function endWork(exchange: Exchange, length: number | undefined): void {
-  const { work } = exchange;
-  exchange.work = undefined;
-  work?.end(length);
+/** `length` = characters of the response, if there is one. Does nothing for a request without a slot, or whose slot was released. */
+export function releaseSlot(exchange: Exchange, length: number | undefined): void {
+  const { slot } = exchange;
+  exchange.slot = undefined;
+  slot?.release(length);
 }
 
 type Losses = Pick<Directory, "dataLost">;

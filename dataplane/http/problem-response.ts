@@ -11,7 +11,7 @@ import {
   WritesRefused,
 } from "../../core/errors/store-errors.ts";
 
-export interface ProblemAnswer {
+export interface ProblemResponse {
   readonly status: number;
   readonly code: ErrorCode;
   readonly text: string;
@@ -28,7 +28,7 @@ export interface Occurrence {
 
 const instanceLimit = 512;
 
-export function problemAnswer(error: unknown, occurrence: Occurrence): ProblemAnswer {
+export function problemResponse(error: unknown, occurrence: Occurrence): ProblemResponse {
   const problem = asProblem(error);
   const { status, title } = errorCatalogue[problem.code];
   const body = {

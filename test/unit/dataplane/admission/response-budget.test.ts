@@ -1,12 +1,12 @@
 import { expect, it } from "vitest";
-import { createAnswerBudget } from "../../../../dataplane/admission/memory-budgets.ts";
-import { ok } from "../../../../dataplane/http/answer.ts";
+import { createResponseBudget } from "../../../../dataplane/admission/memory-budgets.ts";
+import { ok } from "../../../../dataplane/http/response.ts";
 
 const large = ok("x".repeat(100_000));
 const small = ok("x");
 
 it("refuses large reads while others wait to be read, and takes them again once those are gone", () => {
-  const budget = createAnswerBudget(() => undefined, 250_000);
+  const budget = createResponseBudget(() => undefined, 250_000);
   const [first, second, third] = [{}, {}, {}];
   expect(budget.admit(first, "GET", large)).toBe(large);
   budget.admit(second, "GET", large);
@@ -19,7 +19,7 @@ it("refuses large reads while others wait to be read, and takes them again once 
 });
 
 it("never refuses a small answer, nor that of a write that took place", () => {
-  const budget = createAnswerBudget(() => undefined, 250_000);
+  const budget = createResponseBudget(() => undefined, 250_000);
   for (let n = 0; n < 2; n += 1) budget.admit({}, "GET", large);
   expect(budget.admit({}, "GET", small)).toBe(small);
   expect(budget.admit({}, "PUT", large)).toBe(large);
@@ -27,7 +27,7 @@ it("never refuses a small answer, nor that of a write that took place", () => {
 
 it("leaves half of the budget to other projects", () => {
   const [loud, quiet] = [{}, {}];
-  const budget = createAnswerBudget<{ project: object }>(({ project }) => project, 450_000);
+  const budget = createResponseBudget<{ project: object }>(({ project }) => project, 450_000);
   for (let n = 0; n < 2; n += 1) budget.admit({ project: loud }, "GET", large);
   expect(() => budget.admit({ project: loud }, "GET", large)).toThrow(expect.objectContaining({ code: "query_busy" }));
   expect(budget.admit({ project: quiet }, "GET", large)).toBe(large);

@@ -1,5 +1,5 @@
--- Purpose: reads documents until they make enough bytes for one call.
--- KEYS: documents
+-- Purpose: reads objects until they make enough bytes for one call.
+-- KEYS: the objects
 -- ARGV: 1 maximum number of bytes
 -- Returns: {done, the text of each key that was done with, nil where it is gone}
 local code = { done = 0 }
