@@ -95,6 +95,40 @@ async function shownAfter(
   return page;
 }
 
+it("a long page that is read again asks for its permit once", async () => {
+  const long = (n: number, s: number) => objectOf(n + 100, { s: JSON.stringify(`long ${s}`), body: kibibytes(150) });
+  for (const n of [1, 2, 3, 4, 5, 6, 7, 8, 9]) await direct.create(books, long(n, n), plenty);
+  let permits = 0;
+  const beforeMore = async () => {
+    permits += 1;
+  };
+  const read = async () => textsIn(await store.pageByField(books, {}, { index: "s" }, { ...range, beforeMore }));
+  const change = () => direct.replace(books, long(2, 9.5), long(2, 2));
+  expect(idsIn(await shownAfter(read, { known: false, change })).slice(-3)).toEqual([108, 109, 102].map(idOf));
+  expect(permits).toBe(1);
+});
+
+it("a page whose objects move each time that it is read is in order by the values that were read last", async () => {
+  await byCreation();
+  let held = proxy.holdFrom(/JSON\.MGET/);
+  const page = bySort();
+  for (const [from, to] of [
+    [3, 95],
+    [95, 3],
+    [3, 95],
+  ] as const) {
+    await held;
+    await direct.replace(books, bookOf(3, to), bookOf(3, from));
+    proxy.release();
+    // Not the request that was just released: it passes the proxy once more.
+    const found = proxy.holdFrom(/evalsha/i);
+    await Promise.race([found, page]);
+    proxy.release();
+    held = proxy.holdFrom(/JSON\.MGET/);
+  }
+  expect(idsIn(await page)).toEqual([0, 1, 2, 4, 5, 6, 7, 8, 9, 3].map(idOf));
+});
+
 describe.each([
   ["known to be small", true],
   ["not known yet", false],
@@ -104,10 +138,17 @@ describe.each([
     expect(idsIn(await shownAfter(byCreation, { known, change }))).toEqual([0, 1, 2, 4, 5, 6, 7, 8, 9].map(idOf));
   });
 
-  it("an object that changes is shown as it is then, at the place that it had", async () => {
-    const change = () => direct.replace(books, bookOf(3, 100), bookOf(3));
+  it("an object that changes is shown as it is then, at the place that it has then", async () => {
+    const change = () => direct.replace(books, bookOf(3, 95), bookOf(3));
     const texts = await shownAfter(bySort, { known, change });
-    expect(texts).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9].map((n) => bookOf(n, n === 3 ? 100 : n).text));
+    expect(texts).toEqual([0, 1, 2, 4, 5, 6, 7, 8, 9, 3].map((n) => bookOf(n, n === 3 ? 95 : n).text));
+  });
+
+  it("an object that moves beyond the end of the page makes room for the next one", async () => {
+    const firstFive = async () =>
+      textsIn(await store.pageByField(books, {}, { index: "s" }, { ...range, limit: 5, descending: true }));
+    const change = () => direct.replace(books, bookOf(7, 0), bookOf(7));
+    expect(idsIn(await shownAfter(firstFive, { known, change }))).toEqual([9, 8, 6, 5, 4].map(idOf));
   });
 
   const filters: Readonly<Record<string, () => Promise<readonly string[]>>> = {
@@ -120,8 +161,9 @@ describe.each([
   for (const [what, read] of Object.entries(filters)) {
     it(`an object that the filter no longer matches is left out: ${what}`, async () => {
       await direct.create(books, bookOf(total, 7), plenty);
-      const change = () => direct.replace(books, bookOf(7, 8), bookOf(7));
-      expect(await shownAfter(read, { known, change })).toEqual([bookOf(total, 7).text]);
+      // The last one: what is left is in order, and the page is not read again.
+      const change = () => direct.replace(books, bookOf(total, 8), bookOf(total, 7));
+      expect(await shownAfter(read, { known, change })).toEqual([bookOf(7).text]);
     });
   }
 

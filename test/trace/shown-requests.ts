@@ -36,7 +36,7 @@ const shownRequests: readonly ShownRequest[] = [
     maxFiles: 24,
     maxFunctions: 69,
   },
-  { title: "GET of a sorted list", method: "GET", path: "/api/books?_sort=-price", maxFiles: 29, maxFunctions: 91 },
+  { title: "GET of a sorted list", method: "GET", path: "/api/books?_sort=-price", maxFiles: 29, maxFunctions: 98 },
   { title: "POST of an object", method: "POST", path: "/api/books", body: book, maxFiles: 40, maxFunctions: 152 },
   {
     title: "GET of a value below a root key",

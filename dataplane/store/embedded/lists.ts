@@ -2,6 +2,7 @@
 // entry by entry, which takes some ten milliseconds where they are some hundred thousand.
 
 import type { DatabaseSync } from "node:sqlite";
+import type { IndexField } from "../../../core/config/types.ts";
 import { compareEncoded, hasSamePaths } from "../order.ts";
 import type { FieldQuery, KeysetRange, PageRange, Position } from "../ports/lists.ts";
 import type { CollectionRef, Visibility } from "../ports/refs.ts";
@@ -12,6 +13,8 @@ import type { ObjectRow } from "./text-reader.ts";
 /** One viewer's entries of one ordering, those in the ranges. */
 export interface List {
   readonly ordering: number;
+  /** Whose values the ordering is by; absent in order of creation. */
+  readonly index?: IndexField;
   readonly owner: number;
   /** Ascending. */
   readonly ranges: readonly ValueRange[];
@@ -44,13 +47,13 @@ export function createLists(database: DatabaseSync, collections: Collections): L
   }
 
   function listOf(collection: Collection, visible: Visibility, query: FieldQuery | undefined) {
-    const ordering = query === undefined ? collection.creation : readyOrdering(collection, query);
-    if (ordering === undefined) return "not_ready";
+    const ordered = query === undefined ? { ordering: collection.creation } : readyOrdering(collection, query);
+    if (ordered === undefined) return "not_ready";
     const viewer = collections.owner(collection, visible);
     if (viewer === undefined) return "nothing";
     const isWhole = (query?.ranges ?? query?.equals) === undefined;
     const ranges = query === undefined ? creation : rangesOf(query);
-    return { ordering, owner: viewer.owner, ranges, length: isWhole ? viewer.objects : undefined };
+    return { ...ordered, owner: viewer.owner, ranges, length: isWhole ? viewer.objects : undefined };
   }
 
   return {
@@ -92,10 +95,13 @@ function rangesInDirection(ranges: readonly ValueRange[], descending: boolean): 
   return descending ? ranges.toReversed() : ranges;
 }
 
-function readyOrdering({ indexes }: Collection, { index: name, field }: FieldQuery): number | undefined {
-  const index = indexes.find((each) => each.field.name === name && each.state === "ready");
-  if (index === undefined || (field !== undefined && !hasSamePaths(index.field, field))) return undefined;
-  return index.ordering;
+function readyOrdering(
+  { indexes }: Collection,
+  { index: name, field }: FieldQuery,
+): Pick<List, "ordering" | "index"> | undefined {
+  const found = indexes.find((each) => each.field.name === name && each.state === "ready");
+  if (found === undefined || (field !== undefined && !hasSamePaths(found.field, field))) return undefined;
+  return { ordering: found.ordering, index: found.field };
 }
 
 /** Where reading a range begins: at its own start, or behind the position when that lies further. */

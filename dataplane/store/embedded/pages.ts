@@ -1,63 +1,72 @@
 // Pages: the entries of a list, then the texts that they point to, in parts between which others are served.
 
-import { completePage, type PagePart } from "../complete-page.ts";
-import type { Candidates, KeysetRange, ObjectLists, PageRange, Position } from "../ports/lists.ts";
-import type { CollectionRef } from "../ports/refs.ts";
+import type { Candidates, FieldQuery, KeysetRange, ObjectLists, PageRange, Position } from "../ports/lists.ts";
+import type { CollectionRef, Visibility } from "../ports/refs.ts";
+import { type FoundPage, readOrderedPage, readPage } from "../read-page.ts";
 import { createLists, type List } from "./lists.ts";
 import type { ObjectParts } from "./objects.ts";
 
 type Pages = Omit<ObjectLists, "scan">;
 
-interface KeysetPart extends PagePart {
+interface FoundKeysetPage extends FoundPage {
   /** Where to go on, when there is more. */
   readonly next?: Position;
 }
 
-const nothing: PagePart = { count: 0, texts: [], rest: [] };
+const nothing: FoundPage = { count: 0, ids: [], asked: { owner: undefined } };
 
 export function createPages({ database, transactions, collections, texts }: ObjectParts): Pages {
   const lists = createLists(database, collections);
 
-  function page(list: List, range: PageRange): PagePart {
-    return texts.firstOf(lists.count(list), lists.entriesAt(list, range));
+  interface Sought {
+    readonly ref: CollectionRef;
+    readonly visible: Visibility;
+    readonly query?: FieldQuery;
   }
 
-  function pageAfter(list: List, range: KeysetRange): KeysetPart {
-    const entries = lists.entriesAfter(list, range);
-    const shown = entries.slice(0, range.limit);
-    const part = texts.firstOf(range.counted ? lists.count(list) : 0, shown);
-    const last = entries.length > range.limit ? shown.at(-1) : undefined;
-    return last === undefined ? part : { ...part, next: { value: last.value, id: last.id } };
+  /** Undefined where no index is ready. */
+  function inList<Found extends FoundPage>(
+    { ref, visible, query }: Sought,
+    read: (list: List) => Omit<Found, "asked">,
+  ): Promise<FoundPage | Found | undefined> {
+    return transactions.read(() => {
+      const list = lists.find(ref, visible, query);
+      if (list === "not_ready") return undefined;
+      if (list === "nothing") return nothing;
+      const { index } = list;
+      const by = query !== undefined && index !== undefined && { by: { query, index } };
+      return { ...read(list), asked: { owner: visible.owner, ...by } } as Found;
+    });
   }
 
-  function whole(ref: CollectionRef, part: PagePart, range: Pick<PageRange, "maxLength" | "beforeMore">) {
-    return completePage(part, (ids) => texts.readMore(ref, ids), range);
-  }
+  const pageOf = (range: PageRange) => (list: List) => texts.firstOf(lists.count(list), lists.entriesAt(list, range));
+  const pageAfter =
+    (range: KeysetRange) =>
+    (list: List): Omit<FoundKeysetPage, "asked"> => {
+      const entries = lists.entriesAfter(list, range);
+      const shown = entries.slice(0, range.limit);
+      const part = texts.firstOf(range.counted ? lists.count(list) : 0, shown);
+      const last = entries.length > range.limit ? shown.at(-1) : undefined;
+      return last === undefined ? part : { ...part, next: { value: last.value, id: last.id } };
+    };
 
   return {
     async pageByCreation(ref, visible, range) {
-      const part = await transactions.read(() => {
-        const list = lists.find(ref, visible);
-        return typeof list === "string" ? nothing : page(list, range);
-      });
-      return whole(ref, part, range);
+      const found = (await inList({ ref, visible }, pageOf(range))) ?? nothing;
+      return await readPage(found, (ids) => texts.readMore(ref, ids), range);
     },
     async pageByField(ref, visible, query, range) {
-      const part = await transactions.read(() => {
-        const list = lists.find(ref, visible, query);
-        return typeof list === "string" ? list : page(list, range);
-      });
-      if (part === "not_ready") return { outcome: "not_ready" };
-      return { outcome: "page", ...(await whole(ref, part === "nothing" ? nothing : part, range)) };
+      const find = () => inList({ ref, visible, query }, pageOf(range));
+      const read = await readOrderedPage(find, (ids) => texts.readMore(ref, ids), range);
+      return read === undefined ? { outcome: "not_ready" } : { outcome: "page", ...read.page };
     },
     async pageAfter(ref, visible, query, range) {
-      const part = await transactions.read(() => {
-        const list = lists.find(ref, visible, query);
-        return typeof list === "string" ? list : pageAfter(list, range);
-      });
-      if (part === "not_ready") return { outcome: "not_ready" };
-      const { next, ...first }: KeysetPart = part === "nothing" ? nothing : part;
-      return { outcome: "page", ...(await whole(ref, first, range)), ...(next && { next }) };
+      const sought = { ref, visible, ...(query && { query }) };
+      const find = () => inList<FoundKeysetPage>(sought, pageAfter(range));
+      const read = await readOrderedPage<FoundKeysetPage>(find, (ids) => texts.readMore(ref, ids), range);
+      if (read === undefined) return { outcome: "not_ready" };
+      const { next } = read.found;
+      return { outcome: "page", ...read.page, ...(next && { next }) };
     },
     candidates: (ref, visible, query, max) =>
       transactions.read((): Candidates => {
@@ -69,9 +78,10 @@ export function createPages({ database, transactions, collections, texts }: Obje
       }),
     async *readObjects(ref, ids) {
       for (let from = 0; from < ids.length; ) {
-        const part = await texts.readMore(ref, ids.slice(from));
-        if (part.texts.length > 0) yield part.texts;
-        from += part.done;
+        const read = await texts.readMore(ref, ids.slice(from));
+        const existing = read.filter((text) => text !== undefined);
+        if (existing.length > 0) yield existing;
+        from += read.length;
       }
     },
     count: (ref, visible) =>

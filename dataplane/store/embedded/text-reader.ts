@@ -3,8 +3,8 @@
 
 import type { DatabaseSync } from "node:sqlite";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import type { PagePart, TextsPart } from "../complete-page.ts";
 import type { CollectionRef } from "../ports/refs.ts";
+import type { FoundPage, PageObject } from "../read-page.ts";
 import type { Collections } from "./collections.ts";
 import type { Transactions } from "./transactions.ts";
 
@@ -16,9 +16,9 @@ export interface ObjectRow {
 
 export interface TextReader {
   /** The first part of a page, inside the transaction that found the objects. */
-  firstOf(count: number, rows: readonly ObjectRow[]): PagePart;
-  /** A part of these, in a later turn of the event loop. */
-  readMore(ref: CollectionRef, ids: readonly string[]): Promise<TextsPart>;
+  firstOf(count: number, rows: readonly ObjectRow[]): Omit<FoundPage, "asked">;
+  /** In a later turn of the event loop: the texts of the first ids, undefined where an object is gone. */
+  readMore(ref: CollectionRef, ids: readonly string[]): Promise<readonly (string | undefined)[]>;
 }
 
 export interface TextReaderDeps {
@@ -43,14 +43,17 @@ export function createTextReader({ database, transactions, collections }: TextRe
   return {
     firstOf(count, rows) {
       const rowAt = ({ object }: ObjectRow, room: number) => statements.ofObject.get(room, object);
-      const { texts, done } = readPart(rows, rowAt);
-      return { count, texts, rest: rows.slice(done).map(({ id }) => id) };
+      const texts = readPart(rows, rowAt);
+      const objects = texts.flatMap((text, at): PageObject[] =>
+        text === undefined ? [] : [{ id: (rows[at] as ObjectRow).id, text }],
+      );
+      return { count, objects, ids: rows.slice(texts.length).map(({ id }) => id) };
     },
     async readMore(ref, ids) {
       await nextTurn();
       return transactions.read(() => {
         const collection = collections.find(ref);
-        if (collection === undefined) return { texts: [], done: ids.length };
+        if (collection === undefined) return ids.map(() => undefined);
         const { creation, everyone } = collection;
         return readPart(ids, (id, room) => statements.ofId.get(room, creation, everyone, id));
       });
@@ -58,20 +61,17 @@ export function createTextReader({ database, transactions, collections }: TextRe
   };
 }
 
-function readPart<T>(rows: readonly T[], rowAt: (each: T, room: number) => unknown): TextsPart {
-  const texts: string[] = [];
+function readPart<T>(rows: readonly T[], rowAt: (each: T, room: number) => unknown): readonly (string | undefined)[] {
+  const texts: (string | undefined)[] = [];
   let bytes = 0;
-  let done = 0;
   for (const each of rows.slice(0, objectsPerPart)) {
-    const room = texts.length === 0 ? Number.MAX_SAFE_INTEGER : bytesPerPart - bytes;
+    const room = bytes === 0 ? Number.MAX_SAFE_INTEGER : bytesPerPart - bytes;
     const row = rowAt(each, room) as Row | undefined;
     if (row?.text === null) break;
-    done += 1;
-    if (row === undefined) continue;
-    texts.push(row.text);
-    bytes += row.bytes;
+    texts.push(row?.text);
+    bytes += row?.bytes ?? 0;
   }
-  return { texts, done };
+  return texts;
 }
 
 function prepare(database: DatabaseSync) {

@@ -3,9 +3,10 @@
 import type { FieldQuery, KeysetPage, KeysetRange, ObjectLists } from "../ports/lists.ts";
 import type { Owner } from "../ports/refs.ts";
 import { rangesOf } from "../ranges.ts";
+import { type Asked, readOrderedPage } from "../read-page.ts";
 import { type CollectionKeys, collectionKeys, separator } from "./keys.ts";
 import { idsAfter, type PageStart, positionOf, rangesAfter, wholeRanges } from "./lex-ranges.ts";
-import { type Asked, wholePage } from "./page-texts.ts";
+import { pageTexts } from "./page-texts.ts";
 import { asking, idsOf, type PageParts, setOf, withIndex } from "./pages.ts";
 import type { RangesReply } from "./range-scripts.ts";
 import { neverStale } from "./store-script.ts";
@@ -21,10 +22,11 @@ export function createKeysetPages(parts: PageParts): KeysetPages {
     async pageAfter(collection, { owner }, query, range) {
       const keys = collectionKeys(collection);
       const step = { keys, owner, range };
-      const reply = query === undefined ? await byCreation(parts, step) : await byField(parts, step, query);
-      if (reply === undefined) return { outcome: "not_ready" };
-      const { last } = reply;
-      const page: KeysetPage = await wholePage(parts, keys, reply, range);
+      const find = () => (query === undefined ? byCreation(parts, step) : byField(parts, step, query));
+      const read = await readOrderedPage(find, pageTexts(parts, keys), range);
+      if (read === undefined) return { outcome: "not_ready" };
+      const { last } = read.found;
+      const page: KeysetPage = read.page;
       if (last === undefined) return { outcome: "page", ...page };
       const next = query === undefined ? { value: "", id: idIn(last) } : positionOf(last, owner);
       return { outcome: "page", ...page, next };

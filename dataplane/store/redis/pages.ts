@@ -7,13 +7,14 @@ import { numberOf } from "../../../core/redis/reply.ts";
 import { hasSamePaths } from "../order.ts";
 import type { FieldPage, FieldQuery, ObjectLists, PageRange } from "../ports/lists.ts";
 import type { Owner, Visibility } from "../ports/refs.ts";
+import { type Asked, readOrderedPage, readPage } from "../read-page.ts";
 import type { IndexSet, StoredIndex } from "./index-set.ts";
 import type { JoinedReads } from "./joined-reads.ts";
 import { type CollectionKeys, collectionKeys, separator } from "./keys.ts";
 import type { KnownIndexes } from "./known-indexes.ts";
 import { rangesAfter, wholeRanges } from "./lex-ranges.ts";
 import type { FoundIds, ObjectScripts } from "./object-scripts.ts";
-import { type Asked, wholePage } from "./page-texts.ts";
+import { pageTexts } from "./page-texts.ts";
 import type { RangeScripts } from "./range-scripts.ts";
 import { neverStale } from "./store-script.ts";
 
@@ -31,12 +32,12 @@ export function createPages(parts: PageParts): Pick<ObjectLists, "pageByCreation
     async pageByCreation(collection, visible, range) {
       const keys = collectionKeys(collection);
       const reply = await scripts.page({ keys, set: idsOf(keys, visible), idIs: "first", ...range });
-      const found = neverStale("read-page-2", reply);
-      return wholePage(parts, keys, { ...found, asked: { owner: visible.owner } }, range);
+      const found = { ...neverStale("read-page-2", reply), asked: { owner: visible.owner } };
+      return await readPage(found, pageTexts(parts, keys), range);
     },
     async pageByField(collection, { owner }, query, range) {
       const keys = collectionKeys(collection);
-      const reply = await withIndex(known, keys, query, async ({ version }, index) => {
+      const find = async ({ version }: IndexSet, index: StoredIndex) => {
         const found =
           query.ranges === undefined
             ? await scripts.page({
@@ -48,9 +49,10 @@ export function createPages(parts: PageParts): Pick<ObjectLists, "pageByCreation
               })
             : await pageOfRanges(parts, { keys, version, index, owner }, query, range);
         return asking(found, { owner, by: { query, index } });
-      });
-      if (reply === undefined) return { outcome: "not_ready" };
-      return { outcome: "page", ...(await wholePage(parts, keys, reply, range)) } satisfies FieldPage;
+      };
+      const read = await readOrderedPage(() => withIndex(known, keys, query, find), pageTexts(parts, keys), range);
+      if (read === undefined) return { outcome: "not_ready" };
+      return { outcome: "page", ...read.page } satisfies FieldPage;
     },
     async count(collection, visible) {
       const set = idsOf(collectionKeys(collection), visible);

@@ -4,7 +4,7 @@ import type { Mutation } from "../mutation.ts";
 
 const scripts = "dataplane/store/redis/scripts";
 const embeddedSessions = "dataplane/store/embedded/sessions.ts";
-const pageTexts = "dataplane/store/redis/page-texts.ts";
+const readPage = "dataplane/store/read-page.ts";
 const pageTextsTest = "test/store/page-texts.test.ts";
 const joinedReads = "dataplane/store/redis/joined-reads.ts";
 const joinedReadsTest = "test/store/joined-reads.test.ts";
@@ -15,15 +15,39 @@ export const storeMutations: readonly Mutation[] = [
   {
     name: "page-shows-what-no-longer-matches",
     harm: "A filter shows an object that was changed while the page was read, and doesn't match",
-    file: pageTexts,
+    file: readPage,
     find: "isOwn(text) && ranges.some(",
     replace: "isOwn(text) || ranges.some(",
     caughtBy: [pageTextsTest],
   },
   {
+    name: "page-out-of-order",
+    harm: "A sorted list is out of order when an object's sort value changes while the page is read",
+    file: readPage,
+    find: "const ordered = isSnapshot ? objects : sorted(objects, found.asked, range);",
+    replace: "const ordered = objects;",
+    caughtBy: [pageTextsTest],
+  },
+  {
+    name: "moving-page-read-for-ever",
+    harm: "A list whose objects move all the time is read again without end",
+    file: readPage,
+    find: "isOrdered || attempt === maxAttempts",
+    replace: "isOrdered || attempt > maxAttempts",
+    caughtBy: [pageTextsTest],
+  },
+  {
+    name: "page-read-again-takes-a-second-permit",
+    harm: "A long page that is read again takes a place of other scans that nobody gives back",
+    file: readPage,
+    find: "...(beforeMore && { beforeMore: once(beforeMore) })",
+    replace: "...(beforeMore && { beforeMore })",
+    caughtBy: [pageTextsTest],
+  },
+  {
     name: "page-shows-a-foreign-object",
     harm: "A list of one's own objects shows another's that came to be in its place while the page was read",
-    file: pageTexts,
+    file: readPage,
     find: "owner === undefined || ownerIn(text) === owner",
     replace: "owner === undefined || ownerIn(text) !== undefined",
     caughtBy: [pageTextsTest],
