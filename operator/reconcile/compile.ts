@@ -11,7 +11,9 @@ import type { Pass } from "./pass.ts";
 export function compileStep(pass: Pass, evaluation: DataEvaluation, resolved: ResolvedProject): CompiledProject {
   const { objects, published, namespaceUid, deps } = pass;
   const now = deps.clock.now();
-  const requests = deps.deletions.requestsOf(objects, { isLeft: resolved.rival !== undefined });
+  // Without its Secrets it is not known whether the Project is another installation's.
+  const isLeft = resolved.rival !== undefined || resolved.failure !== undefined;
+  const requests = deps.deletions.requestsOf(objects, { isLeft });
   const { parts, verdicts } = compileProject({
     ...objects,
     signing: resolved.signing,

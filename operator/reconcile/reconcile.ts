@@ -6,8 +6,10 @@ import { forgetUnrecorded, orderedPurges } from "../finalize/advance-purges.ts";
 import { type DataEvaluation, evaluateData } from "../finalize/data-plan.ts";
 import { isForbidden } from "../kube/api.ts";
 import { NotTheLeader } from "../lead/leadership.ts";
-import type { Seen } from "../model/project-objects.ts";
+import { isDeleting, type Seen } from "../model/project-objects.ts";
 import type { PublishResult } from "../publish/writer-session.ts";
+import { asPublished } from "../resolve/as-published.ts";
+import { SecretChanged } from "../secrets/secret-object.ts";
 import { dataEventsOf } from "../status/data-events.ts";
 import type { ProjectOutcome, ResolvedProject, Rollout } from "../status/outcomes.ts";
 import { compileStep } from "./compile.ts";
@@ -25,9 +27,10 @@ export async function reconcile(seen: Seen, deps: ReconcileDeps, signal: AbortSi
   if (!(await areDeletionsConfirmed(started, signal))) return await onlyRevoke(started);
   const pass: Pass = { ...started, namespaceUid: await namespaceUidOf(started) };
   const stored = await evaluateStoredData(pass);
-  const resolved = await resolveOrRevoke(pass);
+  const resolved = await resolveOrKeep(pass);
   const compiled = compileStep(pass, stored, resolved);
   const publishResult = await publishStep(pass, compiled);
+  if (resolved.failure !== undefined) throw resolved.failure.error;
   const rollout = await awaitReplicas(pass, publishResult, signal);
   const progress = await advance(pass, publishResult, resolved);
   const outcome = outcomeOf(pass, { resolved, compiled, publishResult, rollout, progress });
@@ -83,14 +86,27 @@ async function evaluateStoredData(pass: Pass): Promise<DataEvaluation> {
   });
 }
 
-/** Nothing is published while the Secrets of one object can't be had, for whatever reason. No revocation waits for that. */
-async function resolveOrRevoke(pass: Pass): Promise<ResolvedProject> {
+/**
+ * While Secrets can't be read or written, for whatever reason, credentials stay as they are published, and no status is written. What objects lose
+ * waits for no Secret: deleted keys, lowered access, resources that are switched off.
+ */
+async function resolveOrKeep(pass: Pass): Promise<ResolvedProject> {
   try {
     return await resolveStep(pass);
   } catch (error) {
-    if (!(error instanceof NotTheLeader)) await revokeGone(pass);
-    throw error;
+    if (error instanceof NotTheLeader) throw error;
+    const { objects, published } = pass;
+    // A Secret that has changed may be another installation's by now. What is published of a former Project tells nothing of this one.
+    if (error instanceof SecretChanged || isUnpublished(pass)) {
+      await revokeGone(pass);
+      throw error;
+    }
+    return { ...asPublished(objects, published.parts), isComplete: false, rival: undefined, failure: { error } };
   }
+}
+
+function isUnpublished({ objects: { project }, published: { parts } }: Pass): boolean {
+  return project !== undefined && !isDeleting(project) && project.metadata.uid !== parts?.project.uid;
 }
 
 /** Waits a moment for replicas to acknowledge what was published. */

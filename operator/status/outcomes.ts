@@ -36,6 +36,8 @@ export interface ResolvedProject extends ProjectResolution {
   readonly isComplete: boolean;
   /** The other installation that manages the Project and writes the statuses of its objects; undefined = this one does. */
   readonly rival: Installation | undefined;
+  /** Secrets could not be read or written: credentials are as they are published, and the reconcile fails with this once that is published. */
+  readonly failure?: { readonly error: unknown };
 }
 
 export interface CompiledProject {

@@ -1,11 +1,11 @@
 // The cluster refuses what the operator writes for one object: a webhook that doesn't answer, a policy that protects an object. Others of its
 // Project are revoked, reported and deleted all the same.
 
-import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { type OwnFleet, startFleet } from "../support/fleet/fleet.ts";
 import { openGuardedShop } from "../support/fleet/guarded-shop.ts";
-import { apiObject } from "../support/kubernetes/api-server/api-server-call.ts";
+import type { Reply } from "../support/http/http-client.ts";
+import { apiCall, apiObject } from "../support/kubernetes/api-server/api-server-call.ts";
 import { declared, newTenant } from "../support/kubernetes/declared.ts";
 import { eventually } from "../support/time/eventually.ts";
 
@@ -17,6 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => fleet?.stop());
 
+const resource = (name: string, spec: object = {}) => declared("ApiResource", name, { schema: {}, ...spec });
 const inNamespace = (namespace: string) => ({ matchLabels: { "kubernetes.io/metadata.name": namespace } });
 
 function register(kind: string, plural: string, members: object): Promise<unknown> {
@@ -38,28 +39,43 @@ async function breakSecretWrites(namespace: string): Promise<void> {
   };
   const members = { metadata: { name: "away" }, webhooks: [webhook] };
   await register("ValidatingWebhookConfiguration", "validatingwebhookconfigurations", members);
-  // The API server learns of it through a watch.
-  await sleep(2_000);
+  const secret = { apiVersion: "v1", kind: "Secret", metadata: { name: "probe" } };
+  await untilRefused(`/api/v1/namespaces/${namespace}/secrets`, secret);
+}
+
+/** The API server learns of webhooks and policies through a watch. Nothing is written: the request is a dry run. */
+async function untilRefused(path: string, body: object): Promise<void> {
+  await eventually(async () => {
+    const { status } = await apiCall(fleet.api, `${path}?dryRun=All`, { method: "POST", body });
+    expect(status).toBeGreaterThanOrEqual(400);
+  }, within);
 }
 
 /** Refuses updates of the ApiResource `protected`. */
-async function protect(resource: string, namespace: string): Promise<void> {
+async function protect(guarded: string, namespace: string): Promise<void> {
   const metadata = { name: `protected-${namespace}` };
-  const rule = { apiGroups: ["jsonplane.io"], apiVersions: ["*"], operations: ["UPDATE"], resources: [resource] };
-  const validations = [{ expression: 'object.metadata.name != "protected"' }];
-  const spec = { failurePolicy: "Fail", matchConstraints: { resourceRules: [rule] }, validations };
+  const rule = (operations: string, plural: string) => ({
+    apiGroups: ["jsonplane.io"],
+    apiVersions: ["*"],
+    operations: [operations],
+    resources: [plural],
+  });
+  const resourceRules = [rule("UPDATE", guarded), rule("CREATE", "apiresources")];
+  const validations = [
+    { expression: 'request.operation == "CREATE" || object.metadata.name != "protected"' },
+    { expression: 'object.metadata.name != "probe"' },
+  ];
+  const spec = { failurePolicy: "Fail", matchConstraints: { resourceRules }, validations };
   await register("ValidatingAdmissionPolicy", "validatingadmissionpolicies", { metadata, spec });
   const matchResources = { namespaceSelector: inNamespace(namespace) };
   await register("ValidatingAdmissionPolicyBinding", "validatingadmissionpolicybindings", {
     metadata,
     spec: { policyName: metadata.name, validationActions: ["Deny"], matchResources },
   });
-  await sleep(2_000);
+  await untilRefused(`/apis/jsonplane.io/v1alpha1/namespaces/${namespace}/apiresources`, resource("probe"));
 }
 
-const resource = (name: string, spec: object = {}) => declared("ApiResource", name, { schema: {}, ...spec });
-
-it("a deleted key is refused at once although the Secret of a new user can't be made", async () => {
+it("a deleted key is refused at once, and access is lowered, although the Secret of a new user can't be made", async () => {
   const keys = ["web", "second"].map((name) => declared("ApiKey", name, { access: "Write" }));
   const shop = await openGuardedShop(fleet, ...keys);
   const [leaked, other] = [await shop.key(), await shop.key("second-api-key")];
@@ -72,6 +88,16 @@ it("a deleted key is refused at once although the Secret of a new user can't be 
   );
   await shop.remove("ApiKey", "web");
   await shop.refused(leaked);
+  await shop.admitted(other);
+  const status = (expected: number) => (reply: Reply) => expect(reply.status).toBe(expected);
+  const write = { method: "POST", body: {}, as: other };
+  await shop.everywhere("/api/notes", write, status(201), within);
+  await shop.patch("ApiKey", "second", { spec: { access: "Read" } });
+  await shop.everywhere("/api/notes", write, status(403), within);
+  await shop.admitted(other);
+  await shop.patch("Project", "shop", { spec: { serving: "Off" } });
+  await shop.everywhere("/api/notes", { as: other }, status(503), within);
+  await shop.patch("Project", "shop", { spec: { serving: "ReadWrite" } });
   await shop.admitted(other);
   await apiObject(fleet.api, `${admission}/validatingwebhookconfigurations/away`, { method: "DELETE" });
   await shop.reports("ProjectUser", "late", "Ready", { withinMs: 120_000 });

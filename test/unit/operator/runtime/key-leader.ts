@@ -1,5 +1,6 @@
 // A leader that handles one key, with fakes of what it writes to, for tests of what becomes of the key.
 
+import type { ProjectParts } from "../../../../core/config/types.ts";
 import { createRepairs } from "../../../../operator/kube/repairs.ts";
 import type { Installation } from "../../../../operator/model/installation.ts";
 import type { CustomResource } from "../../../../operator/model/objects.ts";
@@ -27,6 +28,8 @@ export interface World {
   readonly failure?: unknown;
   /** The reconcile fails with it, once what was published last has been restored. */
   readonly lateFailure?: unknown;
+  /** UID of the namespace; undefined = it has gone. */
+  readonly namespaceUid?: string;
   /** Secrets can't be read, for this reason. */
   readonly secretsFailure?: unknown;
   /** Redis was emptied, and holds nothing of it. */
@@ -53,6 +56,7 @@ export function leader(world: World = {}) {
   const calls: unknown[][] = [];
   const clock = manualClock();
   const publishSeconds: number[] = [];
+  const publishedParts: ProjectParts[] = [];
   const processed: Parameters<ProcessKeyDeps["onProcessed"]>[] = [];
   let beginnings = 0;
   let seen = objects;
@@ -67,7 +71,9 @@ export function leader(world: World = {}) {
     },
     lacks: async () => world.lacking ?? false,
     dataLoss: () => undefined,
-    async publish({ users, keys }, data) {
+    async publish(parts, data) {
+      const { users, keys } = parts;
+      publishedParts.push(parts);
       const names = [...users.keys(), ...[...keys.values()].map(({ name }) => name)];
       calls.push(["publish", names, data]);
       return { changed: 1, revision: 7 };
@@ -123,7 +129,7 @@ export function leader(world: World = {}) {
         return world.confirmed ?? true;
       },
     },
-    namespaces: { of: async () => undefined },
+    namespaces: { of: async () => world.namespaceUid },
     deletions: { requestsOf: () => [], markRecorded: () => undefined, sync: async () => undefined },
     keptSizes: { of: () => new Map(), look: async () => undefined },
     secrets: {
@@ -169,6 +175,7 @@ export function leader(world: World = {}) {
     calls,
     processed,
     publishSeconds,
+    publishedParts,
     /** Objects that the next attempt will be told have gone. */
     left: () => deleted,
   };

@@ -1,70 +1,141 @@
-// Credentials whose objects have gone are revoked although nothing of their Project can be published: Secrets of others can't be had.
+// What objects lose is withdrawn although Secrets of their Project can't be had: credentials of objects that have gone, and rights that
+// were lowered.
 
-import { expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { ApiFailure } from "../../../../operator/kube/api.ts";
 import { NotTheLeader } from "../../../../operator/lead/leadership.ts";
 import type { CustomResource } from "../../../../operator/model/objects.ts";
+import { SecretChanged } from "../../../../operator/secrets/secret-object.ts";
 import { NamespaceTerminating } from "../../../../operator/secrets/secret-store.ts";
-import { project, withKey, withUser } from "../../../support/http/projects.ts";
+import { project, withConfig, withKey, withUser } from "../../../support/http/projects.ts";
 import { stored, terminating } from "../../../support/kubernetes/stored-crs.ts";
 import { leader, type World } from "./key-leader.ts";
 
 const failure = new ApiFailure(500, { reason: "InternalError", message: "secrets: a webhook does not answer" });
-const parts = project("shop", withKey("ci"), withKey("web"), withUser("ann"), withUser("ben"));
 const shop = stored("Project", "shop");
+const credentials = [withKey("ci"), withKey("web"), withUser("ann"), withUser("ben")];
+const parts = project("shop", withConfig({ uid: shop.metadata.uid }), ...credentials);
+/** The same objects as were published, by UID. */
+const ci = stored("ApiKey", "ci", { metadata: { uid: "uid-of-key-ci" } });
+const web = stored("ApiKey", "web", { metadata: { uid: "uid-of-key-web" } });
+const ann = stored("ProjectUser", "ann", { metadata: { uid: "uid-of-user-ann" } });
+const ben = stored("ProjectUser", "ben", { metadata: { uid: "uid-of-user-ben" } });
+
+const watched: ReadonlySet<unknown> = new Set(["publish", "withdraw", "audit", "write"]);
 
 async function attempt(objects: readonly CustomResource[], world: World = {}) {
-  const tried = leader({ objects, published: { revision: 3, parts }, secretsFailure: failure, ...world });
+  const published = { revision: 3, parts };
+  const tried = leader({ objects, published, namespaceUid: "ns", secretsFailure: failure, ...world });
   const error = await tried.handle().catch((failed: unknown) => failed);
-  return { error, calls: tried.calls.filter(([what]) => what === "publish" || what === "audit") };
+  const served = tried.publishedParts.map(({ project: { serving }, users, keys, signing }) => ({
+    serving,
+    users: [...users.values()].map(({ username, access }) => [username, access]),
+    keys: [...keys.values()].map(({ name, access }) => [name, access]),
+    signing,
+  }));
+  return { error, served, calls: tried.calls.filter(([what]) => watched.has(what)) };
 }
 
-it("a key and a user that have gone, or are on their way out; the failure is reported, and it is tried again", async () => {
-  const going = stored("ApiKey", "web", { metadata: terminating });
-  const { error, calls } = await attempt([shop, going, stored("ApiKey", "ci"), stored("ProjectUser", "ann")]);
-  expect(error).toBe(failure);
-  expect(calls[0]).toEqual(["publish", ["ann", "ci"], undefined]);
-  const revoked = (kind: string, name: string) => [
-    "audit",
-    { action: "credential_revoked", facts: expect.objectContaining({ kind, name, why: "Deleted" }) },
-  ];
-  expect(calls.slice(1)).toEqual([revoked("ProjectUser", "ben"), revoked("ApiKey", "web")]);
-});
+const revoked = (kind: string, name: string) => [
+  "audit",
+  { action: "credential_revoked", facts: expect.objectContaining({ kind, name, why: "Deleted" }) },
+];
 
-it("all of a Project that has gone, or is on its way out", async () => {
-  const children = [stored("ApiKey", "ci"), stored("ProjectUser", "ann")];
-  for (const projects of [[], [stored("Project", "shop", { metadata: terminating })]]) {
-    const { calls } = await attempt([...projects, ...children]);
-    expect(calls[0]).toEqual(["publish", [], undefined]);
-  }
-});
-
-it("also where nothing can be made in the namespace any more", async () => {
-  const { error, calls } = await attempt([shop, stored("ApiKey", "ci")], {
-    secretsFailure: new NamespaceTerminating("no"),
+describe("while Secrets of a Project can't be had", () => {
+  it("keys and users are revoked that have gone, or are on their way out; the failure is reported, and it is tried again", async () => {
+    const going = stored("ApiKey", "web", { metadata: { ...web.metadata, ...terminating } });
+    const { error, calls } = await attempt([shop, going, ci, ann]);
+    expect(error).toBe(failure);
+    expect(calls[0]?.slice(0, 2)).toEqual(["publish", ["ann", "ci"]]);
+    expect(calls.slice(1)).toEqual([revoked("ProjectUser", "ben"), revoked("ApiKey", "web")]);
   });
-  expect([error, calls[0]]).toEqual([{ requeue: "backoff" }, ["publish", ["ci"], undefined]]);
+
+  it("access is lowered, and the Project served no more, as specs say; credentials and the signing ring stay, and no status is written", async () => {
+    const lowered = stored("ApiKey", "ci", { metadata: ci.metadata, spec: { access: "Read" } });
+    const off = stored("Project", "shop", { spec: { serving: "Off" } });
+    const { error, served, calls } = await attempt([off, lowered, web, ann, ben]);
+    expect(error).toBe(failure);
+    expect(served).toEqual([
+      {
+        serving: "Off",
+        users: ["ann", "ben"].map((name) => [name, ann.spec.access]),
+        keys: [
+          ["ci", "Read"],
+          ["web", web.spec.access],
+        ],
+        signing: parts.signing,
+      },
+    ]);
+    expect(calls.map(([what]) => what)).not.toContain("write");
+  });
+
+  it("a new key is not served yet", async () => {
+    const { served } = await attempt([shop, ci, web, stored("ApiKey", "new"), ann, ben]);
+    expect(served[0]?.keys.map(([name]) => name)).toEqual(["ci", "web"]);
+  });
+
+  it("objects that were recreated under their names take over what is published, with the access that they have", async () => {
+    const anew = { uid: "anew" };
+    const { served } = await attempt([
+      shop,
+      stored("ApiKey", "ci", { metadata: anew, spec: { access: "Read" } }),
+      stored("ProjectUser", "ann", { metadata: anew, spec: { access: "Read" } }),
+    ]);
+    expect(served).toMatchObject([{ users: [["ann", "Read"]], keys: [["ci", "Read"]] }]);
+  });
+
+  it("the password of a user that has gone does not pass to a user of another name that claims the username", async () => {
+    const { served } = await attempt([shop, stored("ProjectUser", "anton", { spec: { username: "ben" } })]);
+    expect(served[0]?.users).toEqual([]);
+  });
+
+  it("a Project is withdrawn that has gone, or is on its way out", async () => {
+    for (const projects of [[], [stored("Project", "shop", { metadata: terminating })]]) {
+      const { calls } = await attempt([...projects, ci, ann]);
+      expect(calls[0]?.[0]).toBe("withdraw");
+    }
+  });
+
+  it("what nobody may make in a namespace any more is revoked there too", async () => {
+    const { error, calls } = await attempt([shop, ci], { secretsFailure: new NamespaceTerminating("no") });
+    expect([error, calls[0]?.slice(0, 2)]).toEqual([{ requeue: "backoff" }, ["publish", ["ci"]]]);
+  });
+
+  it("nothing is published by a process that leads no more", async () => {
+    const { calls } = await attempt([shop], { secretsFailure: new NotTheLeader("no") });
+    expect(calls).toEqual([]);
+  });
 });
 
-it("not those of objects that were recreated under their names, which take them over", async () => {
-  const anew = { uid: "anew" };
-  const { calls } = await attempt([
-    shop,
-    stored("ApiKey", "ci", { metadata: anew }),
-    stored("ApiKey", "web", { metadata: anew }),
-    stored("ProjectUser", "ann", { metadata: anew }),
-    stored("ProjectUser", "anton", { spec: { username: "ben" } }),
-  ]);
-  expect(calls).toEqual([]);
+const changed = new SecretChanged("changed");
+describe.each([
+  ["was recreated", { published: { revision: 3, parts: project("shop", ...credentials) } }],
+  ["may be another installation's by now", { secretsFailure: changed }],
+] as const)("of a Project that %s", (_, world: World) => {
+  it("nothing but deleted keys and users is withdrawn, and what is published stays as it is", async () => {
+    const lowered = stored("ApiKey", "ci", { metadata: ci.metadata, spec: { access: "Read" } });
+    const { served } = await attempt([shop, lowered, ann, ben], world);
+    expect(served[0]?.keys).toEqual([["ci", "Write"]]);
+  });
+
+  it("nothing is published while all are there", async () => {
+    const anew = { uid: "anew" };
+    const { calls } = await attempt(
+      [
+        shop,
+        stored("ApiKey", "ci", { metadata: anew }),
+        stored("ApiKey", "web", { metadata: anew }),
+        stored("ProjectUser", "ann", { metadata: anew }),
+        stored("ProjectUser", "anton", { spec: { username: "ben" } }),
+      ],
+      world,
+    );
+    expect(calls).toEqual([]);
+  });
 });
 
-it("and a whole Project is withdrawn that outlived its namespace, because it is held: no Secret can be made for it there", async () => {
-  const { handle, calls } = leader({ objects: [shop, stored("ApiKey", "ci")], published: { revision: 3, parts } });
+it("a whole Project is withdrawn that outlived its namespace, because it is held: no Secret can be made for it there", async () => {
+  const { handle, calls } = leader({ objects: [shop, ci], published: { revision: 3, parts } });
   await handle();
   expect(calls.map(([what]) => what)).toContain("withdraw");
-});
-
-it("not by a process that leads no more", async () => {
-  const { calls } = await attempt([shop], { secretsFailure: new NotTheLeader("no") });
-  expect(calls).toEqual([]);
 });
