@@ -3,7 +3,6 @@
 
 import { randomBytes } from "node:crypto";
 import { keyOfProject, projectOfKey } from "../../core/config/config-keys.ts";
-import { userField } from "../../core/config/fields.ts";
 import { describeError } from "../../core/log/describe-error.ts";
 import { hashPassword, isPasswordOf } from "../../core/password/hash-password.ts";
 import { createSchemaCheck } from "../compile/schema-check.ts";
@@ -25,13 +24,13 @@ import { runWorkers, type WorkObservation, type WorkResult } from "../queue/work
 import { createEventRecorder, type StoppableRecorder } from "../record/create-event-recorder.ts";
 import { createSecretStore } from "../secrets/secret-store.ts";
 import { createSecretSweep, type SecretSweep } from "../secrets/secret-sweep.ts";
-import { createStatusWriter } from "../status/status-writer.ts";
 import type { CacheListener } from "../watch/caches.ts";
 import type { HeldKind } from "../watch/held-deletions.ts";
 import { acceptAnnotatedLoss, reportDataLoss } from "./data-loss.ts";
 import { createEventHandlers, type EventHandlers } from "./event-handlers.ts";
 import { createHostRegistry, type HostRegistry } from "./host-registry.ts";
 import { createKeptDataMaintenance, type KeptDataMaintenance } from "./kept-data-maintenance.ts";
+import { createLeaderStatuses } from "./leader-statuses.ts";
 import { createMaintenance, type Maintenance } from "./maintenance.ts";
 import { type OpenedConfig, openConfig } from "./open-config.ts";
 import type { OperatorContext } from "./operator-context.ts";
@@ -355,7 +354,14 @@ export class LeaderSession {
         for (const key of this.#hosts.published(ref, parts)) this.#queue.add(key);
       },
       observePublish: (observation) => metrics.observeConfig(observation),
-      statuses: this.#createStatusWriter(applyOwnWrite),
+      statuses: createLeaderStatuses({
+        context: this.#context,
+        api,
+        recorder: this.#recorder,
+        applyOwnWrite,
+        programmed: this.#handlers.programmed,
+        config: () => this.#opened,
+      }),
       recorder: this.#recorder,
       checkSchema: createSchemaCheck(),
       hashPassword,
@@ -368,27 +374,5 @@ export class LeaderSession {
       onPurged: (count) => metrics.observeConfig({ kind: "purged", count }),
       onSwept: (count) => metrics.observeConfig({ kind: "secrets_swept", count }),
     };
-  }
-
-  #createStatusWriter(applyOwnWrite: ProcessKeyDeps["applyOwnWrite"]): ProcessKeyDeps["statuses"] {
-    const { clock, monotonic, settings, metrics, logger } = this.#context;
-    return createStatusWriter({
-      api: this.#api,
-      namespace: settings.namespace,
-      clock,
-      monotonic,
-      recorder: this.#recorder,
-      applyOwnWrite,
-      baseUrlOf: settings.baseUrlOf,
-      userField: (username) => (this.#opened === undefined ? "" : userField(this.#opened.ring.current(), username)),
-      onProgrammed: ({ metadata }) => {
-        const seconds = this.#handlers.programmed(metadata.uid);
-        if (seconds !== undefined) metrics.observeConfig({ kind: "programmed", seconds });
-      },
-      onWritten: ({ kind, metadata }, reason) => {
-        const { namespace, name, generation } = metadata;
-        logger.info("Status changed", { kind, namespace, name, generation, reason });
-      },
-    });
   }
 }

@@ -350,4 +350,12 @@ export const operatorMutations: readonly Mutation[] = [
     replace: "if (served === undefined || served !== live ||",
     caughtBy: ["test/unit/operator/finalize/ended-projects.test.ts"],
   },
+  {
+    name: "missing-children-unwired",
+    harm: "A watch that lost the children of a Project has them all withdrawn at once, without a second look at the API server",
+    file: "operator/runtime/leader-session.ts",
+    find: "confirmedDeletions: createConfirmedDeletions({",
+    replace: "confirmedDeletions: { areConfirmed: async () => true } as never, ...({",
+    caughtBy: ["test/unit/operator/runtime/missing-children.test.ts"],
+  },
 ];

@@ -36,17 +36,27 @@ export function cachesOver({ api, namespaces = [], listener = () => undefined }:
 
 export interface SessionParts extends Pick<OperatorContext, "api" | "caches"> {
   readonly timers?: OperatorContext["timers"];
+  readonly monotonic?: OperatorContext["monotonic"];
+  readonly warn?: OperatorContext["logger"]["warn"];
   readonly observeRecord?: (observation: RecordObservation) => void;
 }
 
-export function sessionContext({ api, caches, timers, observeRecord = ignore }: SessionParts): OperatorContext {
+export function sessionContext({
+  api,
+  caches,
+  observeRecord = ignore,
+  warn = ignore,
+  ...given
+}: SessionParts): OperatorContext {
+  const { timers = common.timers, monotonic = common.monotonic } = given;
   return {
     ...common,
-    timers: timers ?? common.timers,
+    timers,
+    monotonic,
     api,
     caches,
     clock: systemClock,
-    logger: { info: ignore, warn: ignore, debug: ignore, error: ignore } as never,
+    logger: { info: ignore, warn, debug: ignore, error: ignore } as never,
     audit: { record: ignore },
     metrics: { observeQueue: ignore, observeRecord, observeWork: ignore, observeConfig: ignore } as never,
     settings: {

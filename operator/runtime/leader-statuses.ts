@@ -1,0 +1,46 @@
+// The statuses that a leader writes, with what they cause: how long it took until an object was programmed is measured, and each change is
+// logged.
+
+import { userField } from "../../core/config/fields.ts";
+import type { KubeApi } from "../kube/api.ts";
+import type { StoppableRecorder } from "../record/create-event-recorder.ts";
+import { createStatusWriter } from "../status/status-writer.ts";
+import type { EventHandlers } from "./event-handlers.ts";
+import type { OpenedConfig } from "./open-config.ts";
+import type { OperatorContext } from "./operator-context.ts";
+import type { ProcessKeyDeps } from "./process-key.ts";
+
+export interface LeaderStatusesDeps extends Pick<EventHandlers, "programmed"> {
+  readonly context: Pick<OperatorContext, "clock" | "monotonic" | "settings" | "metrics" | "logger">;
+  readonly api: KubeApi;
+  readonly recorder: StoppableRecorder;
+  readonly applyOwnWrite: ProcessKeyDeps["applyOwnWrite"];
+  /** Undefined until it was opened. */
+  readonly config: () => Pick<OpenedConfig, "ring"> | undefined;
+}
+
+export function createLeaderStatuses(deps: LeaderStatusesDeps): ProcessKeyDeps["statuses"] {
+  const { api, recorder, applyOwnWrite } = deps;
+  const { clock, monotonic, settings, metrics, logger } = deps.context;
+  return createStatusWriter({
+    api,
+    namespace: settings.namespace,
+    clock,
+    monotonic,
+    recorder,
+    applyOwnWrite,
+    baseUrlOf: settings.baseUrlOf,
+    userField(username) {
+      const opened = deps.config();
+      return opened === undefined ? "" : userField(opened.ring.current(), username);
+    },
+    onProgrammed: ({ metadata }) => {
+      const seconds = deps.programmed(metadata.uid);
+      if (seconds !== undefined) metrics.observeConfig({ kind: "programmed", seconds });
+    },
+    onWritten: ({ kind, metadata }, reason) => {
+      const { namespace, name, generation } = metadata;
+      logger.info("Status changed", { kind, namespace, name, generation, reason });
+    },
+  });
+}
