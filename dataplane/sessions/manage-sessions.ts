@@ -7,10 +7,11 @@ import { isStoreFailure } from "../../core/errors/store-errors.ts";
 import type { Caller } from "../authenticate/caller.ts";
 import { liveValue } from "../authenticate/create-authentication.ts";
 import type { EndedSessions } from "../authenticate/ended-sessions.ts";
-import { authenticationRequired, sessionEndedHere, sessionNotFound } from "../authenticate/refusals.ts";
+import { authenticationRequired } from "../authenticate/refusals.ts";
 import type { Directory, LiveProject } from "../config/directory.ts";
 import type { SessionReads, SessionRecord, SessionWrites } from "../store/ports/sessions.ts";
 import type { Observe } from "./observation.ts";
+import { sessionEndedHere, sessionNotFound } from "./refusals.ts";
 import type { SessionEnd, UnfinishedWrites } from "./unfinished-writes.ts";
 
 export interface SessionManagerDeps {

@@ -10,6 +10,11 @@ import type { LoginAttempt, Throttle } from "../admission/login-throttle.ts";
 import { liveValue } from "../authenticate/create-authentication.ts";
 import type { EndedSessions } from "../authenticate/ended-sessions.ts";
 import { parseAuthorization } from "../authenticate/parse-authorization.ts";
+import type { TokenClaims, Tokens } from "../authenticate/tokens.ts";
+import type { Directory, LiveProject } from "../config/directory.ts";
+import type { SessionReads, SessionWrites } from "../store/ports/sessions.ts";
+import type { Observe } from "./observation.ts";
+import type { PasswordVerifier } from "./passwords.ts";
 import {
   invalidLogin,
   invalidRefreshToken,
@@ -17,12 +22,7 @@ import {
   refreshTokenExpired,
   refreshTokenRequired,
   tooManySessions,
-} from "../authenticate/refusals.ts";
-import type { TokenClaims, Tokens } from "../authenticate/tokens.ts";
-import type { Directory, LiveProject } from "../config/directory.ts";
-import type { SessionReads, SessionWrites } from "../store/ports/sessions.ts";
-import type { Observe } from "./observation.ts";
-import type { PasswordVerifier } from "./passwords.ts";
+} from "./refusals.ts";
 import type { SessionRefresh, UnfinishedWrites } from "./unfinished-writes.ts";
 
 export interface OpenSessionDeps {

@@ -5,7 +5,7 @@ import { randomUUID } from "node:crypto";
 import { verify as argon2Verify } from "argon2";
 import { hashPassword, type PasswordCost, passwordCost } from "../../core/password/hash-password.ts";
 import { createSemaphore, type SemaphoreState } from "../../core/semaphore.ts";
-import { loginBusy } from "../authenticate/refusals.ts";
+import { loginBusy } from "./refusals.ts";
 
 /** True when the password is the one of the hash; undefined stands for an unknown user: as much work, then false. */
 export type ComparePassword = (hash: string | undefined, password: string) => Promise<boolean>;
