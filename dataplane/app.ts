@@ -231,12 +231,15 @@ function writeToStderr(text: string): void {
   process.stderr.write(text);
 }
 
+/** Connections that the kernel takes while the event loop is busy; it caps the figure at `net.core.somaxconn`. Node asks for 511. */
+const maxWaitingConnections = 4_096;
+
 async function listenOnBoth(
   { host, port, adminHost = host, adminPort }: DataPlaneOptions,
   server: FastifyInstance,
   admin: FastifyInstance,
 ): Promise<Pick<DataPlane, "url" | "adminUrl">> {
-  const url = await server.listen({ host, port });
+  const url = await server.listen({ host, port, backlog: maxWaitingConnections });
   if (typeof adminPort !== "number") {
     await adminPort.takeOver(admin);
     return { url, adminUrl: adminPort.url };

@@ -8,11 +8,13 @@ export interface KeptPlans<Plan> {
   find(key: string): Plan | undefined;
   /** How often something changed so far. What is decided from now on may be kept with this figure. */
   changes(): number;
-  keep(shape: Pick<RequestShape, "key" | "queryLength">, plan: Plan, from: Origin): void;
+  keep(shape: KeptShape, plan: Plan, from: Origin): void;
   forget(key: string): void;
   /** Something changed that plans of this project were made from. */
   drop(project: string): void;
 }
+
+export type KeptShape = Pick<RequestShape, "key" | "targetLength" | "queryLength">;
 
 export interface Origin {
   /** `<namespace>/<name>` of the project. */
@@ -37,8 +39,10 @@ const maxBytes = 16 * 1024 * 1024;
 const maxPlanBytes = 64 * 1024;
 /** What plans of objects and values take, measured with their counters and callers. */
 const usualBytes = 2_048;
-/** What a filter of a list takes as an object, for each character that it has as text. */
-const bytesPerQueryCharacter = 64;
+/** What a query takes as an object, measured for filters of every operator, with up to twenty indexes: for each character that it has as text … */
+const bytesPerQueryCharacter = 96;
+/** … and for each of its parameters. */
+const bytesPerParameter = 1_536;
 
 export function createKeptPlans<Plan extends {}>(limit = maxBytes): KeptPlans<Plan> {
   const kept = new Map<string, Kept<Plan>>();
@@ -88,10 +92,10 @@ export function createKeptPlans<Plan extends {}>(limit = maxBytes): KeptPlans<Pl
       return each.plan;
     },
     changes: () => changes,
-    keep({ key, queryLength }, plan, { project, changes: before }) {
+    keep(shape, plan, { project, changes: before }) {
       if (before !== changes) return;
-      // Node reads them as one byte a character; twice, for what is made of them.
-      const size = usualBytes + 2 * key.length + bytesPerQueryCharacter * queryLength;
+      const { key } = shape;
+      const size = bytesOf(shape);
       if (size > Math.min(maxPlanBytes, limit)) return;
       // Two requests may have been decided at once.
       forget(key);
@@ -103,6 +107,15 @@ export function createKeptPlans<Plan extends {}>(limit = maxBytes): KeptPlans<Pl
       for (const each of ofProject.get(project) ?? []) remove(each);
     },
   };
+}
+
+/** An upper bound, but for some kinds of filters by a tenth. */
+function bytesOf({ key, targetLength, queryLength }: KeptShape): number {
+  const query = key.slice(key.length - queryLength);
+  const parameters = queryLength === 0 ? 0 : query.split("&").length;
+  // Node reads both as one byte a character. The key counts twice, for what is made of it; parts of the target are kept with the whole.
+  const texts = 2 * key.length + targetLength;
+  return usualBytes + texts + bytesPerQueryCharacter * queryLength + bytesPerParameter * parameters;
 }
 
 interface Ages<Plan> {

@@ -88,7 +88,9 @@ export function hostName(host: string): string {
 export interface RequestShape {
   /** Requests of one key have one plan, as long as the configuration and what the credential proves stand. */
   readonly key: string;
-  /** Characters of the query, which stands in a plan as what it says. */
+  /** Characters of the whole target, of which the key has no id. */
+  readonly targetLength: number;
+  /** Characters of the query with its question mark, with which the key ends. */
   readonly queryLength: number;
   /** Segments of the path that name the project. */
   readonly baseLength: number;
@@ -125,7 +127,7 @@ export function requestShape(
   const credential = authorization === undefined ? "" : `=${authorization}`;
   const query = mark < 0 ? "" : target.slice(mark);
   const key = `${request.method}\n${origin}\n${credential}\n${named}${below.length > 0 ? "/" : ""}${query}`;
-  return { key, queryLength: query.length, baseLength, below };
+  return { key, targetLength: target.length, queryLength: query.length, baseLength, below };
 }
 
 function lengthOfPublicPath(publicPath: readonly string[], path: string): number {

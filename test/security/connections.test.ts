@@ -83,6 +83,16 @@ describe("a replica lives, keeps its memory and answers the other tenant under",
     await attacked.survives(() => sleep(500));
   });
 
+  it("2,000 clients that connect while it is busy with something else: all are answered once it goes on", async () => {
+    const { replica } = attacked;
+    replica.signal("SIGSTOP");
+    const crowd = await openCrowd(replica.origin, 2_000, { hello: `${head("GET", "/json/doc")}\r\n` }).finally(() =>
+      replica.signal("SIGCONT"),
+    );
+    await eventually(() => expect(crowd.statusLines()).toEqual({ "HTTP/1.1 200 OK": 2_000 }));
+    crowd.leave();
+  });
+
   it("crowds of hundreds that come, ask, and go", async () => {
     const size = countForTier(300, 1_000);
     await attacked.survives(() =>

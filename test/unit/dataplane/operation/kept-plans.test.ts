@@ -6,7 +6,7 @@ import { createKeptPlans, type KeptPlans } from "../../../../dataplane/operation
 const usual = 2_048 + 2 * 4;
 
 function keep(plans: KeptPlans<string>, key: string, project = "default/shop", queryLength = 0): void {
-  plans.keep({ key, queryLength }, `plan of ${key}`, { project, changes: plans.changes() });
+  plans.keep({ key, targetLength: 0, queryLength }, `plan of ${key}`, { project, changes: plans.changes() });
 }
 
 function found(plans: KeptPlans<string>, keys: readonly string[]): readonly string[] {
@@ -48,7 +48,7 @@ describe("a change", () => {
       const plans = createKeptPlans<string>();
       const from = { project: "default/shop", changes: plans.changes() };
       plans.drop(project);
-      plans.keep({ key: "k001", queryLength: 0 }, "old", from);
+      plans.keep({ key: "k001", targetLength: 0, queryLength: 0 }, "old", from);
       expect(plans.find("k001")).toBeUndefined();
     }
   });
@@ -80,15 +80,22 @@ describe("memory", () => {
     expect(found(plans, keys(0, 10))).toEqual(keys(0, 10));
   });
 
-  it("counts long keys, and queries by what they become", () => {
+  it("counts long keys", () => {
     const plans = createKeptPlans<string>(10 * usual);
     for (const each of keys(0, 10)) keep(plans, each);
     keep(plans, `long${"x".repeat(usual)}`);
     expect(found(plans, keys(0, 10))).toEqual(keys(3, 10));
-    const others = createKeptPlans<string>(10 * usual);
-    for (const each of keys(0, 10)) keep(others, each);
-    keep(others, "k999", "default/shop", usual / 64);
-    expect(found(others, keys(0, 10))).toEqual(keys(2, 10));
+  });
+
+  it.each([
+    ["the target", { key: "k999", targetLength: usual, queryLength: 0 }, 2],
+    ["the query", { key: "k999", targetLength: 0, queryLength: 4 }, 1 + Math.ceil((4 * 96 + 1_536) / usual)],
+    ["each parameter", { key: "a&b&c", targetLength: 0, queryLength: 5 }, 1 + Math.ceil((5 * 96 + 3 * 1_536) / usual)],
+  ])("counts %s", (_, shape, expected) => {
+    const plans = createKeptPlans<string>(10 * usual);
+    for (const each of keys(0, 10)) keep(plans, each);
+    plans.keep(shape, "plan", { project: "default/shop", changes: plans.changes() });
+    expect(found(plans, keys(0, 10))).toHaveLength(10 - expected);
   });
 
   it("is not given to a plan that would take more than a part of it, which pushes nothing out", () => {
@@ -131,7 +138,7 @@ class Followed {
   keep(of: string, project: string): void {
     this.#count += 1;
     const plan = String(this.#count);
-    this.plans.keep({ key: of, queryLength: 0 }, plan, { project, changes: this.plans.changes() });
+    this.plans.keep({ key: of, targetLength: 0, queryLength: 0 }, plan, { project, changes: this.plans.changes() });
     this.last.set(of, { plan, project });
     expect(this.plans.find(of)).toBe(plan);
   }
