@@ -34,8 +34,7 @@ export interface Caches {
   /** True once everything was listed that this process may list. */
   synced(): boolean;
   /**
-   * Resolves once nothing that is kept is older than this call, whatever became of the connections meanwhile; what decides about
-   * credentials first. Rejects when the signal is aborted.
+   * Resolves once nothing that is kept is older than this call, whatever became of the connections meanwhile. Rejects when the signal is aborted.
    */
   confirm(signal: AbortSignal): Promise<void>;
   /**
@@ -137,10 +136,7 @@ export function createCaches(options: CachesOptions): Caches {
     definitionOf: (kind) => guards.get(kind)?.currentDefinition(),
     releaseHeld: (kind, definition) => guards.get(kind)?.release(definition),
     async confirm(signal) {
-      const [first, rest] = [[...credentialKinds], [...reflectors.keys()].filter((kind) => !credentialKinds.has(kind))];
-      for (const part of [first, rest]) {
-        await Promise.all(part.map((kind) => confirmed(kind, signal)));
-      }
+      await Promise.all([...reflectors.keys()].map((kind) => confirmed(kind, signal)));
     },
     synced: () => [...reflectors.values()].every(({ watched }) => watched.synced()),
     knows: (namespace) => [...reflectors.values()].every((reflector) => reflector.knows(namespace)),
@@ -172,9 +168,6 @@ interface Reflected {
   readonly sink: WatchSink;
   readonly observe?: (observation: ReflectorObservation) => void;
 }
-
-/** Kinds that decide whether a key or a password is accepted. */
-const credentialKinds: ReadonlySet<string> = new Set(["ApiKey", "ProjectUser", "Secret", "SecretMetadata"]);
 
 const noSink: WatchSink = { upserted: () => undefined, removed: () => undefined };
 

@@ -1,5 +1,6 @@
-// Makes sure that what a reflector keeps is no older than the moment of asking: a connection may have died without a word. Compares it with a
-// list of names and versions of now, which a watch that works catches up with, and has everything listed anew where it stays behind.
+// Makes sure that what a reflector keeps is no older than the moment of asking: a connection may have died without a word. A watch that is
+// opened anew shows it by a bookmark that is no older than a reading of now. Where there are few objects, or no bookmark comes, what is kept is
+// compared with a list of names and versions, which a watch that works catches up with, and listed anew where it stays behind.
 
 import { group } from "../../core/manifests/object.ts";
 import { pause } from "../../core/timers.ts";
@@ -17,7 +18,8 @@ export interface CheckedReflection {
   readonly position: string | undefined;
   readonly notFound: unknown;
   known(): boolean;
-  interrupt(): void;
+  /** Opens a watch anew. Until it is told otherwise, each lasts only so long that it shows how far the cache is. */
+  confirming(is: boolean): void;
   requireRelist(): void;
   refused(): void;
   trusted(): void;
@@ -47,7 +49,15 @@ export class FreshnessCheck {
 
   /** False when the server refuses. Rejects when the signal is aborted. */
   async confirm(signal: AbortSignal): Promise<boolean> {
-    this.#reflection.interrupt();
+    this.#reflection.confirming(true);
+    try {
+      return await this.#confirm(signal);
+    } finally {
+      this.#reflection.confirming(false);
+    }
+  }
+
+  async #confirm(signal: AbortSignal): Promise<boolean> {
     const afterFailure = this.#afterFailures();
     for (;;) {
       signal.throwIfAborted();
@@ -84,6 +94,10 @@ export class FreshnessCheck {
   async #isConfirmed(signal: AbortSignal): Promise<boolean> {
     const { observe, timers } = this.#options;
     const reflection = this.#reflection;
+    if (reflection.cache.size > this.#times.metadataPageSize && (await this.#isShownByBookmark(signal))) {
+      observe({ what: "compared", behind: 0 });
+      return true;
+    }
     const behind = reflection.position === undefined ? undefined : await this.#behind(reflection.position, signal);
     if (behind !== undefined) observe({ what: "compared", behind });
     if (behind === 0) return true;
@@ -100,6 +114,24 @@ export class FreshnessCheck {
   /** Kubernetes' own kinds have no definition: what says so of them is something else than an API server. */
   #isWithoutDefinition(error: unknown): boolean {
     return isNotFound(error) && this.#options.type.group === group;
+  }
+
+  /**
+   * True once the watch has come as far as a consistent reading of now. Both versions are of the whole store; Kubernetes lets its clients compare them
+   * as numbers. A list of one object costs the same for any number of them.
+   */
+  async #isShownByBookmark(signal: AbortSignal): Promise<boolean> {
+    const { reader, type, scope, timers, monotonic } = this.#options;
+    const reflection = this.#reflection;
+    const { position } = reflection;
+    const until = monotonic() + this.#times.bookmarkMs;
+    const { resourceVersion } = await reader.list(type, { ...scope, metadataOnly: true, limit: 1 }, { signal });
+    const wasSetBack = Number(resourceVersion) < Number(position);
+    while (!wasSetBack && reflection.position !== undefined && monotonic() < until) {
+      if (Number(reflection.position) >= Number(resourceVersion)) return true;
+      await pause(timers, pollMs, signal);
+    }
+    return false;
   }
 
   /** How many objects stay behind a list of now, though the watch had time to deliver them. */

@@ -25,7 +25,8 @@ export interface Reflector {
   known(): boolean;
   /**
    * Makes sure that what is kept is no older than this call: a connection may have died without a word. The watch is opened
-   * anew, what is kept is compared with a list of names and versions, and listed anew where it stays behind. Goes on until
+   * anew and shows by a bookmark how far it has come, or what is kept is compared with a list of names and versions; where it stays behind, it
+   * is listed anew. Goes on until
    * the server has sent; false when it refuses to, and what is kept is not known then. Of a kind whose definition is gone, what is
    * kept is all there is to know. Rejects when the signal is aborted.
    */
@@ -63,6 +64,8 @@ class Reflection {
   /** The list that was due could not be had, because there is no such kind. */
   #notFound: unknown;
   #interruption = new AbortController();
+  /** How many wait to know how far the cache is. */
+  #confirming = 0;
   readonly #freshness: FreshnessCheck;
   #running: Promise<void> | undefined;
 
@@ -108,6 +111,12 @@ class Reflection {
   refused(): void {
     this.forbidden = true;
     this.requireRelist();
+  }
+
+  /** Whether each watch is to end soon, so that the server sends a bookmark: while somebody waits to know how far the cache is. */
+  confirming(is: boolean): void {
+    this.#confirming += is ? 1 : -1;
+    if (is) this.interrupt();
   }
 
   /** There is no such kind any more: what is kept is all there is to know. */
@@ -204,15 +213,16 @@ class Reflection {
   /** Until the watch ends; resolves when the next may begin. */
   async #watch(resourceVersion: string, signal: AbortSignal): Promise<void> {
     const { reader, type, scope, timers, monotonic, random, observe } = this.#options;
-    const { idleMs, healthyMs, watchSeconds } = this.#times;
+    const { idleMs, healthyMs, watchSeconds, confirmingSeconds } = this.#times;
     const [from, to] = watchSeconds;
+    const timeoutSeconds = this.#confirming > 0 ? confirmingSeconds : Math.floor(from + random() * (to - from));
     const since = monotonic();
     let hasBegun = false;
     try {
       await watchOnce({
         reader,
         type,
-        request: { ...scope, resourceVersion, timeoutSeconds: Math.floor(from + random() * (to - from)) },
+        request: { ...scope, resourceVersion, timeoutSeconds },
         signal,
         idleMs,
         timers,

@@ -5,7 +5,7 @@ import { ApiFailure } from "../kube/api.ts";
 export interface WatchTimes {
   /** Objects per page of a list. */
   readonly pageSize: number;
-  /** Objects per page of a list that holds nothing but metadata. */
+  /** Objects per page of a list that holds nothing but metadata; a cache of no more is compared with such a list, rather than by a bookmark. */
   readonly metadataPageSize: number;
   /** A watch on which no byte has come for so long is replaced: two bookmarks are missing then. */
   readonly idleMs: number;
@@ -18,7 +18,11 @@ export interface WatchTimes {
   readonly confirmMs: number;
   /** What a list has newer than the cache, the watch has so long to deliver before everything is listed anew. */
   readonly catchUpMs: number;
-  /** The server ends a watch after a random time between these: not all of them at once. */
+  /** A watch that is to show how far the cache is: the server sends a bookmark two seconds before it ends one. */
+  readonly confirmingSeconds: number;
+  /** A bookmark that shows that the cache is not behind may take so long; then everything is compared. */
+  readonly bookmarkMs: number;
+  /** The server ends any other watch after a random time between these: not all of them at once. */
   readonly watchSeconds: readonly [number, number];
 }
 
@@ -31,6 +35,8 @@ export const defaultWatchTimes: WatchTimes = {
   backoffCapMs: 5_000,
   confirmMs: 1_000,
   catchUpMs: 1_000,
+  confirmingSeconds: 3,
+  bookmarkMs: 6_500,
   watchSeconds: [300, 600],
 };
 

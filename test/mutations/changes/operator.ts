@@ -247,6 +247,22 @@ export const operatorMutations: readonly Mutation[] = [
     caughtBy: ["test/unit/operator/watch/confirm.test.ts"],
   },
   {
+    name: "old-bookmark-believed",
+    harm: "A new leader publishes from caches that are behind: a bookmark from before it asked was taken for one of now",
+    file: "operator/watch/freshness-check.ts",
+    find: "if (Number(reflection.position) >= Number(resourceVersion)) return true;",
+    replace: "if (Number(reflection.position) > Number(position)) return true;",
+    caughtBy: ["test/unit/operator/watch/confirm-by-bookmark.test.ts"],
+  },
+  {
+    name: "history-set-back-unseen",
+    harm: "After etcd was restored from a backup, a new leader with many objects publishes what the backup does not have",
+    file: "operator/watch/freshness-check.ts",
+    find: "while (!wasSetBack && ",
+    replace: "while (wasSetBack !== undefined && ",
+    caughtBy: ["test/unit/operator/watch/confirm-by-bookmark.test.ts"],
+  },
+  {
     name: "failed-key-counts-as-published",
     harm: "After Redis was emptied, a Project that can't be reconciled goes from 200 to 404",
     file: "operator/runtime/process-key.ts",

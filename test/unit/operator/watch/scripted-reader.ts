@@ -6,6 +6,8 @@ export interface ScriptedReader {
   readonly reader: KubeReader;
   /** `list`, `list <token>`, `watch <version>`, in order; `compare` for a list of metadata only. */
   readonly asked: readonly string[];
+  /** After how many seconds the server is asked to end each watch. */
+  readonly timeouts: readonly number[];
   /** What the next lists are answered with; without one they wait for ever. */
   answer(...pages: readonly (ListPage | Error)[]): void;
   /** What happens at the next watches, before anything else; without one they stay open. */
@@ -21,6 +23,7 @@ type Item = WatchEvent | Error | "end" | "bytes";
 
 export function scriptedReader(): ScriptedReader {
   const asked: string[] = [];
+  const timeouts: number[] = [];
   const pages = new Arrivals<ListPage | Error>();
   const refusals: (Error | "end")[] = [];
   let present: Arrivals<Item> | undefined;
@@ -35,8 +38,9 @@ export function scriptedReader(): ScriptedReader {
         asked.push(token === undefined ? verb : `${verb} ${token}`);
         return thrown(await Promise.race([pages.next(), aborted(options?.signal)]));
       },
-      async *watch(_type, { resourceVersion }, { signal, onBytes }) {
+      async *watch(_type, { resourceVersion, timeoutSeconds }, { signal, onBytes }) {
         asked.push(`watch ${resourceVersion}`);
+        timeouts.push(timeoutSeconds);
         const stream = new Arrivals<Item>();
         present = stream;
         for (const refusal of refusals.splice(0, 1)) stream.push(refusal);
@@ -50,6 +54,7 @@ export function scriptedReader(): ScriptedReader {
       get: () => Promise.resolve(undefined),
     },
     asked,
+    timeouts,
     answer: (...given) => pages.push(...given),
     refuse: (...given) => refusals.push(...given),
     send: (...events) => events.forEach(push),
