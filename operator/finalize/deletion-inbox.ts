@@ -21,10 +21,10 @@ import {
 } from "./deletion-requests.ts";
 
 export interface DeletionInbox {
-  /** The deletions that are requested of the project now. With `isLeft` its own annotation is about another installation's data. */
+  /** The deletions that are requested of the project now; with `ignoresAnnotation` without those of its own annotation. */
   requestsOf(
     objects: Pick<ProjectObjects, "ref" | "project">,
-    options: { readonly isLeft: boolean },
+    options: { readonly ignoresAnnotation: boolean },
   ): readonly DeletionRequest[];
   /**
    * A reconcile of the project has recorded what these requests mean, as it weighed them at that moment, in Unix milliseconds: those whose time had
@@ -117,8 +117,8 @@ export function createDeletionInbox(deps: DeletionInboxDeps): DeletionInbox {
   };
 
   return {
-    requestsOf({ ref, project }, { isLeft }) {
-      const own = project === undefined || isLeft ? [] : ownRequests(project);
+    requestsOf({ ref, project }, { ignoresAnnotation }) {
+      const own = project === undefined || ignoresAnnotation ? [] : ownRequests(project);
       return [...own, ...(byProject.get(keyOfProject(ref)) ?? [])];
     },
     markRecorded(requests, weighedAt) {

@@ -170,16 +170,16 @@ interface SiftedRequests {
   readonly refused: readonly string[] | undefined;
 }
 
-/** Where there is no Project whose annotation could say otherwise, what was refused stays so. */
+/** Where the Project's annotation was not read, because there is no Project or for another reason, what was refused stays so. */
 export function siftRequests(
   { refused: before = [] }: Pick<DataRecord, "refused">,
   requests: readonly DeletionRequest[],
-  { hasProject }: { readonly hasProject: boolean },
+  { isAnnotationRead }: { readonly isAnnotationRead: boolean },
 ): SiftedRequests {
   const own = requests.filter(({ source }) => source === requestSources.project);
   const standing = new Set(own.map(({ text }) => text));
   const early = own.filter(({ isEarly }) => isEarly === true).map(({ text }) => text);
-  const remembered = before.filter((text) => !hasProject || standing.has(text));
+  const remembered = before.filter((text) => !isAnnotationRead || standing.has(text));
   const refused = [...new Set([...remembered, ...early])].slice(0, maxRefused);
   const isFull = refused.length === maxRefused;
   const isValid = ({ text, source, isEarly }: DeletionRequest): boolean =>

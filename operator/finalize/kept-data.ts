@@ -18,6 +18,8 @@ export interface KeptInput {
   /** Absent when there is no namespace any more. */
   readonly namespaceUid?: string | undefined;
   readonly requests: readonly DeletionRequest[];
+  /** The requests are without those of the Project's annotation. */
+  readonly ignoresAnnotation?: boolean;
   /** By entry: what replicas have measured. */
   readonly sizes: ReadonlyMap<string, KeptSize>;
   /** Unix milliseconds. */
@@ -32,8 +34,8 @@ export function planKeptData(data: DataEvaluation, input: KeptInput): DataEvalua
 }
 
 export function withKept({ refused: before, ...record }: DataRecord, input: KeptInput): DataRecord {
-  const hasProject = input.objects.project !== undefined;
-  const { valid, refused } = siftRequests({ ...(before && { refused: before }) }, input.requests, { hasProject });
+  const isAnnotationRead = input.objects.project !== undefined && input.ignoresAnnotation !== true;
+  const { valid, refused } = siftRequests({ ...(before && { refused: before }) }, input.requests, { isAnnotationRead });
   const served = entryKeysOf(input.parts);
   const undated = undatedKeys(input.publishedRecord);
   const claimed = claimedKeys(input.objects);

@@ -11,9 +11,9 @@ import type { Pass } from "./pass.ts";
 export function compileStep(pass: Pass, evaluation: DataEvaluation, resolved: ResolvedProject): CompiledProject {
   const { objects, published, namespaceUid, deps } = pass;
   const now = deps.clock.now();
-  // Without its Secrets it is not known whether the Project is another installation's.
-  const isLeft = resolved.rival !== undefined || resolved.failure !== undefined;
-  const requests = deps.deletions.requestsOf(objects, { isLeft });
+  // It may be about another installation's data; without the Secrets it is not known whose the Project is.
+  const ignoresAnnotation = resolved.rival !== undefined || resolved.failure !== undefined;
+  const requests = deps.deletions.requestsOf(objects, { ignoresAnnotation });
   const { parts, verdicts } = compileProject({
     ...objects,
     signing: resolved.signing,
@@ -30,6 +30,7 @@ export function compileStep(pass: Pass, evaluation: DataEvaluation, resolved: Re
     parts: namespaceUid === undefined ? undefined : parts,
     namespaceUid,
     requests,
+    ignoresAnnotation,
     sizes: deps.keptSizes.of(objects.ref),
     now,
   });

@@ -17,20 +17,19 @@ import type { Pass, StartedPass } from "./pass.ts";
 
 export async function publishStep(pass: Pass, compiled: CompiledProject): Promise<PublishResult> {
   const { objects, deps } = pass;
-  const result = await write(pass, compiled);
+  // Without its namespace a Project is being deleted.
+  const served = pass.namespaceUid === undefined ? undefined : compiled.parts;
+  const result = await write(pass, compiled, served);
   deps.deletions.markRecorded(compiled.requests, compiled.weighedAt);
-  deps.onPublished(objects.ref, compiled.parts);
+  deps.onPublished(objects.ref, served);
   return result;
 }
 
-async function write(pass: Pass, compiled: CompiledProject): Promise<PublishResult> {
+async function write(pass: Pass, compiled: CompiledProject, served: ProjectParts | undefined): Promise<PublishResult> {
   const { objects, namespaceUid, config, deps } = pass;
   const { clock, observePublish, audit } = deps;
   const { publisher } = config;
-  const { parts, data } = compiled;
-  // Without its namespace a Project is being deleted.
-  const served = namespaceUid === undefined ? undefined : parts;
-  const record = planData(data, {
+  const record = planData(compiled.data, {
     objects,
     ...(served !== undefined && { parts: served }),
     ...(namespaceUid !== undefined && { namespaceUid }),

@@ -79,7 +79,6 @@ function isEmpty({ project, children }: Entry): boolean {
   return project === undefined && Object.values(children).every((objects) => objects.size === 0);
 }
 
-/** The Project that it belongs to, or is. */
 /** The API server has checked the object against its CRD and filled in defaults; items of a list come without their kind. */
 export function customResource(kind: Kind, object: KubeObject): CustomResource {
   return { ...object, kind } as unknown as CustomResource;

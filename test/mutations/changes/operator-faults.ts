@@ -77,6 +77,17 @@ export const operatorFaultMutations: readonly Mutation[] = [
     caughtBy: ["test/unit/operator/runtime/revoked-all-the-same.test.ts"],
   },
   {
+    name: "refused-request-forgotten-by-a-failed-pass",
+    harm: "While Secrets can't be had a refused deletion request is forgotten, and deletes kept data once its time has come",
+    file: "operator/finalize/kept-data.ts",
+    find: "input.objects.project !== undefined && input.ignoresAnnotation !== true;",
+    replace: "input.objects.project !== undefined;",
+    caughtBy: [
+      "test/unit/operator/finalize/refused-requests.test.ts",
+      "test/unit/operator/runtime/revoked-all-the-same.test.ts",
+    ],
+  },
+  {
     name: "recreated-project-withdrawn-for-a-secret",
     harm: "A Project that was recreated, as after a restore, is withdrawn until its Secrets can be read and written",
     file: "operator/reconcile/reconcile.ts",

@@ -38,7 +38,7 @@ function world({ looksAt = () => true, entries = [books] }: { looksAt?: () => bo
     enqueued,
     warnings,
     faults,
-    asks: () => inbox.requestsOf({ ref }, { isLeft: false }).map(({ text }) => text),
+    asks: () => inbox.requestsOf({ ref }, { ignoresAnnotation: false }).map(({ text }) => text),
     write: (text: string) => {
       annotations = { ...annotations, [deletionAnnotation]: text };
     },
@@ -62,7 +62,7 @@ describe("what the Secret asks for", () => {
     expect(enqueued).toEqual(["shop/store"]);
     expect(asks()).toEqual([text]);
     expect(annotations()[deletionAnnotation]).toBe(text);
-    inbox.markRecorded(inbox.requestsOf({ ref }, { isLeft: false }), clock.now());
+    inbox.markRecorded(inbox.requestsOf({ ref }, { ignoresAnnotation: false }), clock.now());
     await look();
     expect(annotations()).toEqual({ other: "stays" });
     expect(asks()).toEqual([]);
@@ -74,7 +74,7 @@ describe("what the Secret asks for", () => {
     await look();
     await look();
     expect(annotations()[deletionAnnotation]).toBe(`shop/store@${at}`);
-    inbox.markRecorded(inbox.requestsOf({ ref }, { isLeft: false }), clock.now());
+    inbox.markRecorded(inbox.requestsOf({ ref }, { ignoresAnnotation: false }), clock.now());
     conflict(true);
     await look();
     expect(annotations()[deletionAnnotation]).toBe(`shop/store@${at}`);
@@ -92,7 +92,7 @@ describe("what the Secret asks for", () => {
     const text = `shop/store@${at}`;
     write(text);
     await look();
-    inbox.markRecorded(inbox.requestsOf({ ref }, { isLeft: false }), clock.now());
+    inbox.markRecorded(inbox.requestsOf({ ref }, { ignoresAnnotation: false }), clock.now());
     write("");
     await look();
     write(text);
@@ -118,7 +118,7 @@ describe("what the Secret asks for", () => {
     const text = `shop/store@${new Date(clock.now() + 10).toISOString()}`;
     write(text);
     await look();
-    const [requests, weighedAt] = [inbox.requestsOf({ ref }, { isLeft: false }), clock.now()];
+    const [requests, weighedAt] = [inbox.requestsOf({ ref }, { ignoresAnnotation: false }), clock.now()];
     clock.advance(10);
     inbox.markRecorded(requests, weighedAt);
     await look();
@@ -130,7 +130,7 @@ describe("what the Secret asks for", () => {
     const soon = new Date(clock.now() + 60_000).toISOString();
     write(`shop/store@${soon}`);
     await look();
-    inbox.markRecorded(inbox.requestsOf({ ref }, { isLeft: false }), clock.now());
+    inbox.markRecorded(inbox.requestsOf({ ref }, { ignoresAnnotation: false }), clock.now());
     await look();
     expect([enqueued, annotations()[deletionAnnotation]]).toEqual([[], `shop/store@${soon}`]);
     clock.advance(60_000);
@@ -167,19 +167,21 @@ describe("what a Project's annotation asks for", () => {
   it("is its own data, also after it was taken; nothing where another installation looks after the Project", () => {
     const { inbox, clock } = world();
     const objects = { ref, project: project(`all@${at}`) };
-    inbox.markRecorded(inbox.requestsOf(objects, { isLeft: false }), clock.now());
-    expect(inbox.requestsOf(objects, { isLeft: false })).toMatchObject([{ text: `all@${at}`, project: ref }]);
-    expect(inbox.requestsOf(objects, { isLeft: true })).toEqual([]);
+    inbox.markRecorded(inbox.requestsOf(objects, { ignoresAnnotation: false }), clock.now());
+    expect(inbox.requestsOf(objects, { ignoresAnnotation: false })).toMatchObject([
+      { text: `all@${at}`, project: ref },
+    ]);
+    expect(inbox.requestsOf(objects, { ignoresAnnotation: true })).toEqual([]);
   });
 
   it("means nothing whose time an earlier version dropped, where it is older than this leader: that may have been kept since", () => {
     const { inbox, clock } = world();
     const meant = (time: string) =>
       inbox
-        .requestsOf({ ref, project: project(`all@${time}`) }, { isLeft: false })
+        .requestsOf({ ref, project: project(`all@${time}`) }, { ignoresAnnotation: false })
         .map((request) => isMeant(books, request));
     const dated = { ...books, retainedAt: at };
-    const [old] = inbox.requestsOf({ ref, project: project(`all@${at}`) }, { isLeft: false });
+    const [old] = inbox.requestsOf({ ref, project: project(`all@${at}`) }, { ignoresAnnotation: false });
     expect([meant(at), old && isMeant(dated, old)]).toEqual([[false], true]);
     clock.advance(1_000);
     expect(meant(new Date(clock.now()).toISOString())).toEqual([true]);
@@ -187,7 +189,7 @@ describe("what a Project's annotation asks for", () => {
 
   it("is told of once where it can't be read", () => {
     const { inbox, faults, clock } = world();
-    const look = (text: string) => inbox.requestsOf({ ref, project: project(text) }, { isLeft: false });
+    const look = (text: string) => inbox.requestsOf({ ref, project: project(text) }, { ignoresAnnotation: false });
     // Each time as the watch has it after another write of its status.
     for (let time = 0; time < 3; time += 1) {
       expect(look("books")).toEqual([]);

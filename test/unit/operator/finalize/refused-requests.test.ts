@@ -46,6 +46,12 @@ describe("a request that was of the future when it was seen", () => {
     ]);
   });
 
+  it("stays refused where a step does not read the annotation", () => {
+    const kept = keptUnder(inTwoHours);
+    const unread = look(kept, "", now + 2 * hour, { ignoresAnnotation: true });
+    expect(look(unread, inTwoHours, now + 3 * hour).entries[0]?.purgeFromRevision).toBeUndefined();
+  });
+
   it("stands in no other's way, and is forgotten once it is gone from the annotation", () => {
     const kept = keptUnder(inTwoHours);
     expect(look(kept, `${inTwoHours} all@2026-11-23T13:30:00Z`, now + 3 * hour).entries[0]?.purgeFromRevision).toBe(0);
