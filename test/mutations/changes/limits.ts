@@ -23,6 +23,14 @@ export const limitMutations: readonly Mutation[] = [
     caughtBy: ["test/http/object-size.test.ts"],
   },
   {
+    name: "share-waited-for-while-redis-hangs",
+    harm: "While Redis hangs, a request waits for its project's share until a command of another one times out, longer than is documented",
+    file: "dataplane/admission/fair-share.ts",
+    find: "this.#refuseOnTime(since);",
+    replace: "",
+    caughtBy: ["test/unit/dataplane/admission/fair-share.test.ts"],
+  },
+  {
     name: "large-page-read-at-once",
     harm: "A page of large objects makes Redis stand still for every project, until other projects hear that the store is away",
     file: `${scripts}/parts/read-texts.lua`,
