@@ -46,7 +46,7 @@ export interface ScannedPage extends Page {
   readonly next?: Cursor;
 }
 
-/** The turns that all scans of one process share. */
+/** The turns that all scans, long pages and long namings of candidates of one process share. */
 export function createScanSemaphore(): Semaphore {
   return createSemaphore({ concurrency, maxWaiting, refusal: busy });
 }
@@ -124,7 +124,7 @@ async function evaluateEach(batch: readonly string[], onText: (text: string) => 
 }
 
 function busy(): Problem {
-  return new Problem("query_busy", "Too many lists are being sorted or filtered without an index; try again", {
+  return new Problem("query_busy", "Too many large lists are in progress; try again", {
     headers: { "Retry-After": "2" },
   });
 }

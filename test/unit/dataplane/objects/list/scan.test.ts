@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { systemClock } from "../../../../../core/clock.ts";
 import { Problem } from "../../../../../core/errors/problem.ts";
 import { createSemaphore, type Semaphore } from "../../../../../core/semaphore.ts";
-import { scanObjects } from "../../../../../dataplane/objects/list/scan.ts";
+import { createScanSemaphore, scanObjects } from "../../../../../dataplane/objects/list/scan.ts";
 import { createObjectIds } from "../../../../../dataplane/objects/object-ids.ts";
 import { createEmbeddedStore } from "../../../../../dataplane/store/embedded/embedded-store.ts";
 import type { Store } from "../../../../../dataplane/store/port.ts";
@@ -147,4 +147,13 @@ describe("a scan that reads much", () => {
     running = false;
     expect(others).toBeGreaterThan(1);
   });
+});
+
+it("the refusal says what is true of scans, long pages and ids named by an index", async () => {
+  const semaphore = createScanSemaphore();
+  const waiting = Array.from({ length: 35 }, () => semaphore.acquire("default/shop"));
+  const message = "Too many large lists are in progress; try again";
+  await expect(waiting.at(-1)).rejects.toMatchObject({ code: "query_busy", message });
+  for (const _ of waiting.slice(1)) semaphore.release();
+  await Promise.all(waiting.slice(0, -1));
 });
