@@ -60,13 +60,13 @@ describe("a scan of more than it keeps", () => {
 });
 
 describe("a scan says which limit it gave up at", () => {
-  async function* batches(count: number, pad: number) {
+  async function* batches(count: number, pad: string) {
     const batch = 100;
     for (let made = 0; made < count; made += batch) {
-      yield Array.from({ length: batch }, (_, n) => `{"id":"${newId().id}","n":${n},"pad":"${"x".repeat(pad)}"}`);
+      yield Array.from({ length: batch }, (_, n) => `{"id":"${newId().id}","n":${n},"pad":"${pad}"}`);
     }
   }
-  const excessOf = async (count: number, pad: number, limit: number) => {
+  const excessOf = async (count: number, pad: string, limit: number) => {
     const collection = { project, resource: "any" };
     const order = { keys: [{ name: "n", path: ["n"], descending: false }], descending: false };
     const page = { offset: 0, limit, counted: true, semaphore: oneTurn() };
@@ -75,10 +75,18 @@ describe("a scan says which limit it gave up at", () => {
   };
 
   it("of objects, of bytes read, and of bytes kept for the page", async () => {
-    expect(await excessOf(10_000, 1, 10)).toBe(10);
-    expect(await excessOf(10_100, 1, 10)).toBe("objects");
-    expect(await excessOf(4_000, 20_000, 10)).toBe("bytes_read");
-    expect(await excessOf(2_000, 20_000, 1_000)).toBe("bytes_kept");
+    expect(await excessOf(10_000, "x", 10)).toBe(10);
+    expect(await excessOf(10_100, "x", 10)).toBe("objects");
+    const large = "x".repeat(20_000);
+    expect(await excessOf(4_000, large, 10)).toBe("bytes_read");
+    expect(await excessOf(2_000, large, 1_000)).toBe("bytes_kept");
+  });
+
+  it("of bytes also where a character has several", async () => {
+    const large = "漢".repeat(7_000);
+    expect(await excessOf(3_000, large, 10)).toBe(10);
+    expect(await excessOf(4_000, large, 10)).toBe("bytes_read");
+    expect(await excessOf(2_000, large, 1_000)).toBe("bytes_kept");
   });
 });
 
