@@ -29,7 +29,7 @@ export const answerMutations: readonly Mutation[] = [
   },
   {
     name: "left-client-waited-for",
-    harm: "A write whose client left while its rates were charged is never logged nor counted, and is kept in memory for good",
+    harm: "A write whose client left while its rates were charged is never logged nor counted",
     file: "dataplane/http/read-body.ts",
     find: "if (message.destroyed) {",
     replace: "if (message.closed && !message.destroyed) {",
