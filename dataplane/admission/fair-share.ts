@@ -7,6 +7,7 @@
 
 import type { Clock } from "../../core/clock.ts";
 import { Problem } from "../../core/errors/problem.ts";
+import { systemTimers, type Timers } from "../../core/timers.ts";
 import type { LiveProject } from "../config/directory.ts";
 
 export interface FairShareLimiter {
@@ -50,7 +51,7 @@ interface QueuedRequest {
   readonly reject: (error: Problem) => void;
 }
 
-export function createFairShareLimiter(clock: Clock): FairShareLimiter {
+export function createFairShareLimiter(clock: Clock, timers: Timers = systemTimers): FairShareLimiter {
   // By the live project: a new configuration has a new limiter, and the slots in use of the former one are bounded.
   const limiters = new WeakMap<LiveProject, Limiter>();
   const presence = createPresence(clock);
@@ -58,7 +59,7 @@ export function createFairShareLimiter(clock: Clock): FairShareLimiter {
     of(project) {
       let limiter = limiters.get(project);
       if (limiter === undefined) {
-        limiter = new Limiter(clock, presence);
+        limiter = new Limiter({ clock, timers, presence });
         limiters.set(project, limiter);
       }
       return limiter;
@@ -91,17 +92,27 @@ function createPresence(clock: Clock): Presence {
   };
 }
 
+interface LimiterDeps {
+  readonly clock: Clock;
+  readonly timers: Timers;
+  readonly presence: Presence;
+}
+
 class Limiter implements ProjectLimiter {
   readonly #clock: Clock;
+  readonly #timers: Timers;
   readonly #presence: Presence;
   readonly #queue: QueuedRequest[] = [];
   /** Weight of the slots that were acquired and not released. */
   #inUse = 0;
   /** Characters that a response is expected to have whose length is not known beforehand; undefined until the first one. */
   #expectedLength: number | undefined;
+  /** Whether a timer will look at the queue. */
+  #isTimed = false;
 
-  constructor(clock: Clock, presence: Presence) {
+  constructor({ clock, timers, presence }: LimiterDeps) {
     this.#clock = clock;
+    this.#timers = timers;
     this.#presence = presence;
   }
 
@@ -111,7 +122,21 @@ class Limiter implements ProjectLimiter {
     if (this.#queue.length === 0 && this.#hasRoom(weight, responseLength)) return this.#take(weight, responseLength);
     if (this.#queue.length >= maxWaiting) return Promise.reject(busy());
     return new Promise((resolve, reject) => {
-      this.#queue.push({ baseWeight, responseLength, since: this.#clock.monotonic(), resolve, reject });
+      const since = this.#clock.monotonic();
+      this.#queue.push({ baseWeight, responseLength, since, resolve, reject });
+      this.#refuseOnTime(since);
+    });
+  }
+
+  /** While Redis hangs no slot is released, for as long as a command may take: a release alone would refuse too late. */
+  #refuseOnTime(since: number): void {
+    if (this.#isTimed) return;
+    this.#isTimed = true;
+    this.#timers.after(since + maxWaitMs - this.#clock.monotonic(), () => {
+      this.#isTimed = false;
+      this.#admitQueued();
+      const first = this.#queue[0];
+      if (first !== undefined) this.#refuseOnTime(first.since);
     });
   }
 
@@ -135,7 +160,7 @@ class Limiter implements ProjectLimiter {
 
   #admitQueued(): void {
     for (let next = this.#queue[0]; next !== undefined; next = this.#queue[0]) {
-      const late = this.#clock.monotonic() - next.since > maxWaitMs;
+      const late = this.#clock.monotonic() - next.since >= maxWaitMs;
       // Weighed now, by the responses that were sent while it waited.
       const weight = this.#weightOf(next.baseWeight, next.responseLength);
       if (!late && !this.#hasRoom(weight, next.responseLength)) return;

@@ -83,11 +83,6 @@ export function requirePermission(
   if (found !== undefined) throw refusal(project, operation, found);
 }
 
-/** For a write that reveals what is stored: its answer shows it, or its precondition guesses at it. */
-export function requireReadToo(project: ProjectConfig, read: Permission, caller: Caller): void {
-  requirePermission(project, read, "read", caller);
-}
-
 function within(scope: Scope, caller: Caller): Visibility {
   return scope === "All" ? everything : { owner: ownerOf(caller) };
 }

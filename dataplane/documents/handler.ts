@@ -2,7 +2,7 @@
 // what the request brings, take a share of the replica, ask the store.
 
 import type { RootKeyConfig } from "../../core/config/types.ts";
-import { authorizeDocument, type DocumentGrant, requireReadToo } from "../authorize/authorize.ts";
+import { authorizeDocument, type DocumentGrant, requirePermission } from "../authorize/authorize.ts";
 import type { Exchange } from "../http/exchange.ts";
 import type { HttpResponse } from "../http/response.ts";
 import {
@@ -46,7 +46,7 @@ export function planDocument(
   const plan = planOperation(deps, input, target, rootKey.access.read);
   const grant = authorizeDocument(config, rootKey, plan.operation, input.caller);
   // A patch reveals what is there: by its answer, and by its tests.
-  if (input.method === "PATCH") requireReadToo(config, rootKey.access.read, input.caller);
+  if (input.method === "PATCH") requirePermission(config, rootKey.access.read, "read", input.caller);
   return { kind: "document", ...plan, rootKey, grant, document: { project: config, rootKey: rootKey.key } };
 }
 

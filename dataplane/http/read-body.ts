@@ -99,6 +99,11 @@ function collect({ budget, message, refused, onComplete }: ArrivingBody, maxByte
         resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks));
       });
     const onCut = () => refuse(new Problem("invalid_request", "The connection ended before the body was complete"));
+    // The client left while the request waited: a destroyed message reports neither an end nor its close any more.
+    if (message.destroyed) {
+      onCut();
+      return;
+    }
     message.on("data", onData).on("end", onEnd).on("error", onCut).on("close", onCut);
     void refused?.then((error) => refuse(error));
   });

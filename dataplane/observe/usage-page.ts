@@ -97,7 +97,7 @@ function rootKeyTable({ rootKeys }: ProjectUsage): string {
     const refused = ofClass(figures, "4");
     const failed = ofClass(figures, "5");
     return (
-      `<tr><th scope="row" class="wide">${escapeHtml(name)}</th><td>${number(figures.requestsLastHour)}</td>` +
+      `<tr><th scope="row" class="wide">${escapeHtml(name)}</th><td>${number(requestsIn(figures))}</td>` +
       `<td class="warn">${numberOrNothing(refused)}</td><td class="bad">${numberOrNothing(failed)}</td>` +
       `<td>${milliseconds(hourMean(figures))}</td></tr>`
     );
@@ -113,14 +113,19 @@ function requestsOf({ statuses }: UsageBucket): number {
   return Object.values(statuses).reduce((sum, count) => sum + count, 0);
 }
 
+/** Of the buckets, as statuses and mean are: the last hour may begin up to five minutes before them. */
+function requestsIn({ buckets }: UsageFigures): number {
+  return buckets.reduce((sum, bucket) => sum + requestsOf(bucket), 0);
+}
+
 function ofClass({ buckets }: UsageFigures, firstDigit: string): number {
   const entries = buckets.flatMap(({ statuses }) => Object.entries(statuses));
   return entries.reduce((sum, [status, count]) => (status.startsWith(firstDigit) ? sum + count : sum), 0);
 }
 
-function hourMean({ buckets }: UsageFigures): number | null {
-  const requests = buckets.reduce((sum, bucket) => sum + requestsOf(bucket), 0);
-  const total = buckets.reduce((sum, bucket) => sum + (bucket.meanMilliseconds ?? 0) * requestsOf(bucket), 0);
+function hourMean(figures: UsageFigures): number | null {
+  const requests = requestsIn(figures);
+  const total = figures.buckets.reduce((sum, bucket) => sum + (bucket.meanMilliseconds ?? 0) * requestsOf(bucket), 0);
   return requests === 0 ? null : total / requests;
 }
 

@@ -4,7 +4,7 @@
 
 import { Problem } from "../../core/errors/problem.ts";
 import type { CanonicalJson } from "../../core/json/canonical.ts";
-import { requireReadToo } from "../authorize/authorize.ts";
+import { requirePermission } from "../authorize/authorize.ts";
 import type { Directory, LiveProject } from "../config/directory.ts";
 import { type Preconditions, preconditionsOf } from "../http/conditional-requests.ts";
 import type { Exchange } from "../http/exchange.ts";
@@ -26,7 +26,9 @@ const noBody: SentBody = Object.freeze({});
 /** The request's preconditions. Refuses a caller who may not read: each 412 would show whether a guess at what is stored is right. */
 export function authorizedPreconditions(plan: OperationPlan, exchange: Exchange): Preconditions | undefined {
   const preconditions = preconditionsOf(exchange.request.headers);
-  if (preconditions !== undefined) requireReadToo(plan.project.config, plan.readPermission, plan.caller);
+  if (preconditions !== undefined) {
+    requirePermission(plan.project.config, plan.readPermission, "read", plan.caller);
+  }
   return preconditions;
 }
 

@@ -49,6 +49,8 @@ async function readSome(
     areWritten: false,
   });
   // What is being purged is not written to: counting it could outlive it.
-  const purged = new Set(unserved.filter(({ isPurged }) => isPurged === true).map(({ name }) => name));
+  const purged = new Set(
+    unserved.filter(({ what, isPurged }) => what === "resource" && isPurged === true).map(({ name }) => name),
+  );
   return { ...read, uncounted: read.uncounted.filter(({ resource }) => !purged.has(resource)) };
 }

@@ -55,8 +55,9 @@ export function createSessionManager(deps: SessionManagerDeps): SessionManager {
   return {
     sessions: (project, caller) => list(deps, project, requireAuthenticated(project, caller)),
     async session(project, caller, id) {
-      const { record, user } = await requireSession(deps, project, requireAuthenticated(project, caller), id);
-      return viewOf(record, user);
+      const found = await findSession(deps, project, requireAuthenticated(project, caller), id);
+      if (found === undefined) throw sessionNotFound("see");
+      return viewOf(found.record, found.user);
     },
     endSession: (project, caller, id) => end(deps, project, requireAuthenticated(project, caller), id),
   };
@@ -101,9 +102,10 @@ async function end(
   // The session that a request comes with may be ended by it, whatever the store says of it.
   let mayEnd = caller.kind === "user" && caller.sessionId === id;
   try {
-    const { record } = await requireSession(deps, project, caller, id);
-    mayEnd ||= isOwn(caller, record) || caller.access === "Write";
-    if (!mayEnd || !(await deps.store.endSession(project.config, id, tokensLive))) throw sessionNotFound();
+    const found = await findSession(deps, project, caller, id);
+    if (found === undefined) throw sessionNotFound("end");
+    mayEnd ||= isOwn(caller, found.record) || caller.access === "Write";
+    if (!mayEnd || !(await deps.store.endSession(project.config, id, tokensLive))) throw sessionNotFound("end");
   } catch (error) {
     if (!mayEnd || !isStoreFailure(error)) throw error;
     // Fails closed: refused here at once, and everywhere as soon as the store takes it.
@@ -115,18 +117,17 @@ async function end(
   deps.observe({ kind: "session_ended", project: project.config });
 }
 
-/** A live session that is the caller's own, or any to Administrators. Throws Problem `not_found`. */
-async function requireSession(
+/** A live session that is the caller's own, or any to Administrators. */
+async function findSession(
   deps: SessionManagerDeps,
   project: LiveProject,
   caller: AuthenticatedCaller,
   id: string,
-): Promise<OfUser> {
+): Promise<OfUser | undefined> {
   const record = await deps.store.session(project.config, id);
-  if (record === undefined || !(caller.role === "Administrators" || isOwn(caller, record))) throw sessionNotFound();
+  if (record === undefined || !(caller.role === "Administrators" || isOwn(caller, record))) return undefined;
   const user = liveValue(await deps.directory.user(project, record.username));
-  if (user === undefined || !isLive(deps, project, { record, user })) throw sessionNotFound();
-  return { record, user };
+  return user !== undefined && isLive(deps, project, { record, user }) ? { record, user } : undefined;
 }
 
 function requireAuthenticated(project: LiveProject, caller: Caller): AuthenticatedCaller {

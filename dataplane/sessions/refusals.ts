@@ -54,8 +54,9 @@ export function loginBusy(): Problem {
   });
 }
 
-export function sessionNotFound(): Problem {
-  return new Problem("not_found", "No session with this id exists, or the caller may not see it");
+/** `wanted` = what the caller asked to do with it. Administrators with the access Read see sessions that they may not end. */
+export function sessionNotFound(wanted: "see" | "end"): Problem {
+  return new Problem("not_found", `No session with this id exists, or the caller may not ${wanted} it`);
 }
 
 /** `cause` decides whether other replicas may know already. */

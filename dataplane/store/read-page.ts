@@ -33,7 +33,7 @@ export interface PageObject {
 /** The texts of the first ids, one at least; undefined where an object is gone. */
 export type ReadTexts = (ids: readonly string[]) => Promise<readonly (string | undefined)[]>;
 
-type Limits = Pick<PageRange, "maxLength" | "beforeMore">;
+type Limits = Pick<PageRange, "maxBytes" | "beforeMore">;
 
 export interface OrderedPage<Found> {
   readonly found: Found;
@@ -43,8 +43,8 @@ export interface OrderedPage<Found> {
 /** A page that changed this often while it was read is put in order by the values that were read last. */
 const maxAttempts = 3;
 
-/** UTF-16 units that a page may have read before the caller is asked whether it may read on. */
-const shortLength = 512 * 1024;
+/** Bytes that a page may have read before the caller is asked whether it may read on. */
+const shortBytes = 512 * 1024;
 
 /** `find` answers with undefined where no index is ready. */
 export async function readOrderedPage<Found extends FoundPage>(
@@ -80,16 +80,16 @@ function once(wait: () => Promise<void>): () => Promise<void> {
 async function readObjects(
   { objects = [], ids, asked }: FoundPage,
   readTexts: ReadTexts,
-  { maxLength = Number.POSITIVE_INFINITY, beforeMore }: Limits,
+  { maxBytes = Number.POSITIVE_INFINITY, beforeMore }: Limits,
 ): Promise<{ readonly objects: readonly PageObject[]; readonly isCut: boolean }> {
   const read = [...objects];
   const isShown = shownBy(asked);
-  let length = 0;
-  for (const { text } of objects) length += text.length;
+  let bytes = 0;
+  for (const { text } of objects) bytes += Buffer.byteLength(text);
   let rest = ids;
   let mayReadOn = false;
-  while (rest.length > 0 && length <= maxLength) {
-    if (!mayReadOn && length > shortLength) {
+  while (rest.length > 0 && bytes <= maxBytes) {
+    if (!mayReadOn && bytes > shortBytes) {
       await beforeMore?.();
       mayReadOn = true;
     }
@@ -97,11 +97,11 @@ async function readObjects(
     for (const [at, text] of texts.entries()) {
       if (text === undefined || !isShown(text)) continue;
       read.push({ id: rest[at] as string, text });
-      length += text.length;
+      bytes += Buffer.byteLength(text);
     }
     rest = rest.slice(texts.length);
   }
-  return { objects: read, isCut: length > maxLength };
+  return { objects: read, isCut: bytes > maxBytes };
 }
 
 function pageOf({ count }: FoundPage, objects: readonly PageObject[], isCut: boolean): Page {

@@ -6,7 +6,7 @@ import { systemClock } from "../../core/clock.ts";
 import { createEmbeddedStore } from "../../dataplane/store/embedded/embedded-store.ts";
 import type { Store } from "../../dataplane/store/port.ts";
 import { send } from "../support/http/http-client.ts";
-import { apikey, project, withKey, withRootKey } from "../support/http/projects.ts";
+import { apikey, changed, project, withKey, withLimits, withRootKey } from "../support/http/projects.ts";
 import { openRaw, parseReplies, type RawReply, sendRaw } from "../support/http/raw-http.ts";
 import { expectProblem } from "../support/http/replies.ts";
 import { describeServed, type Served, serveFrom } from "../support/http/served.ts";
@@ -311,4 +311,37 @@ it("a write whose body is followed by garbage, piece after piece, is answered fi
   expect(warnings).toEqual([]);
   process.off("warning", onWarning);
   await real.close();
+});
+
+describeServed("a whole body whose client leaves while its request waits for the store", (serve) => {
+  const rated = withLimits({ rate: { project: { requestsPerSecond: 100, burst: 100 } } });
+
+  it.each([
+    ["of a known length", { lines: ["Content-Length: 1"] }, "1"],
+    ["in chunks", { lines: ["Transfer-Encoding: chunked"] }, chunk("1") + chunk("")],
+  ])("%s is logged and counted", async (_, request, body) => {
+    const served = await serve(changed(shop, rated));
+    const asked = Promise.withResolvers<void>();
+    const answered = Promise.withResolvers<void>();
+    const { drawTokens } = served.store;
+    Object.assign(served.store, {
+      drawTokens: async (...given: Parameters<Store["drawTokens"]>) => {
+        asked.resolve();
+        await answered.promise;
+        return await drawTokens(...given);
+      },
+    });
+    const connection = openRaw(served.origin);
+    connection.write(head(served, request) + body);
+    await asked.promise;
+    connection.destroy();
+    // Requests of their own connections, so that the server has seen the other one close.
+    for (let n = 0; n < 3; n += 1) await send(served.adminUrl, "/metrics");
+    answered.resolve();
+    await eventually(async () => {
+      const { text } = await send(served.adminUrl, "/metrics");
+      expect(text).toMatch(/^jsonplane_kv_requests_total\{[^}]*root_key="doc"[^}]*\} 1$/m);
+    });
+    expect(logged(served).filter(({ message }) => message === "Request")).toHaveLength(1);
+  });
 });

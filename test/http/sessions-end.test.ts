@@ -140,7 +140,9 @@ describeServedOnBothStores("the sessions of a project", (serve) => {
   it("are 404 to end for other users, other keys and administrators with Read", async () => {
     const auditor = await login(served, "auditor");
     for (const as of [bearer(bob.access_token), apikey("users"), apikey("auditors"), bearer(auditor.access_token)]) {
-      expect(outcome(await end(alice, as))).toEqual([404, "not_found"]);
+      const reply = await end(alice, as);
+      expect(outcome(reply)).toEqual([404, "not_found"]);
+      expect(reply.json().detail).toBe("No session with this id exists, or the caller may not end it");
     }
     expect((await ask(alice.access_token)).status).toBe(200);
   });
@@ -151,6 +153,7 @@ describeServedOnBothStores("the sessions of a project", (serve) => {
       for (const method of ["GET", "DELETE"]) {
         const reply = await served.send(`/sessions/${id}`, { method, as: apikey("admins") });
         expect(outcome(reply)).toEqual([404, "not_found"]);
+        expect(reply.json().detail).toContain(method === "GET" ? "may not see it" : "may not end it");
       }
       expect((await seen(apikey("admins"))).length).toBe(2);
     },

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { soloLimit } from "../../dataplane/admission/fair-share.ts";
 import { maxWaitingLength as answersWaiting, maxHeldBytes } from "../../dataplane/admission/memory-budgets.ts";
-import { pageLength } from "../../dataplane/objects/list/request.ts";
+import { pageBytes } from "../../dataplane/objects/list/request.ts";
 import { scanBytes } from "../../dataplane/objects/list/scan.ts";
 import { root } from "../../tools/read-crds.ts";
 import { growsAtMost, memoryLimit } from "../support/fleet/attacked-replica.ts";
@@ -28,7 +28,7 @@ describe("docs/security.md", () => {
     expect(text).toContain(`less than ${mebibytes(growsAtMost)}`);
     expect(text).toContain(`${mebibytes(answersWaiting)} of answers`);
     expect(text).toContain(`${mebibytes(maxHeldBytes)} in memory`);
-    expect(text).toContain(`${mebibytes(pageLength)} a page, ${mebibytes(scanBytes)}`);
+    expect(text).toContain(`${mebibytes(pageBytes)} a page, ${mebibytes(scanBytes)}`);
     expect(text).toContain(`up to ${soloLimit} units`);
     // The chart's own.
     const values = await readFile(join(root, "charts/jsonplane/values.yaml"), "utf8");

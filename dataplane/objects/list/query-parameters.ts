@@ -15,7 +15,7 @@ export function queryParameters(query: string): Parameters {
   for (const piece of query.split("&")) {
     if (piece === "") continue;
     const equals = piece.indexOf("=");
-    const name = decode(equals < 0 ? piece : piece.slice(0, equals));
+    const name = decode(encodedName(piece));
     // jQuery and others append `_=<time>` to get past caches.
     if (name === "_") continue;
     if (parameters.has(name)) throw new Problem("invalid_parameter", `\`${name}\` is sent twice; send it once`);
@@ -24,8 +24,17 @@ export function queryParameters(query: string): Parameters {
   return parameters;
 }
 
+function encodedName(piece: string): string {
+  const equals = piece.indexOf("=");
+  return equals < 0 ? piece : piece.slice(0, equals);
+}
+
+function tryDecode(text: string): string | undefined {
+  return percentDecoded(text.replaceAll("+", " "));
+}
+
 function decode(text: string): string {
-  const decoded = percentDecoded(text.replaceAll("+", " "));
+  const decoded = tryDecode(text);
   if (decoded !== undefined) return decoded;
   throw new Problem("invalid_parameter", "The query is not percent-encoded UTF-8; write `%25` for a percent sign");
 }
@@ -61,7 +70,8 @@ export function chosenFields(text: string | undefined, schema: CompiledSchema): 
 
 /** For a request for one object, which ignores all other parameters. */
 export function chosenFieldsOf(query: string, schema: CompiledSchema): Selection | undefined {
-  return query.includes("fields") ? chosenFields(queryParameters(query).get("_fields"), schema) : undefined;
+  const isSent = query.split("&").some((piece) => tryDecode(encodedName(piece)) === "_fields");
+  return isSent ? chosenFields(queryParameters(query).get("_fields"), schema) : undefined;
 }
 
 function pathOfChosen(name: string, schema: CompiledSchema): readonly string[] {

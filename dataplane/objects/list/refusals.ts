@@ -5,7 +5,7 @@ import { Problem } from "../../../core/errors/problem.ts";
 import type { Condition } from "./conditions.ts";
 import type { ListQuery } from "./query.ts";
 import { constraintsOf, effectiveKeys, type FieldConstraints, fieldsOf } from "./query-plan.ts";
-import { type Excess, keptLength, scanBytes, scanLimit } from "./scan.ts";
+import { type Excess, keptBytes, scanBytes, scanLimit } from "./scan.ts";
 
 /** Fields that one index can have. */
 const maxIndexFields = 2;
@@ -40,8 +40,8 @@ function detailOf(excess: Excess, { query, conditions, indexes }: RefusedList, i
 function keptTooMuch({ offset }: ListQuery): string {
   const smaller = "ask for fewer with a smaller `_limit`";
   return offset === 0
-    ? `The objects of this page have more than ${inMebibytes(keptLength)}; ${smaller}`
-    : `The objects of this page and before it have more than ${inMebibytes(keptLength)}; ${smaller}, or page by \`_cursor=\``;
+    ? `The objects of this page have more than ${inMebibytes(keptBytes)}; ${smaller}`
+    : `The objects of this page and before it have more than ${inMebibytes(keptBytes)}; ${smaller}, or page by \`_cursor=\``;
 }
 
 function inMebibytes(bytes: number): string {

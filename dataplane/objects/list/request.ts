@@ -38,12 +38,12 @@ export interface ListPage extends Page {
 }
 
 /**
- * Characters of a page's objects. One is in memory four times on its way: as the store's reply, its texts, their join, and the bytes
+ * Bytes of a page's objects. One is in memory four times on its way: as the store's reply, its texts, their join, and the bytes
  * that are sent. Two of 64 MiB took a replica beyond the memory that the chart gives it.
  */
-export const pageLength = 16 * 1024 * 1024;
+export const pageBytes = 16 * 1024 * 1024;
 
 export function rangeOf({ plan, beforeMore }: RunningList): PageRange {
   const { offset, limit, order } = plan.query;
-  return { offset, limit, descending: order.descending, maxLength: pageLength, beforeMore };
+  return { offset, limit, descending: order.descending, maxBytes: pageBytes, beforeMore };
 }

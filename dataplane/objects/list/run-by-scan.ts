@@ -5,8 +5,8 @@ import { keyOfProject } from "../../../core/config/config-keys.ts";
 import type { Cursor } from "./cursor.ts";
 import { constraintsOf, type IndexPlan, type IndexScan } from "./query-plan.ts";
 import { indexBuilding, tooExpensive } from "./refusals.ts";
-import { type ListPage, pageLength, type RunningList } from "./request.ts";
-import { scanLimit, scanObjects } from "./scan.ts";
+import { type ListPage, pageBytes, type RunningList } from "./request.ts";
+import { bytesOf, scanLimit, scanObjects } from "./scan.ts";
 import { cursorOf } from "./scan-position.ts";
 import type { Order } from "./sort.ts";
 
@@ -15,8 +15,8 @@ const maxCountedIndexes = 4;
 const onlyCount = { offset: 0, limit: 0, descending: false } as const;
 /** Candidates that are named without a permit of the semaphore. */
 const freeCandidates = 2_000;
-/** Characters of a page that are read without one, as of pages by an index. */
-const freeLength = 1024 * 1024;
+/** Bytes of a page that are read without one, as many as of pages by an index. */
+const freePageBytes = 512 * 1024;
 
 export async function listByScan(list: RunningList, indexPlan: IndexPlan): Promise<ListPage> {
   const { store, collection, indexes, plan } = list;
@@ -139,16 +139,16 @@ function countPassed(ordered: readonly string[], after: Cursor | undefined, { de
 
 async function readPage({ store, collection, beforeMore }: RunningList, ids: readonly string[]) {
   const texts: string[] = [];
-  let length = 0;
+  let bytes = 0;
   let hasPermit = false;
   for await (const batch of store.readObjects(collection, ids)) {
     texts.push(...batch);
-    length += batch.reduce((sum, text) => sum + text.length, 0);
-    if (length > pageLength) break;
-    if (length > freeLength && !hasPermit) {
+    bytes += bytesOf(batch);
+    if (bytes > pageBytes) break;
+    if (bytes > freePageBytes && !hasPermit) {
       hasPermit = true;
       await beforeMore();
     }
   }
-  return { texts, isCut: length > pageLength };
+  return { texts, isCut: bytes > pageBytes };
 }

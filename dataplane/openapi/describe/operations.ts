@@ -265,7 +265,9 @@ export interface FixedEntry extends Omit<OperationEntry, "operation" | "needs" |
   readonly parameters?: readonly string[];
 }
 
-const session = "Who may: the session's owner, and callers with the role Administrators.";
+const seesSession = "Who may: the session's owner, and callers with the role Administrators.";
+const endsSession =
+  "Who may: the session's owner, and callers with the role Administrators and the access level Write.";
 const caller: readonly JsonObject[] = [{ bearer: [] }, { apikey: [] }];
 
 export const fixedOperations: readonly FixedEntry[] = [
@@ -305,7 +307,7 @@ export const fixedOperations: readonly FixedEntry[] = [
     method: "get",
     name: "read",
     summary: "Read a session",
-    description: session,
+    description: seesSession,
     security: caller,
     parameters: ["SessionId"],
     answers: [{ status: 200, description: "The session.", shape: "Session" }],
@@ -316,7 +318,7 @@ export const fixedOperations: readonly FixedEntry[] = [
     method: "delete",
     name: "end",
     summary: "Log out",
-    description: `${session} Its tokens stop working on every server, usually within a second.`,
+    description: `${endsSession} Its tokens stop working on every server, usually within a second.`,
     security: caller,
     parameters: ["SessionId"],
     answers: [removed],

@@ -68,7 +68,10 @@ export interface DocumentWrites {
   ): Promise<DocumentWrite>;
   /** Replaces a value; adds a missing last key of an object when `mayCreate`. An empty path replaces the whole value. */
   putAt(document: DocumentRef, path: Path, text: string, limits: PutLimits): Promise<DocumentWrite>;
-  /** Removes a key or an array element; everything that is missing is `not_found`. `path` is never empty. */
+  /**
+   * Removes a key or an array element. `missing_document` where nothing is stored, `invalid_index` where the last segment is no index of its
+   * array, `not_found` for all else that is missing. `path` is never empty.
+   */
   removeAt(
     document: DocumentRef,
     path: Path,

@@ -8,8 +8,8 @@ export interface PageRange {
   readonly offset: number;
   readonly limit: number;
   readonly descending: boolean;
-  /** A page whose texts are longer together, in UTF-16 units, is cut short and says so; absent = however long. */
-  readonly maxLength?: number;
+  /** A page whose texts have more bytes together is cut short and says so; absent = however many. */
+  readonly maxBytes?: number;
   /** Awaited before a store that reads a long page in parts reads on; what it throws ends the page. */
   readonly beforeMore?: () => Promise<void>;
 }
@@ -19,7 +19,7 @@ export interface Page {
   readonly count: number;
   /** Served texts, in order. */
   readonly texts: readonly string[];
-  /** True when `maxLength` kept objects out of it. */
+  /** True when `maxBytes` kept objects out of it. */
   readonly isCut?: boolean;
 }
 
@@ -45,7 +45,7 @@ export interface Position {
   readonly id: string;
 }
 
-export interface KeysetRange extends Pick<PageRange, "limit" | "descending" | "maxLength" | "beforeMore"> {
+export interface KeysetRange extends Pick<PageRange, "limit" | "descending" | "maxBytes" | "beforeMore"> {
   /** Goes on behind it; absent = from the start. */
   readonly after?: Position;
   /** Whether `count` is wanted; it is 0 otherwise. */

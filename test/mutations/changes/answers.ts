@@ -28,6 +28,14 @@ export const answerMutations: readonly Mutation[] = [
     caughtBy: ["test/http/lists-large.test.ts"],
   },
   {
+    name: "left-client-waited-for",
+    harm: "A write whose client left while its rates were charged is never logged nor counted",
+    file: "dataplane/http/read-body.ts",
+    find: "if (message.destroyed) {",
+    replace: "if (message.closed && !message.destroyed) {",
+    caughtBy: ["test/http/body-transfer.test.ts"],
+  },
+  {
     name: "lost-race-told-as-an-outage",
     harm: "A client whose write lost against others reads that the store can't be reached, and the alert of an outage fires",
     file: "dataplane/store/redis/objects.ts",

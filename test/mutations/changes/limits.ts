@@ -23,6 +23,22 @@ export const limitMutations: readonly Mutation[] = [
     caughtBy: ["test/http/object-size.test.ts"],
   },
   {
+    name: "list-bounded-by-characters",
+    harm: "A scan of non-ASCII text reads and keeps up to three times the documented bytes",
+    file: "dataplane/objects/list/scan.ts",
+    find: "return texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0);",
+    replace: "return texts.reduce((sum, text) => sum + text.length, 0);",
+    caughtBy: ["test/unit/dataplane/objects/list/scan.test.ts"],
+  },
+  {
+    name: "share-waited-for-while-redis-hangs",
+    harm: "While Redis hangs, a request waits for its project's share until a command of another one times out, longer than is documented",
+    file: "dataplane/admission/fair-share.ts",
+    find: "this.#refuseOnTime(since);",
+    replace: "",
+    caughtBy: ["test/unit/dataplane/admission/fair-share.test.ts"],
+  },
+  {
     name: "large-page-read-at-once",
     harm: "A page of large objects makes Redis stand still for every project, until other projects hear that the store is away",
     file: `${scripts}/parts/read-texts.lua`,

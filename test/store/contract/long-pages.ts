@@ -66,11 +66,20 @@ export function describeLongPages(name: string, make: MakeStore): void {
       });
 
       it(`${way}: are cut where they get too long, and nothing is read beyond`, async () => {
-        const cut = (await read(subject().store, collection, { ...range, maxLength: 2_500_000 })) as {
+        const cut = (await read(subject().store, collection, { ...range, maxBytes: 2_500_000 })) as {
           texts: readonly string[];
         };
         expect(cut).toMatchObject({ count: 6, isCut: true });
         expect(cut.texts.length).toBeLessThanOrEqual(5);
+      });
+
+      it(`${way}: are cut by their bytes, of which a character may have several`, async () => {
+        const { store } = subject();
+        const other = freshCollection();
+        await store.declareIndexes(other, [{ name: "n", path: ["n"] }], 1);
+        await store.create(other, objectOf(1, { n: "1", x: JSON.stringify("漢".repeat(1_000)) }), plenty);
+        expect(await read(store, other, { ...range, maxBytes: 2_900 })).toMatchObject({ isCut: true });
+        expect(await read(store, other, { ...range, maxBytes: 3_500 })).not.toMatchObject({ isCut: true });
       });
     }
 

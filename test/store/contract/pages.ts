@@ -243,10 +243,10 @@ function describeLargePages(subject: Subject): void {
     const range = { offset: 0, limit: 100, descending: false };
     expect(idsIn((await store.pageByCreation(collection, {}, range)).texts)).toEqual(ids);
     expect(await idsOf(store, collection, undefined, { index: "n" })).toEqual(ids);
-    const cut = await store.pageByCreation(collection, {}, { ...range, maxLength: 2_000_000 });
+    const cut = await store.pageByCreation(collection, {}, { ...range, maxBytes: 2_000_000 });
     expect(cut).toMatchObject({ count: 12, isCut: true });
     expect(cut.texts.length).toBeLessThan(12);
-    const whole = await store.pageByField(collection, {}, { index: "n" }, { ...range, maxLength: 4_000_000 });
+    const whole = await store.pageByField(collection, {}, { index: "n" }, { ...range, maxBytes: 4_000_000 });
     expect(whole).not.toHaveProperty("isCut");
     let seen: string[] = [];
     for await (const batch of store.scan(collection, {})) {

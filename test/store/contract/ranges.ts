@@ -211,10 +211,10 @@ function describeReading(subject: Subject): void {
     const range = { limit: 8, descending: false, counted: true };
     const whole = await store.pageAfter(collection, {}, query, range);
     expect("texts" in whole && idsIn(whole.texts)).toEqual([0, 1, 2, 3, 4, 5, 6, 7].map(idOf));
-    expect(await store.pageAfter(collection, {}, query, { ...range, maxLength: 1_000_000 })).toMatchObject({
+    expect(await store.pageAfter(collection, {}, query, { ...range, maxBytes: 1_000_000 })).toMatchObject({
       isCut: true,
     });
-    const page = { offset: 1, limit: 8, descending: true, maxLength: 1_000_000 };
+    const page = { offset: 1, limit: 8, descending: true, maxBytes: 1_000_000 };
     expect(await store.pageByField(collection, {}, query, page)).toMatchObject({ count: 8, isCut: true });
   });
 }

@@ -12,6 +12,7 @@ import {
 } from "../../../../dataplane/admission/fair-share.ts";
 import type { LiveProject } from "../../../../dataplane/config/directory.ts";
 import { type ManualClock, manualClock } from "../../../support/time/manual-clock.ts";
+import { manualTime } from "../../../support/time/manual-time.ts";
 
 let clock: ManualClock;
 let limiter: FairShareLimiter;
@@ -156,5 +157,29 @@ describe("a project's share of a replica", () => {
     acquired[0]?.release(0);
     for (const wait of late) await expect(wait).rejects.toMatchObject({ code: "project_busy" });
     await waiting[0];
+  });
+
+  it("refuses on time who has waited too long, also while nothing ends, and asks for one timer at once", async () => {
+    const time = manualTime();
+    loud = createFairShareLimiter(time.clock, time.timers).of({} as LiveProject);
+    const outcomes: string[] = [];
+    const note = ({ waiting }: { readonly waiting: readonly Promise<Slot>[] }, name: string) => {
+      for (const wait of waiting) wait.catch(({ code }) => outcomes.push(`${name}: ${code}`));
+    };
+    acquire(loud, contendedLimit);
+    expect(time.waiting()).toBe(0);
+    note(acquire(loud, 2), "first");
+    await time.advance(500);
+    note(acquire(loud, 1), "second");
+    expect(time.waiting()).toBe(1);
+    await time.advance(maxWaitMs - 501);
+    expect(outcomes).toEqual([]);
+    await time.advance(1);
+    expect(outcomes).toEqual(["first: project_busy", "first: project_busy"]);
+    await time.advance(499);
+    expect(outcomes).toHaveLength(2);
+    await time.advance(1);
+    expect(outcomes.at(-1)).toBe("second: project_busy");
+    expect(time.waiting()).toBe(0);
   });
 });

@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
 import { systemClock } from "../../../../core/clock.ts";
+import type { Problem } from "../../../../core/errors/problem.ts";
 import { createFairShareLimiter } from "../../../../dataplane/admission/fair-share.ts";
 import { anonymous } from "../../../../dataplane/authenticate/caller.ts";
 import type { LiveProject } from "../../../../dataplane/config/directory.ts";
@@ -48,3 +49,26 @@ it("decides what a list asks for before it is carried out", () => {
     expect.objectContaining({ code: "invalid_parameter" }),
   );
 });
+
+it.each(["_fields=title", "_fie%6Cds=title", "_=1&_%66ields=title", "x=%zz&_fields=title"])(
+  "reads the fields of one object as a list does, however %s is written",
+  (query) => {
+    const outcomeOf = (path: readonly string[]) => {
+      try {
+        const { fields, list } = planOf(live, path, query);
+        return fields ?? list?.query.fields;
+      } catch (error) {
+        return (error as Problem).code;
+      }
+    };
+    expect(outcomeOf(["api", "books", "1"])).toBeDefined();
+    expect(outcomeOf(["api", "books", "1"])).toEqual(outcomeOf(["api", "books"]));
+  },
+);
+
+it.each(["fields=title", "%zz=title", "a=1&a=2", "x=%zz", "_=_fields"])(
+  "ignores whatever else a request for one object sends: %s",
+  (query) => {
+    expect(planOf(live, ["api", "books", "1"], query).fields).toBeUndefined();
+  },
+);

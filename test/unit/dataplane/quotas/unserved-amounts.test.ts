@@ -57,3 +57,12 @@ it("nor is what is being purged", async () => {
   const { look } = looking({ objects: 1, bytes: 0, isCounted: false }, purged);
   expect((await look()).uncounted).toEqual([]);
 });
+
+it("but a resource is counted whose name a root key has that is being purged", async () => {
+  const unserved: readonly UnservedData[] = [
+    { what: "resource", name: "x" },
+    { what: "rootkey", name: "x", isPurged: true },
+  ];
+  const { look } = looking({ objects: 1, bytes: 0, isCounted: false }, unserved);
+  expect((await look()).uncounted).toMatchObject([{ resource: "x" }]);
+});

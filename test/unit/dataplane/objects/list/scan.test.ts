@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { systemClock } from "../../../../../core/clock.ts";
 import { Problem } from "../../../../../core/errors/problem.ts";
 import { createSemaphore, type Semaphore } from "../../../../../core/semaphore.ts";
-import { scanObjects } from "../../../../../dataplane/objects/list/scan.ts";
+import { createScanSemaphore, scanObjects } from "../../../../../dataplane/objects/list/scan.ts";
 import { createObjectIds } from "../../../../../dataplane/objects/object-ids.ts";
 import { createEmbeddedStore } from "../../../../../dataplane/store/embedded/embedded-store.ts";
 import type { Store } from "../../../../../dataplane/store/port.ts";
@@ -60,13 +60,13 @@ describe("a scan of more than it keeps", () => {
 });
 
 describe("a scan says which limit it gave up at", () => {
-  async function* batches(count: number, pad: number) {
+  async function* batches(count: number, pad: string) {
     const batch = 100;
     for (let made = 0; made < count; made += batch) {
-      yield Array.from({ length: batch }, (_, n) => `{"id":"${newId().id}","n":${n},"pad":"${"x".repeat(pad)}"}`);
+      yield Array.from({ length: batch }, (_, n) => `{"id":"${newId().id}","n":${n},"pad":"${pad}"}`);
     }
   }
-  const excessOf = async (count: number, pad: number, limit: number) => {
+  const excessOf = async (count: number, pad: string, limit: number) => {
     const collection = { project, resource: "any" };
     const order = { keys: [{ name: "n", path: ["n"], descending: false }], descending: false };
     const page = { offset: 0, limit, counted: true, semaphore: oneTurn() };
@@ -75,10 +75,18 @@ describe("a scan says which limit it gave up at", () => {
   };
 
   it("of objects, of bytes read, and of bytes kept for the page", async () => {
-    expect(await excessOf(10_000, 1, 10)).toBe(10);
-    expect(await excessOf(10_100, 1, 10)).toBe("objects");
-    expect(await excessOf(4_000, 20_000, 10)).toBe("bytes_read");
-    expect(await excessOf(2_000, 20_000, 1_000)).toBe("bytes_kept");
+    expect(await excessOf(10_000, "x", 10)).toBe(10);
+    expect(await excessOf(10_100, "x", 10)).toBe("objects");
+    const large = "x".repeat(20_000);
+    expect(await excessOf(4_000, large, 10)).toBe("bytes_read");
+    expect(await excessOf(2_000, large, 1_000)).toBe("bytes_kept");
+  });
+
+  it("of bytes also where a character has several", async () => {
+    const large = "漢".repeat(7_000);
+    expect(await excessOf(3_000, large, 10)).toBe(10);
+    expect(await excessOf(4_000, large, 10)).toBe("bytes_read");
+    expect(await excessOf(2_000, large, 1_000)).toBe("bytes_kept");
   });
 });
 
@@ -147,4 +155,13 @@ describe("a scan that reads much", () => {
     running = false;
     expect(others).toBeGreaterThan(1);
   });
+});
+
+it("the refusal says what is true of scans, long pages and ids named by an index", async () => {
+  const semaphore = createScanSemaphore();
+  const waiting = Array.from({ length: 35 }, () => semaphore.acquire("default/shop"));
+  const message = "Too many large lists are in progress; try again";
+  await expect(waiting.at(-1)).rejects.toMatchObject({ code: "query_busy", message });
+  for (const _ of waiting.slice(1)) semaphore.release();
+  await Promise.all(waiting.slice(0, -1));
 });

@@ -186,6 +186,13 @@ describe("the OpenAPI document of a project", () => {
     expect(await statuses(readOnly, "/api/books/{id}", "delete")).toContain("403");
   });
 
+  it("says who may see a session and who may end one", async () => {
+    const { get, delete: end } = (await documentOf(project("shop"))).paths["/sessions/{id}"] ?? {};
+    const who = "Who may: the session's owner, and callers with the role Administrators";
+    expect(get?.description).toBe(`${who}.`);
+    expect(end?.description).toContain(`${who} and the access level Write.`);
+  });
+
   it("promises of sessions and removed parts no problem that can't occur there", async () => {
     const document = await documentOf(project("shop", withRootKey("doc")));
     const codesOf = (path: string, method: string) => {
