@@ -10,6 +10,8 @@ import type { TestRedisCluster } from "./redis-cluster.ts";
 const slots = 16_384;
 const defaultPause = 30;
 const keysAtOnce = 1_000;
+/** Hundreds, one by one and with a pause after each, would take minutes. */
+const maxSingle = 20;
 /** For how long the other node may not answer. */
 const migrateMs = 30_000;
 
@@ -25,7 +27,7 @@ export function nodeOf({ nodes }: TestRedisCluster, key: string): TestRedis {
 export interface MovePace {
   /** Between two steps; 30 ms by default. */
   readonly pauseMs?: number;
-  /** Keys that go first, one by one; three of them by default. */
+  /** Keys that go first, one by one, the first twenty of them; by default three, whichever they are. */
   readonly first?: (key: string) => boolean;
   /** Awaited once those have gone. */
   readonly between?: () => Promise<void>;
@@ -64,7 +66,7 @@ async function moveKeys(
     const keys = (await source.cluster("GETKEYSINSLOT", slot, keysAtOnce)) as readonly string[];
     if (keys.length === 0) return;
     // One by one first, so that scripts meet keys on both sides.
-    const single = first === undefined ? keys.slice(0, 3) : keys.filter(first);
+    const single = first === undefined ? keys.slice(0, 3) : keys.filter(first).slice(0, maxSingle);
     for (const key of single) {
       await source.call("MIGRATE", to.host, to.port, key, 0, migrateMs);
       await sleep(pauseMs);
