@@ -193,7 +193,7 @@ async function openDataPlane(options: DataPlaneOptions, closers: Closers): Promi
   };
 }
 
-interface CredentialParts {
+interface CredentialDeps {
   readonly store: Store;
   readonly clock: Clock;
   readonly metrics: Metrics;
@@ -203,16 +203,16 @@ interface CredentialParts {
 /** What proves who calls, and the sessions whose tokens it takes. */
 async function createCredentials(
   { directory, publicUrl = "", passwordCost }: DataPlaneOptions,
-  { store, clock, metrics, closers }: CredentialParts,
+  { store, clock, metrics, closers }: CredentialDeps,
 ) {
-  const parts = { directory, store, clock };
+  const deps = { directory, store, clock };
   const authentication = await createAuthentication({
-    ...parts,
+    ...deps,
     issuerOf: ({ config }) => `${publicUrl}/${config.namespace}/${config.name}`,
   });
   closers.push(authentication.close);
   const sessions = await createSessions({
-    ...parts,
+    ...deps,
     authentication,
     observe: metrics.observeAuthentication,
     ...(passwordCost && { passwordCost }),

@@ -32,7 +32,7 @@ export interface UnfinishedWrites<Write extends OfSession> {
   close(): void;
 }
 
-export interface UnfinishedWritesParts<Write> {
+export interface UnfinishedWritesDeps<Write> {
   readonly write: (write: Write) => Promise<unknown>;
   /** Names what keeps a project's sessions (store/ports/sessions.ts). */
   readonly keeperOf: (project: ProjectRef) => string;
@@ -54,9 +54,9 @@ const retryMs = 1_000;
 const maxUnfinished = 10_000;
 
 export function createUnfinishedWrites<Write extends OfSession>(
-  parts: UnfinishedWritesParts<Write>,
+  deps: UnfinishedWritesDeps<Write>,
 ): UnfinishedWrites<Write> {
-  const { keeperOf, timers, monotonic } = parts;
+  const { keeperOf, timers, monotonic } = deps;
   const tasks = createNamedTasks();
   let lines = new Map<string, Line<Write>>();
   let stop: (() => void) | undefined;
@@ -83,7 +83,7 @@ export function createUnfinishedWrites<Write extends OfSession>(
 
   const isOver = async (write: Write): Promise<boolean> => {
     try {
-      await parts.write(write);
+      await deps.write(write);
       return true;
     } catch (error) {
       // Anything else is a defect, which the store's own figures show; another try would end alike.

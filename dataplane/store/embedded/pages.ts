@@ -4,7 +4,7 @@ import type { Candidates, FieldQuery, KeysetRange, ObjectLists, PageRange, Posit
 import type { CollectionRef, Visibility } from "../ports/refs.ts";
 import { type FoundPage, readOrderedPage, readPage } from "../read-page.ts";
 import { createLists, type List } from "./lists.ts";
-import type { ObjectParts } from "./objects.ts";
+import type { ObjectDeps } from "./objects.ts";
 
 type Pages = Omit<ObjectLists, "scan">;
 
@@ -15,7 +15,7 @@ interface FoundKeysetPage extends FoundPage {
 
 const nothing: FoundPage = { count: 0, ids: [], asked: { owner: undefined } };
 
-export function createPages({ database, transactions, collections, texts }: ObjectParts): Pages {
+export function createPages({ database, transactions, collections, texts }: ObjectDeps): Pages {
   const lists = createLists(database, collections);
 
   interface Sought {

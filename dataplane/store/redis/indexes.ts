@@ -17,13 +17,13 @@ const bytesPerStep = 512 * 1024;
 const entriesPerStep = 250;
 const objectsPerStep = 100;
 
-export interface IndexParts {
+export interface IndexDeps {
   readonly scripts: IndexScripts;
   readonly known: KnownIndexes;
 }
 
-export function createIndexes(parts: IndexParts): ObjectIndexes {
-  const { scripts, known } = parts;
+export function createIndexes(deps: IndexDeps): ObjectIndexes {
+  const { scripts, known } = deps;
   // Tells this replica's lock from others'.
   const token = randomToken();
   return {

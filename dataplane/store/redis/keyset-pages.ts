@@ -7,7 +7,7 @@ import { type Asked, readOrderedPage } from "../read-page.ts";
 import { type CollectionKeys, collectionKeys, separator } from "./keys.ts";
 import { idsAfter, type PageStart, positionOf, rangesAfter, wholeRanges } from "./lex-ranges.ts";
 import { pageTexts } from "./page-texts.ts";
-import { asking, idsOf, type PageParts, setOf, withIndex } from "./pages.ts";
+import { asking, idsOf, type PageDeps, setOf, withIndex } from "./pages.ts";
 import type { RangesReply } from "./range-scripts.ts";
 import { neverStale } from "./store-script.ts";
 
@@ -16,14 +16,14 @@ const objectsPerCall = 250;
 
 type KeysetPages = Pick<ObjectLists, "pageAfter" | "candidates" | "readObjects">;
 
-export function createKeysetPages(parts: PageParts): KeysetPages {
-  const { scripts, rangeScripts, known } = parts;
+export function createKeysetPages(deps: PageDeps): KeysetPages {
+  const { scripts, rangeScripts, known } = deps;
   return {
     async pageAfter(collection, { owner }, query, range) {
       const keys = collectionKeys(collection);
       const step = { keys, owner, range };
-      const find = () => (query === undefined ? byCreation(parts, step) : byField(parts, step, query));
-      const read = await readOrderedPage(find, pageTexts(parts, keys), range);
+      const find = () => (query === undefined ? byCreation(deps, step) : byField(deps, step, query));
+      const read = await readOrderedPage(find, pageTexts(deps, keys), range);
       if (read === undefined) return { outcome: "not_ready" };
       const { last } = read.found;
       const page: KeysetPage = read.page;
@@ -60,10 +60,10 @@ interface Step {
 
 type Found = RangesReply & { readonly asked: Asked };
 
-async function byCreation(parts: PageParts, { keys, owner, range }: Step): Promise<Found> {
+async function byCreation(deps: PageDeps, { keys, owner, range }: Step): Promise<Found> {
   const { limit, descending, counted } = range;
   const all = [{ from: "-", to: "+" }];
-  const reply = await parts.rangeScripts.ranges({
+  const reply = await deps.rangeScripts.ranges({
     keys,
     set: idsOf(keys, owner === undefined ? {} : { owner }),
     idIs: "first",
@@ -76,11 +76,11 @@ async function byCreation(parts: PageParts, { keys, owner, range }: Step): Promi
   return { ...neverStale("read-ranges-2", reply), asked: { owner } };
 }
 
-function byField(parts: PageParts, { keys, owner, range }: Step, query: FieldQuery): Promise<Found | undefined> {
+function byField(deps: PageDeps, { keys, owner, range }: Step, query: FieldQuery): Promise<Found | undefined> {
   const { limit, descending, counted } = range;
   const ranges = rangesOf(query);
-  return withIndex(parts.known, keys, query, async ({ version }, index) => {
-    const found = await parts.rangeScripts.ranges({
+  return withIndex(deps.known, keys, query, async ({ version }, index) => {
+    const found = await deps.rangeScripts.ranges({
       keys,
       set: setOf(keys, index, owner),
       version,

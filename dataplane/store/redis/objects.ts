@@ -18,15 +18,15 @@ import { code } from "./store-script.ts";
 /** How long a remove goes on against others that change the same object. */
 const patienceMilliseconds = 2_000;
 
-export interface ObjectParts {
+export interface ObjectDeps {
   readonly joinedReads: JoinedReads;
   readonly scripts: ObjectScripts;
   readonly known: KnownIndexes;
   readonly clock: Clock;
 }
 
-export function createObjects(parts: ObjectParts): ObjectReads & ObjectWrites {
-  const { joinedReads, scripts, known, clock } = parts;
+export function createObjects(deps: ObjectDeps): ObjectReads & ObjectWrites {
+  const { joinedReads, scripts, known, clock } = deps;
   return {
     async create(collection, object, maxObjects) {
       const keys = collectionKeys(collection);
@@ -72,7 +72,7 @@ export function createObjects(parts: ObjectParts): ObjectReads & ObjectWrites {
       for (let attempts = 1; ; attempts += 1) {
         const found = await scripts.read(keys, id, owner);
         if (found === undefined) return false;
-        const result = await removeFound(parts, keys, id, found);
+        const result = await removeFound(deps, keys, id, found);
         if (result !== code.conflict) return result === code.done;
         if (clock.monotonic() > deadline) throw new WriteConflict(`Others keep changing the object ${id}`);
         await sleep(Math.random() * Math.min(attempts, 20));
@@ -82,14 +82,14 @@ export function createObjects(parts: ObjectParts): ObjectReads & ObjectWrites {
       const keys = collectionKeys(collection);
       const found = await scripts.read(keys, id);
       if (found === undefined) return "not_found";
-      const result = found.text === text ? await removeFound(parts, keys, id, found) : code.conflict;
+      const result = found.text === text ? await removeFound(deps, keys, id, found) : code.conflict;
       if (result === code.not_found) return "not_found";
       return result === code.conflict ? "conflict" : "removed";
     },
   };
 }
 
-function removeFound({ scripts, known }: ObjectParts, keys: CollectionKeys, id: string, found: OwnedObject) {
+function removeFound({ scripts, known }: ObjectDeps, keys: CollectionKeys, id: string, found: OwnedObject) {
   return known.withCurrent(keys, async (set) => {
     const entries = entriesOf(set, found.text);
     const call = { keys, version: set.version, previous: sha1(found.text), id, owner: found.owner, entries };

@@ -18,7 +18,7 @@ import { pageTexts } from "./page-texts.ts";
 import type { RangeScripts } from "./range-scripts.ts";
 import { neverStale } from "./store-script.ts";
 
-export interface PageParts {
+export interface PageDeps {
   readonly redisClient: RedisClient;
   readonly joinedReads: JoinedReads;
   readonly scripts: ObjectScripts;
@@ -26,14 +26,14 @@ export interface PageParts {
   readonly known: KnownIndexes;
 }
 
-export function createPages(parts: PageParts): Pick<ObjectLists, "pageByCreation" | "pageByField" | "count" | "scan"> {
-  const { redisClient, scripts, known } = parts;
+export function createPages(deps: PageDeps): Pick<ObjectLists, "pageByCreation" | "pageByField" | "count" | "scan"> {
+  const { redisClient, scripts, known } = deps;
   return {
     async pageByCreation(collection, visible, range) {
       const keys = collectionKeys(collection);
       const reply = await scripts.page({ keys, set: idsOf(keys, visible), idIs: "first", ...range });
       const found = { ...neverStale("read-page-2", reply), asked: { owner: visible.owner } };
-      return await readPage(found, pageTexts(parts, keys), range);
+      return await readPage(found, pageTexts(deps, keys), range);
     },
     async pageByField(collection, { owner }, query, range) {
       const keys = collectionKeys(collection);
@@ -47,10 +47,10 @@ export function createPages(parts: PageParts): Pick<ObjectLists, "pageByCreation
                 idIs: "last",
                 ...range,
               })
-            : await pageOfRanges(parts, { keys, version, index, owner }, query, range);
+            : await pageOfRanges(deps, { keys, version, index, owner }, query, range);
         return asking(found, { owner, by: { query, index } });
       };
-      const read = await readOrderedPage(() => withIndex(known, keys, query, find), pageTexts(parts, keys), range);
+      const read = await readOrderedPage(() => withIndex(known, keys, query, find), pageTexts(deps, keys), range);
       if (read === undefined) return { outcome: "not_ready" };
       return { outcome: "page", ...read.page } satisfies FieldPage;
     },
@@ -104,13 +104,13 @@ interface IndexRead {
   readonly owner: Owner | undefined;
 }
 
-function pageOfRanges(parts: PageParts, read: IndexRead, { ranges = [] }: FieldQuery, range: PageRange) {
+function pageOfRanges(deps: PageDeps, read: IndexRead, { ranges = [] }: FieldQuery, range: PageRange) {
   const { keys, version, index, owner } = read;
   const { offset, limit, descending } = range;
   const counted = wholeRanges(ranges, owner);
   const shown = rangesAfter(ranges, { owner, descending, after: undefined });
   const set = setOf(keys, index, owner);
-  return parts.rangeScripts.ranges({ keys, set, version, idIs: "last", offset, limit, descending, counted, shown });
+  return deps.rangeScripts.ranges({ keys, set, version, idIs: "last", offset, limit, descending, counted, shown });
 }
 
 /** An index's sorted set for those who see all, or one owner's. */

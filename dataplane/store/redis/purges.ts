@@ -13,27 +13,27 @@ import { laterStep } from "./store-script.ts";
 
 const objectsPerCall = 100;
 
-export interface PurgeParts {
+export interface PurgeDeps {
   readonly redisClient: RedisClient;
   readonly indexScripts: IndexScripts;
   readonly purgeScripts: PurgeScripts;
   readonly known: KnownIndexes;
 }
 
-export function createPurges(parts: PurgeParts): CollectionPurges & DocumentPurges {
-  const { purgeScripts } = parts;
+export function createPurges(deps: PurgeDeps): CollectionPurges & DocumentPurges {
+  const { purgeScripts } = deps;
   return {
     collectionIdentity: (collection) => purgeScripts.identifyCollection(collectionKeys(collection)),
-    purge: (collection, identity, batch) => purge(parts, collectionKeys(collection), identity, batch),
+    purge: (collection, identity, batch) => purge(deps, collectionKeys(collection), identity, batch),
     documentIdentity: (document) => purgeScripts.identifyDocument(documentKeys(document)),
     purgeDocument: (document, identity) => purgeScripts.purgeDocument(documentKeys(document), identity),
   };
 }
 
 /** Drops the indexes first, which spares taking every entry out of them. */
-async function purge(parts: PurgeParts, keys: CollectionKeys, identity: string, batch: number): Promise<PurgeStep> {
-  const { redisClient, purgeScripts, known } = parts;
-  if ((await dropIndexes(parts, keys, identity)) === "gone") return "gone";
+async function purge(deps: PurgeDeps, keys: CollectionKeys, identity: string, batch: number): Promise<PurgeStep> {
+  const { redisClient, purgeScripts, known } = deps;
+  if ((await dropIndexes(deps, keys, identity)) === "gone") return "gone";
   const step = async (max: number) => {
     const members = textsOf(await redisClient.read(keys.ids, "ZRANGE", keys.ids, 0, max - 1));
     const objects = members.map((member) => ({ member, ...idAndOwner(member) }));
@@ -52,7 +52,7 @@ async function purge(parts: PurgeParts, keys: CollectionKeys, identity: string, 
 
 /** The version that the script compares is random: one of the named collection is never that of another. */
 async function dropIndexes(
-  { indexScripts, known }: PurgeParts,
+  { indexScripts, known }: PurgeDeps,
   keys: CollectionKeys,
   identity: string,
 ): Promise<"dropped" | "gone"> {

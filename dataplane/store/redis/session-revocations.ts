@@ -24,7 +24,7 @@ export interface SessionRevocations {
   stop(): Promise<void>;
 }
 
-export interface RevocationParts {
+export interface RevocationDeps {
   readonly scripts: Pick<SessionScripts, "revoke" | "remove">;
   readonly redisClient: Pick<RedisClient, "primaries" | "primaryOf">;
   readonly monotonic: () => number;
@@ -50,7 +50,7 @@ export function createSessionRevocations({
   redisClient,
   monotonic,
   onFailure,
-}: RevocationParts): SessionRevocations {
+}: RevocationDeps): SessionRevocations {
   /** Oldest first. */
   const ends = new Map<string, { readonly notedAt: number; readonly writes: readonly RevocationWrite[] }>();
   /** The history that each primary held last. */
