@@ -65,7 +65,7 @@ export interface PipelineWorldOptions {
 /** Keeps nothing: every request is decided anew. */
 export const noPlans: KeptPlans<never> = {
   find: () => undefined,
-  changes: () => 0,
+  generation: () => 0,
   keep: () => undefined,
   forget: () => undefined,
   drop: () => undefined,
