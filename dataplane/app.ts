@@ -11,7 +11,7 @@ import { createLogger, type Fields, type Logger, type LogLevel } from "../core/l
 import type { PasswordCost } from "../core/password/hash-password.ts";
 import { createAnonymousWrites } from "./admission/anonymous-writes.ts";
 import { createFairShareLimiter } from "./admission/fair-share.ts";
-import { withLocalBuckets } from "./admission/local-buckets.ts";
+import { withLocalFallback } from "./admission/local-buckets.ts";
 import { createBodyBudgets, createResponseBudget } from "./admission/memory-budgets.ts";
 import { createRateLimits, type ObserveLimited } from "./admission/rate-limits.ts";
 import { createAuthentication } from "./authenticate/create-authentication.ts";
@@ -223,7 +223,7 @@ async function createCredentials(
 
 /** What both count while a server takes no writes is remembered once. */
 function createLimits(store: Store, clock: Clock, observe: ObserveLimited) {
-  const buckets = withLocalBuckets(store, clock);
+  const buckets = withLocalFallback(store, clock);
   return { anonymousWrites: createAnonymousWrites(buckets), rates: createRateLimits(buckets, clock, observe) };
 }
 

@@ -71,7 +71,9 @@ export async function createAuthentication(deps: AuthenticationDeps): Promise<Au
     nowSeconds: () => Math.floor(clock.now() / 1000),
     ...(maxVerified !== undefined && { maxVerified }),
   });
-  const following = await store.followEndedSessions((sessionId, tokensLive) => ended.add(sessionId, tokensLive));
+  const following = await store.followEndedSessions((sessionId, tokenLifetimeSeconds) =>
+    ended.add(sessionId, tokenLifetimeSeconds),
+  );
 
   const isInTime = ({ validFrom, validUntil }: Proof): boolean => {
     const now = clock.now();

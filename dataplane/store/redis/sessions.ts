@@ -61,7 +61,7 @@ export function createSessions({ scripts, redisClient, clock, sessionRevocations
       }
       return sessions;
     },
-    sessionKeeper: (project) => redisClient.primaryOf(sessionKeys(project).byUser),
+    sessionPrimary: (project) => redisClient.primaryOf(sessionKeys(project).byUser),
     purgeSessions: (project, projectUid, cursor) => scripts.purge({ keys: sessionKeys(project), projectUid, cursor }),
   };
 }

@@ -4,7 +4,7 @@
 import { createLogger } from "../../../core/log/logger.ts";
 import { createAnonymousWrites } from "../../../dataplane/admission/anonymous-writes.ts";
 import { createFairShareLimiter } from "../../../dataplane/admission/fair-share.ts";
-import { withLocalBuckets } from "../../../dataplane/admission/local-buckets.ts";
+import { withLocalFallback } from "../../../dataplane/admission/local-buckets.ts";
 import { createBodyBudgets, createResponseBudget } from "../../../dataplane/admission/memory-budgets.ts";
 import { createRateLimits } from "../../../dataplane/admission/rate-limits.ts";
 import { createAuthentication } from "../../../dataplane/authenticate/create-authentication.ts";
@@ -112,7 +112,7 @@ export async function createPipelineWorld(options: PipelineWorldOptions): Promis
     accessLog: createAccessLog(logger, clock),
     responseBudget,
   });
-  const buckets = withLocalBuckets(store, clock);
+  const buckets = withLocalFallback(store, clock);
   const server = createHttpServer({
     serve: createPipeline({
       store,
