@@ -5,7 +5,7 @@ import type { FastifyInstance } from "fastify";
 import { type Clock, systemClock } from "../core/clock.ts";
 import type { BuildingIndexes } from "../core/config/building-indexes.ts";
 import { keyOfProject } from "../core/config/config-keys.ts";
-import type { FollowedToken } from "../core/http/second-port-access.ts";
+import type { FollowedToken } from "../core/http/admin-port-access.ts";
 import { errorName } from "../core/log/describe-error.ts";
 import { createLogger, type Fields, type Logger, type LogLevel } from "../core/log/logger.ts";
 import type { PasswordCost } from "../core/password/hash-password.ts";

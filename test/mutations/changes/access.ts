@@ -149,7 +149,7 @@ export const accessMutations: readonly Mutation[] = [
     name: "told-ends-told-again-and-again",
     harm: "Every replica hears of each ended session anew every five seconds",
     file: "dataplane/store/redis/session-revocations.ts",
-    find: "    revocationWrite.in = history;\n",
+    find: "    revocationWrite.in = replicationId;\n",
     replace: "",
     caughtBy: ["test/store/redis-lost-revocations.test.ts"],
   },
