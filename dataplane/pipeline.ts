@@ -24,12 +24,12 @@ import { findProject, type PublicAddress, requestOrigin, requireHost } from "./r
 import { type RequestShape, requestShape, splitTarget } from "./route/request-target.ts";
 import {
   allowedMethods,
-  belowOf,
   isWrite,
   route,
   routeOperation,
   type Subject,
   subjectOf,
+  subPathOf,
   type Target,
 } from "./route/route.ts";
 import { carryOutSession, planSession, type SessionPlan, type SessionRouteDeps } from "./sessions/handler.ts";
@@ -123,7 +123,7 @@ function useKeptPlan(deps: PipelineDeps, shape: RequestShape | undefined, exchan
   deps.directory.used(plan.project);
   exchange.project = plan.project;
   exchange.proof = proof;
-  exchange.below = shape.below;
+  exchange.subPath = shape.subPath;
   exchange.counters = plan.counters;
   if (plan.kind !== "options" && plan.isWrite) exchange.generation = deps.plans.generation();
   return plan;
@@ -133,11 +133,11 @@ function useKeptPlan(deps: PipelineDeps, shape: RequestShape | undefined, exchan
 async function newPlan(deps: PipelineDeps, shape: RequestShape | undefined, exchange: Exchange): Promise<Plan> {
   const generation = deps.plans.generation();
   exchange.generation = generation;
-  const { plan, baseLength } = await decide(deps, exchange);
+  const { plan, baseSegments } = await decide(deps, exchange);
   if (plan.kind !== "objects" && plan.kind !== "document" && plan.kind !== "options") return plan;
   exchange.counters = plan.counters;
   // The public path may be written in another way, with percent signs: then the shape ends at another segment.
-  if (shape === undefined || shape.baseLength !== baseLength) return plan;
+  if (shape === undefined || shape.baseSegments !== baseSegments) return plan;
   const { proof } = exchange;
   // A header that proved nothing was meant for a proxy, and may be a password.
   const isProved = proof !== undefined && proof !== noCredential;
@@ -149,7 +149,7 @@ async function newPlan(deps: PipelineDeps, shape: RequestShape | undefined, exch
 interface Decision {
   readonly plan: Plan;
   /** Segments of the path that name the project. */
-  readonly baseLength: number;
+  readonly baseSegments: number;
 }
 
 /** Sets project, target and caller on the exchange as soon as each is known: the log and the metrics of a refused request have them. */
@@ -162,15 +162,15 @@ async function decide(deps: PipelineDeps, exchange: Exchange): Promise<Decision>
   exchange.project = project;
   const target = route(resolved.segments);
   exchange.target = target;
-  exchange.below = belowOf(target);
+  exchange.subPath = subPathOf(target);
   if (split.fault) throw split.fault;
   if (project.config.serving === "Off")
     throw new Problem("project_off", "The owner of the project has switched it off");
   const subject = subjectOf(project, target);
 
-  const baseLength = split.segments.length - resolved.segments.length;
+  const baseSegments = split.segments.length - resolved.segments.length;
   const { method, headers } = request;
-  if (method === "OPTIONS") return { plan: planOptions(deps, project, target), baseLength };
+  if (method === "OPTIONS") return { plan: planOptions(deps, project, target), baseSegments };
   const operation = routeOperation(target, method);
   if (operation === undefined) throw methodNotAllowed(method, target);
   const proving =
@@ -180,7 +180,7 @@ async function decide(deps: PipelineDeps, exchange: Exchange): Promise<Decision>
 
   const base = requestOrigin(request, deps.address.origin) + resolved.base;
   const input = { project, method, operation, caller: proof.caller, base, query: split.query };
-  return { plan: planOrRefusal(deps, input, subject), baseLength };
+  return { plan: planOrRefusal(deps, input, subject), baseSegments };
 }
 
 function planOrRefusal(deps: PipelineDeps, input: PlanInput, subject: Subject): Plan {

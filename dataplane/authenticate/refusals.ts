@@ -1,5 +1,6 @@
-// The problems that authentication answers with, each 401 with the challenge that RFC 9110 asks for. Bodies of one code
-// are one and the same, so that nobody learns which part of a credential was wrong.
+// The problems of credentials: 401 with the challenge that RFC 9110 asks for, and one body for all `invalid_credentials` of a kind, so that
+// nobody learns which part of a credential was wrong; `token_expired` says of what. Besides, 429 `login_throttled` and 503
+// `project_unavailable`, both with Retry-After.
 
 import type { ProjectRef } from "../../core/config/types.ts";
 import { Problem } from "../../core/errors/problem.ts";

@@ -91,7 +91,7 @@ async function write(
   return await putDocument(documents, context, requireBody(body));
 }
 
-function pathOf({ below }: Exchange): DocumentContext["path"] {
-  if (below === undefined) throw new Error("A request for a value names no root key");
-  return below;
+function pathOf({ subPath }: Exchange): DocumentContext["path"] {
+  if (subPath === undefined) throw new Error("A request for a value names no root key");
+  return subPath;
 }

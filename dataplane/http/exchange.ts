@@ -28,7 +28,7 @@ export interface Exchange {
   project?: LiveProject;
   target?: Target;
   /** Decoded segments below the resource or root key: an object's id, or where a value stands. */
-  below?: readonly string[];
+  subPath?: readonly string[];
   /** Who sends it; absent until that is proved. */
   proof?: Proof | undefined;
   /** What the project's rates leave to this caller; absent in projects without any. */

@@ -136,8 +136,8 @@ async function prepared({ isWrite }: ObjectsPlan, preparing: Promise<void> | und
   }
 }
 
-function idOf({ below }: Exchange): string {
-  const id = below?.[0];
+function idOf({ subPath }: Exchange): string {
+  const id = subPath?.[0];
   if (id === undefined) throw new Error("A request for one object names none");
   return id;
 }

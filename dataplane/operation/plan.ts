@@ -78,7 +78,7 @@ export function planOperation(
   readPermission: Permission,
 ): OperationPlan {
   const { project, method, operation, caller } = input;
-  if (operation === "own" || operation === "public") throw new Error("A route to stored data has no operation");
+  if (operation === "by_feature" || operation === "public") throw new Error("A route to stored data has no operation");
   const isWrite = operation !== "read";
   const { limits } = project.config;
   // Where values may be larger than usual, fewer are under way before their sizes are known.

@@ -147,8 +147,8 @@ export const planMutations: readonly Mutation[] = [
     name: "plan-of-a-collection-for-an-object",
     harm: "A request for one object is answered by the list",
     file: target,
-    find: 'below.length > 0 ? "/" : ""',
-    replace: 'below.length < 0 ? "/" : ""',
+    find: 'subPath.length > 0 ? "/" : ""',
+    replace: 'subPath.length < 0 ? "/" : ""',
     caughtBy: [targetTests, histories],
   },
   {
