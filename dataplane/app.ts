@@ -19,7 +19,7 @@ import type { Directory } from "./config/directory.ts";
 import { createDocumentLock } from "./documents/document-lock.ts";
 import type { Exchange } from "./http/exchange.ts";
 import { createHttpServer } from "./http/server.ts";
-import { createScanSemaphore } from "./objects/list/scan.ts";
+import { createScanSemaphore } from "./objects/list/filter-and-sort.ts";
 import { createObjectIds } from "./objects/object-ids.ts";
 import { createCollectionPreparer } from "./objects/prepare-collection.ts";
 import type { AdminPort } from "./observe/admin-port.ts";

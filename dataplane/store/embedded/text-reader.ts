@@ -16,7 +16,7 @@ export interface ObjectRow {
 
 export interface TextReader {
   /** The first part of a page, inside the transaction that found the objects. */
-  firstOf(count: number, rows: readonly ObjectRow[]): Omit<FoundPage, "asked">;
+  firstOf(count: number, rows: readonly ObjectRow[]): Omit<FoundPage, "filter">;
   /** In a later turn of the event loop: the texts of the first ids, undefined where an object is gone. */
   readMore(ref: CollectionRef, ids: readonly string[]): Promise<readonly (string | undefined)[]>;
 }

@@ -3,11 +3,11 @@
 import type { FieldQuery, KeysetPage, KeysetRange, ObjectLists } from "../ports/lists.ts";
 import type { Owner } from "../ports/refs.ts";
 import { rangesOf } from "../ranges.ts";
-import { type Asked, readOrderedPage } from "../read-page.ts";
+import { type PageFilter, readOrderedPage } from "../read-page.ts";
 import { type CollectionKeys, collectionKeys, separator } from "./keys.ts";
 import { idsAfter, type PageStart, positionOf, rangesAfter, wholeRanges } from "./lex-ranges.ts";
 import { pageTexts } from "./page-texts.ts";
-import { asking, idsOf, type PageDeps, setOf, withIndex } from "./pages.ts";
+import { idsOf, type PageDeps, setOf, withIndex } from "./pages.ts";
 import type { RangesReply } from "./range-scripts.ts";
 import { neverStale } from "./store-script.ts";
 
@@ -17,7 +17,7 @@ const objectsPerCall = 250;
 type KeysetPages = Pick<ObjectLists, "pageAfter" | "candidates" | "readObjects">;
 
 export function createKeysetPages(deps: PageDeps): KeysetPages {
-  const { scripts, rangeScripts, known } = deps;
+  const { scripts, rangeScripts, indexSetCache } = deps;
   return {
     async pageAfter(collection, { owner }, query, range) {
       const keys = collectionKeys(collection);
@@ -34,7 +34,7 @@ export function createKeysetPages(deps: PageDeps): KeysetPages {
     async candidates(collection, { owner }, query, max) {
       const keys = collectionKeys(collection);
       const ranges = wholeRanges(rangesOf(query), owner);
-      const found = await withIndex(known, keys, query, ({ version }, index) =>
+      const found = await withIndex(indexSetCache, keys, query, ({ version }, index) =>
         rangeScripts.candidates({ keys, set: setOf(keys, index, owner), version, ranges, max }),
       );
       if (found === undefined) return { outcome: "not_ready" };
@@ -58,7 +58,7 @@ interface Step {
   readonly range: KeysetRange;
 }
 
-type Found = RangesReply & { readonly asked: Asked };
+type Found = RangesReply & { readonly filter: PageFilter };
 
 async function byCreation(deps: PageDeps, { keys, owner, range }: Step): Promise<Found> {
   const { limit, descending, counted } = range;
@@ -73,13 +73,13 @@ async function byCreation(deps: PageDeps, { keys, owner, range }: Step): Promise
     counted: counted ? all : [],
     shown: [idsAfter(startOf({ owner, range }))],
   });
-  return { ...neverStale("read-ranges-2", reply), asked: { owner } };
+  return { ...neverStale("read-ranges-2", reply), filter: { owner } };
 }
 
 function byField(deps: PageDeps, { keys, owner, range }: Step, query: FieldQuery): Promise<Found | undefined> {
   const { limit, descending, counted } = range;
   const ranges = rangesOf(query);
-  return withIndex(deps.known, keys, query, async ({ version }, index) => {
+  return withIndex(deps.indexSetCache, keys, query, async ({ version }, index) => {
     const found = await deps.rangeScripts.ranges({
       keys,
       set: setOf(keys, index, owner),
@@ -91,7 +91,7 @@ function byField(deps: PageDeps, { keys, owner, range }: Step, query: FieldQuery
       counted: counted ? wholeRanges(ranges, owner) : [],
       shown: rangesAfter(ranges, startOf({ owner, range })),
     });
-    return asking(found, { owner, by: { query, index } });
+    return found === "stale" ? found : { ...found, filter: { owner, by: { query, index } } };
   });
 }
 

@@ -9,9 +9,9 @@ import { WriteConflict } from "../../../core/errors/store-errors.ts";
 import { RedisFault } from "../../../core/redis/failure.ts";
 import type { NewObject, ObjectReads, ObjectWrites } from "../ports/objects.ts";
 import { encodedValues, type IndexSet } from "./index-set.ts";
+import type { IndexSetCache } from "./index-set-cache.ts";
 import type { JoinedReads } from "./joined-reads.ts";
 import { type CollectionKeys, collectionKeys, separator } from "./keys.ts";
-import type { KnownIndexes } from "./known-indexes.ts";
 import type { IndexEntry, IndexMove, ObjectScripts, OwnedObject } from "./object-scripts.ts";
 import { code } from "./store-script.ts";
 
@@ -21,17 +21,17 @@ const patienceMilliseconds = 2_000;
 export interface ObjectDeps {
   readonly joinedReads: JoinedReads;
   readonly scripts: ObjectScripts;
-  readonly known: KnownIndexes;
+  readonly indexSetCache: IndexSetCache;
   readonly clock: Clock;
 }
 
 export function createObjects(deps: ObjectDeps): ObjectReads & ObjectWrites {
-  const { joinedReads, scripts, known, clock } = deps;
+  const { joinedReads, scripts, indexSetCache, clock } = deps;
   return {
     async create(collection, object, maxObjects) {
       const keys = collectionKeys(collection);
       const { id, owner, text } = checked(object);
-      const result = await known.withCurrent(keys, async (set) => {
+      const result = await indexSetCache.retryWhileStale(keys, async (set) => {
         const entries = entriesOf(set, text);
         const call = { keys, version: set.version, maxObjects, id, owner, text, entries, record: object.record };
         const reply = await scripts.create(call);
@@ -55,7 +55,7 @@ export function createObjects(deps: ObjectDeps): ObjectReads & ObjectWrites {
     async replace(collection, object, previous) {
       const keys = collectionKeys(collection);
       const { id, owner, text } = checked(object);
-      const result = await known.withCurrent(keys, async (set) => {
+      const result = await indexSetCache.retryWhileStale(keys, async (set) => {
         const moves = movesOf(set, previous.text, text);
         const call = { keys, version: set.version, previous: sha1(previous.text), id, owner, text, moves };
         const reply = await scripts.replace(call);
@@ -89,8 +89,8 @@ export function createObjects(deps: ObjectDeps): ObjectReads & ObjectWrites {
   };
 }
 
-function removeFound({ scripts, known }: ObjectDeps, keys: CollectionKeys, id: string, found: OwnedObject) {
-  return known.withCurrent(keys, async (set) => {
+function removeFound({ scripts, indexSetCache }: ObjectDeps, keys: CollectionKeys, id: string, found: OwnedObject) {
+  return indexSetCache.retryWhileStale(keys, async (set) => {
     const entries = entriesOf(set, found.text);
     const call = { keys, version: set.version, previous: sha1(found.text), id, owner: found.owner, entries };
     const reply = await scripts.remove(call);

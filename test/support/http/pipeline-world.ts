@@ -12,7 +12,7 @@ import type { Directory } from "../../../dataplane/config/directory.ts";
 import { createDocumentLock } from "../../../dataplane/documents/document-lock.ts";
 import type { Exchange } from "../../../dataplane/http/exchange.ts";
 import { createHttpServer } from "../../../dataplane/http/server.ts";
-import { createScanSemaphore } from "../../../dataplane/objects/list/scan.ts";
+import { createScanSemaphore } from "../../../dataplane/objects/list/filter-and-sort.ts";
 import { createObjectIds } from "../../../dataplane/objects/object-ids.ts";
 import { createCollectionPreparer } from "../../../dataplane/objects/prepare-collection.ts";
 import { createMetrics } from "../../../dataplane/observe/metrics.ts";
