@@ -61,8 +61,8 @@ export function createPages({ database, transactions, collections, texts }: Obje
       return read === undefined ? { outcome: "not_ready" } : { outcome: "page", ...read.page };
     },
     async pageAfter(ref, visible, query, range) {
-      const sought = { ref, visible, ...(query && { query }) };
-      const find = () => inList<FoundKeysetPage>(sought, pageAfter(range));
+      const pageQuery = { ref, visible, ...(query && { query }) };
+      const find = () => inList<FoundKeysetPage>(pageQuery, pageAfter(range));
       const read = await readOrderedPage<FoundKeysetPage>(find, (ids) => texts.readMore(ref, ids), range);
       if (read === undefined) return { outcome: "not_ready" };
       const { next } = read.found;
