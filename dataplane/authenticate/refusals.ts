@@ -1,6 +1,6 @@
-// The problems of credentials: 401 with the challenge that RFC 9110 asks for, and one body for all `invalid_credentials` of a kind, so that
-// nobody learns which part of a credential was wrong; `token_expired` says of what. Besides, 429 `login_throttled` and 503
-// `project_unavailable`, both with Retry-After.
+// The problems that authentication answers with. Those of credentials are 401 with the challenge that RFC 9110 asks for. The body of
+// `invalid_credentials` is the same whatever was wrong, so that nobody learns which part it was; that of `token_expired` says which
+// credential has expired. `login_throttled` is 429 and `project_unavailable` 503, both with Retry-After.
 
 import type { ProjectRef } from "../../core/config/types.ts";
 import { Problem } from "../../core/errors/problem.ts";

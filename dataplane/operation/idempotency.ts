@@ -43,8 +43,8 @@ export interface Post {
 }
 
 /**
- * What a POST with a key leaves behind; `generated` = what the service added and the body alone can't give back (id, time); no value may have
- * a space.
+ * What a POST with a key leaves behind; `generated` = what the service added and the body alone can't give back (id, time); no value may
+ * have a space.
  */
 export function recordOf(post: Post, generated: readonly (string | number)[]): IdempotencyRecord {
   const text = [fingerprint(post.body), ...generated].join(" ");

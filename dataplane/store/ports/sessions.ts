@@ -32,7 +32,7 @@ export interface SessionWrites {
   /** Notes when it was refreshed, unless a later time is noted. False when the session is gone. */
   touchSession(project: ProjectRef, id: string, lastRefresh: number): Promise<boolean>;
   /**
-   * Removes a session and tells every replica that its access tokens are void, which may be valid for `tokenLifetimeSeconds` seconds from now: a
+   * Removes a session and tells every replica that its access tokens are void, which may be valid for `tokenLifetimeSeconds` from now: a
    * duration, because the clock of the caller may jump at any moment. Longer where the clock was ahead at its login or last refresh.
    */
   endSession(project: ProjectRef, id: string, tokenLifetimeSeconds: number): Promise<boolean>;
