@@ -60,7 +60,7 @@ export const planMutations: readonly Mutation[] = [
     harm: "A request that was under way while a key was revoked lets it work on",
     file: keptPlans,
     find: "if (before !== generation) return;",
-    replace: "if (before > changes) return;",
+    replace: "if (before > generation) return;",
     caughtBy: [keptTests],
   },
   {
