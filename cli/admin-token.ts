@@ -1,8 +1,8 @@
-// The token of a program's second port, followed in its file: its Secret is mounted there. A program that can't read it at its start
+// The token of a program's admin port, followed in its file: its Secret is mounted there. A program that can't read it at its start
 // refuses to start, rather than to answer everybody.
 
 import { readFile } from "node:fs/promises";
-import { type FollowedToken, followToken } from "../core/http/second-port-access.ts";
+import { type FollowedToken, followToken } from "../core/http/admin-port-access.ts";
 import type { Logger } from "../core/log/logger.ts";
 import type { Closers } from "./run-program.ts";
 import { StartRefused } from "./start-refused.ts";

@@ -29,33 +29,33 @@ interface Waiting {
 
 export function createSemaphore({ concurrency, maxWaiting, refusal, observe }: SemaphoreOptions): Semaphore {
   /** In the order in which keys are served; none is empty. */
-  const lines = new Map<string, Waiting[]>();
+  const queues = new Map<string, Waiting[]>();
   let running = 0;
   let waiting = 0;
   const report = (): void => observe?.({ running, waiting });
 
-  const leave = (line: Waiting[], key: string): void => {
+  const leave = (queue: Waiting[], key: string): void => {
     waiting -= 1;
-    if (line.length === 0) lines.delete(key);
+    if (queue.length === 0) queues.delete(key);
   };
-  /** True once somebody of a longer line than `key`'s was sent away. */
+  /** True once somebody of a longer queue than `key`'s was sent away. */
   const makeRoomFor = (key: string): boolean => {
-    const own = lines.get(key)?.length ?? 0;
-    const [longest, line] = [...lines].reduce(
+    const own = queues.get(key)?.length ?? 0;
+    const [longest, queue] = [...queues].reduce(
       (most, each) => (each[1].length > most[1].length ? each : most),
       ["", []],
     );
-    if (line.length <= own + 1) return false;
-    line.pop()?.refuse(refusal());
-    leave(line, longest);
+    if (queue.length <= own + 1) return false;
+    queue.pop()?.refuse(refusal());
+    leave(queue, longest);
     return true;
   };
   const next = (): Waiting | undefined => {
-    for (const [key, line] of lines) {
-      const first = line.shift();
+    for (const [key, queue] of queues) {
+      const first = queue.shift();
       // The others of this key wait until every other key had a turn.
-      lines.delete(key);
-      if (line.length > 0) lines.set(key, line);
+      queues.delete(key);
+      if (queue.length > 0) queues.set(key, queue);
       waiting -= 1;
       return first;
     }
@@ -71,9 +71,9 @@ export function createSemaphore({ concurrency, maxWaiting, refusal, observe }: S
       }
       if (waiting >= maxWaiting && !makeRoomFor(key)) throw refusal();
       await new Promise<void>((go, refuse) => {
-        const line = lines.get(key) ?? [];
-        line.push({ go, refuse });
-        lines.set(key, line);
+        const queue = queues.get(key) ?? [];
+        queue.push({ go, refuse });
+        queues.set(key, queue);
         waiting += 1;
         report();
       });

@@ -5,13 +5,13 @@ import type { FastifyInstance } from "fastify";
 import { type Clock, systemClock } from "../core/clock.ts";
 import type { BuildingIndexes } from "../core/config/building-indexes.ts";
 import { keyOfProject } from "../core/config/config-keys.ts";
-import type { FollowedToken } from "../core/http/second-port-access.ts";
+import type { FollowedToken } from "../core/http/admin-port-access.ts";
 import { errorName } from "../core/log/describe-error.ts";
 import { createLogger, type Fields, type Logger, type LogLevel } from "../core/log/logger.ts";
 import type { PasswordCost } from "../core/password/hash-password.ts";
 import { createAnonymousWrites } from "./admission/anonymous-writes.ts";
 import { createFairShareLimiter } from "./admission/fair-share.ts";
-import { withLocalBuckets } from "./admission/local-buckets.ts";
+import { withLocalFallback } from "./admission/local-buckets.ts";
 import { createBodyBudgets, createResponseBudget } from "./admission/memory-budgets.ts";
 import { createRateLimits, type ObserveLimited } from "./admission/rate-limits.ts";
 import { createAuthentication } from "./authenticate/create-authentication.ts";
@@ -19,7 +19,7 @@ import type { Directory } from "./config/directory.ts";
 import { createDocumentLock } from "./documents/document-lock.ts";
 import type { Exchange } from "./http/exchange.ts";
 import { createHttpServer } from "./http/server.ts";
-import { createScanSemaphore } from "./objects/list/scan.ts";
+import { createScanSemaphore } from "./objects/list/filter-and-sort.ts";
 import { createObjectIds } from "./objects/object-ids.ts";
 import { createCollectionPreparer } from "./objects/prepare-collection.ts";
 import type { AdminPort } from "./observe/admin-port.ts";
@@ -193,7 +193,7 @@ async function openDataPlane(options: DataPlaneOptions, closers: Closers): Promi
   };
 }
 
-interface CredentialParts {
+interface CredentialDeps {
   readonly store: Store;
   readonly clock: Clock;
   readonly metrics: Metrics;
@@ -203,16 +203,16 @@ interface CredentialParts {
 /** What proves who calls, and the sessions whose tokens it takes. */
 async function createCredentials(
   { directory, publicUrl = "", passwordCost }: DataPlaneOptions,
-  { store, clock, metrics, closers }: CredentialParts,
+  { store, clock, metrics, closers }: CredentialDeps,
 ) {
-  const parts = { directory, store, clock };
+  const deps = { directory, store, clock };
   const authentication = await createAuthentication({
-    ...parts,
+    ...deps,
     issuerOf: ({ config }) => `${publicUrl}/${config.namespace}/${config.name}`,
   });
   closers.push(authentication.close);
   const sessions = await createSessions({
-    ...parts,
+    ...deps,
     authentication,
     observe: metrics.observeAuthentication,
     ...(passwordCost && { passwordCost }),
@@ -223,7 +223,7 @@ async function createCredentials(
 
 /** What both count while a server takes no writes is remembered once. */
 function createLimits(store: Store, clock: Clock, observe: ObserveLimited) {
-  const buckets = withLocalBuckets(store, clock);
+  const buckets = withLocalFallback(store, clock);
   return { anonymousWrites: createAnonymousWrites(buckets), rates: createRateLimits(buckets, clock, observe) };
 }
 

@@ -24,12 +24,12 @@ import { findProject, type PublicAddress, requestOrigin, requireHost } from "./r
 import { type RequestShape, requestShape, splitTarget } from "./route/request-target.ts";
 import {
   allowedMethods,
-  belowOf,
   isWrite,
   route,
   routeOperation,
   type Subject,
   subjectOf,
+  subPathOf,
   type Target,
 } from "./route/route.ts";
 import { carryOutSession, planSession, type SessionPlan, type SessionRouteDeps } from "./sessions/handler.ts";
@@ -76,11 +76,10 @@ export interface KeptPlan {
 
 export function createPipeline(deps: PipelineDeps): (exchange: Exchange) => Promise<HttpResponse> {
   // Only plans of objects and documents are asked for, and each comes back as one of its kind.
-  const renew = planOfArrived.bind(undefined, deps) as RenewPlan;
-  return serve.bind(undefined, deps, renew);
+  return serve.bind(undefined, deps, renewPlan.bind(undefined, deps) as RenewPlan);
 }
 
-async function serve(deps: PipelineDeps, renew: RenewPlan, exchange: Exchange): Promise<HttpResponse> {
+async function serve(deps: PipelineDeps, renewPlan: RenewPlan, exchange: Exchange): Promise<HttpResponse> {
   /** The project whose stored data are read or written, from the moment when that may have begun. */
   let stored: LiveProject | undefined;
   /**
@@ -90,12 +89,12 @@ async function serve(deps: PipelineDeps, renew: RenewPlan, exchange: Exchange): 
   let length: number | undefined;
   try {
     const shape = requestShape(deps.directory, deps.address.path, exchange.request, exchange.rawUrl);
-    const plan = keptPlan(deps, shape, exchange) ?? (await newPlan(deps, shape, exchange));
+    const plan = useKeptPlan(deps, shape, exchange) ?? (await newPlan(deps, shape, exchange));
     const charging = chargeRates(deps, plan, exchange);
     if (charging !== undefined) await charging;
     const allowed = requireAllowed(deps, plan);
     stored = allowed.usesStoredData ? allowed.project : undefined;
-    const response = await carryOut(deps, allowed, exchange, renew);
+    const response = await carryOut(deps, allowed, exchange, renewPlan);
     if (stored !== undefined) requireNoLossMeanwhile(deps.directory, stored);
     length = response.text?.length ?? 0;
     return deps.responseBudget.admit(exchange, exchange.request.method, response);
@@ -112,7 +111,7 @@ async function serve(deps: PipelineDeps, renew: RenewPlan, exchange: Exchange): 
 }
 
 /** The plan of an earlier request, with what deciding it found out for the exchange. */
-function keptPlan(deps: PipelineDeps, shape: RequestShape | undefined, exchange: Exchange): AllowedPlan | undefined {
+function useKeptPlan(deps: PipelineDeps, shape: RequestShape | undefined, exchange: Exchange): AllowedPlan | undefined {
   if (shape === undefined) return undefined;
   const kept = deps.plans.find(shape.key);
   if (kept === undefined) return undefined;
@@ -124,33 +123,33 @@ function keptPlan(deps: PipelineDeps, shape: RequestShape | undefined, exchange:
   deps.directory.used(plan.project);
   exchange.project = plan.project;
   exchange.proof = proof;
-  exchange.below = shape.below;
+  exchange.subPath = shape.subPath;
   exchange.counters = plan.counters;
-  if (plan.kind !== "options" && plan.isWrite) exchange.changes = deps.plans.changes();
+  if (plan.kind !== "options" && plan.isWrite) exchange.generation = deps.plans.generation();
   return plan;
 }
 
 /** Decides, and keeps the plan for requests that are alike. */
 async function newPlan(deps: PipelineDeps, shape: RequestShape | undefined, exchange: Exchange): Promise<Plan> {
-  const changes = deps.plans.changes();
-  exchange.changes = changes;
-  const { plan, baseLength } = await decide(deps, exchange);
+  const generation = deps.plans.generation();
+  exchange.generation = generation;
+  const { plan, baseSegments } = await decide(deps, exchange);
   if (plan.kind !== "objects" && plan.kind !== "document" && plan.kind !== "options") return plan;
   exchange.counters = plan.counters;
   // The public path may be written in another way, with percent signs: then the shape ends at another segment.
-  if (shape === undefined || shape.baseLength !== baseLength) return plan;
+  if (shape === undefined || shape.baseSegments !== baseSegments) return plan;
   const { proof } = exchange;
   // A header that proved nothing was meant for a proxy, and may be a password.
   const isProved = proof !== undefined && proof !== noCredential;
   if (!isProved && exchange.request.headers.authorization !== undefined) return plan;
-  deps.plans.keep(shape, { plan, proof }, { project: keyOfProject(plan.project.config), changes });
+  deps.plans.keep(shape, { plan, proof }, { project: keyOfProject(plan.project.config), generation });
   return plan;
 }
 
 interface Decision {
   readonly plan: Plan;
   /** Segments of the path that name the project. */
-  readonly baseLength: number;
+  readonly baseSegments: number;
 }
 
 /** Sets project, target and caller on the exchange as soon as each is known: the log and the metrics of a refused request have them. */
@@ -163,15 +162,15 @@ async function decide(deps: PipelineDeps, exchange: Exchange): Promise<Decision>
   exchange.project = project;
   const target = route(resolved.segments);
   exchange.target = target;
-  exchange.below = belowOf(target);
+  exchange.subPath = subPathOf(target);
   if (split.fault) throw split.fault;
   if (project.config.serving === "Off")
     throw new Problem("project_off", "The owner of the project has switched it off");
   const subject = subjectOf(project, target);
 
-  const baseLength = split.segments.length - resolved.segments.length;
+  const baseSegments = split.segments.length - resolved.segments.length;
   const { method, headers } = request;
-  if (method === "OPTIONS") return { plan: planOptions(deps, project, target), baseLength };
+  if (method === "OPTIONS") return { plan: planOptions(deps, project, target), baseSegments };
   const operation = routeOperation(target, method);
   if (operation === undefined) throw methodNotAllowed(method, target);
   const proving =
@@ -181,7 +180,7 @@ async function decide(deps: PipelineDeps, exchange: Exchange): Promise<Decision>
 
   const base = requestOrigin(request, deps.address.origin) + resolved.base;
   const input = { project, method, operation, caller: proof.caller, base, query: split.query };
-  return { plan: planOrRefusal(deps, input, subject), baseLength };
+  return { plan: planOrRefusal(deps, input, subject), baseSegments };
 }
 
 function planOrRefusal(deps: PipelineDeps, input: PlanInput, subject: Subject): Plan {
@@ -238,9 +237,9 @@ function requireAllowed(deps: PipelineDeps, plan: Plan): AllowedPlan {
  * since, or if its credential proves nothing any more. Without this a revoked key could write for half a minute, and into what was made
  * anew under a name whose data were purged. The rates were charged before.
  */
-function planOfArrived(deps: PipelineDeps, plan: StoredPlan, exchange: Exchange): StoredPlan | Promise<StoredPlan> {
-  const { changes, proof } = exchange;
-  if (changes === deps.plans.changes() && (proof === undefined || deps.authentication.holds(proof))) return plan;
+function renewPlan(deps: PipelineDeps, plan: StoredPlan, exchange: Exchange): StoredPlan | Promise<StoredPlan> {
+  const { generation, proof } = exchange;
+  if (generation === deps.plans.generation() && (proof === undefined || deps.authentication.holds(proof))) return plan;
   return decide(deps, exchange).then((decision) => {
     const again = requireAllowed(deps, decision.plan);
     if (again.kind !== plan.kind) throw new Error("A request was decided as one of another kind");
@@ -252,13 +251,13 @@ function carryOut(
   deps: PipelineDeps,
   plan: AllowedPlan,
   exchange: Exchange,
-  renew: RenewPlan,
+  renewPlan: RenewPlan,
 ): Promise<HttpResponse> | HttpResponse {
   switch (plan.kind) {
     case "objects":
-      return carryOutObjects(deps, plan, exchange, renew);
+      return carryOutObjects(deps, plan, exchange, renewPlan);
     case "document":
-      return carryOutDocument(deps, plan, exchange, renew);
+      return carryOutDocument(deps, plan, exchange, renewPlan);
     case "session":
       return carryOutSession(deps, plan, exchange);
     case "description":

@@ -2,7 +2,7 @@
 // into the problems of those that are refused, with file, line and column.
 
 import { valueAtPointer } from "../../core/json/json-pointer.ts";
-import { type Problem, typeName } from "../../core/manifests/field-errors.ts";
+import { type ManifestProblem, typeName } from "../../core/manifests/field-errors.ts";
 import type { Secret } from "../../core/manifests/object.ts";
 import { readSecret } from "../../core/manifests/secret.ts";
 import { type Manifest, validateManifest } from "../../core/manifests/validate-manifest.ts";
@@ -57,7 +57,7 @@ export function checkManifests(
 }
 
 /** A problem of an object with its position in the file. */
-export function located(source: SourcedObject, problem: Pick<Problem, "pointer" | "detail">): SourceProblem {
+export function located(source: SourcedObject, problem: Pick<ManifestProblem, "pointer" | "detail">): SourceProblem {
   const { pointer, detail } = problem;
   const unknown = detail.startsWith("unknown field");
   return {
@@ -70,7 +70,7 @@ export function located(source: SourcedObject, problem: Pick<Problem, "pointer" 
 }
 
 /** Why a text without quotes is no text. What a Secret holds is not repeated. */
-function hint(source: SourcedObject, { pointer, detail }: Pick<Problem, "pointer" | "detail">): string {
+function hint(source: SourcedObject, { pointer, detail }: Pick<ManifestProblem, "pointer" | "detail">): string {
   const plain = source.plainText(pointer);
   const value = valueAtPointer(source.object, pointer);
   if (plain === undefined || plain === "" || value === undefined || typeof value === "string") return "";

@@ -11,7 +11,7 @@ export class WritesRefused extends StoreUnavailable {}
 /** The same, because it has no room left; what removes or revokes something goes on. */
 export class StoreFull extends WritesRefused {}
 
-/** Writes are refused by a server in whose place another one may be the primary by now: what it answers to reads may be out of date. */
+/** Writes are refused. The server may have been demoted, so that reads from it may be stale. */
 export class PrimaryInDoubt extends WritesRefused {}
 
 /** A write was sent and the connection ended before its answer: it took place once or not at all. */

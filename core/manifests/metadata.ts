@@ -2,7 +2,7 @@
 
 import type { Json, JsonObject } from "../config/types.ts";
 import { isObject } from "../json/json-value.ts";
-import type { FieldPath } from "./field-errors.ts";
+import type { ManifestPath } from "./field-errors.ts";
 import { type FieldError, forbidden, invalid, required, typeName, wrongType } from "./field-errors.ts";
 import type { ObjectMeta } from "./object.ts";
 import type { SchemaNode } from "./schema-node.ts";
@@ -52,7 +52,7 @@ export function metadataErrors(metadata: Json | undefined): readonly FieldError[
   ];
 }
 
-function textErrors(metadata: JsonObject, path: FieldPath): readonly FieldError[] {
+function textErrors(metadata: JsonObject, path: ManifestPath): readonly FieldError[] {
   const { name, namespace } = metadata;
   const errors: FieldError[] = [];
   if (typeof metadata["generateName"] === "string" && metadata["generateName"] !== "") {
@@ -67,7 +67,7 @@ function textErrors(metadata: JsonObject, path: FieldPath): readonly FieldError[
   return [...errors, ...labelErrors(metadata["labels"], [...path, "labels"])];
 }
 
-function labelErrors(labels: Json | undefined, path: FieldPath): readonly FieldError[] {
+function labelErrors(labels: Json | undefined, path: ManifestPath): readonly FieldError[] {
   if (!isObject(labels)) return [];
   return Object.entries(labels).flatMap(([name, value]) =>
     typeof value === "string" && labelText.test(value)

@@ -4,7 +4,7 @@
 import { parse } from "@marcbachmann/cel-js";
 import type { Json } from "../config/types.ts";
 import { isArray, isObject } from "../json/json-value.ts";
-import type { FieldPath } from "./field-errors.ts";
+import type { ManifestPath } from "./field-errors.ts";
 import { duplicate, type FieldError, forbidden, invalid, required } from "./field-errors.ts";
 import type { Rule, SchemaNode } from "./schema-node.ts";
 import { nodeOf } from "./schema-node.ts";
@@ -16,7 +16,7 @@ interface Change {
 }
 
 /** `change.value` must have passed the structural checks without a blocking error. */
-export function ruleErrors(schema: SchemaNode, change: Change, path: FieldPath = []): readonly FieldError[] {
+export function ruleErrors(schema: SchemaNode, change: Change, path: ManifestPath = []): readonly FieldError[] {
   const { value, old } = change;
   // The API server leaves null alone, too: a rule about it stands on the parent.
   if (value === null) return [];
@@ -39,7 +39,7 @@ export function ruleErrors(schema: SchemaNode, change: Change, path: FieldPath =
   return [...errors, ...inside];
 }
 
-function brokenRules(schema: SchemaNode, { value, old }: Change, path: FieldPath): readonly FieldError[] {
+function brokenRules(schema: SchemaNode, { value, old }: Change, path: ManifestPath): readonly FieldError[] {
   const applying = (schema["x-kubernetes-validations"] ?? []).filter(
     ({ rule }) => old !== undefined || !/\boldSelf\b/.test(rule),
   );
@@ -61,7 +61,7 @@ function celValue(schema: SchemaNode, value: Json): unknown {
 
 interface RuleTarget {
   readonly value: Json;
-  readonly path: FieldPath;
+  readonly path: ManifestPath;
 }
 
 function broken(rule: Rule, values: Record<string, unknown>, { value, path }: RuleTarget): readonly FieldError[] {
@@ -75,7 +75,7 @@ function broken(rule: Rule, values: Record<string, unknown>, { value, path }: Ru
   }
 }
 
-function refusal(rule: Rule, value: Json, path: FieldPath, message: string): FieldError {
+function refusal(rule: Rule, value: Json, path: ManifestPath, message: string): FieldError {
   const below = rule.fieldPath === undefined ? [] : rule.fieldPath.split(".").filter((part) => part !== "");
   const at = [...path, ...below];
   const scalar = isArray(value) || isObject(value) ? undefined : value;

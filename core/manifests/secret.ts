@@ -3,13 +3,13 @@
 
 import type { Json, JsonObject } from "../config/types.ts";
 import { isObject } from "../json/json-value.ts";
-import { type FieldError, invalid, type Problem, problemOf, typeName, wrongType } from "./field-errors.ts";
+import { type FieldError, invalid, type ManifestProblem, problemOf, typeName, wrongType } from "./field-errors.ts";
 import { completeMetadata, metadataErrors, secretNameErrors } from "./metadata.ts";
 import type { Secret, UncheckedObject } from "./object.ts";
 
 export type SecretResult =
   | { readonly ok: true; readonly secret: Secret }
-  | { readonly ok: false; readonly problems: readonly Problem[] };
+  | { readonly ok: false; readonly problems: readonly ManifestProblem[] };
 
 const base64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 const known = ["apiVersion", "kind", "metadata", "type", "data", "stringData", "immutable"];

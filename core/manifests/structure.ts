@@ -6,8 +6,8 @@ import { isArray, isObject } from "../json/json-value.ts";
 import {
   duplicate,
   type FieldError,
-  type FieldPath,
   fieldText,
+  type ManifestPath,
   outOfBounds,
   required,
   tooLong,
@@ -20,21 +20,21 @@ import {
 import { nearest } from "./nearest.ts";
 import { nodeOf, type SchemaNode } from "./schema-node.ts";
 
-export function structuralErrors(schema: SchemaNode, value: Json, path: FieldPath = []): readonly FieldError[] {
+export function structuralErrors(schema: SchemaNode, value: Json, path: ManifestPath = []): readonly FieldError[] {
   const mistyped = typeError(schema, value, path);
   if (mistyped !== undefined) return [mistyped];
   if (value === null) return [];
   return [...enumErrors(schema, value, path), ...contentErrors(schema, value, path)];
 }
 
-function contentErrors(schema: SchemaNode, value: Json, path: FieldPath): readonly FieldError[] {
+function contentErrors(schema: SchemaNode, value: Json, path: ManifestPath): readonly FieldError[] {
   if (typeof value === "string") return stringErrors(schema, value, path);
   if (typeof value === "number") return numberErrors(schema, value, path);
   if (isArray(value)) return arrayErrors(schema, value, path);
   return isObject(value) ? objectErrors(schema, value, path) : [];
 }
 
-function typeError(schema: SchemaNode, value: Json, path: FieldPath): FieldError | undefined {
+function typeError(schema: SchemaNode, value: Json, path: ManifestPath): FieldError | undefined {
   if (value === null && schema.nullable === true) return undefined;
   const expected = schema["x-kubernetes-int-or-string"] === true ? ["integer", "string"] : expectedTypes(schema);
   if (expected.length === 0) return undefined;
@@ -47,12 +47,12 @@ function expectedTypes({ type }: SchemaNode): readonly string[] {
   return type === undefined ? [] : [type];
 }
 
-function enumErrors(schema: SchemaNode, value: Json, path: FieldPath): readonly FieldError[] {
+function enumErrors(schema: SchemaNode, value: Json, path: ManifestPath): readonly FieldError[] {
   if (schema.enum === undefined || schema.enum.some((each) => each === value)) return [];
   return [unsupported(path, value, schema.enum)];
 }
 
-function stringErrors(schema: SchemaNode, value: string, path: FieldPath): readonly FieldError[] {
+function stringErrors(schema: SchemaNode, value: string, path: ManifestPath): readonly FieldError[] {
   const { minLength = 0, maxLength = Number.POSITIVE_INFINITY } = schema;
   const length = Array.from(value).length;
   const errors: FieldError[] = [];
@@ -65,14 +65,14 @@ function stringErrors(schema: SchemaNode, value: string, path: FieldPath): reado
   return errors;
 }
 
-function numberErrors(schema: SchemaNode, value: number, path: FieldPath): readonly FieldError[] {
+function numberErrors(schema: SchemaNode, value: number, path: ManifestPath): readonly FieldError[] {
   const { minimum = Number.NEGATIVE_INFINITY, maximum = Number.POSITIVE_INFINITY } = schema;
   if (value < minimum) return [outOfBounds(path, value, `be greater than or equal to ${minimum}`)];
   if (value > maximum) return [outOfBounds(path, value, `be less than or equal to ${maximum}`)];
   return [];
 }
 
-function arrayErrors(schema: SchemaNode, items: readonly Json[], path: FieldPath): readonly FieldError[] {
+function arrayErrors(schema: SchemaNode, items: readonly Json[], path: ManifestPath): readonly FieldError[] {
   const { minItems = 0, maxItems = Number.POSITIVE_INFINITY, items: node = {} } = schema;
   const errors: FieldError[] = [];
   if (items.length > maxItems) errors.push(tooMany(path, items.length, maxItems));
@@ -83,7 +83,7 @@ function arrayErrors(schema: SchemaNode, items: readonly Json[], path: FieldPath
 }
 
 /** One error for each item that is there twice, at its second place. */
-function repeatedItems(items: readonly Json[], path: FieldPath): readonly FieldError[] {
+function repeatedItems(items: readonly Json[], path: ManifestPath): readonly FieldError[] {
   const seen = new Map<string, number>();
   return items.flatMap((item, index) => {
     const key = JSON.stringify(item);
@@ -93,7 +93,7 @@ function repeatedItems(items: readonly Json[], path: FieldPath): readonly FieldE
   });
 }
 
-function objectErrors(schema: SchemaNode, value: JsonObject, path: FieldPath): readonly FieldError[] {
+function objectErrors(schema: SchemaNode, value: JsonObject, path: ManifestPath): readonly FieldError[] {
   const { minProperties = 0, maxProperties = Number.POSITIVE_INFINITY } = schema;
   const names = Object.keys(value);
   const errors: FieldError[] = [];
@@ -124,7 +124,7 @@ function isDateTime(text: string): boolean {
 }
 
 /** A cluster would drop unknown fields, or refuse them as kubectl asks it to: a misspelt setting must not pass for one that is made. */
-export function unknownFields(schema: SchemaNode, value: Json, path: FieldPath = []): readonly FieldError[] {
+export function unknownFields(schema: SchemaNode, value: Json, path: ManifestPath = []): readonly FieldError[] {
   if (isArray(value)) {
     const { items } = schema;
     return items === undefined ? [] : value.flatMap((item, index) => unknownFields(items, item, [...path, index]));
@@ -137,7 +137,7 @@ export function unknownFields(schema: SchemaNode, value: Json, path: FieldPath =
   });
 }
 
-function unknownField(schema: SchemaNode, parent: FieldPath, name: string): FieldError {
+function unknownField(schema: SchemaNode, parent: ManifestPath, name: string): FieldError {
   const path = [...parent, name];
   const meant = nearest(name, Object.keys(schema.properties ?? {}));
   const hint = meant === undefined ? "" : `, did you mean ${JSON.stringify(meant)}?`;

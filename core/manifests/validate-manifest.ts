@@ -3,7 +3,7 @@
 
 import type { Json, JsonObject } from "../config/types.ts";
 import { isArray, isObject } from "../json/json-value.ts";
-import { type FieldError, invalid, type Problem, problemOf, required } from "./field-errors.ts";
+import { type FieldError, invalid, type ManifestProblem, problemOf, required } from "./field-errors.ts";
 import { type ApiKey, apiKeySchema } from "./generated/apikey.generated.ts";
 import { type ApiResource, apiResourceSchema } from "./generated/apiresource.generated.ts";
 import { type Project, projectSchema } from "./generated/project.generated.ts";
@@ -21,7 +21,7 @@ export type Manifest = Project | ApiResource | ProjectUser | ApiKey | RootKey;
 
 export type ManifestResult =
   | { readonly ok: true; readonly object: Manifest }
-  | { readonly ok: false; readonly problems: readonly Problem[] };
+  | { readonly ok: false; readonly problems: readonly ManifestProblem[] };
 
 const schemas: { readonly [kind in Kind]: SchemaNode } = {
   Project: projectSchema,

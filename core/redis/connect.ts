@@ -117,7 +117,8 @@ interface OwnOptions {
 
 /**
  * A client that leaves a server which answers READONLY once its address leads to a primary: after a failover behind one address the old
- * primary keeps its connections. Left at once it would be for every refused write, and reads with it, as long as there is no primary.
+ * primary keeps its connections. Disconnecting on every READONLY would also interrupt reads while there is no primary; so it reconnects only
+ * once a probe finds one.
  */
 function lookingForPrimary(make: (own: OwnOptions) => Redis): Redis {
   const findPrimary = createPrimaryFinder({

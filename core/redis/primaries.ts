@@ -1,6 +1,5 @@
-// Which primary holds a key, how much memory each uses, when its certificate ends, and what it calls the history of writes that it holds:
-// the replication id, which Redis draws anew when a server starts, from whatever files, and when a follower is promoted. Behind a name that
-// was never seen, acknowledged writes may be missing.
+// Which primary holds a key, how much memory each uses, when its certificate ends, and its replication id. Redis draws a new one when a
+// server starts, from whatever files, and when a Redis replica is promoted: an unknown id means that acknowledged writes may be missing.
 
 import { type DetailedPeerCertificate, TLSSocket } from "node:tls";
 import { Cluster, type Redis } from "ioredis";
@@ -16,7 +15,7 @@ export interface Primary {
   /** As `primaryOf` names it. */
   readonly name: string;
   /** Undefined when it doesn't say. Never rejects. */
-  history(): Promise<string | undefined>;
+  replicationId(): Promise<string | undefined>;
   /** Undefined when it doesn't say. Never rejects. */
   memory(): Promise<MemoryUse | undefined>;
   /**
@@ -44,7 +43,7 @@ export function primariesOf(client: IoredisClient): readonly Primary[] {
 function primary(name: string, server: Redis | undefined): Primary {
   return {
     name,
-    history: async () => /^master_replid:(\w+)/m.exec(await infoOf(server, "replication"))?.[1],
+    replicationId: async () => /^master_replid:(\w+)/m.exec(await infoOf(server, "replication"))?.[1],
     async memory() {
       const text = await infoOf(server, "memory");
       const [used, max] = ["used_memory", "maxmemory"].map(

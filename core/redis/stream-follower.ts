@@ -11,7 +11,7 @@ export const rereadMilliseconds = 5_000;
 const pauseAfterFailure = 250;
 const entriesPerRead = 1_000;
 
-export interface Followed {
+export interface StreamFollowerOptions {
   readonly commands: RedisClient;
   /** A connection of its own: waiting for the stream holds it. It is ended with the follower. */
   readonly waiting: RedisClient;
@@ -26,19 +26,19 @@ export interface Followed {
 }
 
 export class StreamFollower {
-  readonly #followed: Followed;
+  readonly #options: StreamFollowerOptions;
   readonly #stopping = new AbortController();
   #position = "0-0";
   #interrupted = true;
   #readAt = 0;
 
-  constructor(followed: Followed) {
-    this.#followed = followed;
+  constructor(options: StreamFollowerOptions) {
+    this.#options = options;
   }
 
   /** The first reading, for who wants to know that it failed; otherwise `run` does it. */
   async begin(): Promise<void> {
-    const { commands, stream } = this.#followed;
+    const { commands, stream } = this.#options;
     // The stream's end is noted before the whole is read, so that nothing can fall between the two.
     const [last] = listOf(await commands.read(stream, "XREVRANGE", stream, "+", "-", "COUNT", 1));
     this.#position = last === undefined ? "0-0" : textOf(listOf(last)[0]);
@@ -54,7 +54,7 @@ export class StreamFollower {
         await this.#goOn();
       } catch (failure) {
         if (signal.aborted) return;
-        this.#followed.onFailure?.(failure);
+        this.#options.onFailure?.(failure);
         this.#interrupted = true;
         await sleep(pauseAfterFailure, undefined, { signal }).catch(() => undefined);
       }
@@ -64,23 +64,23 @@ export class StreamFollower {
   stop(): void {
     this.#stopping.abort();
     // Ends the waiting read.
-    this.#followed.waiting.disconnect();
+    this.#options.waiting.disconnect();
   }
 
   async #goOn(): Promise<void> {
-    const due = this.#readAt + (this.#followed.rereadMs ?? rereadMilliseconds) - performance.now();
+    const due = this.#readAt + (this.#options.rereadMs ?? rereadMilliseconds) - performance.now();
     if (this.#interrupted) await this.begin();
     else if (due <= 0) await this.#readWhole(false);
     else await this.#readStream(Math.ceil(due));
   }
 
   async #readWhole(anew: boolean): Promise<void> {
-    await this.#followed.readWhole(anew);
+    await this.#options.readWhole(anew);
     this.#readAt = performance.now();
   }
 
   async #readStream(milliseconds: number): Promise<void> {
-    const { waiting, stream, onHint } = this.#followed;
+    const { waiting, stream, onHint } = this.#options;
     const args = ["COUNT", entriesPerRead, "BLOCK", milliseconds, "STREAMS", stream, this.#position];
     const reply = await waiting.read(stream, "XREAD", ...args);
     if (reply === null) return;

@@ -1,6 +1,5 @@
-// What the store counts, and what this replica counts alone while the store, or the server of a Cluster that holds a count, answers and
-// takes no writes: what can still be served is served within the limits, of each replica instead of all. When the store can't be
-// reached, its error is thrown.
+// Counts in the store, so that limits hold for all replicas together. Falls back to counting per replica while the store refuses writes,
+// or the server of a Cluster that has the count. If the store is unreachable, its error is thrown.
 
 import type { Clock } from "../../core/clock.ts";
 import { WritesRefused } from "../../core/errors/store-errors.ts";
@@ -12,7 +11,7 @@ export interface LocalBuckets extends TokenBuckets {
   spend(budget: Budget): Promise<SpendOutcome>;
 }
 
-export function withLocalBuckets(store: TokenBuckets & Pick<Counters, "spend">, clock: Clock): LocalBuckets {
+export function withLocalFallback(store: TokenBuckets & Pick<Counters, "spend">, clock: Clock): LocalBuckets {
   const local = createMemoryBuckets(clock);
   return {
     drawTokens: (bucket, wanted) =>

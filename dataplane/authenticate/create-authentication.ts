@@ -9,9 +9,9 @@ import type { Directory, LiveProject, Lookup } from "../config/directory.ts";
 import type { EndedSessionFeed } from "../store/ports/sessions.ts";
 import { anonymous, type Caller, logMembersOf } from "./caller.ts";
 import { createEndedSessions, type EndedSessions } from "./ended-sessions.ts";
-import { createKeyRings, publicKeySet } from "./key-rings.ts";
 import { parseAuthorization } from "./parse-authorization.ts";
 import { accessTokenExpired, invalidCredentials, keyExpired, projectUnavailable } from "./refusals.ts";
+import { createSigningKeys, publicKeySet } from "./signing-keys.ts";
 import { createTokens, type ReadClaims, type Tokens } from "./tokens.ts";
 
 /** Who a header proved that a request comes from. Configuration apart, it holds within a time and until the session ends. */
@@ -66,12 +66,14 @@ export async function createAuthentication(deps: AuthenticationDeps): Promise<Au
   const { directory, store, clock, issuerOf, maxVerified } = deps;
   const ended = createEndedSessions(clock);
   const tokens = createTokens({
-    rings: createKeyRings(),
+    signingKeys: createSigningKeys(),
     issuerOf,
     nowSeconds: () => Math.floor(clock.now() / 1000),
     ...(maxVerified !== undefined && { maxVerified }),
   });
-  const following = await store.followEndedSessions((sessionId, tokensLive) => ended.add(sessionId, tokensLive));
+  const following = await store.followEndedSessions((sessionId, tokenLifetimeSeconds) =>
+    ended.add(sessionId, tokenLifetimeSeconds),
+  );
 
   const isInTime = ({ validFrom, validUntil }: Proof): boolean => {
     const now = clock.now();

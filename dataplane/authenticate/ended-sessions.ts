@@ -5,8 +5,8 @@
 import type { Clock } from "../../core/clock.ts";
 
 export interface EndedSessions {
-  /** `tokensLive`: seconds for which an access token of it may be valid. */
-  add(sessionId: string, tokensLive: number): void;
+  /** `tokenLifetimeSeconds`: seconds for which an access token of it may be valid. */
+  add(sessionId: string, tokenLifetimeSeconds: number): void;
   has(sessionId: string): boolean;
 }
 
@@ -26,9 +26,9 @@ export function createEndedSessions(clock: Pick<Clock, "monotonic">): EndedSessi
   };
 
   return {
-    add(sessionId, tokensLive) {
+    add(sessionId, tokenLifetimeSeconds) {
       const now = clock.monotonic();
-      const at = now + Math.max(tokensLive * 1000, rememberAtLeast);
+      const at = now + Math.max(tokenLifetimeSeconds * 1000, rememberAtLeast);
       forgettable.set(sessionId, Math.max(at, forgettable.get(sessionId) ?? 0));
       if (now - prunedAt >= pruneEvery) prune(now);
     },

@@ -1,5 +1,6 @@
-// The problems that authentication answers with, each 401 with the challenge that RFC 9110 asks for. Bodies of one code
-// are one and the same, so that nobody learns which part of a credential was wrong.
+// The problems that authentication answers with. Those of credentials are 401 with the challenge that RFC 9110 asks for. The body of
+// `invalid_credentials` is the same whatever was wrong, so that nobody learns which part it was; that of `token_expired` says which
+// credential has expired. `login_throttled` is 429 and `project_unavailable` 503, both with Retry-After.
 
 import type { ProjectRef } from "../../core/config/types.ts";
 import { Problem } from "../../core/errors/problem.ts";

@@ -7,8 +7,8 @@ import type { SigningRing } from "../../core/config/types.ts";
 import { isObject } from "../../core/json/json-value.ts";
 import { recentlyUsed } from "../../core/recently-used.ts";
 import type { LiveProject } from "../config/directory.ts";
-import type { KeyRings } from "./key-rings.ts";
 import { projectUnavailable } from "./refusals.ts";
+import type { SigningKeys } from "./signing-keys.ts";
 
 export type TokenUse = "access" | "refresh";
 
@@ -43,7 +43,7 @@ export interface Tokens {
 type Read = ReadClaims | undefined;
 
 export interface TokensDeps {
-  readonly rings: KeyRings;
+  readonly signingKeys: SigningKeys;
   readonly issuerOf: (project: LiveProject) => string;
   readonly nowSeconds: () => number;
   /** Access tokens remembered; `maxVerified` by default. */
@@ -66,7 +66,7 @@ class UnknownKey extends Error {
   override readonly name = "UnknownKey";
 }
 
-export function createTokens({ rings, issuerOf, nowSeconds, ...bounds }: TokensDeps): Tokens {
+export function createTokens({ signingKeys, issuerOf, nowSeconds, ...bounds }: TokensDeps): Tokens {
   const verified = recentlyUsed<Verified>(bounds.maxVerified ?? maxVerified);
 
   const claimsFor = (project: LiveProject, use: TokenUse, payload: Payload): Read => {
@@ -78,7 +78,7 @@ export function createTokens({ rings, issuerOf, nowSeconds, ...bounds }: TokensD
 
   const verify = async (project: LiveProject, use: TokenUse, token: string): Promise<Read> => {
     const ring = project.signing;
-    const payload = await verifiedPayload(ring, rings, token);
+    const payload = await verifiedPayload(ring, signingKeys, token);
     if (payload === undefined) return undefined;
     const claims = claimsFor(project, use, payload);
     // A refresh token is read once in minutes.
@@ -88,7 +88,7 @@ export function createTokens({ rings, issuerOf, nowSeconds, ...bounds }: TokensD
 
   return {
     async mint(project, use, claims) {
-      const signer = rings.signer(project.signing);
+      const signer = signingKeys.signer(project.signing);
       if (signer === undefined) throw projectUnavailable("The project has no signing key yet; try again");
       const payload = { token_use: use, iss: issuerOf(project), aud: audienceOf(project, use), ...claims };
       return await new SignJWT(payload)
@@ -104,12 +104,16 @@ export function createTokens({ rings, issuerOf, nowSeconds, ...bounds }: TokensD
 
 type Payload = Readonly<Record<string, unknown>>;
 
-async function verifiedPayload(ring: SigningRing, rings: KeyRings, token: string): Promise<Payload | undefined> {
+async function verifiedPayload(
+  ring: SigningRing,
+  signingKeys: SigningKeys,
+  token: string,
+): Promise<Payload | undefined> {
   try {
     const { payload } = await compactVerify(
       token,
       ({ kid }) => {
-        const key = kid === undefined ? undefined : rings.verifyingKey(ring, kid);
+        const key = kid === undefined ? undefined : signingKeys.verifyingKey(ring, kid);
         if (key === undefined) throw new UnknownKey();
         return key;
       },

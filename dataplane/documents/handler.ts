@@ -54,10 +54,10 @@ export function carryOutDocument(
   deps: DocumentsDeps,
   plan: DocumentPlan,
   exchange: Exchange,
-  renew: RenewPlan,
+  renewPlan: RenewPlan,
 ): Promise<HttpResponse> {
   const context = contextOf(plan, exchange);
-  if (plan.isWrite) return write(deps, plan, exchange, renew);
+  if (plan.isWrite) return write(deps, plan, exchange, renewPlan);
   const waiting = acquireSlot(deps, plan, exchange);
   return waiting === undefined
     ? readDocument(plan.store, context)
@@ -72,13 +72,13 @@ function contextOf(plan: DocumentPlan, exchange: Exchange): DocumentContext {
 
 async function write(
   deps: DocumentsDeps,
-  decided: DocumentPlan,
+  kept: DocumentPlan,
   exchange: Exchange,
-  renew: RenewPlan,
+  renewPlan: RenewPlan,
 ): Promise<HttpResponse> {
-  const { body, patch, idempotencyKey } = await receiveBody(deps, decided, exchange);
-  const renewing = renew(decided, exchange);
-  const plan = renewing instanceof Promise ? await renewing : renewing;
+  const { body, patch, idempotencyKey } = await receiveBody(deps, kept, exchange);
+  const renewed = renewPlan(kept, exchange);
+  const plan = renewed instanceof Promise ? await renewed : renewed;
   const context = contextOf(plan, exchange);
   // The response to a PATCH has a length that only the store knows; a PUT or POST returns what was sent, a DELETE next to nothing.
   const responseLength = patch ? undefined : (body?.text.length ?? 0);
@@ -91,7 +91,7 @@ async function write(
   return await putDocument(documents, context, requireBody(body));
 }
 
-function pathOf({ below }: Exchange): DocumentContext["path"] {
-  if (below === undefined) throw new Error("A request for a value names no root key");
-  return below;
+function pathOf({ subPath }: Exchange): DocumentContext["path"] {
+  if (subPath === undefined) throw new Error("A request for a value names no root key");
+  return subPath;
 }

@@ -16,7 +16,7 @@ import {
 import { type Patch, patched } from "../http/patch.ts";
 import { type HttpResponse, ok } from "../http/response.ts";
 import { conflict, conflictBudgetMs, pause } from "../operation/compare-and-set.ts";
-import { factsOf, recordOf, replayed } from "../operation/idempotency.ts";
+import { recordOf, replayed, requireSameBody } from "../operation/idempotency.ts";
 import {
   type DocumentReads,
   type DocumentRefusal,
@@ -66,17 +66,17 @@ export async function insertDocument(
       : recordOf({ ...context, uid: context.rootKey.uid, key: idempotencyKey, body }, []);
   if (record) {
     const before = await store.idempotencyRecord(context.document, record.key);
-    if (before !== undefined) return insertedBefore(before, body);
+    if (before !== undefined) return replayInsert(before, body);
   }
   const result = await withPreconditions(deps, context, (expecting) =>
     store.insertAt(context.document, context.path, body.text, { ...limits, ...expecting, ...(record && { record }) }),
   );
-  return result.outcome === "repeated" ? insertedBefore(result.record, body) : responseOfWrite(result, context);
+  return result.outcome === "repeated" ? replayInsert(result.record, body) : responseOfWrite(result, context);
 }
 
 /** The answer to the first of several equal requests: the value that it sent. */
-function insertedBefore(record: string, body: CanonicalJson): HttpResponse {
-  factsOf(record, body);
+function replayInsert(record: string, body: CanonicalJson): HttpResponse {
+  requireSameBody(record, body);
   return writtenResponse(201, body.text, replayed);
 }
 

@@ -23,7 +23,7 @@ export interface Preconditions {
 }
 
 /** The first one that does not hold. */
-export type Verdict = "holds" | "if_match_fails" | "if_none_match_fails";
+export type PreconditionResult = "holds" | "if_match_fails" | "if_none_match_fails";
 
 /** Undefined when the request has none. Throws Problem `invalid_header`. */
 export function preconditionsOf(headers: IncomingHttpHeaders): Preconditions | undefined {
@@ -37,7 +37,7 @@ export function preconditionsOf(headers: IncomingHttpHeaders): Preconditions | u
 }
 
 /** `tag`: the strong tag of what is there; undefined = nothing is. */
-export function evaluate({ ifMatch, ifNoneMatch }: Preconditions, tag: string | undefined): Verdict {
+export function evaluate({ ifMatch, ifNoneMatch }: Preconditions, tag: string | undefined): PreconditionResult {
   if (ifMatch !== undefined && !includes(ifMatch, tag, "strong")) return "if_match_fails";
   if (ifNoneMatch !== undefined && includes(ifNoneMatch, tag, "weak")) return "if_none_match_fails";
   return "holds";
@@ -79,17 +79,17 @@ function entityTag(text: string): string {
 export function currentResponse(text: string, preconditions: Preconditions | undefined): HttpResponse {
   const tag = entityTag(text);
   const headers = { ETag: tag };
-  return preconditions !== undefined && isKnown(preconditions, tag)
+  return preconditions !== undefined && isNotModified(preconditions, tag)
     ? { status: 304, headers }
     : { status: 200, text, headers };
 }
 
 /** Whether the client has what a read would show, by its tag. Throws `precondition_failed`. */
-export function isKnown(preconditions: Preconditions | undefined, tag: string): boolean {
+export function isNotModified(preconditions: Preconditions | undefined, tag: string): boolean {
   if (preconditions === undefined) return false;
-  const verdict = evaluate(preconditions, tag);
-  if (verdict === "if_match_fails") throw preconditionFailed(verdict, tag);
-  return verdict === "if_none_match_fails";
+  const result = evaluate(preconditions, tag);
+  if (result === "if_match_fails") throw preconditionFailed(result, tag);
+  return result === "if_none_match_fails";
 }
 
 /** The response to a write, after which `text` is stored. */
@@ -114,8 +114,8 @@ export function failedPrecondition(
 ): Problem | undefined {
   if (preconditions === undefined) return undefined;
   const tag = text === undefined ? undefined : entityTag(text);
-  const verdict = evaluate(preconditions, tag);
-  return verdict === "holds" ? undefined : preconditionFailed(verdict, tag);
+  const result = evaluate(preconditions, tag);
+  return result === "holds" ? undefined : preconditionFailed(result, tag);
 }
 
 /**
@@ -123,8 +123,8 @@ export function failedPrecondition(
  * does any tag in If-Match, because a collection has none.
  */
 export function requireCollectionPreconditions(preconditions: Preconditions | undefined): void {
-  const verdict = preconditions && evaluate(preconditions, noTag);
-  if (verdict === undefined || verdict === "holds") return;
+  const result = preconditions && evaluate(preconditions, noTag);
+  if (result === undefined || result === "holds") return;
   throw new Problem(
     "precondition_failed",
     "A new object has no ETag to compare; send If-Match and If-None-Match only in requests for one object",
@@ -134,13 +134,13 @@ export function requireCollectionPreconditions(preconditions: Preconditions | un
 /** Without quotes: equal to no tag that can be sent. */
 const noTag = "none";
 
-function preconditionFailed(verdict: Exclude<Verdict, "holds">, tag: string | undefined): Problem {
+function preconditionFailed(result: Exclude<PreconditionResult, "holds">, tag: string | undefined): Problem {
   const headers = tag === undefined ? {} : { ETag: tag };
-  return new Problem("precondition_failed", detailOf(verdict, tag), { headers });
+  return new Problem("precondition_failed", detailOf(result, tag), { headers });
 }
 
-function detailOf(verdict: Exclude<Verdict, "holds">, tag: string | undefined): string {
-  if (verdict === "if_none_match_fails") return "If-None-Match names the current ETag, or is * and a value exists";
+function detailOf(result: Exclude<PreconditionResult, "holds">, tag: string | undefined): string {
+  if (result === "if_none_match_fails") return "If-None-Match names the current ETag, or is * and a value exists";
   return tag === undefined
     ? "If-Match needs an existing value, but there is none"
     : "The value changed after the ETag in If-Match was read; read the value again (its current tag is in ETag) and repeat the change";

@@ -23,12 +23,12 @@ export interface Exchange {
   slot?: Slot | undefined;
   /** Gives the bytes of the body back to their budget; absent before the body is there. */
   releaseBody?: () => void;
-  /** How often something had changed in the configuration when its plan was found or decided; absent for reads by a kept plan. */
-  changes?: number;
+  /** The generation of kept plans (kept-plans.ts) in which its plan was found or decided; absent for reads by a kept plan. */
+  generation?: number;
   project?: LiveProject;
   target?: Target;
   /** Decoded segments below the resource or root key: an object's id, or where a value stands. */
-  below?: readonly string[];
+  subPath?: readonly string[];
   /** Who sends it; absent until that is proved. */
   proof?: Proof | undefined;
   /** What the project's rates leave to this caller; absent in projects without any. */

@@ -27,7 +27,7 @@ export interface HttpServerOptions {
   readonly requestTimeoutMs?: number;
 }
 
-/** Above the 8 KiB that a path may have (route.ts), so that a longer path is answered with 414 and not cut off. */
+/** Above the 8 KiB that a path may have (request-target.ts), so that a longer path is answered with 414 and not cut off. */
 export const maxHeaderBytes = 32 * 1024;
 /** A silent one takes some 20 KiB: as many as leave most of the memory that the chart gives to requests. */
 export const maxConnections = 15_000;

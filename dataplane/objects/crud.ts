@@ -19,7 +19,7 @@ import {
 import type { Patch } from "../http/patch.ts";
 import { type HttpResponse, noContent } from "../http/response.ts";
 import { conflict, conflictBudgetMs, pause } from "../operation/compare-and-set.ts";
-import { factsOf, recordKeyOf, recordOf, replayed } from "../operation/idempotency.ts";
+import { generatedOf, recordKeyOf, recordOf, replayed } from "../operation/idempotency.ts";
 import type { IdempotencyRecords } from "../store/ports/idempotency.ts";
 import type { ObjectReads, ObjectWrites, StoredObject } from "../store/ports/objects.ts";
 import type { CollectionRef, Owner } from "../store/ports/refs.ts";
@@ -73,7 +73,7 @@ export async function createObject(
   if (post) {
     // Before anything else: since the first request the schema may have changed, or the collection may be full.
     const record = await deps.store.idempotencyRecord(context.collection, recordKeyOf(post));
-    if (record !== undefined) return createdBefore(creation, record);
+    if (record !== undefined) return replayCreate(creation, record);
   }
   requireCollectionPreconditions(context.preconditions);
   const { id, createdMs } = deps.newId();
@@ -82,7 +82,7 @@ export async function createObject(
   const { maxObjects } = context.resource.config;
   const object = { id, owner: ownerOf(caller), text, ...(post && { record: recordOf(post, [id, created]) }) };
   const result = await deps.store.create(context.collection, object, maxObjects);
-  if (result.outcome === "repeated") return createdBefore(creation, result.record);
+  if (result.outcome === "repeated") return replayCreate(creation, result.record);
   if (result.outcome === "quota_exceeded") {
     throw new Problem("quota_exceeded", `The resource may hold at most ${maxObjects} objects; delete some first`);
   }
@@ -90,8 +90,8 @@ export async function createObject(
 }
 
 /** The response to the first of several equal requests, made again: the body is the same, so the record has only what the service added. */
-function createdBefore({ caller, body, url }: Creation, record: string): HttpResponse {
-  const [id = "", created] = factsOf(record, body);
+function replayCreate({ caller, body, url }: Creation, record: string): HttpResponse {
+  const [id = "", created] = generatedOf(record, body);
   const text = newObjectText(body, id, metadataBy(caller, Number(created)));
   return writtenResponse(201, text, { Location: `${url}/${id}`, ...replayed });
 }

@@ -65,10 +65,10 @@ export function carryOutObjects(
   deps: ObjectsDeps,
   plan: ObjectsPlan,
   exchange: Exchange,
-  renew: RenewPlan,
+  renewPlan: RenewPlan,
 ): Promise<HttpResponse> {
   const preconditions = authorizedPreconditions(plan, exchange);
-  if (plan.isWrite) return write(deps, plan, exchange, renew);
+  if (plan.isWrite) return write(deps, plan, exchange, renewPlan);
   const context = preconditions === undefined ? plan : { ...plan, preconditions };
   const waiting = acquireWithIndexes(deps, plan, exchange);
   return waiting === undefined
@@ -96,13 +96,13 @@ function read(deps: ObjectsDeps, plan: ObjectsPlan, context: ObjectContext, exch
 
 async function write(
   deps: ObjectsDeps,
-  decided: ObjectsPlan,
+  kept: ObjectsPlan,
   exchange: Exchange,
-  renew: RenewPlan,
+  renewPlan: RenewPlan,
 ): Promise<HttpResponse> {
-  const { body, patch, idempotencyKey } = await receiveBody(deps, decided, exchange);
-  const renewing = renew(decided, exchange);
-  const plan = renewing instanceof Promise ? await renewing : renewing;
+  const { body, patch, idempotencyKey } = await receiveBody(deps, kept, exchange);
+  const renewed = renewPlan(kept, exchange);
+  const plan = renewed instanceof Promise ? await renewed : renewed;
   const preconditions = authorizedPreconditions(plan, exchange);
   const context = preconditions === undefined ? plan : { ...plan, preconditions };
   const waiting = acquireWithIndexes(deps, plan, exchange);
@@ -136,8 +136,8 @@ async function prepared({ isWrite }: ObjectsPlan, preparing: Promise<void> | und
   }
 }
 
-function idOf({ below }: Exchange): string {
-  const id = below?.[0];
+function idOf({ subPath }: Exchange): string {
+  const id = subPath?.[0];
   if (id === undefined) throw new Error("A request for one object names none");
   return id;
 }

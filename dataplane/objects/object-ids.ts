@@ -13,9 +13,7 @@ export interface ObjectId {
 
 export type ObjectIds = () => ObjectId;
 
-/**
- * Furthest that ids are ahead of the clock. Those of the time that a clock showed which jumped ahead stay the last until that time comes.
- */
+/** Furthest that ids are ahead of the clock. Ids made while a clock was ahead sort last until the real time has caught up. */
 const maxAheadMs = 60_000;
 const counterLimit = 0x1000;
 const tailBytes = 8;

@@ -1,4 +1,4 @@
-// The second port, open from the first moment on: a probe of a program that waits for Redis is answered that it lives and isn't ready,
+// The admin port, open from the first moment on: a probe of a program that waits for Redis is answered that it lives and isn't ready,
 // until what answers for good takes over.
 
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";

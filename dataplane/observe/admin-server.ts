@@ -1,11 +1,11 @@
-// The second port: probes, metrics and usage. Never on the public one; it asks for no credentials, or for one token, so it is for
+// The admin port: probes, metrics and usage. Never on the public one; it asks for no credentials, or for one token, so it is for
 // the cluster's own network.
 
 import type { IncomingHttpHeaders } from "node:http";
 import Fastify, { type FastifyInstance } from "fastify";
 import Negotiator from "negotiator";
 import { keyOfProject } from "../../core/config/config-keys.ts";
-import { type FollowedToken, openRoute, requireToken } from "../../core/http/second-port-access.ts";
+import { type FollowedToken, openRoute, requireToken } from "../../core/http/admin-port-access.ts";
 import type { Directory } from "../config/directory.ts";
 import type { Quotas, UsageReport } from "../quotas/quotas.ts";
 import type { HealthCheck } from "../store/port.ts";

@@ -112,7 +112,7 @@ function requestMetrics(registry: Registry): RequestMetrics {
     ]),
     otherRequests: counter(
       "jsonplane_other_requests_total",
-      "Requests for sessions, keys and descriptions (openapi, docs), for paths that name no project or nothing in one, and what was no request, by status",
+      "Requests for sessions, keys and descriptions (openapi, docs), for unknown projects or paths, and malformed requests, by status",
       ["target", "method", "status"],
     ),
     otherSeconds: seconds(
@@ -127,7 +127,7 @@ function authenticationObserver(registry: Registry): (observation: Authenticatio
   const counter = countersOn(registry);
   const logins = counter(
     "jsonplane_logins_total",
-    "Logins by outcome (opened, refused, throttled, limited, busy, failed)",
+    "Logins by outcome (opened, refused, throttled = after too many failures, limited = the project has its maximum of sessions, busy, failed)",
     ["namespace", "project", "outcome"],
   );
   const refreshes = counter(

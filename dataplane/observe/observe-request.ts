@@ -181,6 +181,6 @@ export function createAccessLog(logger: Logger, clock: Clock): AccessLog {
   };
   return {
     request: writeRequest,
-    refusal: (requestId, { status, code }) => logger.info("Connection refused", { requestId, status, code }),
+    refusal: (requestId, { status, code }) => logger.info("Malformed request refused", { requestId, status, code }),
   };
 }

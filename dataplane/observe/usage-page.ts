@@ -68,7 +68,7 @@ function quotaTable(quotas: UsageReport["quotas"]): string {
   });
   if (rows.length === 0) return "";
   return (
-    '<table><thead><tr><th scope="col">Quota</th><th scope="col" class="wide">Held</th><th scope="col">At most</th></tr></thead>' +
+    '<table><thead><tr><th scope="col">Quota</th><th scope="col" class="wide">Used</th><th scope="col">Limit</th></tr></thead>' +
     `<tbody>${rows.join("")}</tbody></table>`
   );
 }

@@ -9,7 +9,7 @@ import { gzip } from "node:zlib";
 import Fastify from "fastify";
 import Negotiator from "negotiator";
 import { Problem } from "../../core/errors/problem.ts";
-import { isKnown, preconditionsOf } from "../http/conditional-requests.ts";
+import { isNotModified, preconditionsOf } from "../http/conditional-requests.ts";
 import type { HttpResponse } from "../http/response.ts";
 
 export interface PageRequest {
@@ -82,7 +82,7 @@ function respondWith(
     headers["accept-encoding"] !== undefined && new Negotiator({ headers }).encoding(["gzip", "identity"]) === "gzip";
   const tag = `"${asset.version}${isCompressed ? "-gzip" : ""}"`;
   const common = { ...own, ETag: tag, Vary: "Accept-Encoding, Origin" };
-  if (isKnown(preconditionsOf(headers), tag)) return { status: 304, headers: common };
+  if (isNotModified(preconditionsOf(headers), tag)) return { status: 304, headers: common };
   const { type, bytes, compressed } = asset;
   if (!isCompressed) return { status: 200, file: { type, bytes }, headers: common };
   return { status: 200, file: { type, bytes: compressed }, headers: { ...common, "Content-Encoding": "gzip" } };

@@ -42,9 +42,12 @@ export interface Post {
   readonly body: CanonicalJson;
 }
 
-/** What a POST with a key leaves behind; `facts` = what its response can't be made from again, without spaces. */
-export function recordOf(post: Post, facts: readonly (string | number)[]): IdempotencyRecord {
-  const text = [fingerprint(post.body), ...facts].join(" ");
+/**
+ * What a POST with a key leaves behind; `generated` = what the service added and the body alone can't give back (id, time); no value may
+ * have a space.
+ */
+export function recordOf(post: Post, generated: readonly (string | number)[]): IdempotencyRecord {
+  const text = [fingerprint(post.body), ...generated].join(" ");
   return { key: recordKeyOf(post), text, seconds: recordSeconds };
 }
 
@@ -54,10 +57,16 @@ export function recordKeyOf({ project, uid, caller, path, key }: Omit<Post, "bod
   return hash("sha256", JSON.stringify([project.uid, uid, ownerOf(caller), path, key]), "base64url");
 }
 
-/** The facts of the first request. Throws Problem `idempotency_key_reused`. */
-export function factsOf(record: string, body: CanonicalJson): readonly string[] {
-  const [first, ...facts] = record.split(" ");
-  if (first === fingerprint(body)) return facts;
+/** What the service added to the first request. Throws Problem `idempotency_key_reused`. */
+export function generatedOf(record: string, body: CanonicalJson): readonly string[] {
+  const [, ...generated] = requireSameBody(record, body);
+  return generated;
+}
+
+/** The parts of the record of a POST with this body. Throws Problem `idempotency_key_reused`. */
+export function requireSameBody(record: string, body: CanonicalJson): readonly string[] {
+  const parts = record.split(" ");
+  if (parts[0] === fingerprint(body)) return parts;
   throw new Problem(
     "idempotency_key_reused",
     "This Idempotency-Key was used with another body in the last 24 hours; send a new key with a new request",

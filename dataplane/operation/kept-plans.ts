@@ -6,9 +6,9 @@ import type { RequestShape } from "../route/request-target.ts";
 
 export interface KeptPlans<Plan> {
   find(key: string): Plan | undefined;
-  /** How often something changed so far. What is decided from now on may be kept with this figure. */
-  changes(): number;
-  keep(shape: KeptShape, plan: Plan, from: Origin): void;
+  /** Grows with every change, and is only compared for equality: a plan may be kept with the generation in which it was decided. */
+  generation(): number;
+  keep(shape: KeptShape, plan: Plan, from: PlanSource): void;
   forget(key: string): void;
   /** Something changed that plans of this project were made from. */
   drop(project: string): void;
@@ -16,11 +16,11 @@ export interface KeptPlans<Plan> {
 
 export type KeptShape = Pick<RequestShape, "key" | "targetLength" | "queryLength">;
 
-export interface Origin {
+export interface PlanSource {
   /** `<namespace>/<name>` of the project. */
   readonly project: string;
-  /** `changes()` before anything was looked up for it: when it is another one now, the plan may be outdated already. */
-  readonly changes: number;
+  /** `generation()` before anything was looked up for the plan. If it is another one now, the plan may be outdated already. */
+  readonly generation: number;
 }
 
 interface Kept<Plan> {
@@ -47,13 +47,13 @@ const bytesPerParameter = 1_536;
 export function createKeptPlans<Plan extends {}>(limit = maxBytes): KeptPlans<Plan> {
   const kept = new Map<string, Kept<Plan>>();
   const ofProject = new Map<string, Set<Kept<Plan>>>();
-  const ages = createAges<Plan>();
+  const evictionList = createEvictionList<Plan>();
   let bytes = 0;
-  let changes = 0;
+  let generation = 0;
 
   const remove = (each: Kept<Plan>): void => {
     kept.delete(each.key);
-    ages.remove(each);
+    evictionList.remove(each);
     bytes -= each.bytes;
     const siblings = ofProject.get(each.project);
     siblings?.delete(each);
@@ -62,7 +62,7 @@ export function createKeptPlans<Plan extends {}>(limit = maxBytes): KeptPlans<Pl
 
   const makeRoom = (needed: number): void => {
     while (bytes + needed > limit) {
-      const each = ages.next();
+      const each = evictionList.next();
       if (each === undefined) return;
       if (each.isUsed) each.isUsed = false;
       else remove(each);
@@ -72,7 +72,7 @@ export function createKeptPlans<Plan extends {}>(limit = maxBytes): KeptPlans<Pl
   const add = (each: Kept<Plan>): void => {
     makeRoom(each.bytes);
     kept.set(each.key, each);
-    ages.add(each);
+    evictionList.add(each);
     bytes += each.bytes;
     const siblings = ofProject.get(each.project);
     if (siblings === undefined) ofProject.set(each.project, new Set([each]));
@@ -91,9 +91,9 @@ export function createKeptPlans<Plan extends {}>(limit = maxBytes): KeptPlans<Pl
       each.isUsed = true;
       return each.plan;
     },
-    changes: () => changes,
-    keep(shape, plan, { project, changes: before }) {
-      if (before !== changes) return;
+    generation: () => generation,
+    keep(shape, plan, { project, generation: before }) {
+      if (before !== generation) return;
       const { key } = shape;
       const size = bytesOf(shape);
       if (size > Math.min(maxPlanBytes, limit)) return;
@@ -103,7 +103,7 @@ export function createKeptPlans<Plan extends {}>(limit = maxBytes): KeptPlans<Pl
     },
     forget,
     drop(project) {
-      changes += 1;
+      generation += 1;
       for (const each of ofProject.get(project) ?? []) remove(each);
     },
   };
@@ -118,7 +118,7 @@ function bytesOf({ key, targetLength, queryLength }: KeptShape): number {
   return usualBytes + texts + bytesPerQueryCharacter * queryLength + bytesPerParameter * parameters;
 }
 
-interface Ages<Plan> {
+interface EvictionList<Plan> {
   add(each: Kept<Plan>): void;
   remove(each: Kept<Plan>): void;
   /** From old to new, then from the oldest again; undefined where there is none. */
@@ -126,7 +126,7 @@ interface Ages<Plan> {
 }
 
 /** A list of its own: an iterator of the map, kept between two uses, would hold every table that the map ever had. */
-function createAges<Plan>(): Ages<Plan> {
+function createEvictionList<Plan>(): EvictionList<Plan> {
   let oldest: Kept<Plan> | undefined;
   let newest: Kept<Plan> | undefined;
   let hand: Kept<Plan> | undefined;

@@ -29,6 +29,7 @@ export type SubjectOf<K extends Subject["kind"]> = Extract<Subject, { readonly k
 export interface PlanBase {
   readonly project: LiveProject;
   readonly caller: Caller;
+  /** Whether it writes objects or documents; sessions stay available in a read-only project. */
   readonly isWrite: boolean;
   /** Whether it reads or writes stored data: it is refused while they are lost. */
   readonly usesStoredData: boolean;
@@ -39,7 +40,7 @@ export interface OperationPlan extends PlanBase {
   readonly operation: Operation;
   /** Who may read what the operation is about. */
   readonly readPermission: Permission;
-  /** The store, or for the writes of a project with a quota the one that keeps it. */
+  /** The store, or for the writes of a project with a quota the one that enforces it. */
   readonly store: DataStore;
   /** Its project's fair share of the replica. */
   readonly limiter: ProjectLimiter;
@@ -77,7 +78,7 @@ export function planOperation(
   readPermission: Permission,
 ): OperationPlan {
   const { project, method, operation, caller } = input;
-  if (operation === "own" || operation === "public") throw new Error("A route to stored data has no operation");
+  if (operation === "by_feature" || operation === "public") throw new Error("A route to stored data has no operation");
   const isWrite = operation !== "read";
   const { limits } = project.config;
   // Where values may be larger than usual, fewer are under way before their sizes are known.

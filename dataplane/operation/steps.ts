@@ -113,6 +113,6 @@ export function requireNoLossMeanwhile(losses: Losses, { config }: LiveProject):
 }
 
 function dataLost(what: string): Problem {
-  const detail = `${what} An administrator has to restore the data or accept the loss`;
+  const detail = `${what} Whoever operates the cluster has to restore the data or accept the loss`;
   return new Problem("data_lost", detail, { headers: { "Retry-After": "60" } });
 }

@@ -1,5 +1,5 @@
-// What one project with a quota holds, as this replica knows it: what the store said last, what was written here since, and what
-// is set aside for writes under way. Refuses with 403 `quota_exceeded`; with what the store raises when it has to be asked first.
+// What one project with a quota stores, as this replica knows it: what the store said last, what was written here since, and what
+// is reserved for writes under way. Refuses with 403 `quota_exceeded`; with what the store raises when it has to be asked first.
 //
 // Several replicas share a quota without a step of their own per write: each asks the store again every second while writes
 // come in, and before it refuses. So together they exceed a quota by what the others write within two seconds, one alone never.
@@ -16,24 +16,24 @@ const staleMs = 2_000;
 /** A refusal goes by amounts of at most this age. */
 const refusalMs = 250;
 
-export interface Held {
-  /** What of `upTo` could be set aside. */
+export interface Reservation {
+  /** What of `upTo` could be reserved. */
   readonly granted: PartialAmounts;
-  /** Ends the setting aside; `kept` is what the write made of it. */
-  settle(kept: PartialAmounts): void;
+  /** Ends it; `added` is what the write stored of it. */
+  commit(added: PartialAmounts): void;
 }
 
 export interface Want {
   /** Refused when there is no room for all of it. */
-  readonly sure?: PartialAmounts;
+  readonly required?: PartialAmounts;
   /** As much of it as there is room for. */
   readonly upTo?: PartialAmounts;
 }
 
 export interface ProjectUsage {
-  /** Sets room aside for a write. */
-  hold(quota: ProjectQuota, want: Want): Promise<Held>;
-  /** Something was written without being held before. */
+  /** Reserves room for a write. */
+  reserve(quota: ProjectQuota, want: Want): Promise<Reservation>;
+  /** Something was written without a reservation. */
   added(amounts: PartialAmounts): void;
   /** Something shrank: before a write is refused, the store is asked again. */
   freed(): void;
@@ -51,7 +51,7 @@ export function createProjectUsage(read: () => Promise<Amounts>, clock: Clock): 
   let foundAt = Number.NEGATIVE_INFINITY;
   /** Written here since the store was asked, and perhaps already in what it said. */
   let written = noAmounts;
-  let held = noAmounts;
+  let reserved = noAmounts;
   let isDoubtful = false;
   let reading: Promise<void> | undefined;
 
@@ -78,7 +78,7 @@ export function createProjectUsage(read: () => Promise<Amounts>, clock: Clock): 
     return reading;
   };
 
-  const used = (): Amounts => plus(plus(found ?? noAmounts, written), held);
+  const used = (): Amounts => plus(plus(found ?? noAmounts, written), reserved);
 
   const lacking = (quota: ProjectQuota, wanted: PartialAmounts): QuotaKind | undefined => {
     const now = used();
@@ -92,9 +92,9 @@ export function createProjectUsage(read: () => Promise<Amounts>, clock: Clock): 
     else if (old > freshMs) refresh().catch(() => undefined);
   };
 
-  const beCurrentEnough = async (quota: ProjectQuota, { sure = {}, upTo = {} }: Want): Promise<void> => {
+  const beCurrentEnough = async (quota: ProjectQuota, { required = {}, upTo = {} }: Want): Promise<void> => {
     await beCurrent();
-    if (lacking(quota, plus(plus(noAmounts, sure), upTo)) === undefined) return;
+    if (lacking(quota, plus(plus(noAmounts, required), upTo)) === undefined) return;
     if (!isDoubtful && age() <= refusalMs) return;
     // One under way may have begun before what is to be seen.
     await reading;
@@ -102,24 +102,24 @@ export function createProjectUsage(read: () => Promise<Amounts>, clock: Clock): 
   };
 
   return {
-    async hold(quota, want) {
-      const { sure = {}, upTo = {} } = want;
+    async reserve(quota, want) {
+      const { required = {}, upTo = {} } = want;
       await beCurrentEnough(quota, want);
-      const kind = lacking(quota, sure);
+      const kind = lacking(quota, required);
       if (kind !== undefined) throw refusalOf(quota, kind);
-      const room = plus(used(), sure);
+      const room = plus(used(), required);
       const granted: Partial<Record<QuotaKind, number>> = {};
       for (const each of quotaKinds) {
         const wanted = upTo[each];
         if (wanted !== undefined) granted[each] = Math.max(0, Math.min(wanted, limit(quota, each) - room[each]));
       }
-      const aside = plus(plus(noAmounts, sure), granted);
-      held = plus(held, aside);
+      const reservation = plus(plus(noAmounts, required), granted);
+      reserved = plus(reserved, reservation);
       return {
         granted,
-        settle(kept) {
-          held = plus(held, aside, -1);
-          written = plus(written, kept);
+        commit(added) {
+          reserved = plus(reserved, reservation, -1);
+          written = plus(written, added);
         },
       };
     },

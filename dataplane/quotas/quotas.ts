@@ -9,8 +9,8 @@ import type { Directory, LiveProject } from "../config/directory.ts";
 import type { DataStore } from "../store/port.ts";
 import type { ByteCounts, Sizes } from "../store/ports/sizes.ts";
 import { createByteCounter } from "./count-bytes.ts";
-import { guardedStore } from "./guarded-store.ts";
 import { createProjectUsage, type ProjectUsage } from "./project-usage.ts";
+import { quotaStore } from "./quota-store.ts";
 import { type Amounts, plus, readAmounts } from "./stored-amounts.ts";
 import { createUnservedAmounts } from "./unserved-amounts.ts";
 
@@ -63,7 +63,7 @@ export function createQuotas({ store, clock, directory, quotaRoundMs = 5_000, on
 
   const make = (project: LiveProject, quota: ProjectQuota): Guarded => {
     const usage = createProjectUsage(() => read(made.project), clock);
-    const made: Guarded = { usage, project, quota, store: guardedStore(store, usage, quota) };
+    const made: Guarded = { usage, project, quota, store: quotaStore(store, usage, quota) };
     guarded.set(keyOfProject(project.config), made);
     return made;
   };
@@ -71,7 +71,7 @@ export function createQuotas({ store, clock, directory, quotaRoundMs = 5_000, on
   const guardOf = (project: LiveProject, quota: ProjectQuota): Guarded => {
     const known = guarded.get(keyOfProject(project.config)) ?? make(project, quota);
     if (known.project !== project) {
-      Object.assign(known, { project, quota, store: guardedStore(store, known.usage, quota) });
+      Object.assign(known, { project, quota, store: quotaStore(store, known.usage, quota) });
       // Something else may be to be counted now.
       known.usage.forget();
     }

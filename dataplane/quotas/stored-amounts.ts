@@ -1,4 +1,4 @@
-// What a quota counts, sums of it, and what a project's resources and root keys hold of it together, as the store keeps it.
+// What a quota counts, sums of it, and what a project's resources and root keys have of it together, as the store keeps it.
 
 import type { QuotaKind } from "../../core/config/quota-uses.ts";
 import type { ProjectConfig } from "../../core/config/types.ts";

@@ -93,17 +93,17 @@ export interface RequestShape {
   /** Characters of the query with its question mark, with which the key ends. */
   readonly queryLength: number;
   /** Segments of the path that name the project. */
-  readonly baseLength: number;
+  readonly baseSegments: number;
   /** Decoded segments below the resource or root key: an object's id, or where a value stands. */
-  readonly below: readonly string[];
+  readonly subPath: readonly string[];
 }
 
 /** Characters of target, host and credential: longer ones are rare, and would take others' memory. */
 const maxShapeLength = 4_096;
 
 /**
- * Undefined of every other request, of one that names no host, and of a path that is refused or whose first segment below the project's
- * base is not written as `api` or `json`: these are decided anew each time. `publicPath` = decoded segments of the public address.
+ * Undefined unless the path is `/api/<resource>…` or `/json/<root key>…` below the project's base, written so and not refused, and the
+ * request names a host: all others are decided anew each time. `publicPath` = decoded segments of the public address.
  */
 export function requestShape(
   directory: Pick<Directory, "hostHolder">,
@@ -117,39 +117,39 @@ export function requestShape(
   const holder = directory.hostHolder(hostName(host));
   const mark = target.indexOf("?");
   const path = mark < 0 ? target : target.slice(0, mark);
-  const baseLength = holder === undefined ? 2 + lengthOfPublicPath(publicPath, path) : 0;
-  const split = splitBelow(path, baseLength);
+  const baseSegments = holder === undefined ? 2 + lengthOfPublicPath(publicPath, path) : 0;
+  const split = splitSubPath(path, baseSegments);
   if (split === undefined) return undefined;
-  const { named, below } = split;
-  // No part but the last can contain a line feed, and only a path below something ends in a slash. A holder, because a host may be
-  // claimed and given up. A header that is empty is none that is absent.
+  const { resourcePath, subPath } = split;
+  // The parts are separated by line feeds, which none of them can contain. Only with a sub-path does a slash end the resource's path. A
+  // holder, because a host may be claimed and given up. `=` distinguishes an empty Authorization header from a missing one.
   const origin = `${request.protocol === "https" ? "https" : "http"}://${host}\n${holder ?? ""}`;
   const credential = authorization === undefined ? "" : `=${authorization}`;
   const query = mark < 0 ? "" : target.slice(mark);
-  const key = `${request.method}\n${origin}\n${credential}\n${named}${below.length > 0 ? "/" : ""}${query}`;
-  return { key, targetLength: target.length, queryLength: query.length, baseLength, below };
+  const key = `${request.method}\n${origin}\n${credential}\n${resourcePath}${subPath.length > 0 ? "/" : ""}${query}`;
+  return { key, targetLength: target.length, queryLength: query.length, baseSegments, subPath };
 }
 
 function lengthOfPublicPath(publicPath: readonly string[], path: string): number {
   return publicPath.length > 0 && path.startsWith(`/${publicPath.join("/")}/`) ? publicPath.length : 0;
 }
 
-/** A path with `/api/<resource>` or `/json/<root key>` behind its base: up to there as it was sent, and what comes below. */
-function splitBelow(
+/** A path with `/api/<resource>` or `/json/<root key>` behind its base: up to there as it was sent, and the segments below it. */
+function splitSubPath(
   path: string,
-  baseLength: number,
-): { readonly named: string; readonly below: readonly string[] } | undefined {
+  baseSegments: number,
+): { readonly resourcePath: string; readonly subPath: readonly string[] } | undefined {
   if (path.charCodeAt(0) !== 47) return undefined;
   let at = 0;
-  for (let passed = 0; passed < baseLength; passed += 1) {
+  for (let passed = 0; passed < baseSegments; passed += 1) {
     at = path.indexOf("/", at + 1);
     if (at < 0) return undefined;
   }
   const isApi = path.startsWith("/api/", at);
   if (!isApi && !path.startsWith("/json/", at)) return undefined;
   const end = path.indexOf("/", at + (isApi ? 5 : 6));
-  if (end < 0) return { named: path, below: [] };
+  if (end < 0) return { resourcePath: path, subPath: [] };
   const { segments, fault } = decodedPath(path.slice(end + 1));
   if (fault !== undefined || (isApi && segments.length > 1)) return undefined;
-  return { named: path.slice(0, end), below: segments };
+  return { resourcePath: path.slice(0, end), subPath: segments };
 }

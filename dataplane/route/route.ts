@@ -21,10 +21,10 @@ export type Target =
 
 /**
  * What a method does to its target: an operation on stored data, which a policy allows or not; or
- * `own`: the target's module decides from the caller (session routes); or
+ * `by_feature`: the feature decides from the caller (sessions, openapi); or
  * `public`: anyone may, and no Authorization header is looked at.
  */
-export type RouteOperation = Operation | "own" | "public";
+export type RouteOperation = Operation | "by_feature" | "public";
 
 type Methods = Readonly<Record<string, RouteOperation>>;
 
@@ -33,11 +33,11 @@ const methodTable = {
   object: { GET: "read", PUT: "update", PATCH: "update", DELETE: "delete" },
   documentRoot: { GET: "read", PUT: "update", PATCH: "update" },
   document: { GET: "read", POST: "create", PUT: "update", PATCH: "update", DELETE: "delete" },
-  sessions: { GET: "own", POST: "public" },
+  sessions: { GET: "by_feature", POST: "public" },
   refresh: { POST: "public" },
-  session: { GET: "own", DELETE: "own" },
+  session: { GET: "by_feature", DELETE: "by_feature" },
   keys: { GET: "public" },
-  openapi: { GET: "own" },
+  openapi: { GET: "by_feature" },
   docs: { GET: "public" },
 } as const satisfies Record<string, Methods>;
 
@@ -120,7 +120,7 @@ function matchSessions(segments: Segments): Target | undefined {
 }
 
 /** Segments below a resource or root key: an object's id, or where a value stands. */
-export function belowOf(target: Target): readonly string[] {
+export function subPathOf(target: Target): readonly string[] {
   if (target.kind === "document") return target.path;
   return target.kind === "object" ? [target.id] : [];
 }

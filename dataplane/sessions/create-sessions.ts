@@ -48,14 +48,14 @@ export async function createSessions(deps: SessionsDeps): Promise<Sessions> {
       observe: (queue) => observe({ kind: "password_queue", ...queue }),
     }));
   const throttle = createThrottle(store, clock);
-  const unfinishedOf = { keeperOf: store.sessionKeeper, timers, monotonic: clock.monotonic };
+  const unfinishedOf = { primaryOf: store.sessionPrimary, timers, monotonic: clock.monotonic };
   const unrecorded = createUnfinishedWrites<SessionRefresh>({
     ...unfinishedOf,
     write: ({ project, id, lastRefresh }) => store.touchSession(project, id, lastRefresh),
   });
   const unfinished = createUnfinishedWrites<SessionEnd>({
     ...unfinishedOf,
-    write: ({ project, id, tokensLive }) => store.endSession(project, id, tokensLive),
+    write: ({ project, id, tokenLifetimeSeconds }) => store.endSession(project, id, tokenLifetimeSeconds),
   });
   const opener = createSessionOpener({
     directory,

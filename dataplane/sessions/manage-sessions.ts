@@ -98,22 +98,23 @@ async function end(
   caller: AuthenticatedCaller,
   id: string,
 ): Promise<void> {
-  const tokensLive = Math.max(project.config.sessions.accessTokenSeconds, rememberAtLeast);
+  const tokenLifetimeSeconds = Math.max(project.config.sessions.accessTokenSeconds, rememberAtLeast);
   // The session that a request comes with may be ended by it, whatever the store says of it.
   let mayEnd = caller.kind === "user" && caller.sessionId === id;
   try {
     const found = await findSession(deps, project, caller, id);
     if (found === undefined) throw sessionNotFound("end");
     mayEnd ||= isOwn(caller, found.record) || caller.access === "Write";
-    if (!mayEnd || !(await deps.store.endSession(project.config, id, tokensLive))) throw sessionNotFound("end");
+    if (!mayEnd || !(await deps.store.endSession(project.config, id, tokenLifetimeSeconds)))
+      throw sessionNotFound("end");
   } catch (error) {
     if (!mayEnd || !isStoreFailure(error)) throw error;
     // Fails closed: refused here at once, and everywhere as soon as the store takes it.
-    deps.ended.add(id, tokensLive);
-    deps.unfinished.add({ project: project.config, id, tokensLive });
+    deps.ended.add(id, tokenLifetimeSeconds);
+    deps.unfinished.add({ project: project.config, id, tokenLifetimeSeconds: tokenLifetimeSeconds });
     throw sessionEndedHere(error);
   }
-  deps.ended.add(id, tokensLive);
+  deps.ended.add(id, tokenLifetimeSeconds);
   deps.observe({ kind: "session_ended", project: project.config });
 }
 

@@ -7,8 +7,8 @@ export type AuthenticationObservation =
       readonly kind: "login";
       readonly project: ProjectRef;
       /**
-       * `limited`: right, but the project has as many sessions as it may. `failed`: neither checked nor refused, the store or the directory
-       * did not answer.
+       * `throttled`: after too many failures. `limited`: right, but the project has its maximum of sessions. `failed`: neither checked nor
+       * refused, the store or the directory did not answer.
        */
       readonly outcome: "opened" | "refused" | "throttled" | "limited" | "busy" | "failed";
     }

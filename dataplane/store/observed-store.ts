@@ -23,7 +23,7 @@ type CallName = { [Name in keyof Store]: Kind<Store[Name]> extends "call" ? Name
 const otherKinds: OtherThanCalls = {
   readObjects: "iteration",
   scan: "iteration",
-  sessionKeeper: "local",
+  sessionPrimary: "local",
   health: "local",
 };
 

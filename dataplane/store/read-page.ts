@@ -10,7 +10,7 @@ import type { Owner } from "./ports/refs.ts";
 import { rangesOf } from "./ranges.ts";
 
 /** What a list asks of each object. */
-export interface Asked {
+export interface PageFilter {
   readonly owner: Owner | undefined;
   /** With the index that the ids come from; absent in order of creation. */
   readonly by?: { readonly query: FieldQuery; readonly index: IndexField };
@@ -22,7 +22,7 @@ export interface FoundPage {
   readonly objects?: readonly PageObject[];
   /** The ids of its other objects. */
   readonly ids: readonly string[];
-  readonly asked: Asked;
+  readonly filter: PageFilter;
 }
 
 export interface PageObject {
@@ -59,7 +59,7 @@ export async function readOrderedPage<Found extends FoundPage>(
     if (found === undefined) return undefined;
     const { objects, isCut } = await readObjects(found, readTexts, limits);
     const isSnapshot = found.ids.length === 0;
-    const ordered = isSnapshot ? objects : sorted(objects, found.asked, range);
+    const ordered = isSnapshot ? objects : sorted(objects, found.filter, range);
     const isOrdered = ordered.every((object, at) => object === objects[at]);
     if (isOrdered || attempt === maxAttempts) return { found, page: pageOf(found, ordered, isCut) };
   }
@@ -78,12 +78,12 @@ function once(wait: () => Promise<void>): () => Promise<void> {
 }
 
 async function readObjects(
-  { objects = [], ids, asked }: FoundPage,
+  { objects = [], ids, filter }: FoundPage,
   readTexts: ReadTexts,
   { maxBytes = Number.POSITIVE_INFINITY, beforeMore }: Limits,
 ): Promise<{ readonly objects: readonly PageObject[]; readonly isCut: boolean }> {
   const read = [...objects];
-  const isShown = shownBy(asked);
+  const isShown = shownBy(filter);
   let bytes = 0;
   for (const { text } of objects) bytes += Buffer.byteLength(text);
   let rest = ids;
@@ -108,7 +108,7 @@ function pageOf({ count }: FoundPage, objects: readonly PageObject[], isCut: boo
   return { count, texts: objects.map(({ text }) => text), ...(isCut && { isCut }) };
 }
 
-function shownBy({ owner, by }: Asked): (text: string) => boolean {
+function shownBy({ owner, by }: PageFilter): (text: string) => boolean {
   const isOwn = (text: string): boolean => owner === undefined || ownerIn(text) === owner;
   if (by === undefined || (by.query.equals === undefined && by.query.ranges === undefined)) return isOwn;
   const ranges = rangesOf(by.query);
@@ -122,7 +122,7 @@ function shownBy({ owner, by }: Asked): (text: string) => boolean {
 
 function sorted(
   objects: readonly PageObject[],
-  { by }: Asked,
+  { by }: PageFilter,
   { descending }: Pick<PageRange, "descending">,
 ): readonly PageObject[] {
   if (by === undefined) return objects;

@@ -1,7 +1,7 @@
 // The operator's only port: probes and metrics, without credentials or for one token, for the cluster's own network.
 
 import Fastify, { type FastifyInstance } from "fastify";
-import { type FollowedToken, openRoute, requireToken } from "../../core/http/second-port-access.ts";
+import { type FollowedToken, openRoute, requireToken } from "../../core/http/admin-port-access.ts";
 import type { OperatorMetrics } from "./metrics.ts";
 
 export interface AdminDeps {

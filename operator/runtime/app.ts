@@ -1,8 +1,8 @@
-// One operator process, put together: the API server, caches that are kept warm whichever process leads, the second port, and, while this
+// One operator process, put together: the API server, caches that are kept warm whichever process leads, the admin port, and, while this
 // process holds the Lease, a leader's session. When leadership is lost the session ends, and the process stands by again.
 
 import type { Clock } from "../../core/clock.ts";
-import type { FollowedToken } from "../../core/http/second-port-access.ts";
+import type { FollowedToken } from "../../core/http/admin-port-access.ts";
 import { describeError } from "../../core/log/describe-error.ts";
 import type { Logger } from "../../core/log/logger.ts";
 import type { Kind } from "../../core/manifests/object.ts";

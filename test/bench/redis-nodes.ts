@@ -1,4 +1,4 @@
-// One data plane over a Redis Cluster of three masters, against the same over one Redis, with collections that lie on all masters.
+// One data plane over a Redis Cluster of three primaries, against the same over one Redis, with collections that lie on all primaries.
 
 import { askRedis } from "../support/redis/ask-redis.ts";
 import { startRedis, type TestRedis } from "../support/redis/redis.ts";
@@ -23,7 +23,7 @@ interface NodeRow {
 
 export interface NodeFigures {
   readonly rows: readonly NodeRow[];
-  /** Of the Cluster's commands, by master. */
+  /** Of the Cluster's commands, by primary. */
   readonly shares: readonly number[];
 }
 
@@ -144,13 +144,13 @@ export function nodeLines({ rows, shares }: NodeFigures, { options }: MeasureOpt
     return `| ${[name, rate(one), rate(three), spread(ratios), ...costs].join(" | ")} |`;
   };
   return [
-    "## A Redis Cluster of three masters against one Redis",
+    "## A Redis Cluster of three primaries against one Redis",
     "",
-    `One replica, ${options.connections} connections, ${shelves.length} collections in turn, which are on all masters of the Cluster (their shares of the commands:`,
-    `${shares.map((share) => `${Math.round(share * 100)} %`).join(", ")}). A collection is on one master as a whole. Because the cores are shared and the data plane is the busy program,`,
+    `One replica, ${options.connections} connections, ${shelves.length} collections in turn, which are on all primaries of the Cluster (their shares of the commands:`,
+    `${shares.map((share) => `${Math.round(share * 100)} %`).join(", ")}). A collection is on one primary as a whole. Because the cores are shared and the data plane is the busy program,`,
     "a Cluster can't be faster here. The ratio shows the cost of its client and three processes.",
     "",
-    "| operation | one Redis /s | three masters /s | ratio | CPU of data plane + Redis, µs a request: one | three |",
+    "| operation | one Redis /s | three primaries /s | ratio | CPU of data plane + Redis, µs a request: one | three |",
     "|---|---:|---:|---:|---:|---:|",
     ...rows.map(line),
     "",

@@ -1,4 +1,4 @@
-// `npm run bench:replicas`: one to four replicas, documents of 1 KiB to 1 MiB, and a Redis Cluster of three masters against one Redis.
+// `npm run bench:replicas`: one to four replicas, documents of 1 KiB to 1 MiB, and a Redis Cluster of three primaries against one Redis.
 // With --write it puts the tables into docs/benchmarks.md. All of it shares the cores, so only ratios mean anything.
 
 import { startScript } from "../../tools/start-script.ts";

@@ -104,7 +104,7 @@ describeServed("the access log", (serve) => {
       {
         time: expect.any(String),
         level: "info",
-        message: "Connection refused",
+        message: "Malformed request refused",
         requestId: reply?.headers["x-request-id"],
         status: 400,
         code: "invalid_request",

@@ -22,7 +22,7 @@ async function listening(): Promise<{ readonly server: Server; readonly port: nu
   return { server, port: (server.address() as AddressInfo).port };
 }
 
-it("a data plane whose second port is taken lets go of the first one, and of the store that it opened", async () => {
+it("a data plane whose admin port is taken lets go of the first one, and of the store that it opened", async () => {
   const { server: other, port: adminPort } = await listening();
   closing.push(async () => other.close());
   const { server: probe, port } = await listening();

@@ -17,7 +17,7 @@ const shop = project("shop", withKey("writer"), withRootKey("doc", { initialValu
 const putHead = (served: Served, length: number) =>
   `PUT ${served.base}/json/doc/k HTTP/1.1\r\nHost: a\r\nAuthorization: ${apikey("writer")}\r\nContent-Length: ${length}\r\n\r\n`;
 
-/** Of the second port, while it still answers. */
+/** Of the admin port, while it still answers. */
 const readiness = async (served: Served) => (await send(served.adminUrl, "/readyz")).text;
 
 const readStored = (served: Served) =>
@@ -44,7 +44,7 @@ describeServed("a data plane that closes", (serve) => {
     expect(await readStored(served)).toEqual({ outcome: "found", text: "42" });
   });
 
-  it("says on the second port that it is stopping while it answers, and is still alive", async () => {
+  it("says on the admin port that it is stopping while it answers, and is still alive", async () => {
     const served = await serve(shop);
     const connection = await begun(served);
     const closed = served.plane.close();

@@ -1,4 +1,4 @@
-// What Kubernetes asks on the second port: alive, started, ready. Only readiness follows the store and the configuration.
+// What Kubernetes asks on the admin port: alive, started, ready. Only readiness follows the store and the configuration.
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { systemClock } from "../../core/clock.ts";
@@ -44,7 +44,7 @@ describeServed("probes", (serve) => {
     }
   });
 
-  it("are not on the second port what the public one serves", async () => {
+  it("are not on the admin port what the public one serves", async () => {
     const served = await serve(shop);
     expect((await send(served.adminUrl, `${served.base}/json/doc`)).status).toBe(404);
   });

@@ -1,4 +1,4 @@
-// The three figures of Key/Value requests on the second port: the hour's count, statuses per five minutes, mean time per five
+// The three figures of Key/Value requests on the admin port: the hour's count, statuses per five minutes, mean time per five
 // minutes, for each project and root key, as JSON and as a page.
 
 import { expect, it } from "vitest";

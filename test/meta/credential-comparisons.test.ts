@@ -43,7 +43,7 @@ describe("the sources", () => {
     );
     expect(await read("dataplane/authenticate/tokens.ts")).toMatch(/compactVerify\([\s\S]*algorithms: \["EdDSA"\]/);
     expect(await read("operator/resolve/sealed-record.ts")).toMatch(/timingSafeEqual/);
-    expect(await read("core/http/second-port-access.ts")).toMatch(/timingSafeEqual\(digest, token\.current\(\)\)/);
+    expect(await read("core/http/admin-port-access.ts")).toMatch(/timingSafeEqual\(digest, token\.current\(\)\)/);
   });
 });
 

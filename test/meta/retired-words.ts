@@ -75,6 +75,18 @@ export const retiredWords: readonly RetiredWord[] = [
   { words: ["begin work", "end work"], write: "acquireSlot, releaseSlot" },
   { words: ["answer budget", "problem answer", "login answer"], write: "ResponseBudget, ProblemResponse, LoginResult" },
   { words: ["document prefix"], write: "objectKeyPrefix: a document is a root key's" },
+  { words: ["key rings"], write: "signing keys; a key ring seals configuration" },
+  { words: ["second port"], write: "admin port" },
+  { words: ["guarded store"], write: "quota store" },
+  { words: ["keeper", "keepers"], write: "primary" },
+  { words: ["tokens live"], write: "tokenLifetimeSeconds" },
+  { words: ["with local buckets"], write: "withLocalFallback" },
+  { words: ["known indexes", "with current"], write: "IndexSetCache, retryWhileStale" },
+  { words: ["run by scan", "list by scan", "scan position"], write: "run without index, cursor position" },
+  { words: ["plan of arrived"], write: "renewPlan" },
+  { words: ["created before", "inserted before"], write: "replayCreate, replayInsert" },
+  { words: ["below of", "split below"], write: "subPathOf, splitSubPath" },
+  { words: ["one thing", "weak caller"], write: "notFound, insufficientAccess" },
 ];
 
 /** Names that stay as they are, because stored data or files of other programs have them. */

@@ -247,7 +247,7 @@ describe("jsonplane dev", () => {
 });
 
 describe("jsonplane dev refuses to start, with what to do,", () => {
-  it("when its port or its second port is in use", async () => {
+  it("when its port or its admin port is in use", async () => {
     const server = createServer();
     await new Promise<void>((resolve) => server.listen(Number(ports[1]), "127.0.0.1", resolve));
     const dev = start();

@@ -199,7 +199,7 @@ describe("the log", () => {
       await statuses(bytes);
     });
     // What was asked last is written last, up to a tenth of a second later.
-    await eventually(() => expect(attacked.replica.log().slice(before)).toMatch(/Connection refused.*\n/));
+    await eventually(() => expect(attacked.replica.log().slice(before)).toMatch(/Malformed request refused.*\n/));
     const text = attacked.replica.log().slice(before);
     // biome-ignore lint/suspicious/noControlCharactersInRegex: none may be in a log.
     expect(text).not.toMatch(/[\x00-\x09\x0b-\x1f\x7f\u0085\u2028\u2029]/);
@@ -208,7 +208,7 @@ describe("the log", () => {
       .split("\n")
       .map((line) => JSON.parse(line) as { level: string; message: string });
     expect(new Set(lines.map(({ level, message }) => `${level} ${message}`))).toEqual(
-      new Set(["info Request", "info Connection refused"]),
+      new Set(["info Request", "info Malformed request refused"]),
     );
     expect(lines.length).toBeGreaterThan(words.length * 5);
   });

@@ -137,8 +137,8 @@ describe("the data folder of an embedded store", () => {
     await first.endSession(project, "s1", 300);
     await first.close();
     const heard: unknown[] = [];
-    const following = await (await openStore()).followEndedSessions((id, tokensLive) =>
-      heard.push([id, tokensLive > 290 && tokensLive <= 300]),
+    const following = await (await openStore()).followEndedSessions((id, tokenLifetimeSeconds) =>
+      heard.push([id, tokenLifetimeSeconds > 290 && tokenLifetimeSeconds <= 300]),
     );
     expect(heard).toEqual([["s1", true]]);
     await following.stop();

@@ -18,7 +18,7 @@ import { eventually } from "../support/time/eventually.ts";
 import { freshProject } from "./contract/fixture.ts";
 
 const ample = { maxPerUser: 1_000, maxPerProject: 1_000 };
-const tokensLive = 300;
+const tokenLifetimeSeconds = 300;
 
 const closing: (() => Promise<void>)[] = [];
 afterEach(async () => {
@@ -59,7 +59,7 @@ async function expectEnded(store: Store, project: ProjectRef, id: string): Promi
       const { stop } = await store.followEndedSessions((ended, seconds) => heard.set(ended, seconds));
       await stop();
       expect(heard.get(id)).toBeGreaterThan(0);
-      expect(heard.get(id)).toBeLessThanOrEqual(tokensLive);
+      expect(heard.get(id)).toBeLessThanOrEqual(tokenLifetimeSeconds);
     },
     { withinMs: 60_000 },
   );
@@ -100,7 +100,7 @@ it("are told to a follower that was promoted without them", async () => {
     expect(await askRedis(next.port, `EXISTS ${sessionKeys(project).session("one")}`)).toContain(":1");
   });
   await askRedis(next.port, "REPLICAOF NO ONE");
-  expect(await replica.endSession(project, "one", tokensLive)).toBe(true);
+  expect(await replica.endSession(project, "one", tokenLifetimeSeconds)).toBe(true);
   proxy.lead(next.port);
   proxy.cut();
   await expectEnded(await open(next.url), project, "one");
@@ -112,7 +112,7 @@ it("are told to a server that came back with an older snapshot, however often it
   const project = freshProject();
   await begin(replica, project, "one");
   await askRedis(redis.port, "SAVE");
-  expect(await replica.endSession(project, "one", tokensLive)).toBe(true);
+  expect(await replica.endSession(project, "one", tokenLifetimeSeconds)).toBe(true);
   for (let times = 0; times < 2; times += 1) {
     await fallBack(redis);
     await expectEnded(await open(redis.url), project, "one");
@@ -126,9 +126,9 @@ it("are not told at all where it was said that nothing happened", async () => {
   await begin(replica, project, "one");
   await begin(replica, ended, "two");
   await askRedis(redis.port, "SAVE");
-  expect(await replica.endSession(ended, "two", tokensLive)).toBe(true);
+  expect(await replica.endSession(ended, "two", tokenLifetimeSeconds)).toBe(true);
   await refusedWrites.NOREPLICAS.enter(redis);
-  await expect(replica.endSession(project, "one", tokensLive)).rejects.toThrow(StoreUnavailable);
+  await expect(replica.endSession(project, "one", tokenLifetimeSeconds)).rejects.toThrow(StoreUnavailable);
   await fallBack(redis);
   // What is told again is told at once.
   await expectEnded(await open(redis.url), ended, "two");
@@ -143,7 +143,7 @@ it("are told to the one node of a Cluster that lost them, of which the others kn
   const other = await open(cluster.url);
   await begin(replica, project, "one");
   await askRedis(node.port, "SAVE");
-  expect(await replica.endSession(project, "one", tokensLive)).toBe(true);
+  expect(await replica.endSession(project, "one", tokenLifetimeSeconds)).toBe(true);
   await fallBack(node);
   await expectEnded(other, project, "one");
 });
@@ -164,7 +164,7 @@ describe("while a node of a Cluster does not answer", () => {
     // Each is followed by a look at all nodes.
     for (const id of ["one", "two", "three"]) {
       await begin(other, project, id);
-      expect(await other.endSession(project, id, tokensLive)).toBe(true);
+      expect(await other.endSession(project, id, tokenLifetimeSeconds)).toBe(true);
       await eventually(() => expect([...heard]).toContain(id), { withinMs: 60_000 });
       await sleep(600);
     }
@@ -183,8 +183,8 @@ it("are told to a node of a Cluster however many belong to one that is away, and
   for (const id of many) await begin(replica, away, id);
   await begin(replica, project, "one");
   await askRedis(losing.port, "SAVE");
-  for (const id of many) expect(await replica.endSession(away, id, tokensLive)).toBe(true);
-  expect(await replica.endSession(project, "one", tokensLive)).toBe(true);
+  for (const id of many) expect(await replica.endSession(away, id, tokenLifetimeSeconds)).toBe(true);
+  expect(await replica.endSession(project, "one", tokenLifetimeSeconds)).toBe(true);
   await nodeOf(cluster, sessionKeys(away).byUser).kill("SIGKILL");
   await fallBack(losing);
   const announced = async (): Promise<number> => {

@@ -2,7 +2,7 @@
 
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from "vitest";
 import type { RedisClient } from "../../core/redis/redis-client.ts";
-import { type Followed, StreamFollower } from "../../core/redis/stream-follower.ts";
+import { StreamFollower, type StreamFollowerOptions } from "../../core/redis/stream-follower.ts";
 import { openRedisClient } from "../support/fleet/publishing.ts";
 import { startTcpProxy, type TcpProxy } from "../support/process/tcp-proxy.ts";
 import { startRedis, type TestRedis } from "../support/redis/redis.ts";
@@ -41,7 +41,7 @@ afterEach(async () => {
 const never = 3_600_000;
 const say = (word: string) => commands.write(stream, "XADD", stream, "*", "word", word);
 
-async function follow(followed: Partial<Followed> = {}): Promise<StreamFollower> {
+async function follow(followed: Partial<StreamFollowerOptions> = {}): Promise<StreamFollower> {
   const waiting = await openRedisClient(`redis://127.0.0.1:${proxy.port}`, never + 20_000);
   const follower = new StreamFollower({
     commands,

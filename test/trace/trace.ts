@@ -18,7 +18,7 @@ export interface TracedFile {
 
 export interface TracedFunction {
   readonly name: string;
-  /** An asynchronous one counts whenever it goes on, too. */
+  /** An asynchronous one counts once per resumption, too. */
   readonly count: number;
 }
 

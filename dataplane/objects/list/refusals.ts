@@ -3,9 +3,9 @@
 import type { IndexField } from "../../../core/config/types.ts";
 import { Problem } from "../../../core/errors/problem.ts";
 import type { Condition } from "./conditions.ts";
+import { type Excess, keptBytes, scanBytes, scanLimit } from "./filter-and-sort.ts";
 import type { ListQuery } from "./query.ts";
 import { constraintsOf, effectiveKeys, type FieldConstraints, fieldsOf } from "./query-plan.ts";
-import { type Excess, keptBytes, scanBytes, scanLimit } from "./scan.ts";
 
 /** Fields that one index can have. */
 const maxIndexFields = 2;

@@ -7,11 +7,11 @@ import { selected } from "../../../core/json/selection.ts";
 import { currentResponse } from "../../http/conditional-requests.ts";
 import type { HttpResponse } from "../../http/response.ts";
 import { cursorText } from "./cursor.ts";
+import { cursorOf, positionOf } from "./cursor-position.ts";
 import type { ListQuery } from "./query.ts";
 import { constraintsOf, type IndexPlan, type IndexScan } from "./query-plan.ts";
 import { type ListPage, type ListRequest, type RunningList, rangeOf } from "./request.ts";
-import { listByScan } from "./run-by-scan.ts";
-import { cursorOf, positionOf } from "./scan-position.ts";
+import { listWithoutIndex } from "./run-without-index.ts";
 
 export async function listObjects(request: ListRequest): Promise<HttpResponse> {
   const { collection, plan, preconditions, scanSemaphore, url } = request;
@@ -50,7 +50,7 @@ async function byPlan(list: RunningList, indexPlan: IndexPlan): Promise<ListPage
     if (indexed.outcome === "page") return indexed;
     list.onIndexMissing();
   }
-  return await listByScan(list, indexPlan);
+  return await listWithoutIndex(list, indexPlan);
 }
 
 async function byCreationAfter(list: RunningList): Promise<ListPage> {

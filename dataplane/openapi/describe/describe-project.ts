@@ -168,7 +168,7 @@ function operation(entry: OperationEntry, context: SectionContext, terms: Caller
     sources.push(...preconditionProblems(context.policies, entry.operation));
   }
   // A PUT that adds a key needs the right to create, which the caller may lack.
-  if (mayLackRights) sources.push("anonymousCaller", "weakCaller");
+  if (mayLackRights) sources.push("anonymousCaller", "insufficientAccess");
   const headers = (entry.takes ?? []).map((name) => refTo("parameters", name));
   const parameters = [...(entry.queries === undefined ? [] : (context.queries?.[entry.queries] ?? [])), ...headers];
   const note = terms.isForUsers ? context.note : undefined;

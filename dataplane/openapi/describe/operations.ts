@@ -94,7 +94,7 @@ export const collectionOperations: readonly OperationEntry[] = [
         headers: ["Location", ...tagged, ...replayed],
       },
     ],
-    problems: ["idempotency", "preconditions", "objectBody", "creation", "contended", "storedData", "write"],
+    problems: ["idempotency", "preconditions", "objectBody", "creation", "writeConflict", "storedData", "write"],
   },
 ];
 
@@ -107,7 +107,7 @@ export const objectOperations: readonly OperationEntry[] = [
     queries: "object",
     takes: conditional,
     answers: [{ status: 200, description: "The object.", shape: "stored", headers: tagged }, unchanged],
-    problems: ["preconditions", "fields", "pathWithParameters", "oneThing", "storedData", "largeAnswer"],
+    problems: ["preconditions", "fields", "pathWithParameters", "notFound", "storedData", "largeAnswer"],
   },
   {
     method: "put",
@@ -120,7 +120,7 @@ export const objectOperations: readonly OperationEntry[] = [
     takes: conditional,
     body: { [json]: "changes" },
     answers: [{ status: 200, description: "The whole object, as it is now stored.", shape: "stored", headers: tagged }],
-    problems: ["preconditions", "pathWithParameters", "oneThing", "objectBody", "update", "storedData", "write"],
+    problems: ["preconditions", "pathWithParameters", "notFound", "objectBody", "update", "storedData", "write"],
   },
   {
     method: "patch",
@@ -133,7 +133,7 @@ export const objectOperations: readonly OperationEntry[] = [
     body: patchOf("MergePatch"),
     answers: [{ status: 200, description: "The whole object, as it is now stored.", shape: "stored", headers: tagged }],
     problems: [
-      ...(["preconditions", "pathWithParameters", "oneThing", "objectBody", "patch"] as const),
+      ...(["preconditions", "pathWithParameters", "notFound", "objectBody", "patch"] as const),
       ...(["update", "storedData", "write"] as const),
     ],
   },
@@ -144,7 +144,7 @@ export const objectOperations: readonly OperationEntry[] = [
     operation: "delete",
     takes: conditional,
     answers: [removed],
-    problems: ["preconditions", "pathWithParameters", "oneThing", "contended", "storedData", "write"],
+    problems: ["preconditions", "pathWithParameters", "notFound", "writeConflict", "storedData", "write"],
   },
 ];
 
@@ -166,7 +166,7 @@ export const rootOperations: readonly OperationEntry[] = [
     takes: conditional,
     body: { [json]: "Value" },
     answers: [{ status: 200, description: "The stored value.", shape: "Value", headers: tagged }],
-    problems: ["preconditions", "rootWrite", "contended", "storedData", "write"],
+    problems: ["preconditions", "rootWrite", "writeConflict", "storedData", "write"],
   },
   {
     method: "patch",
@@ -178,7 +178,7 @@ export const rootOperations: readonly OperationEntry[] = [
     takes: conditional,
     body: patchOf("Value"),
     answers: [{ status: 200, description: "The stored value.", shape: "Value", headers: tagged }],
-    problems: ["preconditions", "patch", "rootWrite", "contended", "storedData", "write"],
+    problems: ["preconditions", "patch", "rootWrite", "writeConflict", "storedData", "write"],
   },
 ];
 
@@ -190,7 +190,7 @@ export const partOperations: readonly OperationEntry[] = [
     operation: "read",
     takes: conditional,
     answers: [{ status: 200, description: "The value at this path.", shape: "Value", headers: tagged }, unchanged],
-    problems: ["preconditions", "pathWithParameters", "oneThing", "storedData", "largeAnswer"],
+    problems: ["preconditions", "pathWithParameters", "notFound", "storedData", "largeAnswer"],
   },
   {
     method: "post",
@@ -203,7 +203,7 @@ export const partOperations: readonly OperationEntry[] = [
     answers: [{ status: 201, description: "The new value.", shape: "Value", headers: [...tagged, ...replayed] }],
     problems: [
       ...(["idempotency", "preconditions", "pathWithParameters", "partWrite", "partInsert"] as const),
-      ...(["contended", "storedData", "write"] as const),
+      ...(["writeConflict", "storedData", "write"] as const),
     ],
   },
   {
@@ -223,7 +223,15 @@ export const partOperations: readonly OperationEntry[] = [
         needs: "create",
       },
     ],
-    problems: ["preconditions", "pathWithParameters", "partWrite", "partPut", "contended", "storedData", "write"],
+    problems: [
+      "preconditions",
+      "pathWithParameters",
+      "partWrite",
+      "partReplacement",
+      "writeConflict",
+      "storedData",
+      "write",
+    ],
   },
   {
     method: "patch",
@@ -239,8 +247,8 @@ export const partOperations: readonly OperationEntry[] = [
       { status: 201, description: "The value of the new key.", shape: "Value", headers: tagged, needs: "create" },
     ],
     problems: [
-      ...(["preconditions", "pathWithParameters", "oneThing", "patch", "partWrite", "partPut"] as const),
-      ...(["contended", "storedData", "write"] as const),
+      ...(["preconditions", "pathWithParameters", "notFound", "patch", "partWrite", "partReplacement"] as const),
+      ...(["writeConflict", "storedData", "write"] as const),
     ],
   },
   {
@@ -252,8 +260,8 @@ export const partOperations: readonly OperationEntry[] = [
     takes: conditional,
     answers: [{ status: 200, description: "An empty object, `{}`.", shape: "Empty" }],
     problems: [
-      ...(["preconditions", "pathWithParameters", "oneThing", "partRemoval"] as const),
-      ...(["contended", "storedData", "write"] as const),
+      ...(["preconditions", "pathWithParameters", "notFound", "partRemoval"] as const),
+      ...(["writeConflict", "storedData", "write"] as const),
     ],
   },
 ];
@@ -290,7 +298,7 @@ export const fixedOperations: readonly FixedEntry[] = [
     description: "The role Administrators sees all sessions of the project, the role Users only its own.",
     security: caller,
     answers: [{ status: 200, description: "The sessions that have not ended, newest first.", shape: "Sessions" }],
-    problems: ["anonymousCaller", "credentials", "share", "store", "largeAnswer"],
+    problems: ["anonymousCaller", "credentials", "fairShare", "store", "largeAnswer"],
   },
   {
     path: "/sessions/refresh",
@@ -311,7 +319,7 @@ export const fixedOperations: readonly FixedEntry[] = [
     security: caller,
     parameters: ["SessionId"],
     answers: [{ status: 200, description: "The session.", shape: "Session" }],
-    problems: ["pathWithParameters", "anonymousCaller", "credentials", "oneThing", "store"],
+    problems: ["pathWithParameters", "anonymousCaller", "credentials", "notFound", "store"],
   },
   {
     path: "/sessions/{id}",
@@ -322,7 +330,7 @@ export const fixedOperations: readonly FixedEntry[] = [
     security: caller,
     parameters: ["SessionId"],
     answers: [removed],
-    problems: ["pathWithParameters", "anonymousCaller", "credentials", "oneThing", "store", "write"],
+    problems: ["pathWithParameters", "anonymousCaller", "credentials", "notFound", "store", "write"],
   },
   {
     path: "/.well-known/jwks.json",

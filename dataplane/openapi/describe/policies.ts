@@ -47,7 +47,7 @@ export function callerTerms(
   const { project } = policies;
   const problems: ProblemSource[] = ["credentials", ...rateProblems(project)];
   if (strictest !== "Anyone") problems.push("anonymousCaller");
-  if (mayBeTooWeak(policies, operation, strictest)) problems.push("weakCaller");
+  if (mayBeTooWeak(policies, operation, strictest)) problems.push("insufficientAccess");
   if (isWrite && strictest === "Anyone" && project.authentication === "Enabled") problems.push("anonymousWrite");
   if (isWrite && project.serving === "ReadOnly") problems.push("readOnlyProject");
   const open = strictest === "Anyone";
@@ -69,9 +69,9 @@ export function rateProblems({ limits }: ProjectConfig): readonly ProblemSource[
 export function preconditionProblems(policies: Policies, operation: Operation): readonly ProblemSource[] {
   const read = permissionOf(policies, "read");
   if (operation === "read" || read === "Anyone" || policies.project.authentication === "Disabled") {
-    return read === "Nobody" && operation !== "read" ? ["weakCaller"] : [];
+    return read === "Nobody" && operation !== "read" ? ["insufficientAccess"] : [];
   }
-  return ["anonymousCaller", "weakCaller"];
+  return ["anonymousCaller", "insufficientAccess"];
 }
 
 function mayBeTooWeak(policies: Policies, operation: Operation, strictest: Permission): boolean {

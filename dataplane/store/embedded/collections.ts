@@ -9,13 +9,13 @@ import type { CollectionRef, Owner, Visibility } from "../ports/refs.ts";
 
 /** An index, and the number under which its entries stand. */
 export interface Ordering extends IndexState {
-  readonly ordering: number;
+  readonly orderingId: number;
   /** Existing objects up to this id have their entries. */
   readonly builtTo: string;
 }
 
 export interface Collection {
-  readonly collection: number;
+  readonly collectionId: number;
   /** The newest declaration; undefined before the first. */
   readonly revision: number | undefined;
   /** The ordering by creation. */
@@ -26,7 +26,7 @@ export interface Collection {
 }
 
 export interface OwnerRow {
-  readonly owner: number;
+  readonly ownerId: number;
   readonly objects: number;
   /** UTF-8 bytes of their texts. */
   readonly bytes: number;
@@ -40,7 +40,7 @@ export interface Collections {
   owner(collection: Collection, visible: Visibility): OwnerRow | undefined;
   ensureOwner(collection: Collection, owner: Owner): OwnerRow;
   /** Adds `change` to the numbers of each of these owners. */
-  resize(owners: readonly number[], change: Omit<OwnerRow, "owner">): void;
+  resize(owners: readonly number[], change: Omit<OwnerRow, "ownerId">): void;
   /** Makes `fields` the indexes: same ones stay as they are, others are dropped, new ones are to be built. */
   declare(ref: CollectionRef, revision: number, fields: readonly IndexField[]): void;
   /** Records up to which id an index has been built; undefined = completely. */
@@ -66,14 +66,14 @@ export function createCollections(database: DatabaseSync): Collections {
   function load({ project, resource }: CollectionRef): Collection | undefined {
     const row = statements.find.get(project.namespace, project.name, resource);
     if (row === undefined) return undefined;
-    const collection = Number(row.collection);
-    const orderings = statements.orderings.all(collection);
+    const collectionId = Number(row.collection);
+    const orderings = statements.orderings.all(collectionId);
     const creation = orderings.find(({ name }) => name === null);
-    const everyone = statements.owner.get(collection, everyoneName);
+    const everyone = statements.owner.get(collectionId, everyoneName);
     if (creation === undefined || everyone === undefined)
       throw new Error("A collection lacks its ordering by creation");
     return {
-      collection,
+      collectionId,
       revision: row.revision === null ? undefined : Number(row.revision),
       creation: Number(creation.ordering),
       everyone: Number(everyone.owner),
@@ -85,19 +85,19 @@ export function createCollections(database: DatabaseSync): Collections {
     const found = find(ref);
     if (found !== undefined) return found;
     const { project, resource } = ref;
-    const collection = Number(statements.add.run(project.namespace, project.name, resource).lastInsertRowid);
-    statements.addOrdering.run(collection, null, null, "ready");
-    statements.addOwner.run(collection, everyoneName);
+    const collectionId = Number(statements.add.run(project.namespace, project.name, resource).lastInsertRowid);
+    statements.addOrdering.run(collectionId, null, null, "ready");
+    statements.addOwner.run(collectionId, everyoneName);
     const added = load(ref);
     if (added === undefined) throw new Error("A collection that was just added is gone");
     known.set(keyOf(ref), added);
     return added;
   }
 
-  function owner({ collection }: Collection, visible: Visibility): OwnerRow | undefined {
-    const row = statements.owner.get(collection, visible.owner ?? everyoneName);
+  function owner({ collectionId }: Collection, visible: Visibility): OwnerRow | undefined {
+    const row = statements.owner.get(collectionId, visible.owner ?? everyoneName);
     if (row === undefined) return undefined;
-    return { owner: Number(row.owner), objects: Number(row.objects), bytes: Number(row.bytes) };
+    return { ownerId: Number(row.owner), objects: Number(row.objects), bytes: Number(row.bytes) };
   }
 
   return {
@@ -107,40 +107,40 @@ export function createCollections(database: DatabaseSync): Collections {
     ensureOwner(collection, name) {
       const found = owner(collection, { owner: name });
       if (found !== undefined) return found;
-      const { lastInsertRowid } = statements.addOwner.run(collection.collection, name);
-      return { owner: Number(lastInsertRowid), objects: 0, bytes: 0 };
+      const { lastInsertRowid } = statements.addOwner.run(collection.collectionId, name);
+      return { ownerId: Number(lastInsertRowid), objects: 0, bytes: 0 };
     },
     resize(owners, change) {
       for (const number of owners) statements.resize.run(change.objects, change.bytes, number);
     },
     declare(ref, revision, fields) {
-      const { collection, everyone, indexes } = ensure(ref);
+      const { collectionId, everyone, indexes } = ensure(ref);
       const isEmpty = Number(statements.ownerByNumber.get(everyone)?.objects) === 0;
       const dropped = indexes.filter(({ field }) => !includes(fields, field));
       const declared = indexes.map(({ field }) => field);
       const added = fields.filter((field) => !includes(declared, field));
-      for (const { ordering } of dropped) {
-        statements.dropEntries.run(ordering);
-        statements.drop.run(ordering);
+      for (const { orderingId } of dropped) {
+        statements.dropEntries.run(orderingId);
+        statements.drop.run(orderingId);
       }
       // Nothing is left to build in an empty collection.
-      if (isEmpty) statements.readyAll.run(collection);
+      if (isEmpty) statements.readyAll.run(collectionId);
       for (const field of added) {
-        statements.addOrdering.run(collection, field.name, pathText(field), isEmpty ? "ready" : "building");
+        statements.addOrdering.run(collectionId, field.name, pathText(field), isEmpty ? "ready" : "building");
       }
-      statements.revise.run(revision, collection);
+      statements.revise.run(revision, collectionId);
       known.delete(keyOf(ref));
     },
-    advance(ref, { ordering, builtTo: before }, builtTo) {
-      statements.advance.run(builtTo ?? before, builtTo === undefined ? "ready" : "building", ordering);
+    advance(ref, { orderingId, builtTo: before }, builtTo) {
+      statements.advance.run(builtTo ?? before, builtTo === undefined ? "ready" : "building", orderingId);
       known.delete(keyOf(ref));
     },
     delete(ref) {
       const found = find(ref);
       if (found === undefined) return;
-      statements.dropAll.run(found.collection);
-      statements.deleteOwners.run(found.collection);
-      statements.delete.run(found.collection);
+      statements.dropAll.run(found.collectionId);
+      statements.deleteOwners.run(found.collectionId);
+      statements.delete.run(found.collectionId);
       known.delete(keyOf(ref));
     },
     forget: () => known.clear(),
@@ -175,7 +175,7 @@ function prepare(database: DatabaseSync) {
 
 function asOrdering(row: Record<string, unknown>): Ordering {
   return {
-    ordering: Number(row.ordering),
+    orderingId: Number(row.ordering),
     field: fieldOf(String(row.name), String(row.path)),
     state: row.state === "ready" ? "ready" : "building",
     builtTo: String(row.builtTo),

@@ -36,11 +36,11 @@ export async function createEmbeddedStore({ directory, clock, observe }: Embedde
   const entries = createEntries(database);
   const records = createIdempotencyRecords(database, transactions, clock);
   const texts = createTextReader({ database, transactions, collections });
-  const parts = { database, transactions, collections, entries, records, texts };
+  const deps = { database, transactions, collections, entries, records, texts };
   const store: Store = {
-    ...createObjects(parts),
-    ...createPages(parts),
-    ...createIndexes(parts),
+    ...createObjects(deps),
+    ...createPages(deps),
+    ...createIndexes(deps),
     ...createDocuments(database, transactions, records),
     idempotencyRecord: records.idempotencyRecord,
     ...createSizes(database, transactions, collections),

@@ -8,9 +8,9 @@ import { encodeIndexed } from "../order.ts";
 import type { Collection, Ordering } from "./collections.ts";
 
 export interface Indexed {
-  readonly object: number;
+  readonly objectId: number;
   readonly id: string;
-  readonly owner: number;
+  readonly ownerId: number;
   readonly text: string;
 }
 
@@ -44,47 +44,47 @@ export function createEntries(database: DatabaseSync): Entries {
   const insertIfMissing = database.prepare(`${insertSql} ON CONFLICT DO NOTHING`);
   const drop = database.prepare("DELETE FROM entries WHERE ordering = ? AND owner = ? AND value = ? AND id = ?");
   const objectsAfter = database.prepare(
-    `SELECT e.object, e.id, o.owner, o.text FROM entries AS e CROSS JOIN objects AS o ON o.object = e.object
+    `SELECT e.object AS objectId, e.id, o.owner AS ownerId, o.text FROM entries AS e CROSS JOIN objects AS o ON o.object = e.object
       WHERE e.ordering = ? AND e.owner = ? AND e.value = '' AND e.id > ? ORDER BY e.id LIMIT ?`,
   );
 
-  function insertBoth(ordering: number, { everyone }: Collection, value: string, indexed: Indexed): void {
-    const { id, object } = indexed;
-    for (const owner of [everyone, indexed.owner]) insert.run(ordering, owner, value, id, object);
+  function insertBoth(orderingId: number, { everyone }: Collection, value: string, indexed: Indexed): void {
+    const { id, objectId } = indexed;
+    for (const owner of [everyone, indexed.ownerId]) insert.run(orderingId, owner, value, id, objectId);
   }
 
-  function dropBoth(ordering: number, { everyone }: Collection, value: string, indexed: Indexed): void {
+  function dropBoth(orderingId: number, { everyone }: Collection, value: string, indexed: Indexed): void {
     // Nothing to delete where an index is building and has not come to this object.
-    for (const owner of [everyone, indexed.owner]) drop.run(ordering, owner, value, indexed.id);
+    for (const owner of [everyone, indexed.ownerId]) drop.run(orderingId, owner, value, indexed.id);
   }
 
   return {
     add(collection, object) {
       insertBoth(collection.creation, collection, "", object);
-      for (const { ordering, field } of collection.indexes) {
-        insertBoth(ordering, collection, encodedAt(object.text, field), object);
+      for (const { orderingId, field } of collection.indexes) {
+        insertBoth(orderingId, collection, encodedAt(object.text, field), object);
       }
     },
     remove(collection, object) {
       dropBoth(collection.creation, collection, "", object);
-      for (const { ordering, field } of collection.indexes) {
-        dropBoth(ordering, collection, encodedAt(object.text, field), object);
+      for (const { orderingId, field } of collection.indexes) {
+        dropBoth(orderingId, collection, encodedAt(object.text, field), object);
       }
     },
     move(collection, object, newText) {
-      for (const { ordering, field } of collection.indexes) {
+      for (const { orderingId, field } of collection.indexes) {
         const [before, after] = [encodedAt(object.text, field), encodedAt(newText, field)];
         // Equal ones may have no entry yet while the index is building, which then adds it.
         if (before === after) continue;
-        dropBoth(ordering, collection, before, object);
-        insertBoth(ordering, collection, after, object);
+        dropBoth(orderingId, collection, before, object);
+        insertBoth(orderingId, collection, after, object);
       }
     },
     addTo(indexes, collection, object) {
-      for (const { ordering, field } of indexes) {
+      for (const { orderingId, field } of indexes) {
         const value = encodedAt(object.text, field);
-        for (const owner of [collection.everyone, object.owner]) {
-          insertIfMissing.run(ordering, owner, value, object.id, object.object);
+        for (const owner of [collection.everyone, object.ownerId]) {
+          insertIfMissing.run(orderingId, owner, value, object.id, object.objectId);
         }
       }
     },

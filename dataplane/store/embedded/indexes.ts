@@ -5,12 +5,12 @@ import type { IndexField } from "../../../core/config/types.ts";
 import type { IndexState, ObjectIndexes } from "../ports/indexes.ts";
 import type { CollectionRef } from "../ports/refs.ts";
 import type { Ordering } from "./collections.ts";
-import type { ObjectParts } from "./objects.ts";
+import type { ObjectDeps } from "./objects.ts";
 
 /** One call's work: some milliseconds. */
 const bounds = { objects: 200, characters: 256 * 1024 };
 
-export function createIndexes({ transactions, collections, entries }: ObjectParts): ObjectIndexes {
+export function createIndexes({ transactions, collections, entries }: ObjectDeps): ObjectIndexes {
   function statesOf(ref: CollectionRef): readonly IndexState[] {
     return (collections.find(ref)?.indexes ?? []).map(({ field, state }) => ({ field, state }));
   }

@@ -12,10 +12,10 @@ import type { ObjectRow } from "./text-reader.ts";
 
 /** One viewer's entries of one ordering, those in the ranges. */
 export interface List {
-  readonly ordering: number;
+  readonly orderingId: number;
   /** Whose values the ordering is by; absent in order of creation. */
   readonly index?: IndexField;
-  readonly owner: number;
+  readonly ownerId: number;
   /** Ascending. */
   readonly ranges: readonly ValueRange[];
   /** When all entries are in them; otherwise SQLite counts. */
@@ -42,18 +42,18 @@ const creation: readonly ValueRange[] = [{ from: "", to: "\u0001" }];
 export function createLists(database: DatabaseSync, collections: Collections): Lists {
   const statements = prepare(database);
 
-  function countIn({ ordering, owner, length }: List, { from, to }: ValueRange): number {
-    return length ?? Number(statements.count.get(ordering, owner, from, to)?.entries);
+  function countIn({ orderingId, ownerId, length }: List, { from, to }: ValueRange): number {
+    return length ?? Number(statements.count.get(orderingId, ownerId, from, to)?.entries);
   }
 
   function listOf(collection: Collection, visible: Visibility, query: FieldQuery | undefined) {
-    const ordered = query === undefined ? { ordering: collection.creation } : readyOrdering(collection, query);
+    const ordered = query === undefined ? { orderingId: collection.creation } : readyOrdering(collection, query);
     if (ordered === undefined) return "not_ready";
     const viewer = collections.owner(collection, visible);
     if (viewer === undefined) return "nothing";
     const isWhole = (query?.ranges ?? query?.equals) === undefined;
     const ranges = query === undefined ? creation : rangesOf(query);
-    return { ...ordered, owner: viewer.owner, ranges, length: isWhole ? viewer.objects : undefined };
+    return { ...ordered, ownerId: viewer.ownerId, ranges, length: isWhole ? viewer.objects : undefined };
   }
 
   return {
@@ -69,7 +69,7 @@ export function createLists(database: DatabaseSync, collections: Collections): L
       let skipped = offset;
       for (const range of rangesInDirection(list.ranges, descending)) {
         const wanted = limit - found.length;
-        const rows = statement.all(list.ordering, list.owner, range.from, range.to, wanted, skipped);
+        const rows = statement.all(list.orderingId, list.ownerId, range.from, range.to, wanted, skipped);
         found.push(...(rows as unknown as ObjectRow[]));
         if (skipped > 0) skipped = Math.max(0, skipped - countIn(list, range));
       }
@@ -83,7 +83,7 @@ export function createLists(database: DatabaseSync, collections: Collections): L
         if (wanted <= 0) break;
         const start = startIn(range, after, descending);
         const end = descending ? range.from : range.to;
-        const rows = statement.all(list.ordering, list.owner, start.value, start.id, end, wanted);
+        const rows = statement.all(list.orderingId, list.ownerId, start.value, start.id, end, wanted);
         found.push(...(rows as unknown as Entry[]));
       }
       return found;
@@ -98,10 +98,10 @@ function rangesInDirection(ranges: readonly ValueRange[], descending: boolean): 
 function readyOrdering(
   { indexes }: Collection,
   { index: name, field }: FieldQuery,
-): Pick<List, "ordering" | "index"> | undefined {
+): Pick<List, "orderingId" | "index"> | undefined {
   const found = indexes.find((each) => each.field.name === name && each.state === "ready");
   if (found === undefined || (field !== undefined && !hasSamePaths(found.field, field))) return undefined;
-  return { ordering: found.ordering, index: found.field };
+  return { orderingId: found.orderingId, index: found.field };
 }
 
 /** Where reading a range begins: at its own start, or behind the position when that lies further. */
@@ -117,13 +117,13 @@ function prepare(database: DatabaseSync) {
   const range = `${list} AND value >= ? AND value < ?`;
   return {
     count: database.prepare(`SELECT COUNT(*) AS entries ${range}`),
-    range: database.prepare(`SELECT object, id ${range} ORDER BY value, id LIMIT ? OFFSET ?`),
-    rangeDown: database.prepare(`SELECT object, id ${range} ORDER BY value DESC, id DESC LIMIT ? OFFSET ?`),
+    range: database.prepare(`SELECT object AS objectId, id ${range} ORDER BY value, id LIMIT ? OFFSET ?`),
+    rangeDown: database.prepare(`SELECT object AS objectId, id ${range} ORDER BY value DESC, id DESC LIMIT ? OFFSET ?`),
     up: database.prepare(
-      `SELECT value, id, object ${list} AND (value, id) > (?, ?) AND value < ? ORDER BY value, id LIMIT ?`,
+      `SELECT value, id, object AS objectId ${list} AND (value, id) > (?, ?) AND value < ? ORDER BY value, id LIMIT ?`,
     ),
     down: database.prepare(
-      `SELECT value, id, object ${list} AND (value, id) < (?, ?) AND value >= ? ORDER BY value DESC, id DESC LIMIT ?`,
+      `SELECT value, id, object AS objectId ${list} AND (value, id) < (?, ?) AND value >= ? ORDER BY value DESC, id DESC LIMIT ?`,
     ),
   };
 }

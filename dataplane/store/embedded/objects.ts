@@ -19,7 +19,7 @@ import type { RecordTable } from "./idempotency-records.ts";
 import type { TextReader } from "./text-reader.ts";
 import type { Transactions } from "./transactions.ts";
 
-export interface ObjectParts {
+export interface ObjectDeps {
   readonly database: DatabaseSync;
   readonly transactions: Transactions;
   readonly collections: Collections;
@@ -32,8 +32,8 @@ type Objects = ObjectReads & ObjectWrites & CollectionPurges & Pick<ObjectLists,
 
 const scanBatch = { objects: 500, characters: 512 * 1024 };
 
-export function createObjects(parts: ObjectParts): Objects {
-  const { database, transactions, collections, entries, records } = parts;
+export function createObjects(deps: ObjectDeps): Objects {
+  const { database, transactions, collections, entries, records } = deps;
   const statements = prepare(database);
 
   /** The object of this id, by way of the owner's own order of creation when one is given. */
@@ -47,9 +47,9 @@ export function createObjects(parts: ObjectParts): Objects {
     const collection = collections.ensure(ref);
     if ((collections.owner(collection, {})?.objects ?? 0) >= maxObjects) return false;
     const row = collections.ensureOwner(collection, owner);
-    const object = Number(statements.insert.run(row.owner, text).lastInsertRowid);
-    entries.add(collection, { object, id, owner: row.owner, text });
-    collections.resize([collection.everyone, row.owner], { objects: 1, bytes: Buffer.byteLength(text) });
+    const objectId = Number(statements.insert.run(row.ownerId, text).lastInsertRowid);
+    entries.add(collection, { objectId, id, ownerId: row.ownerId, text });
+    collections.resize([collection.everyone, row.ownerId], { objects: 1, bytes: Buffer.byteLength(text) });
     return true;
   }
 
@@ -63,9 +63,9 @@ export function createObjects(parts: ObjectParts): Objects {
     if (collection === undefined || stored === undefined) return "not_found";
     if (stored.text !== previous.text) return "conflict";
     entries.move(collection, stored, text);
-    statements.update.run(text, stored.object);
+    statements.update.run(text, stored.objectId);
     const bytes = Buffer.byteLength(text) - Buffer.byteLength(stored.text);
-    if (bytes !== 0) collections.resize([collection.everyone, stored.owner], { objects: 0, bytes });
+    if (bytes !== 0) collections.resize([collection.everyone, stored.ownerId], { objects: 0, bytes });
     return "replaced";
   }
 
@@ -80,9 +80,9 @@ export function createObjects(parts: ObjectParts): Objects {
 
   function removeStored(collection: Collection, stored: Indexed): void {
     entries.remove(collection, stored);
-    statements.delete.run(stored.object);
+    statements.delete.run(stored.objectId);
     const bytes = -Buffer.byteLength(stored.text);
-    collections.resize([collection.everyone, stored.owner], { objects: -1, bytes });
+    collections.resize([collection.everyone, stored.ownerId], { objects: -1, bytes });
   }
 
   function purge(ref: CollectionRef, identity: string, batch: number): PurgeStep {
@@ -139,7 +139,7 @@ export function createObjects(parts: ObjectParts): Objects {
 }
 
 function viewerOf(collections: Collections, collection: Collection, visible: Visibility): number | undefined {
-  return visible.owner === undefined ? collection.everyone : collections.owner(collection, visible)?.owner;
+  return visible.owner === undefined ? collection.everyone : collections.owner(collection, visible)?.ownerId;
 }
 
 /** Numbers of owners are never used again. */
@@ -148,7 +148,7 @@ function identityOf(collection: Collection | undefined): string | undefined {
 }
 
 function prepare(database: DatabaseSync) {
-  const object = "e.object, e.id, o.owner, o.text";
+  const object = "e.object AS objectId, e.id, o.owner AS ownerId, o.text";
   const joined = "entries AS e CROSS JOIN objects AS o ON o.object = e.object";
   return {
     insert: database.prepare("INSERT INTO objects (owner, text) VALUES (?, ?)"),

@@ -4,7 +4,7 @@ import type { Candidates, FieldQuery, KeysetRange, ObjectLists, PageRange, Posit
 import type { CollectionRef, Visibility } from "../ports/refs.ts";
 import { type FoundPage, readOrderedPage, readPage } from "../read-page.ts";
 import { createLists, type List } from "./lists.ts";
-import type { ObjectParts } from "./objects.ts";
+import type { ObjectDeps } from "./objects.ts";
 
 type Pages = Omit<ObjectLists, "scan">;
 
@@ -13,12 +13,12 @@ interface FoundKeysetPage extends FoundPage {
   readonly next?: Position;
 }
 
-const nothing: FoundPage = { count: 0, ids: [], asked: { owner: undefined } };
+const nothing: FoundPage = { count: 0, ids: [], filter: { owner: undefined } };
 
-export function createPages({ database, transactions, collections, texts }: ObjectParts): Pages {
+export function createPages({ database, transactions, collections, texts }: ObjectDeps): Pages {
   const lists = createLists(database, collections);
 
-  interface Sought {
+  interface PageQuery {
     readonly ref: CollectionRef;
     readonly visible: Visibility;
     readonly query?: FieldQuery;
@@ -26,8 +26,8 @@ export function createPages({ database, transactions, collections, texts }: Obje
 
   /** Undefined where no index is ready. */
   function inList<Found extends FoundPage>(
-    { ref, visible, query }: Sought,
-    read: (list: List) => Omit<Found, "asked">,
+    { ref, visible, query }: PageQuery,
+    read: (list: List) => Omit<Found, "filter">,
   ): Promise<FoundPage | Found | undefined> {
     return transactions.read(() => {
       const list = lists.find(ref, visible, query);
@@ -35,14 +35,14 @@ export function createPages({ database, transactions, collections, texts }: Obje
       if (list === "nothing") return nothing;
       const { index } = list;
       const by = query !== undefined && index !== undefined && { by: { query, index } };
-      return { ...read(list), asked: { owner: visible.owner, ...by } } as Found;
+      return { ...read(list), filter: { owner: visible.owner, ...by } } as Found;
     });
   }
 
   const pageOf = (range: PageRange) => (list: List) => texts.firstOf(lists.count(list), lists.entriesAt(list, range));
   const pageAfter =
     (range: KeysetRange) =>
-    (list: List): Omit<FoundKeysetPage, "asked"> => {
+    (list: List): Omit<FoundKeysetPage, "filter"> => {
       const entries = lists.entriesAfter(list, range);
       const shown = entries.slice(0, range.limit);
       const part = texts.firstOf(range.counted ? lists.count(list) : 0, shown);
@@ -61,8 +61,8 @@ export function createPages({ database, transactions, collections, texts }: Obje
       return read === undefined ? { outcome: "not_ready" } : { outcome: "page", ...read.page };
     },
     async pageAfter(ref, visible, query, range) {
-      const sought = { ref, visible, ...(query && { query }) };
-      const find = () => inList<FoundKeysetPage>(sought, pageAfter(range));
+      const pageQuery = { ref, visible, ...(query && { query }) };
+      const find = () => inList<FoundKeysetPage>(pageQuery, pageAfter(range));
       const read = await readOrderedPage<FoundKeysetPage>(find, (ids) => texts.readMore(ref, ids), range);
       if (read === undefined) return { outcome: "not_ready" };
       const { next } = read.found;

@@ -47,14 +47,14 @@ export function createSessions(
   }
 
   /** For how long its tokens may live; undefined when there is no such session. */
-  function endSession({ namespace, name }: ProjectRef, id: string, tokensLive: number): number | undefined {
+  function endSession({ namespace, name }: ProjectRef, id: string, tokenLifetimeSeconds: number): number | undefined {
     const now = seconds();
     const session = asRecord(statements.get.get(namespace, name, id, now));
     if (session === undefined) return undefined;
     statements.delete.run(namespace, name, id, now);
     statements.sweepEnded.run(now, sweptPerWrite);
     // The clock may have been ahead when the latest of them was made.
-    const live = tokensLive + Math.max(0, session.created - now, session.lastRefresh - now);
+    const live = tokenLifetimeSeconds + Math.max(0, session.created - now, session.lastRefresh - now);
     statements.end.run(id, now + live);
     return live;
   }
@@ -70,8 +70,8 @@ export function createSessions(
         return statements.touch.run(lastRefresh, namespace, name, id, seconds()).changes === 1;
       }),
 
-    async endSession(project, id, tokensLive) {
-      const live = await transactions.write(() => endSession(project, id, tokensLive));
+    async endSession(project, id, tokenLifetimeSeconds) {
+      const live = await transactions.write(() => endSession(project, id, tokenLifetimeSeconds));
       if (live === undefined) return false;
       for (const follower of [...followers]) follower(id, live);
       return true;
@@ -87,7 +87,7 @@ export function createSessions(
         return rows.map((row) => row as unknown as SessionRecord).map((row) => ({ ...row }));
       }),
 
-    sessionKeeper: () => "",
+    sessionPrimary: () => "",
 
     purgeSessions: ({ namespace, name }, projectUid) =>
       transactions.write(() => {
@@ -98,7 +98,7 @@ export function createSessions(
     followEndedSessions: (onEnded) =>
       transactions.read(() => {
         // Each call its own member of the set, also when one function follows twice.
-        const follower: Follower = (id, tokensLive) => onEnded(id, tokensLive);
+        const follower: Follower = (id, tokenLifetimeSeconds) => onEnded(id, tokenLifetimeSeconds);
         followers.add(follower);
         const now = seconds();
         for (const row of statements.ended.all(now)) follower(String(row.id), Number(row.tokens_expire) - now);

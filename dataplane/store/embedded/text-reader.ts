@@ -10,13 +10,13 @@ import type { Transactions } from "./transactions.ts";
 
 /** Where an object stands: its row, and the id that is still its own when the row has another one. */
 export interface ObjectRow {
-  readonly object: number;
+  readonly objectId: number;
   readonly id: string;
 }
 
 export interface TextReader {
   /** The first part of a page, inside the transaction that found the objects. */
-  firstOf(count: number, rows: readonly ObjectRow[]): Omit<FoundPage, "asked">;
+  firstOf(count: number, rows: readonly ObjectRow[]): Omit<FoundPage, "filter">;
   /** In a later turn of the event loop: the texts of the first ids, undefined where an object is gone. */
   readMore(ref: CollectionRef, ids: readonly string[]): Promise<readonly (string | undefined)[]>;
 }
@@ -42,7 +42,7 @@ export function createTextReader({ database, transactions, collections }: TextRe
 
   return {
     firstOf(count, rows) {
-      const rowAt = ({ object }: ObjectRow, room: number) => statements.ofObject.get(room, object);
+      const rowAt = ({ objectId }: ObjectRow, room: number) => statements.ofObject.get(room, objectId);
       const texts = readPart(rows, rowAt);
       const objects = texts.flatMap((text, at): PageObject[] =>
         text === undefined ? [] : [{ id: (rows[at] as ObjectRow).id, text }],

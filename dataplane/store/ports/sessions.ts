@@ -32,15 +32,17 @@ export interface SessionWrites {
   /** Notes when it was refreshed, unless a later time is noted. False when the session is gone. */
   touchSession(project: ProjectRef, id: string, lastRefresh: number): Promise<boolean>;
   /**
-   * Removes a session and tells every replica that its access tokens are void, which may be valid for `tokensLive` seconds from now: a
+   * Removes a session and tells every replica that its access tokens are void, which may be valid for `tokenLifetimeSeconds` from now: a
    * duration, because the clock of the caller may jump at any moment. Longer where the clock was ahead at its login or last refresh.
    */
-  endSession(project: ProjectRef, id: string, tokensLive: number): Promise<boolean>;
-  /** Names what keeps the project's sessions now: those of one keeper are refused, or are away, together. */
-  sessionKeeper(project: ProjectRef): string;
+  endSession(project: ProjectRef, id: string, tokenLifetimeSeconds: number): Promise<boolean>;
+  /** Names the primary that has the project's sessions now: writes to those of one primary are refused, or fail, together. */
+  sessionPrimary(project: ProjectRef): string;
 }
 
 export interface EndedSessionFeed {
   /** Calls back for every session ended anywhere, and for earlier ones whose tokens could live, with the seconds for which they may. */
-  followEndedSessions(onEnded: (sessionId: string, tokensLive: number) => void): Promise<{ stop(): Promise<void> }>;
+  followEndedSessions(
+    onEnded: (sessionId: string, tokenLifetimeSeconds: number) => void,
+  ): Promise<{ stop(): Promise<void> }>;
 }

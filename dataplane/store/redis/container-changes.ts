@@ -51,14 +51,14 @@ export interface ContainerChange {
 /** All are of one container; where there are several, none has `maxGrowth` or a record. */
 export type ContainerChanges = readonly [ContainerChange, ...ContainerChange[]];
 
-export interface ContainerParts {
+export interface ContainerDeps {
   readonly scripts: DocumentScripts;
   readonly clock: Clock;
 }
 
 /** A result for each; `apart` when together they are too large, which tells nothing of each. */
 export async function changeContainer(
-  { scripts, clock }: ContainerParts,
+  { scripts, clock }: ContainerDeps,
   changes: ContainerChanges,
 ): Promise<readonly ChangeResult<string>[] | "apart"> {
   const deadline = clock.monotonic() + patienceMilliseconds;

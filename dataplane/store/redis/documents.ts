@@ -26,13 +26,13 @@ import type { JoinedReads } from "./joined-reads.ts";
 import { type DocumentKeys, documentKeys } from "./keys.ts";
 import { createUnaddressablePaths } from "./unaddressable-paths.ts";
 
-export interface DocumentParts {
+export interface DocumentDeps {
   readonly redisClient: RedisClient;
   readonly joinedReads: JoinedReads;
   readonly clock: Clock;
 }
 
-export function createDocuments({ redisClient, joinedReads, clock }: DocumentParts): DocumentReads & DocumentWrites {
+export function createDocuments({ redisClient, joinedReads, clock }: DocumentDeps): DocumentReads & DocumentWrites {
   const scripts = createDocumentScripts(redisClient);
   const unaddressable = createUnaddressablePaths({ scripts, clock });
   const records = createIdempotencyRecords(redisClient);
@@ -90,20 +90,20 @@ function isPlain(path: Path): boolean {
   return addressableLength(path) === path.length;
 }
 
-interface ReadParts {
+interface ReadDeps {
   readonly joinedReads: JoinedReads;
   readonly scripts: DocumentScripts;
 }
 
-async function read(parts: ReadParts, document: DocumentRef, path: Path): Promise<DocumentRead | MissingDocument> {
+async function read(deps: ReadDeps, document: DocumentRef, path: Path): Promise<DocumentRead | MissingDocument> {
   const keys = documentKeys(document);
   const named = addressableLength(path);
-  const found = await readPlain(parts, keys, path.slice(0, named));
+  const found = await readPlain(deps, keys, path.slice(0, named));
   return found.outcome === "found" && named < path.length ? readAt(found.text, path.slice(named)) : found;
 }
 
 async function readPlain(
-  { joinedReads, scripts }: ReadParts,
+  { joinedReads, scripts }: ReadDeps,
   keys: DocumentKeys,
   path: Path,
 ): Promise<DocumentRead | MissingDocument> {

@@ -10,7 +10,7 @@ import { revocations } from "./keys.ts";
 
 const membersPerRead = 5_000;
 
-export interface EndedSessionsParts {
+export interface EndedSessionsDeps {
   /** Opens a connection of its own: waiting for the stream holds it. */
   readonly open: () => Promise<RedisClient>;
   /** Called with every reading that failed, and will be tried again. */
@@ -28,11 +28,11 @@ export interface FollowedSessions extends EndedSessionFeed {
   stop(): Promise<void>;
 }
 
-export function createEndedSessions(parts: EndedSessionsParts): FollowedSessions {
+export function createEndedSessions(deps: EndedSessionsDeps): FollowedSessions {
   const stops = new Set<() => Promise<void>>();
   return {
     async followEndedSessions(onEnded) {
-      const stop = await startFollower(parts, onEnded);
+      const stop = await startFollower(deps, onEnded);
       stops.add(stop);
       return {
         async stop() {
@@ -47,8 +47,8 @@ export function createEndedSessions(parts: EndedSessionsParts): FollowedSessions
   };
 }
 
-async function startFollower(parts: EndedSessionsParts, onEnded: OnEnded): Promise<() => Promise<void>> {
-  const { open, onFailure, beforeReading, rereadMs } = parts;
+async function startFollower(deps: EndedSessionsDeps, onEnded: OnEnded): Promise<() => Promise<void>> {
+  const { open, onFailure, beforeReading, rereadMs } = deps;
   const redisClient = await open();
   const reported = new ReportedSessions(redisClient, onEnded);
   const follower = new StreamFollower({

@@ -85,7 +85,7 @@ export function createIndexScripts(redisClient: RedisClient): IndexScripts {
       return indexSetOf(await redisClient.read(keys.indexSet, "HMGET", keys.indexSet, ...indexSetFields));
     },
     async declare({ keys, version, newVersion, revision, declaration }) {
-      const { nextSlot, indexes, dropped, cursor } = declaration;
+      const { nextIndexNumber, indexes, dropped, cursor } = declaration;
       const own = [
         keys.indexSet,
         keys.ids,
@@ -95,7 +95,7 @@ export function createIndexScripts(redisClient: RedisClient): IndexScripts {
         ),
       ];
       const fields = [JSON.stringify(allReady(indexes)), JSON.stringify(indexes)];
-      const args = [version, newVersion, revision, nextSlot, ...fields, cursor ?? "-"];
+      const args = [version, newVersion, revision, nextIndexNumber, ...fields, cursor ?? "-"];
       const reply = scriptReply(await redisClient.run(declare, own, args));
       return reply.code === code.stale_index_set ? "stale" : storedIndexesOf(textOf(reply.rest[0]));
     },

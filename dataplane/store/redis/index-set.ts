@@ -1,5 +1,5 @@
 // The set of a collection's indexes as Redis holds it: which fields, in which sorted sets, how far each one is built. Turns the
-// stored hash into an IndexSet and a declaration into the set that follows; pure.
+// stored hash into an IndexSet and a declaration into the next set; pure.
 
 import type { IndexField } from "../../../core/config/types.ts";
 import { membersOf, valueAt } from "../../../core/json/members.ts";
@@ -11,7 +11,10 @@ import type { IndexState } from "../ports/indexes.ts";
 const encoding = 1;
 
 export interface StoredIndex extends IndexField {
-  /** Number of its sorted sets: never used again in the life of this index set, so that a dropped index leaves nothing. */
+  /**
+   * Number of its sorted sets, under the name of the stored JSON. Never used again in the life of this index set, so that a dropped index
+   * leaves nothing.
+   */
   readonly slot: number;
   readonly encoding: number;
   readonly state: IndexState["state"];
@@ -21,7 +24,7 @@ export interface IndexSet {
   /** Differs whenever other entries have to be written; "" when nothing was declared. */
   readonly version: string;
   readonly revision: number;
-  readonly nextSlot: number;
+  readonly nextIndexNumber: number;
   readonly indexes: readonly StoredIndex[];
   /** The member of ids that building goes on after; undefined when nothing is building. */
   readonly cursor: string | undefined;
@@ -33,11 +36,11 @@ export interface IndexSet {
 export const indexSetFields = ["version", "revision", "next", "fields", "cursor", "id"] as const;
 
 export function indexSetOf(reply: unknown): IndexSet {
-  const [version, revision, nextSlot, fields, cursor, id] = listOf(reply).map(optionalText);
+  const [version, revision, nextIndexNumber, fields, cursor, id] = listOf(reply).map(optionalText);
   return {
     version: version ?? "",
     revision: Number(revision ?? Number.NEGATIVE_INFINITY),
-    nextSlot: Number(nextSlot ?? 1),
+    nextIndexNumber: Number(nextIndexNumber ?? 1),
     indexes: storedIndexesOf(fields ?? "[]"),
     cursor,
     id,
@@ -53,7 +56,7 @@ export function indexStates(indexes: readonly StoredIndex[]): readonly IndexStat
 }
 
 export interface Declaration {
-  readonly nextSlot: number;
+  readonly nextIndexNumber: number;
   readonly indexes: readonly StoredIndex[];
   readonly dropped: readonly StoredIndex[];
   /** True when writers have to write the same entries as before. */
@@ -62,22 +65,22 @@ export interface Declaration {
   readonly cursor: string | undefined;
 }
 
-/** The set that follows `current`: fields that stay keep their entries, new ones start as building. */
-export function declare(current: IndexSet, fields: readonly IndexField[]): Declaration {
-  let nextSlot = current.nextSlot;
+/** The set that takes the place of `current`: fields that stay keep their entries, new ones start as building. */
+export function nextIndexSet(current: IndexSet, fields: readonly IndexField[]): Declaration {
+  let nextIndexNumber = current.nextIndexNumber;
   let hasNew = false;
   const indexes = fields.map((field): StoredIndex => {
     const kept = current.indexes.find((index) => isOf(index, field));
     if (kept !== undefined) return kept;
     hasNew = true;
-    const slot = nextSlot;
-    nextSlot += 1;
+    const indexNumber = nextIndexNumber;
+    nextIndexNumber += 1;
     const { name, path, parts } = field;
-    return { slot, encoding, name, path, ...(parts && { parts }), state: "building" };
+    return { slot: indexNumber, encoding, name, path, ...(parts && { parts }), state: "building" };
   });
   const dropped = current.indexes.filter((index) => !indexes.includes(index));
   const isSame = !hasNew && dropped.length === 0;
-  return { nextSlot, indexes, dropped, isSame, cursor: hasNew ? "" : cursorOf(current, indexes) };
+  return { nextIndexNumber, indexes, dropped, isSame, cursor: hasNew ? "" : cursorOf(current, indexes) };
 }
 
 function cursorOf(current: IndexSet, indexes: readonly StoredIndex[]): string | undefined {

@@ -5,9 +5,9 @@ import { randomBytes } from "node:crypto";
 import type { IndexField } from "../../../core/config/types.ts";
 import type { ObjectIndexes } from "../ports/indexes.ts";
 import type { BuildBatch, BuiltObject, IndexScripts } from "./index-scripts.ts";
-import { allReady, declare, encodedValues, type IndexSet, indexStates, type StoredIndex } from "./index-set.ts";
+import { allReady, encodedValues, type IndexSet, indexStates, nextIndexSet, type StoredIndex } from "./index-set.ts";
+import type { IndexSetCache } from "./index-set-cache.ts";
 import { type CollectionKeys, collectionKeys, separator } from "./keys.ts";
-import type { KnownIndexes } from "./known-indexes.ts";
 import { sha1 } from "./objects.ts";
 
 /** A builder that died is followed by another one after this time. */
@@ -17,49 +17,56 @@ const bytesPerStep = 512 * 1024;
 const entriesPerStep = 250;
 const objectsPerStep = 100;
 
-export interface IndexParts {
+export interface IndexDeps {
   readonly scripts: IndexScripts;
-  readonly known: KnownIndexes;
+  readonly indexSetCache: IndexSetCache;
 }
 
-export function createIndexes(parts: IndexParts): ObjectIndexes {
-  const { scripts, known } = parts;
+export function createIndexes(deps: IndexDeps): ObjectIndexes {
+  const { scripts, indexSetCache } = deps;
   // Tells this replica's lock from others'.
   const token = randomToken();
   return {
     async declareIndexes(collection, fields, revision) {
       const keys = collectionKeys(collection);
-      await known.reload(keys);
-      const indexes = await known.withCurrent(keys, (set) =>
-        revision > set.revision ? follow(scripts, keys, set, { fields, revision }) : Promise.resolve(set.indexes),
+      await indexSetCache.reload(keys);
+      const indexes = await indexSetCache.retryWhileStale(keys, (set) =>
+        revision > set.revision
+          ? replaceIndexSet(scripts, keys, set, { fields, revision })
+          : Promise.resolve(set.indexes),
       );
-      known.forget(keys);
+      indexSetCache.forget(keys);
       return indexStates(indexes);
     },
     async indexes(collection) {
-      return indexStates((await known.reload(collectionKeys(collection))).indexes);
+      return indexStates((await indexSetCache.reload(collectionKeys(collection))).indexes);
     },
     async buildIndexes(collection) {
       const keys = collectionKeys(collection);
-      const building = buildingOf((await known.get(keys)).indexes);
+      const building = buildingOf((await indexSetCache.get(keys)).indexes);
       const maxObjects = Math.min(objectsPerStep, Math.ceil(entriesPerStep / Math.max(1, building.length)));
       const batch = await scripts.beginBuild({ keys, token, lockMilliseconds, maxObjects, maxBytes: bytesPerStep });
       if (batch.outcome !== "more") return batch.outcome;
       const progress = await addBatch(scripts, keys, token, batch);
-      if (progress === "stale" || progress === "done") known.forget(keys);
+      if (progress === "stale" || progress === "done") indexSetCache.forget(keys);
       return progress === "stale" ? "more" : progress;
     },
   };
 }
 
-interface Wanted {
+interface IndexDeclaration {
   readonly fields: readonly IndexField[];
   readonly revision: number;
 }
 
 /** Puts `fields` in the place of the set's own; `stale` when that one is no longer in force. */
-export function follow(scripts: IndexScripts, keys: CollectionKeys, set: IndexSet, { fields, revision }: Wanted) {
-  const declaration = declare(set, fields);
+export function replaceIndexSet(
+  scripts: IndexScripts,
+  keys: CollectionKeys,
+  set: IndexSet,
+  { fields, revision }: IndexDeclaration,
+) {
+  const declaration = nextIndexSet(set, fields);
   // Random, so that a version never comes back: not even after a purge that began the numbering anew.
   const newVersion = declaration.isSame ? set.version : randomToken();
   return scripts.declare({ keys, version: set.version, newVersion, revision, declaration });

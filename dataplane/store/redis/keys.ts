@@ -24,10 +24,10 @@ export interface CollectionKeys {
   record(key: string): string;
   /** Sorted set of one owner's ids. */
   owned(owner: Owner): string;
-  /** Sorted set of `<value> 0 <id>` of index `slot`; of an index of two fields, `<value> 0 <value> 0 <id>`. */
-  index(slot: number): string;
-  /** Sorted set of `<owner> 0 <value> 0 <id>` of index `slot`. */
-  ownIndex(slot: number): string;
+  /** Sorted set of `<value> 0 <id>` of index `indexNumber`; of an index of two fields, `<value> 0 <value> 0 <id>`. */
+  index(indexNumber: number): string;
+  /** Sorted set of `<owner> 0 <value> 0 <id>` of index `indexNumber`. */
+  ownIndex(indexNumber: number): string;
 }
 
 export function collectionKeys(collection: CollectionRef): CollectionKeys {
@@ -42,8 +42,8 @@ export function collectionKeys(collection: CollectionRef): CollectionKeys {
     objectKey: (id) => `${base}doc:${id}`,
     record: (key) => `${base}receipt:${key}`,
     owned: (owner) => `${base}owned:${owner}`,
-    index: (slot) => `${base}index:${slot}`,
-    ownIndex: (slot) => `${base}own-index:${slot}`,
+    index: (indexNumber) => `${base}index:${indexNumber}`,
+    ownIndex: (indexNumber) => `${base}own-index:${indexNumber}`,
   };
 }
 

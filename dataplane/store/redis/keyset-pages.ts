@@ -3,11 +3,11 @@
 import type { FieldQuery, KeysetPage, KeysetRange, ObjectLists } from "../ports/lists.ts";
 import type { Owner } from "../ports/refs.ts";
 import { rangesOf } from "../ranges.ts";
-import { type Asked, readOrderedPage } from "../read-page.ts";
+import { type PageFilter, readOrderedPage } from "../read-page.ts";
 import { type CollectionKeys, collectionKeys, separator } from "./keys.ts";
 import { idsAfter, type PageStart, positionOf, rangesAfter, wholeRanges } from "./lex-ranges.ts";
 import { pageTexts } from "./page-texts.ts";
-import { asking, idsOf, type PageParts, setOf, withIndex } from "./pages.ts";
+import { idsOf, type PageDeps, setOf, withIndex } from "./pages.ts";
 import type { RangesReply } from "./range-scripts.ts";
 import { neverStale } from "./store-script.ts";
 
@@ -16,14 +16,14 @@ const objectsPerCall = 250;
 
 type KeysetPages = Pick<ObjectLists, "pageAfter" | "candidates" | "readObjects">;
 
-export function createKeysetPages(parts: PageParts): KeysetPages {
-  const { scripts, rangeScripts, known } = parts;
+export function createKeysetPages(deps: PageDeps): KeysetPages {
+  const { scripts, rangeScripts, indexSetCache } = deps;
   return {
     async pageAfter(collection, { owner }, query, range) {
       const keys = collectionKeys(collection);
       const step = { keys, owner, range };
-      const find = () => (query === undefined ? byCreation(parts, step) : byField(parts, step, query));
-      const read = await readOrderedPage(find, pageTexts(parts, keys), range);
+      const find = () => (query === undefined ? byCreation(deps, step) : byField(deps, step, query));
+      const read = await readOrderedPage(find, pageTexts(deps, keys), range);
       if (read === undefined) return { outcome: "not_ready" };
       const { last } = read.found;
       const page: KeysetPage = read.page;
@@ -34,7 +34,7 @@ export function createKeysetPages(parts: PageParts): KeysetPages {
     async candidates(collection, { owner }, query, max) {
       const keys = collectionKeys(collection);
       const ranges = wholeRanges(rangesOf(query), owner);
-      const found = await withIndex(known, keys, query, ({ version }, index) =>
+      const found = await withIndex(indexSetCache, keys, query, ({ version }, index) =>
         rangeScripts.candidates({ keys, set: setOf(keys, index, owner), version, ranges, max }),
       );
       if (found === undefined) return { outcome: "not_ready" };
@@ -58,12 +58,12 @@ interface Step {
   readonly range: KeysetRange;
 }
 
-type Found = RangesReply & { readonly asked: Asked };
+type Found = RangesReply & { readonly filter: PageFilter };
 
-async function byCreation(parts: PageParts, { keys, owner, range }: Step): Promise<Found> {
+async function byCreation(deps: PageDeps, { keys, owner, range }: Step): Promise<Found> {
   const { limit, descending, counted } = range;
   const all = [{ from: "-", to: "+" }];
-  const reply = await parts.rangeScripts.ranges({
+  const reply = await deps.rangeScripts.ranges({
     keys,
     set: idsOf(keys, owner === undefined ? {} : { owner }),
     idIs: "first",
@@ -73,14 +73,14 @@ async function byCreation(parts: PageParts, { keys, owner, range }: Step): Promi
     counted: counted ? all : [],
     shown: [idsAfter(startOf({ owner, range }))],
   });
-  return { ...neverStale("read-ranges-2", reply), asked: { owner } };
+  return { ...neverStale("read-ranges-2", reply), filter: { owner } };
 }
 
-function byField(parts: PageParts, { keys, owner, range }: Step, query: FieldQuery): Promise<Found | undefined> {
+function byField(deps: PageDeps, { keys, owner, range }: Step, query: FieldQuery): Promise<Found | undefined> {
   const { limit, descending, counted } = range;
   const ranges = rangesOf(query);
-  return withIndex(parts.known, keys, query, async ({ version }, index) => {
-    const found = await parts.rangeScripts.ranges({
+  return withIndex(deps.indexSetCache, keys, query, async ({ version }, index) => {
+    const found = await deps.rangeScripts.ranges({
       keys,
       set: setOf(keys, index, owner),
       version,
@@ -91,7 +91,7 @@ function byField(parts: PageParts, { keys, owner, range }: Step, query: FieldQue
       counted: counted ? wholeRanges(ranges, owner) : [],
       shown: rangesAfter(ranges, startOf({ owner, range })),
     });
-    return asking(found, { owner, by: { query, index } });
+    return found === "stale" ? found : { ...found, filter: { owner, by: { query, index } } };
   });
 }
 

@@ -9,29 +9,29 @@ import { WriteConflict } from "../../../core/errors/store-errors.ts";
 import { RedisFault } from "../../../core/redis/failure.ts";
 import type { NewObject, ObjectReads, ObjectWrites } from "../ports/objects.ts";
 import { encodedValues, type IndexSet } from "./index-set.ts";
+import type { IndexSetCache } from "./index-set-cache.ts";
 import type { JoinedReads } from "./joined-reads.ts";
 import { type CollectionKeys, collectionKeys, separator } from "./keys.ts";
-import type { KnownIndexes } from "./known-indexes.ts";
 import type { IndexEntry, IndexMove, ObjectScripts, OwnedObject } from "./object-scripts.ts";
 import { code } from "./store-script.ts";
 
 /** How long a remove goes on against others that change the same object. */
 const patienceMilliseconds = 2_000;
 
-export interface ObjectParts {
+export interface ObjectDeps {
   readonly joinedReads: JoinedReads;
   readonly scripts: ObjectScripts;
-  readonly known: KnownIndexes;
+  readonly indexSetCache: IndexSetCache;
   readonly clock: Clock;
 }
 
-export function createObjects(parts: ObjectParts): ObjectReads & ObjectWrites {
-  const { joinedReads, scripts, known, clock } = parts;
+export function createObjects(deps: ObjectDeps): ObjectReads & ObjectWrites {
+  const { joinedReads, scripts, indexSetCache, clock } = deps;
   return {
     async create(collection, object, maxObjects) {
       const keys = collectionKeys(collection);
       const { id, owner, text } = checked(object);
-      const result = await known.withCurrent(keys, async (set) => {
+      const result = await indexSetCache.retryWhileStale(keys, async (set) => {
         const entries = entriesOf(set, text);
         const call = { keys, version: set.version, maxObjects, id, owner, text, entries, record: object.record };
         const reply = await scripts.create(call);
@@ -55,7 +55,7 @@ export function createObjects(parts: ObjectParts): ObjectReads & ObjectWrites {
     async replace(collection, object, previous) {
       const keys = collectionKeys(collection);
       const { id, owner, text } = checked(object);
-      const result = await known.withCurrent(keys, async (set) => {
+      const result = await indexSetCache.retryWhileStale(keys, async (set) => {
         const moves = movesOf(set, previous.text, text);
         const call = { keys, version: set.version, previous: sha1(previous.text), id, owner, text, moves };
         const reply = await scripts.replace(call);
@@ -72,7 +72,7 @@ export function createObjects(parts: ObjectParts): ObjectReads & ObjectWrites {
       for (let attempts = 1; ; attempts += 1) {
         const found = await scripts.read(keys, id, owner);
         if (found === undefined) return false;
-        const result = await removeFound(parts, keys, id, found);
+        const result = await removeFound(deps, keys, id, found);
         if (result !== code.conflict) return result === code.done;
         if (clock.monotonic() > deadline) throw new WriteConflict(`Others keep changing the object ${id}`);
         await sleep(Math.random() * Math.min(attempts, 20));
@@ -82,15 +82,15 @@ export function createObjects(parts: ObjectParts): ObjectReads & ObjectWrites {
       const keys = collectionKeys(collection);
       const found = await scripts.read(keys, id);
       if (found === undefined) return "not_found";
-      const result = found.text === text ? await removeFound(parts, keys, id, found) : code.conflict;
+      const result = found.text === text ? await removeFound(deps, keys, id, found) : code.conflict;
       if (result === code.not_found) return "not_found";
       return result === code.conflict ? "conflict" : "removed";
     },
   };
 }
 
-function removeFound({ scripts, known }: ObjectParts, keys: CollectionKeys, id: string, found: OwnedObject) {
-  return known.withCurrent(keys, async (set) => {
+function removeFound({ scripts, indexSetCache }: ObjectDeps, keys: CollectionKeys, id: string, found: OwnedObject) {
+  return indexSetCache.retryWhileStale(keys, async (set) => {
     const entries = entriesOf(set, found.text);
     const call = { keys, version: set.version, previous: sha1(found.text), id, owner: found.owner, entries };
     const reply = await scripts.remove(call);

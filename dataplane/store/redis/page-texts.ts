@@ -9,12 +9,12 @@ import type { ObjectScripts } from "./object-scripts.ts";
 /** Small objects that one step reads: half a mebibyte, or more if some grew since this replica saw them last. */
 const maxTogether = 32;
 
-export interface TextParts {
+export interface TextDeps {
   readonly scripts: ObjectScripts;
   readonly joinedReads: JoinedReads;
 }
 
-export function pageTexts({ scripts, joinedReads }: TextParts, keys: CollectionKeys): ReadTexts {
+export function pageTexts({ scripts, joinedReads }: TextDeps, keys: CollectionKeys): ReadTexts {
   return async (ids) => {
     const together = ids.slice(0, maxTogether).map(keys.objectKey);
     if (together.every(joinedReads.isSmall)) return await Promise.all(together.map((key) => joinedReads.read(key)));

@@ -7,33 +7,33 @@ import { numberOf } from "../../../core/redis/reply.ts";
 import { hasSamePaths } from "../order.ts";
 import type { FieldPage, FieldQuery, ObjectLists, PageRange } from "../ports/lists.ts";
 import type { Owner, Visibility } from "../ports/refs.ts";
-import { type Asked, readOrderedPage, readPage } from "../read-page.ts";
+import { readOrderedPage, readPage } from "../read-page.ts";
 import type { IndexSet, StoredIndex } from "./index-set.ts";
+import type { IndexSetCache } from "./index-set-cache.ts";
 import type { JoinedReads } from "./joined-reads.ts";
 import { type CollectionKeys, collectionKeys, separator } from "./keys.ts";
-import type { KnownIndexes } from "./known-indexes.ts";
 import { rangesAfter, wholeRanges } from "./lex-ranges.ts";
-import type { FoundIds, ObjectScripts } from "./object-scripts.ts";
+import type { ObjectScripts } from "./object-scripts.ts";
 import { pageTexts } from "./page-texts.ts";
 import type { RangeScripts } from "./range-scripts.ts";
 import { neverStale } from "./store-script.ts";
 
-export interface PageParts {
+export interface PageDeps {
   readonly redisClient: RedisClient;
   readonly joinedReads: JoinedReads;
   readonly scripts: ObjectScripts;
   readonly rangeScripts: RangeScripts;
-  readonly known: KnownIndexes;
+  readonly indexSetCache: IndexSetCache;
 }
 
-export function createPages(parts: PageParts): Pick<ObjectLists, "pageByCreation" | "pageByField" | "count" | "scan"> {
-  const { redisClient, scripts, known } = parts;
+export function createPages(deps: PageDeps): Pick<ObjectLists, "pageByCreation" | "pageByField" | "count" | "scan"> {
+  const { redisClient, scripts, indexSetCache } = deps;
   return {
     async pageByCreation(collection, visible, range) {
       const keys = collectionKeys(collection);
       const reply = await scripts.page({ keys, set: idsOf(keys, visible), idIs: "first", ...range });
-      const found = { ...neverStale("read-page-2", reply), asked: { owner: visible.owner } };
-      return await readPage(found, pageTexts(parts, keys), range);
+      const found = { ...neverStale("read-page-2", reply), filter: { owner: visible.owner } };
+      return await readPage(found, pageTexts(deps, keys), range);
     },
     async pageByField(collection, { owner }, query, range) {
       const keys = collectionKeys(collection);
@@ -47,10 +47,14 @@ export function createPages(parts: PageParts): Pick<ObjectLists, "pageByCreation
                 idIs: "last",
                 ...range,
               })
-            : await pageOfRanges(parts, { keys, version, index, owner }, query, range);
-        return asking(found, { owner, by: { query, index } });
+            : await pageOfRanges(deps, { keys, version, index, owner }, query, range);
+        return found === "stale" ? found : { ...found, filter: { owner, by: { query, index } } };
       };
-      const read = await readOrderedPage(() => withIndex(known, keys, query, find), pageTexts(parts, keys), range);
+      const read = await readOrderedPage(
+        () => withIndex(indexSetCache, keys, query, find),
+        pageTexts(deps, keys),
+        range,
+      );
       if (read === undefined) return { outcome: "not_ready" };
       return { outcome: "page", ...read.page } satisfies FieldPage;
     },
@@ -77,16 +81,16 @@ export function idsOf(keys: CollectionKeys, { owner }: Visibility): string {
 
 /** Calls `attempt` with an index that is ready; undefined when it isn't. */
 export async function withIndex<T>(
-  known: KnownIndexes,
+  indexSetCache: IndexSetCache,
   keys: CollectionKeys,
   query: Pick<FieldQuery, "index" | "field">,
   attempt: (set: IndexSet, index: StoredIndex) => Promise<T | "stale">,
 ): Promise<T | undefined> {
   // What is known not to be ready may be by now: nothing tells this replica when another one has built it.
-  const isKnown = readyIndex((await known.get(keys)).indexes, query) !== undefined;
-  if (!isKnown) await known.reload(keys);
+  const isKnown = readyIndex((await indexSetCache.get(keys)).indexes, query) !== undefined;
+  if (!isKnown) await indexSetCache.reload(keys);
   try {
-    return await known.withCurrent(keys, async (set) => {
+    return await indexSetCache.retryWhileStale(keys, async (set) => {
       const index = readyIndex(set.indexes, query);
       return index === undefined ? undefined : attempt(set, index);
     });
@@ -104,13 +108,13 @@ interface IndexRead {
   readonly owner: Owner | undefined;
 }
 
-function pageOfRanges(parts: PageParts, read: IndexRead, { ranges = [] }: FieldQuery, range: PageRange) {
+function pageOfRanges(deps: PageDeps, read: IndexRead, { ranges = [] }: FieldQuery, range: PageRange) {
   const { keys, version, index, owner } = read;
   const { offset, limit, descending } = range;
   const counted = wholeRanges(ranges, owner);
   const shown = rangesAfter(ranges, { owner, descending, after: undefined });
   const set = setOf(keys, index, owner);
-  return parts.rangeScripts.ranges({ keys, set, version, idIs: "last", offset, limit, descending, counted, shown });
+  return deps.rangeScripts.ranges({ keys, set, version, idIs: "last", offset, limit, descending, counted, shown });
 }
 
 /** An index's sorted set for those who see all, or one owner's. */
@@ -131,12 +135,4 @@ function membersOf(keys: CollectionKeys, index: StoredIndex, owner: Owner | unde
   const parts = [owner, equals].filter((part) => part !== undefined);
   const set = setOf(keys, index, owner);
   return parts.length === 0 ? { set } : { set, begin: parts.map((part) => part + separator).join("") };
-}
-
-/** What a script found, with what is asked of it. */
-export function asking<Found extends FoundIds>(
-  found: Found | "stale",
-  asked: Asked,
-): (Found & { readonly asked: Asked }) | "stale" {
-  return found === "stale" ? found : { ...found, asked };
 }

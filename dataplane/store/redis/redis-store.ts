@@ -14,10 +14,10 @@ import { createDocuments } from "./documents.ts";
 import { createEndedSessions } from "./ended-sessions.ts";
 import { createIdempotencyRecords } from "./idempotency-records.ts";
 import { createIndexScripts } from "./index-scripts.ts";
+import { createIndexSetCache } from "./index-set-cache.ts";
 import { createIndexes } from "./indexes.ts";
 import { createJoinedReads } from "./joined-reads.ts";
 import { createKeysetPages } from "./keyset-pages.ts";
-import { createKnownIndexes } from "./known-indexes.ts";
 import { createBuckets, createCounters } from "./limits.ts";
 import { createObjectScripts } from "./object-scripts.ts";
 import { createObjects } from "./objects.ts";
@@ -60,7 +60,7 @@ export async function createRedisStore(options: RedisStoreOptions): Promise<Stor
   const rangeScripts = createRangeScripts(redisClient);
   const scripts = createObjectScripts(redisClient);
   const joinedReads = createJoinedReads(redisClient);
-  const parts = { redisClient, joinedReads, scripts, rangeScripts, known: createKnownIndexes(indexScripts) };
+  const deps = { redisClient, joinedReads, scripts, rangeScripts, indexSetCache: createIndexSetCache(indexScripts) };
   const failed = (operation: string) => (failure: unknown) =>
     observe?.({ operation, seconds: 0, outcome: outcomeOf(failure) });
   const sessionScripts = createSessionScripts(redisClient);
@@ -80,12 +80,12 @@ export async function createRedisStore(options: RedisStoreOptions): Promise<Stor
     onFailure: failed("readEndedSessions"),
   });
   const store: Store = {
-    ...createObjects({ ...parts, clock }),
-    ...createPages(parts),
-    ...createKeysetPages(parts),
-    ...createIndexes({ ...parts, scripts: indexScripts }),
-    ...createDocuments({ ...parts, clock }),
-    ...createPurges({ ...parts, indexScripts, purgeScripts: createPurgeScripts(redisClient) }),
+    ...createObjects({ ...deps, clock }),
+    ...createPages(deps),
+    ...createKeysetPages(deps),
+    ...createIndexes({ ...deps, scripts: indexScripts }),
+    ...createDocuments({ ...deps, clock }),
+    ...createPurges({ ...deps, indexScripts, purgeScripts: createPurgeScripts(redisClient) }),
     ...createSizes(redisClient),
     ...createIdempotencyRecords(redisClient),
     ...createSessions({ scripts: sessionScripts, redisClient, clock, sessionRevocations }),

@@ -1,5 +1,5 @@
-// Remembers the ends of sessions that were written to Redis, and writes them again to a Redis that may have lost them: a follower that was
-// promoted before it had them, a server that came back with an older snapshot or without its last second. Without that, a session
+// Remembers the ends of sessions that were written to Redis, and writes them again to a Redis that may have lost them: a Redis replica that
+// was promoted before it had them, a server that came back with an older snapshot or without its last second. Without that, a session
 // could be refreshed again as soon as nobody remembers its end. Of a Cluster each primary is looked at by itself, and gets what it is
 // to keep; one that can't be written to is tried again at the next look.
 
@@ -24,7 +24,7 @@ export interface SessionRevocations {
   stop(): Promise<void>;
 }
 
-export interface RevocationParts {
+export interface RevocationDeps {
   readonly scripts: Pick<SessionScripts, "revoke" | "remove">;
   readonly redisClient: Pick<RedisClient, "primaries" | "primaryOf">;
   readonly monotonic: () => number;
@@ -41,7 +41,7 @@ const writtenAtOnce = 100;
 interface RevocationWrite {
   readonly key: string;
   readonly write: () => Promise<unknown>;
-  /** The history of writes that has it; undefined where that isn't known. */
+  /** The replication id of the primary that has it; undefined where that isn't known. */
   in: string | undefined;
 }
 
@@ -50,11 +50,11 @@ export function createSessionRevocations({
   redisClient,
   monotonic,
   onFailure,
-}: RevocationParts): SessionRevocations {
+}: RevocationDeps): SessionRevocations {
   /** Oldest first. */
   const ends = new Map<string, { readonly notedAt: number; readonly writes: readonly RevocationWrite[] }>();
-  /** The history that each primary held last. */
-  const histories = new Map<string, string>();
+  /** The replication id that each primary had last. */
+  const replicationIds = new Map<string, string>();
   const tasks = createNamedTasks();
   let isStopped = false;
 
@@ -80,7 +80,7 @@ export function createSessionRevocations({
     return found;
   };
 
-  const writeAgain = async (revocationWrite: RevocationWrite, history: string): Promise<boolean> => {
+  const writeAgain = async (revocationWrite: RevocationWrite, replicationId: string): Promise<boolean> => {
     try {
       await revocationWrite.write();
     } catch (failure) {
@@ -88,19 +88,19 @@ export function createSessionRevocations({
       // A defect would be one at the next try, too.
       if (isStoreFailure(failure)) return false;
     }
-    revocationWrite.in = history;
+    revocationWrite.in = replicationId;
     return true;
   };
 
   /** A few at once, and no further once none of them is taken. */
   const visit = async (primary: Primary, writes: readonly RevocationWrite[]): Promise<void> => {
-    const history = await primary.history();
-    if (history === undefined) return;
-    histories.set(primary.name, history);
-    const missing = writes.filter((revocationWrite) => revocationWrite.in !== history);
+    const replicationId = await primary.replicationId();
+    if (replicationId === undefined) return;
+    replicationIds.set(primary.name, replicationId);
+    const missing = writes.filter((revocationWrite) => revocationWrite.in !== replicationId);
     for (let from = 0; from < missing.length && !isStopped; from += writtenAtOnce) {
       const batch = missing.slice(from, from + writtenAtOnce);
-      const written = await Promise.all(batch.map((revocationWrite) => writeAgain(revocationWrite, history)));
+      const written = await Promise.all(batch.map((revocationWrite) => writeAgain(revocationWrite, replicationId)));
       if (!written.includes(true)) return;
     }
   };
@@ -108,7 +108,7 @@ export function createSessionRevocations({
   return {
     async revoke({ keys, entry, revocation }) {
       const revocationWrite = (key: string, write: RevocationWrite["write"]): RevocationWrite => {
-        return { key, write, in: histories.get(redisClient.primaryOf(key)) };
+        return { key, write, in: replicationIds.get(redisClient.primaryOf(key)) };
       };
       // Before it is sent: the server that acknowledges it may be given up for another one meanwhile.
       const writes = [
@@ -133,7 +133,7 @@ export function createSessionRevocations({
       const primaries = redisClient.primaries();
       if (primaries.length === 0) return;
       const names = new Set(primaries.map(({ name }) => name));
-      for (const name of histories.keys()) if (!names.has(name)) histories.delete(name);
+      for (const name of replicationIds.keys()) if (!names.has(name)) replicationIds.delete(name);
       const writes = writesByPrimary();
       for (const primary of primaries) {
         tasks.start(primary.name, () => visit(primary, writes.get(primary.name) ?? []));

@@ -15,14 +15,14 @@ const grace = 60;
 
 type Sessions = SessionReads & SessionWrites & SessionPurges;
 
-export interface SessionsParts {
+export interface SessionsDeps {
   readonly scripts: SessionScripts;
   readonly redisClient: Pick<RedisClient, "primaryOf">;
   readonly clock: Clock;
   readonly sessionRevocations: SessionRevocations;
 }
 
-export function createSessions({ scripts, redisClient, clock, sessionRevocations }: SessionsParts): Sessions {
+export function createSessions({ scripts, redisClient, clock, sessionRevocations }: SessionsDeps): Sessions {
   const now = () => Math.floor(clock.now() / 1000);
 
   /** The record unless it has expired: Redis' clock may run behind ours. */
@@ -61,7 +61,7 @@ export function createSessions({ scripts, redisClient, clock, sessionRevocations
       }
       return sessions;
     },
-    sessionKeeper: (project) => redisClient.primaryOf(sessionKeys(project).byUser),
+    sessionPrimary: (project) => redisClient.primaryOf(sessionKeys(project).byUser),
     purgeSessions: (project, projectUid, cursor) => scripts.purge({ keys: sessionKeys(project), projectUid, cursor }),
   };
 }

@@ -7,7 +7,7 @@ import {
   type Change,
   type ChangeResult,
   type ContainerChange,
-  type ContainerParts,
+  type ContainerDeps,
   changeContainer,
   type UnaddressableWrite,
 } from "./container-changes.ts";
@@ -32,7 +32,7 @@ interface Waiting extends ContainerChange {
 
 type Batch = readonly [Waiting, ...Waiting[]];
 
-export function createUnaddressablePaths(parts: ContainerParts): UnaddressablePaths {
+export function createUnaddressablePaths(deps: ContainerDeps): UnaddressablePaths {
   // By the document's key, of those that are being written: what waits. Requests wait here that have a part of their project's share.
   const queues = new Map<string, Waiting[]>();
 
@@ -40,7 +40,7 @@ export function createUnaddressablePaths(parts: ContainerParts): UnaddressablePa
 
   const drain = async (key: string, queue: Waiting[]): Promise<void> => {
     for (let batch = nextBatch(queue); batch !== undefined; batch = nextBatch(queue)) {
-      const ended = carryOut(parts, batch);
+      const ended = carryOut(deps, batch);
       batches.set(key, ended);
       await ended;
       batches.delete(key);
@@ -95,11 +95,11 @@ function containerName({ path }: UnaddressableWrite): string {
 }
 
 /** Settles each of them; never rejects. */
-async function carryOut(parts: ContainerParts, batch: Batch): Promise<void> {
+async function carryOut(deps: ContainerDeps, batch: Batch): Promise<void> {
   try {
-    const results = await changeContainer(parts, batch);
+    const results = await changeContainer(deps, batch);
     if (results === "apart") {
-      for (const one of batch) await carryOut(parts, [one]);
+      for (const one of batch) await carryOut(deps, [one]);
       return;
     }
     for (const [n, result] of results.entries()) batch[n]?.resolve(result);

@@ -1,4 +1,4 @@
-// Another Redis becomes the primary while clients write: by Sentinel and in a Cluster; and slots that move between masters.
+// Another Redis becomes the primary while clients write: by Sentinel and in a Cluster; and slots that move between primaries.
 
 import { configKeys } from "../../../core/config/config-keys.ts";
 import { collectionKeys, documentKeys } from "../../../dataplane/store/redis/keys.ts";
@@ -108,7 +108,7 @@ export const sentinelPause: Scenario = {
 
 export const clusterKill: Scenario = {
   name: "cluster-failover",
-  does: "kill -9 of a Cluster's masters under writes, one after the other; its replica is promoted, the killed one comes back as a replica",
+  does: "kill -9 of a Cluster's primaries under writes, one after the other; its replica is promoted, the killed one comes back as a replica",
   promises: asynchronous,
   plan: { redis: onCluster({ replicas: true }) },
   seconds: 20,
@@ -134,7 +134,7 @@ const paces: readonly MovePace[] = [
 
 export const slotMigration: Scenario = {
   name: "slot-migration",
-  does: "the slots of objects, documents and configuration move between masters, key by key, under writes: MOVED, ASK, TRYAGAIN",
+  does: "the slots of objects, documents and configuration move between primaries, key by key, under writes: MOVED, ASK, TRYAGAIN",
   promises: "nothing acknowledged is lost",
   plan: { redis: onCluster({ replicas: false }) },
   seconds: 12,

@@ -14,10 +14,10 @@ export const answerMutations: readonly Mutation[] = [
   {
     name: "bytes-refused-as-objects",
     harm: "A list of a few large objects is refused with 'more than 10000 objects', and with an index that does not help",
-    file: "dataplane/objects/list/scan.ts",
+    file: "dataplane/objects/list/filter-and-sort.ts",
     find: 'if (end !== "go on" && end !== "enough") return { excess: end };',
     replace: 'if (end !== "go on" && end !== "enough") return { excess: "objects" };',
-    caughtBy: ["test/unit/dataplane/objects/list/scan.test.ts"],
+    caughtBy: ["test/unit/dataplane/objects/list/filter-and-sort.test.ts"],
   },
   {
     name: "bytes-refused-as-objects-over-http",

@@ -25,10 +25,10 @@ export const limitMutations: readonly Mutation[] = [
   {
     name: "list-bounded-by-characters",
     harm: "A scan of non-ASCII text reads and keeps up to three times the documented bytes",
-    file: "dataplane/objects/list/scan.ts",
+    file: "dataplane/objects/list/filter-and-sort.ts",
     find: "return texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0);",
     replace: "return texts.reduce((sum, text) => sum + text.length, 0);",
-    caughtBy: ["test/unit/dataplane/objects/list/scan.test.ts"],
+    caughtBy: ["test/unit/dataplane/objects/list/filter-and-sort.test.ts"],
   },
   {
     name: "share-waited-for-while-redis-hangs",

@@ -24,7 +24,7 @@ export const storeMutations: readonly Mutation[] = [
     name: "page-out-of-order",
     harm: "A sorted list is out of order when an object's sort value changes while the page is read",
     file: readPage,
-    find: "const ordered = isSnapshot ? objects : sorted(objects, found.asked, range);",
+    find: "const ordered = isSnapshot ? objects : sorted(objects, found.filter, range);",
     replace: "const ordered = objects;",
     caughtBy: [pageTextsTest],
   },

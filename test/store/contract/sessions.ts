@@ -63,7 +63,7 @@ function describeRecords(subject: Subject): void {
   it("names the same keeper of a project's sessions on every replica", async () => {
     const [one, other] = await twoReplicas(subject());
     for (const project of Array.from({ length: 20 }, freshProject)) {
-      expect(other.sessionKeeper(project)).toBe(one.sessionKeeper(project));
+      expect(other.sessionPrimary(project)).toBe(one.sessionPrimary(project));
     }
   });
 
@@ -325,10 +325,10 @@ function describeEnded(subject: Subject): void {
     const stores = await twoReplicas(subject());
     const project = freshProject();
     const began = performance.now();
-    const sessions = [1, 300].map((tokensLive) => ({ session: sessionAt(subject()), tokensLive }));
-    for (const { session, tokensLive } of sessions) {
+    const sessions = [1, 300].map((tokenLifetimeSeconds) => ({ session: sessionAt(subject()), tokenLifetimeSeconds }));
+    for (const { session, tokenLifetimeSeconds } of sessions) {
       await stores[0].putSession(project, session, ample);
-      await stores[0].endSession(project, session.id, tokensLive);
+      await stores[0].endSession(project, session.id, tokenLifetimeSeconds);
     }
     await pass(subject(), 2_000);
     const { heard, stop } = await follow(stores[1]);
@@ -362,6 +362,6 @@ function expectAbout(found: number | undefined, seconds: number, began: number):
 
 async function follow(store: Store): Promise<{ heard: ReadonlyMap<string, number>; stop: () => Promise<void> }> {
   const heard = new Map<string, number>();
-  const following = await store.followEndedSessions((id, tokensLive) => heard.set(id, tokensLive));
+  const following = await store.followEndedSessions((id, tokenLifetimeSeconds) => heard.set(id, tokenLifetimeSeconds));
   return { heard, stop: () => following.stop() };
 }

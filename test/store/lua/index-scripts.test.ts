@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from "vitest";
 import { createIndexScripts } from "../../../dataplane/store/redis/index-scripts.ts";
-import { allReady, declare, type IndexSet, type StoredIndex } from "../../../dataplane/store/redis/index-set.ts";
+import { allReady, type IndexSet, nextIndexSet, type StoredIndex } from "../../../dataplane/store/redis/index-set.ts";
 import { collectionKeys } from "../../../dataplane/store/redis/keys.ts";
 import { createObjectScripts } from "../../../dataplane/store/redis/object-scripts.ts";
 import { sha1 } from "../../../dataplane/store/redis/objects.ts";
@@ -11,13 +11,19 @@ import { useScriptBench } from "../../support/redis/script-bench.ts";
 const keys = collectionKeys({ project: { namespace: "ns", name: "shop" }, resource: "books" });
 const bench = useScriptBench();
 const scripts = () => createIndexScripts(bench.redisClient);
-const none: IndexSet = { version: "", revision: 0, nextSlot: 1, indexes: [], cursor: undefined, id: undefined };
+const none: IndexSet = { version: "", revision: 0, nextIndexNumber: 1, indexes: [], cursor: undefined, id: undefined };
 const a = { name: "a", path: ["a"] };
 const b = { name: "b", path: ["b"] };
 const owner = "user:al";
 
 function follow(set: IndexSet, fields: readonly { name: string; path: string[] }[], newVersion = "v1") {
-  return scripts().declare({ keys, version: set.version, newVersion, revision: 7, declaration: declare(set, fields) });
+  return scripts().declare({
+    keys,
+    version: set.version,
+    newVersion,
+    revision: 7,
+    declaration: nextIndexSet(set, fields),
+  });
 }
 
 async function createObject(id: string, text: string, version = ""): Promise<void> {
@@ -36,7 +42,12 @@ function states(indexes: readonly StoredIndex[] | "stale"): readonly string[] {
 describe("declare-indexes", () => {
   it("makes indexes of an empty collection ready at once", async () => {
     expect(states(await follow(none, [a, b]))).toEqual(["a1 ready", "b2 ready"]);
-    expect(await scripts().load(keys)).toMatchObject({ version: "v1", revision: 7, nextSlot: 3, cursor: undefined });
+    expect(await scripts().load(keys)).toMatchObject({
+      version: "v1",
+      revision: 7,
+      nextIndexNumber: 3,
+      cursor: undefined,
+    });
   });
 
   it("lets new indexes of a collection with objects be built from the start", async () => {

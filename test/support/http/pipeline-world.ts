@@ -4,7 +4,7 @@
 import { createLogger } from "../../../core/log/logger.ts";
 import { createAnonymousWrites } from "../../../dataplane/admission/anonymous-writes.ts";
 import { createFairShareLimiter } from "../../../dataplane/admission/fair-share.ts";
-import { withLocalBuckets } from "../../../dataplane/admission/local-buckets.ts";
+import { withLocalFallback } from "../../../dataplane/admission/local-buckets.ts";
 import { createBodyBudgets, createResponseBudget } from "../../../dataplane/admission/memory-budgets.ts";
 import { createRateLimits } from "../../../dataplane/admission/rate-limits.ts";
 import { createAuthentication } from "../../../dataplane/authenticate/create-authentication.ts";
@@ -12,7 +12,7 @@ import type { Directory } from "../../../dataplane/config/directory.ts";
 import { createDocumentLock } from "../../../dataplane/documents/document-lock.ts";
 import type { Exchange } from "../../../dataplane/http/exchange.ts";
 import { createHttpServer } from "../../../dataplane/http/server.ts";
-import { createScanSemaphore } from "../../../dataplane/objects/list/scan.ts";
+import { createScanSemaphore } from "../../../dataplane/objects/list/filter-and-sort.ts";
 import { createObjectIds } from "../../../dataplane/objects/object-ids.ts";
 import { createCollectionPreparer } from "../../../dataplane/objects/prepare-collection.ts";
 import { createMetrics } from "../../../dataplane/observe/metrics.ts";
@@ -65,7 +65,7 @@ export interface PipelineWorldOptions {
 /** Keeps nothing: every request is decided anew. */
 export const noPlans: KeptPlans<never> = {
   find: () => undefined,
-  changes: () => 0,
+  generation: () => 0,
   keep: () => undefined,
   forget: () => undefined,
   drop: () => undefined,
@@ -112,7 +112,7 @@ export async function createPipelineWorld(options: PipelineWorldOptions): Promis
     accessLog: createAccessLog(logger, clock),
     responseBudget,
   });
-  const buckets = withLocalBuckets(store, clock);
+  const buckets = withLocalFallback(store, clock);
   const server = createHttpServer({
     serve: createPipeline({
       store,

@@ -1,5 +1,5 @@
 // Serves projects over real HTTP from real stores. A suite given to describeServed runs once, on Redis JSON; describeServedOnBothStores
-// and describeServedEverywhere add the embedded store and a Redis Cluster of three masters. Every `serve` has a namespace of its own,
+// and describeServedEverywhere add the embedded store and a Redis Cluster of three primaries. Every `serve` has a namespace of its own,
 // so that all suites share one Redis and one Cluster. What is served inside a test ends with it; what is served in a beforeAll ends with
 // the suite.
 

@@ -1,4 +1,4 @@
-// Starts a real Redis Cluster with the RedisJSON module for tests: masters that share all 16,384 slots, on request with a replica
+// Starts a real Redis Cluster with the RedisJSON module for tests: primaries that share all 16,384 slots, on request with a replica
 // each. Refuses when a server doesn't come up or the nodes don't agree within twenty seconds.
 
 import { setTimeout as sleep } from "node:timers/promises";
@@ -8,7 +8,7 @@ import { askRedis } from "./ask-redis.ts";
 import { startRedis, type TestRedis } from "./redis.ts";
 
 export interface TestRedisCluster {
-  /** All masters in one address, as a replica is given it. */
+  /** All primaries in one address, as a replica is given it. */
   readonly url: string;
   /** Masters, as they were at the start. */
   readonly nodes: readonly TestRedis[];

@@ -13,7 +13,7 @@ import { clusterUrl, setNodeTimeout, untilWhole } from "./redis-cluster.ts";
 export type SharedRedis = Pick<TestRedis, "url" | "host" | "port">;
 
 export interface SharedRedisCluster {
-  /** All masters in one address, as a replica is given it. */
+  /** All primaries in one address, as a replica is given it. */
   readonly url: string;
   readonly nodes: readonly SharedRedis[];
 }

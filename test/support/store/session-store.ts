@@ -59,7 +59,7 @@ export function breakable(inner: SessionsAndCounters): BreakableStore {
       endSession: guard("endSession", inner.endSession),
       sessions: guard("sessions", inner.sessions),
       purgeSessions: guard("purgeSessions", inner.purgeSessions),
-      sessionKeeper: inner.sessionKeeper,
+      sessionPrimary: inner.sessionPrimary,
       followEndedSessions: guard("followEndedSessions", inner.followEndedSessions),
       spend: guard("spend", inner.spend),
       refund: guard("refund", inner.refund),

@@ -1,11 +1,11 @@
 -- Purpose: puts a new index set in the place of the one that its writer saw, and forgets the entries of dropped indexes.
 -- KEYS: 1 index set, 2 ids, then the sorted sets of dropped indexes
--- ARGV: 1 version that the writer saw, 2 new version, 3 revision, 4 next free slot, 5 fields while the collection is empty,
+-- ARGV: 1 version that the writer saw, 2 new version, 3 revision, 4 next free index number, 5 fields while the collection is empty,
 --       6 fields otherwise, 7 where building goes on when it isn't: a member of ids, "" = at the start, "-" = nothing to build
 -- Returns: {done, fields} | {stale_index_set}
 local code = { done = 0, stale_index_set = 1 }
 local index_set, ids = KEYS[1], KEYS[2]
-local version, new_version, revision, next_slot = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
+local version, new_version, revision, next_index_number = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 local fields_if_empty, fields_if_not, cursor = ARGV[5], ARGV[6], ARGV[7]
 local first_dropped = 3
 
@@ -16,7 +16,7 @@ if not is_current(index_set, version) then
 end
 local is_empty = redis.call("ZCARD", ids) == 0
 local fields = is_empty and fields_if_empty or fields_if_not
-redis.call("HSET", index_set, "version", new_version, "revision", revision, "next", next_slot, "fields", fields)
+redis.call("HSET", index_set, "version", new_version, "revision", revision, "next", next_index_number, "fields", fields)
 if is_empty or cursor == "-" then
   redis.call("HDEL", index_set, "cursor")
 else

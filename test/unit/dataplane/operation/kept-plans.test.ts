@@ -6,7 +6,7 @@ import { createKeptPlans, type KeptPlans } from "../../../../dataplane/operation
 const usual = 2_048 + 2 * 4;
 
 function keep(plans: KeptPlans<string>, key: string, project = "default/shop", queryLength = 0): void {
-  plans.keep({ key, targetLength: 0, queryLength }, `plan of ${key}`, { project, changes: plans.changes() });
+  plans.keep({ key, targetLength: 0, queryLength }, `plan of ${key}`, { project, generation: plans.generation() });
 }
 
 function found(plans: KeptPlans<string>, keys: readonly string[]): readonly string[] {
@@ -34,19 +34,19 @@ describe("a change", () => {
     expect(found(plans, ["k001", "k002", "k003"])).toEqual(["k003"]);
   });
 
-  it("of a project without plans changes nothing but the figure", () => {
+  it("of a project without plans changes nothing but the generation", () => {
     const plans = createKeptPlans<string>();
     keep(plans, "k001");
-    const before = plans.changes();
+    const before = plans.generation();
     plans.drop("default/other");
     expect(plans.find("k001")).toBeDefined();
-    expect(plans.changes()).toBe(before + 1);
+    expect(plans.generation()).toBe(before + 1);
   });
 
   it("while a plan is decided keeps it from being kept, whatever project the change is of", () => {
     for (const project of ["default/shop", "default/rival"]) {
       const plans = createKeptPlans<string>();
-      const from = { project: "default/shop", changes: plans.changes() };
+      const from = { project: "default/shop", generation: plans.generation() };
       plans.drop(project);
       plans.keep({ key: "k001", targetLength: 0, queryLength: 0 }, "old", from);
       expect(plans.find("k001")).toBeUndefined();
@@ -94,7 +94,7 @@ describe("memory", () => {
   ])("counts %s", (_, shape, expected) => {
     const plans = createKeptPlans<string>(10 * usual);
     for (const each of keys(0, 10)) keep(plans, each);
-    plans.keep(shape, "plan", { project: "default/shop", changes: plans.changes() });
+    plans.keep(shape, "plan", { project: "default/shop", generation: plans.generation() });
     expect(found(plans, keys(0, 10))).toHaveLength(10 - expected);
   });
 
@@ -138,7 +138,10 @@ class Followed {
   keep(of: string, project: string): void {
     this.#count += 1;
     const plan = String(this.#count);
-    this.plans.keep({ key: of, targetLength: 0, queryLength: 0 }, plan, { project, changes: this.plans.changes() });
+    this.plans.keep({ key: of, targetLength: 0, queryLength: 0 }, plan, {
+      project,
+      generation: this.plans.generation(),
+    });
     this.last.set(of, { plan, project });
     expect(this.plans.find(of)).toBe(plan);
   }

@@ -5,76 +5,76 @@ import { type Amounts, noAmounts } from "../../../../dataplane/quotas/stored-amo
 import { manualClock } from "../../../support/time/manual-clock.ts";
 
 const quota = { objects: 10, bytes: 1_000 };
-const one = { sure: { objects: 1 } };
+const one = { required: { objects: 1 } };
 const refused = { code: "quota_exceeded" };
 
 describe("what a replica knows of a project's usage", () => {
   it("is asked of the store once for many writes of one second, and before a write after two", async () => {
     const { usage, clock, asked } = knowing({ objects: 1 });
-    for (let n = 0; n < 3; n += 1) (await usage.hold(quota, one)).settle({ objects: 1 });
+    for (let n = 0; n < 3; n += 1) (await usage.reserve(quota, one)).commit({ objects: 1 });
     expect(asked()).toBe(1);
     clock.advance(1_500);
-    await usage.hold(quota, one);
+    await usage.reserve(quota, one);
     expect(asked()).toBe(2);
     clock.advance(2_500);
-    await usage.hold(quota, one);
+    await usage.reserve(quota, one);
     expect(asked()).toBe(3);
   });
 
   it("counts what is set aside, until it is given back", async () => {
     const { usage } = knowing({ objects: 8 });
-    const first = await usage.hold(quota, one);
-    const second = await usage.hold(quota, one);
-    await expect(usage.hold(quota, one)).rejects.toMatchObject(refused);
-    first.settle({});
-    second.settle({ objects: 1 });
-    (await usage.hold(quota, one)).settle({ objects: 1 });
-    await expect(usage.hold(quota, one)).rejects.toMatchObject(refused);
+    const first = await usage.reserve(quota, one);
+    const second = await usage.reserve(quota, one);
+    await expect(usage.reserve(quota, one)).rejects.toMatchObject(refused);
+    first.commit({});
+    second.commit({ objects: 1 });
+    (await usage.reserve(quota, one)).commit({ objects: 1 });
+    await expect(usage.reserve(quota, one)).rejects.toMatchObject(refused);
   });
 
   it("refuses by what the store says now when something was removed, or when it was asked a while ago", async () => {
     const { usage, clock, store } = knowing({ objects: 10 });
-    await expect(usage.hold(quota, one)).rejects.toMatchObject(refused);
+    await expect(usage.reserve(quota, one)).rejects.toMatchObject(refused);
     store.objects = 9;
-    await expect(usage.hold(quota, one)).rejects.toMatchObject(refused);
+    await expect(usage.reserve(quota, one)).rejects.toMatchObject(refused);
     usage.freed();
-    (await usage.hold(quota, one)).settle({});
+    (await usage.reserve(quota, one)).commit({});
     store.objects = 10;
     clock.advance(300);
-    await expect(usage.hold(quota, { sure: { objects: 2 } })).rejects.toMatchObject(refused);
+    await expect(usage.reserve(quota, { required: { objects: 2 } })).rejects.toMatchObject(refused);
     store.objects = 5;
     clock.advance(300);
-    await usage.hold(quota, { sure: { objects: 2 } });
+    await usage.reserve(quota, { required: { objects: 2 } });
   });
 
   it("grants as much as there is room for, and nothing where there is none", async () => {
     const { usage, store, clock } = knowing({ bytes: 900 });
-    const first = await usage.hold(quota, { upTo: { bytes: 80 } });
-    const second = await usage.hold(quota, { upTo: { bytes: 80 } });
+    const first = await usage.reserve(quota, { upTo: { bytes: 80 } });
+    const second = await usage.reserve(quota, { upTo: { bytes: 80 } });
     expect([first.granted, second.granted]).toEqual([{ bytes: 80 }, { bytes: 20 }]);
-    first.settle({ bytes: -500 });
-    second.settle({});
-    expect((await usage.hold(quota, { upTo: { bytes: 80 } })).granted).toEqual({ bytes: 80 });
+    first.commit({ bytes: -500 });
+    second.commit({});
+    expect((await usage.reserve(quota, { upTo: { bytes: 80 } })).granted).toEqual({ bytes: 80 });
     store.bytes = 5_000;
     clock.advance(5_000);
-    expect((await usage.hold(quota, { upTo: { bytes: 80 } })).granted).toEqual({ bytes: 0 });
+    expect((await usage.reserve(quota, { upTo: { bytes: 80 } })).granted).toEqual({ bytes: 0 });
   });
 
   it("lets a write hear when the store can't be asked, unless it was asked within two seconds", async () => {
     const { usage, clock, store } = knowing({ objects: 1 });
-    await usage.hold(quota, one);
+    await usage.reserve(quota, one);
     store.objects = Number.NaN;
     clock.advance(1_500);
-    await usage.hold(quota, one);
+    await usage.reserve(quota, one);
     clock.advance(1_500);
-    await expect(usage.hold(quota, one)).rejects.toBeInstanceOf(StoreUnavailable);
+    await expect(usage.reserve(quota, one)).rejects.toBeInstanceOf(StoreUnavailable);
     store.objects = 1;
-    await usage.hold(quota, one);
+    await usage.reserve(quota, one);
   });
 
   it("is looked at again soon after something was written, and seldom where nothing was", async () => {
     const { usage, clock, asked } = knowing({ objects: 1 });
-    (await usage.hold(quota, one)).settle({ objects: 1 });
+    (await usage.reserve(quota, one)).commit({ objects: 1 });
     clock.advance(900);
     await usage.refreshAfter(60_000);
     expect(asked()).toBe(1);
@@ -94,14 +94,14 @@ describe("what a replica knows of a project's usage", () => {
 
   it("goes by how old its amounts are, not by the time of day", async () => {
     const { usage, clock, asked } = knowing({});
-    await usage.hold(quota, one);
+    await usage.reserve(quota, one);
     for (const by of [3_600_000, -7_200_000]) {
       clock.adjust(by);
-      await usage.hold(quota, one);
+      await usage.reserve(quota, one);
     }
     expect(asked()).toBe(1);
     clock.advance(2_001);
-    await usage.hold(quota, one);
+    await usage.reserve(quota, one);
     expect(asked()).toBe(2);
   });
 });

@@ -53,9 +53,9 @@ describe("requests whose plan is one", () => {
   });
 
   it("say what they name below", () => {
-    expect(shape("/n/p/api/books/1/?x=y")).toMatchObject({ below: ["1"], baseLength: 2, queryLength: 4 });
-    expect(shape("/n/p/json/flags/b/c%2Fd/0")?.below).toEqual(["b", "c/d", "0"]);
-    expect(shape("/n/p/json/flags/")?.below).toEqual([]);
+    expect(shape("/n/p/api/books/1/?x=y")).toMatchObject({ subPath: ["1"], baseSegments: 2, queryLength: 4 });
+    expect(shape("/n/p/json/flags/b/c%2Fd/0")?.subPath).toEqual(["b", "c/d", "0"]);
+    expect(shape("/n/p/json/flags/")?.subPath).toEqual([]);
   });
 });
 
@@ -93,12 +93,12 @@ describe("requests whose plans differ have different keys:", () => {
 
 it("what names the project decides where its own path begins", () => {
   const publicPath = ["json", "v1"];
-  expect(shape("/json/v1/n/p/json/flags/a", { publicPath })).toMatchObject({ baseLength: 4, below: ["a"] });
-  expect(shape("/n/p/json/flags/a", { publicPath })).toMatchObject({ baseLength: 2, below: ["a"] });
-  expect(shape("/json/p/json/flags/a")).toMatchObject({ baseLength: 2, below: ["a"] });
+  expect(shape("/json/v1/n/p/json/flags/a", { publicPath })).toMatchObject({ baseSegments: 4, subPath: ["a"] });
+  expect(shape("/n/p/json/flags/a", { publicPath })).toMatchObject({ baseSegments: 2, subPath: ["a"] });
+  expect(shape("/json/p/json/flags/a")).toMatchObject({ baseSegments: 2, subPath: ["a"] });
   const held = { holders: { "plane.test": "n/p" } };
-  expect(shape("/json/p/json/flags/a", held)).toMatchObject({ baseLength: 0, below: ["json", "flags", "a"] });
-  expect(shape("/api/books/1", { ...held, host: "PLANE.test.:80" })).toMatchObject({ baseLength: 0, below: ["1"] });
+  expect(shape("/json/p/json/flags/a", held)).toMatchObject({ baseSegments: 0, subPath: ["json", "flags", "a"] });
+  expect(shape("/api/books/1", { ...held, host: "PLANE.test.:80" })).toMatchObject({ baseSegments: 0, subPath: ["1"] });
 });
 
 describe("these have no key:", () => {

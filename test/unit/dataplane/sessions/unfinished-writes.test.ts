@@ -76,30 +76,30 @@ describe("a refresh while the store takes no writes", () => {
 describe("writes that several servers keep", () => {
   const second = 1_000;
 
-  function lines() {
+  function queues() {
     const time = manualTime();
-    const keepers = new Map<string, string>();
+    const primaries = new Map<string, string>();
     const silent = new Set<string>();
     const refusing = new Set<string>();
     const taken: string[] = [];
-    const keeperOf = ({ name }: { readonly name: string }) => keepers.get(name) ?? name;
+    const primaryOf = ({ name }: { readonly name: string }) => primaries.get(name) ?? name;
     const unfinished = createUnfinishedWrites<SessionRefresh>({
       ...time,
-      keeperOf,
+      primaryOf,
       async write({ project: of, id }) {
-        if (silent.has(keeperOf(of))) await new Promise(() => undefined);
-        if (refusing.has(keeperOf(of))) throw new StoreUnavailable("The test says so");
+        if (silent.has(primaryOf(of))) await new Promise(() => undefined);
+        if (refusing.has(primaryOf(of))) throw new StoreUnavailable("The test says so");
         taken.push(id);
       },
     });
     const refOf = (name: string) => ({ namespace: "default", name });
     const add = (name: string, id: string) => unfinished.add({ project: refOf(name), id, lastRefresh: 1 });
     const unfinishedFor = (name: string) => unfinished.unfinishedFor(refOf(name));
-    return { time, keepers, silent, refusing, taken, unfinished, add, unfinishedFor };
+    return { time, primaries, silent, refusing, taken, unfinished, add, unfinishedFor };
   }
 
   test("are finished by each that takes them, the oldest first, whatever another one does", async () => {
-    const { time, silent, refusing, taken, add } = lines();
+    const { time, silent, refusing, taken, add } = queues();
     silent.add("a");
     refusing.add("b");
     for (const id of ["1", "2"]) for (const name of ["a", "b", "c"]) add(name, `${name}${id}`);
@@ -112,7 +112,7 @@ describe("writes that several servers keep", () => {
   });
 
   test("are counted from the first of each, until it has none", async () => {
-    const { time, refusing, add, unfinishedFor } = lines();
+    const { time, refusing, add, unfinishedFor } = queues();
     refusing.add("a").add("b");
     add("a", "a1");
     await time.advance(10 * second);
@@ -125,12 +125,12 @@ describe("writes that several servers keep", () => {
   });
 
   test("go on with the server that a project has moved to, and their hour with them", async () => {
-    const { time, keepers, refusing, taken, add, unfinishedFor } = lines();
+    const { time, primaries, refusing, taken, add, unfinishedFor } = queues();
     refusing.add("a").add("b");
     add("a", "a1");
     await time.advance(10 * second);
     add("b", "b1");
-    keepers.set("a", "b");
+    primaries.set("a", "b");
     await time.advance(second);
     expect([unfinishedFor("a"), unfinishedFor("b")]).toEqual([11 * second, 11 * second]);
     refusing.delete("b");
@@ -139,7 +139,7 @@ describe("writes that several servers keep", () => {
   });
 
   test("are 10,000 at most: whoever has most forgets its oldest", async () => {
-    const { time, silent, taken, unfinished, add, unfinishedFor } = lines();
+    const { time, silent, taken, unfinished, add, unfinishedFor } = queues();
     silent.add("b");
     add("a", "a1");
     await time.advance(second / 2);

@@ -2,9 +2,9 @@
 
 import { expect, it } from "vitest";
 import { systemClock } from "../../../../../core/clock.ts";
+import { createScanSemaphore } from "../../../../../dataplane/objects/list/filter-and-sort.ts";
 import { planQuery } from "../../../../../dataplane/objects/list/query-plan.ts";
 import { listObjects } from "../../../../../dataplane/objects/list/run.ts";
-import { createScanSemaphore } from "../../../../../dataplane/objects/list/scan.ts";
 import { createObjectIds } from "../../../../../dataplane/objects/object-ids.ts";
 import { createEmbeddedStore } from "../../../../../dataplane/store/embedded/embedded-store.ts";
 

@@ -3,9 +3,9 @@
 import { expect, it } from "vitest";
 import { RedisFault } from "../../../../../core/redis/failure.ts";
 import type { RedisClient } from "../../../../../core/redis/redis-client.ts";
+import type { IndexSetCache } from "../../../../../dataplane/store/redis/index-set-cache.ts";
 import { createJoinedReads } from "../../../../../dataplane/store/redis/joined-reads.ts";
 import { createKeysetPages } from "../../../../../dataplane/store/redis/keyset-pages.ts";
-import type { KnownIndexes } from "../../../../../dataplane/store/redis/known-indexes.ts";
 import { createObjectScripts } from "../../../../../dataplane/store/redis/object-scripts.ts";
 import { createPages } from "../../../../../dataplane/store/redis/pages.ts";
 import { createRangeScripts } from "../../../../../dataplane/store/redis/range-scripts.ts";
@@ -22,7 +22,7 @@ function listsWhere(...replies: readonly unknown[]) {
     joinedReads: createJoinedReads(redisClient),
     scripts: createObjectScripts(redisClient),
     rangeScripts: createRangeScripts(redisClient),
-    known: {} as KnownIndexes,
+    indexSetCache: {} as IndexSetCache,
   };
   return { ...createPages(parts), ...createKeysetPages(parts) };
 }

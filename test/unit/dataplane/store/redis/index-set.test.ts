@@ -2,14 +2,19 @@
 
 import { describe, expect, it } from "vitest";
 import { encodeSortValue } from "../../../../../dataplane/store/order.ts";
-import { declare, encodedValues, type IndexSet, indexSetOf } from "../../../../../dataplane/store/redis/index-set.ts";
+import {
+  encodedValues,
+  type IndexSet,
+  indexSetOf,
+  nextIndexSet,
+} from "../../../../../dataplane/store/redis/index-set.ts";
 
 const none: IndexSet = indexSetOf([null, null, null, null, null, null]);
 const field = (name: string) => ({ name, path: name.split(".") });
 
 function following(set: IndexSet, ...names: readonly string[]): IndexSet {
-  const { nextSlot, indexes, cursor } = declare(set, names.map(field));
-  return { version: "v", revision: 1, nextSlot, indexes, cursor, id: undefined };
+  const { nextIndexNumber, indexes, cursor } = nextIndexSet(set, names.map(field));
+  return { version: "v", revision: 1, nextIndexNumber: nextIndexNumber, indexes, cursor, id: undefined };
 }
 
 describe("a declaration", () => {
@@ -17,11 +22,11 @@ describe("a declaration", () => {
     expect(none).toEqual({
       version: "",
       revision: Number.NEGATIVE_INFINITY,
-      nextSlot: 1,
+      nextIndexNumber: 1,
       indexes: [],
       cursor: undefined,
     });
-    expect(declare(none, [])).toMatchObject({ indexes: [], dropped: [], isSame: true, cursor: undefined });
+    expect(nextIndexSet(none, [])).toMatchObject({ indexes: [], dropped: [], isSame: true, cursor: undefined });
   });
 
   it("never uses a place twice, not even that of the index dropped last", () => {
@@ -33,25 +38,25 @@ describe("a declaration", () => {
 
   it("takes another path, or another encoding, for another index", () => {
     const set = following(none, "a.b");
-    const other = declare(set, [{ name: "a.b", path: ["a.b"] }]);
+    const other = nextIndexSet(set, [{ name: "a.b", path: ["a.b"] }]);
     expect([other.dropped.map(({ slot }) => slot), other.indexes.map(({ slot }) => slot)]).toEqual([[1], [2]]);
     const old: IndexSet = { ...set, indexes: set.indexes.map((index) => ({ ...index, encoding: 0 })) };
-    expect(declare(old, [field("a.b")]).dropped).toHaveLength(1);
+    expect(nextIndexSet(old, [field("a.b")]).dropped).toHaveLength(1);
   });
 
   it("is the same when no entry changes, in any order", () => {
     const set = following(none, "a", "b");
-    expect(declare(set, [field("b"), field("a")]).isSame).toBe(true);
-    expect(declare(set, [field("a")]).isSame).toBe(false);
-    expect(declare(set, [field("a"), field("b"), field("c")]).isSame).toBe(false);
+    expect(nextIndexSet(set, [field("b"), field("a")]).isSame).toBe(true);
+    expect(nextIndexSet(set, [field("a")]).isSame).toBe(false);
+    expect(nextIndexSet(set, [field("a"), field("b"), field("c")]).isSame).toBe(false);
   });
 
   it("begins building anew only for new fields", () => {
     const building: IndexSet = { ...following(none, "a", "b"), cursor: "half" };
-    expect(declare(building, [field("a")]).cursor).toBe("half");
-    expect(declare(building, [field("a"), field("c")]).cursor).toBe("");
+    expect(nextIndexSet(building, [field("a")]).cursor).toBe("half");
+    expect(nextIndexSet(building, [field("a"), field("c")]).cursor).toBe("");
     const ready: IndexSet = { ...building, indexes: building.indexes.map((index) => ({ ...index, state: "ready" })) };
-    expect(declare({ ...ready, cursor: undefined }, [field("a")]).cursor).toBeUndefined();
+    expect(nextIndexSet({ ...ready, cursor: undefined }, [field("a")]).cursor).toBeUndefined();
   });
 });
 

@@ -2,9 +2,9 @@
 
 import { expect, it } from "vitest";
 import { WriteConflict } from "../../../../../core/errors/store-errors.ts";
+import { createIndexSetCache } from "../../../../../dataplane/store/redis/index-set-cache.ts";
 import type { JoinedReads } from "../../../../../dataplane/store/redis/joined-reads.ts";
 import { collectionKeys } from "../../../../../dataplane/store/redis/keys.ts";
-import { createKnownIndexes } from "../../../../../dataplane/store/redis/known-indexes.ts";
 import type { ObjectScripts } from "../../../../../dataplane/store/redis/object-scripts.ts";
 import { createObjects } from "../../../../../dataplane/store/redis/objects.ts";
 import { withIndex } from "../../../../../dataplane/store/redis/pages.ts";
@@ -14,15 +14,15 @@ import { manualClock } from "../../../../support/time/manual-clock.ts";
 const collection = { project: { namespace: "ns", name: "shop" }, resource: "books" };
 const ready = { name: "a", path: ["a"], slot: 1, state: "ready", encoding: 1 } as const;
 
-function knownIndexes() {
+function indexSetCache() {
   let loads = 0;
-  const known = createKnownIndexes({
+  const cache = createIndexSetCache({
     async load() {
       loads += 1;
-      return { id: "", version: String(loads), revision: 1, nextSlot: 2, cursor: "", indexes: [ready] };
+      return { id: "", version: String(loads), revision: 1, nextIndexNumber: 2, cursor: "", indexes: [ready] };
     },
   });
-  return { known, loads: () => loads };
+  return { cache, loads: () => loads };
 }
 
 it("an object that others keep changing is not removed", async () => {
@@ -36,20 +36,20 @@ it("an object that others keep changing is not removed", async () => {
       return code.conflict;
     },
   } as unknown as ObjectScripts;
-  const { known } = knownIndexes();
-  const objects = createObjects({ joinedReads: {} as JoinedReads, scripts, known, clock });
+  const { cache } = indexSetCache();
+  const objects = createObjects({ joinedReads: {} as JoinedReads, scripts, indexSetCache: cache, clock });
   await expect(objects.remove(collection, "1", {})).rejects.toBeInstanceOf(WriteConflict);
   expect(tries).toBe(3);
 });
 
 it("a write is refused when the indexes were declared anew before each of its attempts", async () => {
-  const { known, loads } = knownIndexes();
+  const { cache, loads } = indexSetCache();
   const attempt = async () => "stale" as const;
-  await expect(known.withCurrent(collectionKeys(collection), attempt)).rejects.toBeInstanceOf(WriteConflict);
+  await expect(cache.retryWhileStale(collectionKeys(collection), attempt)).rejects.toBeInstanceOf(WriteConflict);
   expect(loads()).toBe(25);
 });
 
 it("a read takes an index that is declared anew all the time for one that is not ready", async () => {
-  const { known } = knownIndexes();
-  expect(await withIndex(known, collectionKeys(collection), { index: "a" }, async () => "stale")).toBeUndefined();
+  const { cache } = indexSetCache();
+  expect(await withIndex(cache, collectionKeys(collection), { index: "a" }, async () => "stale")).toBeUndefined();
 });

@@ -56,7 +56,7 @@ export type Excess = "objects" | "bytes_read" | "bytes_kept";
 
 export type ScanResult = { readonly page: ScannedPage } | { readonly excess: Excess };
 
-export async function scanObjects(scan: Scan): Promise<ScanResult> {
+export async function filterAndSort(scan: Scan): Promise<ScanResult> {
   const { conditions, order, offset, limit, after } = scan;
   const matches = createTopMatches(order, { after, max: offset + limit + 1 });
   // In order of creation what comes first is shown first.

@@ -1,4 +1,4 @@
-// Who may read metrics and usage at a program's second port: everybody who reaches it, or whoever sends the token of a file as a Bearer
+// Who may read metrics and usage at a program's admin port: everybody who reaches it, or whoever sends the token of a file as a Bearer
 // token (RFC 6750). Probes are open always, and nothing else is. Refuses with 401.
 
 import { createHash, timingSafeEqual } from "node:crypto";

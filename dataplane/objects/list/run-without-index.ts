@@ -3,11 +3,11 @@
 
 import { keyOfProject } from "../../../core/config/config-keys.ts";
 import type { Cursor } from "./cursor.ts";
+import { cursorOf } from "./cursor-position.ts";
+import { bytesOf, filterAndSort, scanLimit } from "./filter-and-sort.ts";
 import { constraintsOf, type IndexPlan, type IndexScan } from "./query-plan.ts";
 import { indexBuilding, tooExpensive } from "./refusals.ts";
 import { type ListPage, pageBytes, type RunningList } from "./request.ts";
-import { bytesOf, scanLimit, scanObjects } from "./scan.ts";
-import { cursorOf } from "./scan-position.ts";
 import type { Order } from "./sort.ts";
 
 /** Indexes of which a list is asked how much they would find. */
@@ -18,13 +18,13 @@ const freeCandidates = 2_000;
 /** Bytes of a page that are read without one, as many as of pages by an index. */
 const freePageBytes = 512 * 1024;
 
-export async function listByScan(list: RunningList, indexPlan: IndexPlan): Promise<ListPage> {
+export async function listWithoutIndex(list: RunningList, indexPlan: IndexPlan): Promise<ListPage> {
   const { store, collection, indexes, plan } = list;
   const found = await candidates(list, indexPlan.candidateScans);
   if (found.ids !== undefined && found.isExact && indexPlan.isInCreationOrder) return pageOfIds(list, found.ids);
   list.onScan();
   const texts = found.ids === undefined ? await scanCollection(list) : store.readObjects(collection, found.ids);
-  const result = texts === undefined ? tooManyObjects : await filterAndSort(list, texts);
+  const result = texts === undefined ? tooManyObjects : await filterAndSortList(list, texts);
   if ("page" in result) return result.page;
   const building = indexPlan.answeringScan?.query.index ?? found.building;
   if (building !== undefined) throw indexBuilding(building);
@@ -33,14 +33,14 @@ export async function listByScan(list: RunningList, indexPlan: IndexPlan): Promi
 
 const tooManyObjects = Object.freeze({ excess: "objects" } as const);
 
-function filterAndSort(
+function filterAndSortList(
   { collection, plan, scanSemaphore: semaphore }: RunningList,
   texts: AsyncIterable<readonly string[]>,
 ) {
   const { query, conditions } = plan;
   const { order, offset, limit, cursor, counted } = query;
   const after = cursor?.after;
-  return scanObjects({
+  return filterAndSort({
     collection,
     texts,
     conditions,

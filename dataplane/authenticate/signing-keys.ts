@@ -14,13 +14,13 @@ interface ImportedRing {
   readonly verifying: ReadonlyMap<string, KeyObject>;
 }
 
-export interface KeyRings {
+export interface SigningKeys {
   /** The first key that signs; undefined while a new ring waits for the replicas to know it. */
   signer(ring: SigningRing): Signer | undefined;
   verifyingKey(ring: SigningRing, kid: string): KeyObject | undefined;
 }
 
-export function createKeyRings(): KeyRings {
+export function createSigningKeys(): SigningKeys {
   // Held by the ring's own life: a project that is replaced takes its keys with it.
   const imported = new WeakMap<SigningRing, ImportedRing>();
   const importOnce = (ring: SigningRing): ImportedRing => {

@@ -1,9 +1,9 @@
-// The token of the second port: who is let in, what becomes of it when its file changes, and that nothing but probes is open.
+// The token of the admin port: who is let in, what becomes of it when its file changes, and that nothing but probes is open.
 
 import Fastify from "fastify";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Followed } from "../../../../core/followed-file.ts";
-import { followToken, InvalidToken, openRoute, requireToken } from "../../../../core/http/second-port-access.ts";
+import { followToken, InvalidToken, openRoute, requireToken } from "../../../../core/http/admin-port-access.ts";
 
 const first = "first-0123456789abcdef";
 const second = "second-0123456789abcdef";

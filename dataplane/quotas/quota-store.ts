@@ -1,4 +1,4 @@
-// A store that writes of a project with a quota go through: sets room aside before each write that adds something, and gives back
+// A store that writes of a project with a quota go through: reserves room before each write that adds something, and gives back
 // what the write did not use. Whatever writes, it can't be gone round. Refuses with 403 `quota_exceeded`.
 
 import type { ProjectQuota } from "../../core/config/types.ts";
@@ -13,10 +13,10 @@ import type { ObjectWrites } from "../store/ports/objects.ts";
 import type { CollectionRef, DocumentRef, Path } from "../store/ports/refs.ts";
 import type { Sizes } from "../store/ports/sizes.ts";
 import { type Method, wrapMethods } from "../store/wrap-methods.ts";
-import type { Held, ProjectUsage, Want } from "./project-usage.ts";
+import type { ProjectUsage, Reservation, Want } from "./project-usage.ts";
 import type { PartialAmounts } from "./stored-amounts.ts";
 
-type GuardedWrites = ObjectWrites & DocumentWrites;
+type CountedWrites = ObjectWrites & DocumentWrites;
 
 /** Carries a write out within the quota; `write` is the store's own. */
 type Rule<Write extends (...args: never[]) => unknown> = (
@@ -26,13 +26,13 @@ type Rule<Write extends (...args: never[]) => unknown> = (
 ) => ReturnType<Write>;
 
 /** The compiler wants a rule for every write that the store has; everything else passes. */
-const rules: { readonly [Name in keyof GuardedWrites]: Rule<GuardedWrites[Name]> } = {
+const rules: { readonly [Name in keyof CountedWrites]: Rule<CountedWrites[Name]> } = {
   create: ({ usage, quota, repeatable }, write, [collection, object, maxObjects]) =>
     repeatable(collection, object.record, async () => {
       const added = { objects: 1, ...(quota.bytes !== undefined && { bytes: Buffer.byteLength(object.text) }) };
-      const held = await usage.hold(quota, { sure: added });
+      const reservation = await usage.reserve(quota, { required: added });
       const created = write(collection, object, maxObjects);
-      return settled(held, created, added, ({ outcome }) => (outcome === "created" ? added : {}));
+      return committed(reservation, created, added, ({ outcome }) => (outcome === "created" ? added : {}));
     }),
   async replace({ usage, quota }, write, [collection, object, before]) {
     const bytes = quota.bytes === undefined ? 0 : Buffer.byteLength(object.text) - Buffer.byteLength(before.text);
@@ -41,9 +41,9 @@ const rules: { readonly [Name in keyof GuardedWrites]: Rule<GuardedWrites[Name]>
       if (bytes < 0) usage.freed();
       return result;
     }
-    const held = await usage.hold(quota, { sure: { bytes } });
+    const reservation = await usage.reserve(quota, { required: { bytes } });
     const replaced = write(collection, object, before);
-    return settled(held, replaced, { bytes }, ({ outcome }) => (outcome === "replaced" ? { bytes } : {}));
+    return committed(reservation, replaced, { bytes }, ({ outcome }) => (outcome === "replaced" ? { bytes } : {}));
   },
   async initialise({ usage }, write, [document, text]) {
     // What a root key begins with its owner wrote: it counts, and is never refused.
@@ -53,10 +53,10 @@ const rules: { readonly [Name in keyof GuardedWrites]: Rule<GuardedWrites[Name]>
   },
   insertAt(guard, write, [document, path, text, limits]) {
     const { quota, repeatable } = guard;
-    const sure = path.length === 1 && quota.documentKeys !== undefined ? { documentKeys: 1 } : {};
-    const want = { sure, upTo: growth(quota, path, text) };
+    const required = path.length === 1 && quota.documentKeys !== undefined ? { documentKeys: 1 } : {};
+    const want = { required, upTo: growth(quota, path, text) };
     return repeatable(document, limits.record, () =>
-      written(guard, want, sure, ({ bytes }) =>
+      written(guard, want, required, ({ bytes }) =>
         write(document, path, text, { ...limits, ...(bytes !== undefined && { maxGrowth: bytes }) }),
       ),
     );
@@ -87,7 +87,7 @@ interface Guard {
   readonly documentSize: Sizes["documentSize"];
 }
 
-export function guardedStore(store: DataStore & Sizes, usage: ProjectUsage, quota: ProjectQuota): DataStore {
+export function quotaStore(store: DataStore & Sizes, usage: ProjectUsage, quota: ProjectQuota): DataStore {
   const documentSize: Sizes["documentSize"] = (document) => store.documentSize(document);
   const guard: Guard = { usage, quota, repeatable: createRepeatableWrite(store), documentSize };
   const ruleOf = rules as unknown as Readonly<Partial<Record<string, AnyRule>>>;
@@ -137,15 +137,15 @@ async function putWhole(guard: Guard, write: PutAt, { document, path, text, limi
   const members = membersIn(text);
   for (let attempt = 1; ; attempt += 1) {
     const added = members - (await documentSize(document)).members;
-    const sure = { documentKeys: Math.max(0, added) };
-    const result = await written(guard, { sure, upTo: growth(quota, path, text) }, sure, ({ bytes }) =>
+    const required = { documentKeys: Math.max(0, added) };
+    const result = await written(guard, { required, upTo: growth(quota, path, text) }, required, ({ bytes }) =>
       write(document, path, text, {
         ...limits,
-        minMembers: members - sure.documentKeys,
+        minMembers: members - required.documentKeys,
         ...(bytes !== undefined && { maxGrowth: bytes }),
       }),
     );
-    // It may have added less than was set aside for it.
+    // It may have added less than was reserved for it.
     usage.freed();
     // With an expectation, the caller reads again.
     if (result.outcome !== "changed" || limits.expected !== undefined || attempt === maxAttempts) return result;
@@ -162,37 +162,40 @@ function growth({ bytes }: ProjectQuota, path: Path, text: string): PartialAmoun
 async function written(
   { usage, quota }: Guard,
   want: Want,
-  sure: PartialAmounts,
+  required: PartialAmounts,
   write: (granted: PartialAmounts) => Promise<DocumentWrite>,
 ): Promise<DocumentWrite> {
-  const held = await usage.hold(quota, want);
-  const result = await settled(held, write(held.granted), { ...sure, ...held.granted }, (result) =>
-    addedBy(result, sure, held.granted),
+  const reservation = await usage.reserve(quota, want);
+  const result = await committed(
+    reservation,
+    write(reservation.granted),
+    { ...required, ...reservation.granted },
+    (result) => addedBy(result, required, reservation.granted),
   );
   if (result.outcome === "quota_exceeded") throw usage.refusal(quota, "bytes");
   if ("growth" in result && (result.growth ?? 0) < 0) usage.freed();
   return result;
 }
 
-function addedBy(result: DocumentWrite, sure: PartialAmounts, granted: PartialAmounts): PartialAmounts {
+function addedBy(result: DocumentWrite, required: PartialAmounts, granted: PartialAmounts): PartialAmounts {
   if (result.outcome !== "created" && result.outcome !== "replaced") return {};
-  const keys = (sure.documentKeys ?? 0) + (result.outcome === "created" ? (granted.documentKeys ?? 0) : 0);
+  const keys = (required.documentKeys ?? 0) + (result.outcome === "created" ? (granted.documentKeys ?? 0) : 0);
   return { bytes: Math.max(0, result.growth ?? 0), documentKeys: keys };
 }
 
 /** `possible` is what the write added where its outcome is unknown; the next look at the store finds out. */
-async function settled<T>(
-  held: Held,
+async function committed<T>(
+  reservation: Reservation,
   write: Promise<T>,
   possible: PartialAmounts,
   added: (result: T) => PartialAmounts,
 ): Promise<T> {
   try {
     const result = await write;
-    held.settle(added(result));
+    reservation.commit(added(result));
     return result;
   } catch (error) {
-    held.settle(error instanceof OutcomeUnknown ? possible : {});
+    reservation.commit(error instanceof OutcomeUnknown ? possible : {});
     throw error;
   }
 }

@@ -7,47 +7,47 @@ import type { IndexScripts } from "./index-scripts.ts";
 import type { IndexSet } from "./index-set.ts";
 import type { CollectionKeys } from "./keys.ts";
 
-const collectionsKnown = 10_000;
+const maxCollections = 10_000;
 /** Each repetition means that somebody declared indexes in between. */
 const maxAttempts = 25;
 
-export interface KnownIndexes {
-  /** The set as known; loads it when it isn't. */
+export interface IndexSetCache {
+  /** The cached set; loads it when there is none. */
   get(keys: CollectionKeys): Promise<IndexSet>;
   reload(keys: CollectionKeys): Promise<IndexSet>;
   /** Has it loaded anew when it is needed next. */
   forget(keys: CollectionKeys): void;
   /**
-   * Calls `attempt` with the set as known, and with a fresh one for as long as it answers `stale`. Throws WriteConflict when that never
+   * Calls `attempt` with the cached set, and with a fresh one for as long as it answers `stale`. Throws WriteConflict when that never
    * ends.
    */
-  withCurrent<T>(keys: CollectionKeys, attempt: (set: IndexSet) => Promise<T | "stale">): Promise<T>;
+  retryWhileStale<T>(keys: CollectionKeys, attempt: (set: IndexSet) => Promise<T | "stale">): Promise<T>;
 }
 
-export function createKnownIndexes(scripts: Pick<IndexScripts, "load">): KnownIndexes {
+export function createIndexSetCache(scripts: Pick<IndexScripts, "load">): IndexSetCache {
   // Promises, so that calls that need the same set at once load it once.
-  const known = recentlyUsed<Promise<IndexSet>>(collectionsKnown);
+  const sets = recentlyUsed<Promise<IndexSet>>(maxCollections);
 
   const load = (keys: CollectionKeys): Promise<IndexSet> => {
     const loading = scripts.load(keys);
-    known.set(keys.tag, loading);
+    sets.set(keys.tag, loading);
     loading.catch(() => drop(keys, loading));
     return loading;
   };
 
   const drop = (keys: CollectionKeys, set: Promise<IndexSet>) => {
-    if (known.peek(keys.tag) === set) known.delete(keys.tag);
+    if (sets.peek(keys.tag) === set) sets.delete(keys.tag);
   };
 
   return {
-    get: (keys) => known.get(keys.tag) ?? load(keys),
+    get: (keys) => sets.get(keys.tag) ?? load(keys),
     reload: load,
     forget(keys) {
-      known.delete(keys.tag);
+      sets.delete(keys.tag);
     },
-    async withCurrent(keys, attempt) {
+    async retryWhileStale(keys, attempt) {
       for (let made = 0; made < maxAttempts; made += 1) {
-        const loading = known.get(keys.tag) ?? load(keys);
+        const loading = sets.get(keys.tag) ?? load(keys);
         const result = await attempt(await loading);
         if (result !== "stale") return result;
         drop(keys, loading);

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { systemClock } from "../../../../../core/clock.ts";
 import { Problem } from "../../../../../core/errors/problem.ts";
 import { createSemaphore, type Semaphore } from "../../../../../core/semaphore.ts";
-import { createScanSemaphore, scanObjects } from "../../../../../dataplane/objects/list/scan.ts";
+import { createScanSemaphore, filterAndSort } from "../../../../../dataplane/objects/list/filter-and-sort.ts";
 import { createObjectIds } from "../../../../../dataplane/objects/object-ids.ts";
 import { createEmbeddedStore } from "../../../../../dataplane/store/embedded/embedded-store.ts";
 import type { Store } from "../../../../../dataplane/store/port.ts";
@@ -32,7 +32,7 @@ function scan(resource: string, semaphore: Semaphore, { offset = 0, limit = 2, d
   const collection = { project, resource };
   const order = { keys: [{ name: "n", path: ["n"], descending }], descending };
   const texts = store.scan(collection, {});
-  return scanObjects({ collection, texts, conditions: [], order, offset, limit, counted: true, semaphore });
+  return filterAndSort({ collection, texts, conditions: [], order, offset, limit, counted: true, semaphore });
 }
 
 function oneTurn(): Semaphore {
@@ -70,7 +70,7 @@ describe("a scan says which limit it gave up at", () => {
     const collection = { project, resource: "any" };
     const order = { keys: [{ name: "n", path: ["n"], descending: false }], descending: false };
     const page = { offset: 0, limit, counted: true, semaphore: oneTurn() };
-    const result = await scanObjects({ collection, texts: batches(count, pad), conditions: [], order, ...page });
+    const result = await filterAndSort({ collection, texts: batches(count, pad), conditions: [], order, ...page });
     return "excess" in result ? result.excess : result.page.texts.length;
   };
 
@@ -137,7 +137,7 @@ describe("a scan that reads much", () => {
     const collection = { project, resource: "any" };
     const order = { keys: [], descending: false };
     const page = { offset: 0, limit: 5, counted: true, semaphore: oneTurn() };
-    await scanObjects({ collection, texts: oneBatch(), conditions: [slow], order, ...page });
+    await filterAndSort({ collection, texts: oneBatch(), conditions: [slow], order, ...page });
     running = false;
     expect(turns).toBeGreaterThanOrEqual(20);
   });

@@ -2,8 +2,8 @@
 
 import { expect, it } from "vitest";
 import { systemClock } from "../../../../core/clock.ts";
-import { guardedStore } from "../../../../dataplane/quotas/guarded-store.ts";
 import type { ProjectUsage } from "../../../../dataplane/quotas/project-usage.ts";
+import { quotaStore } from "../../../../dataplane/quotas/quota-store.ts";
 import { createEmbeddedStore } from "../../../../dataplane/store/embedded/embedded-store.ts";
 import type { Store } from "../../../../dataplane/store/port.ts";
 import type { DocumentWrites } from "../../../../dataplane/store/ports/documents.ts";
@@ -35,9 +35,9 @@ const calls: { readonly [Name in keyof Writes]: (store: Writes) => Promise<unkno
 function usageThatNotes(): { readonly usage: ProjectUsage; readonly noted: string[] } {
   const noted: string[] = [];
   const usage: ProjectUsage = {
-    async hold(_quota, { sure = {}, upTo = {} }) {
+    async reserve(_quota, { required = {}, upTo = {} }) {
       noted.push("hold");
-      return { granted: { ...sure, ...upTo }, settle: () => noted.push("settle") };
+      return { granted: { ...required, ...upTo }, commit: () => noted.push("settle") };
     },
     added: () => noted.push("added"),
     freed: () => noted.push("freed"),
@@ -56,7 +56,7 @@ it("every write goes through the quota once", async () => {
   const seen: Record<string, readonly string[]> = {};
   for (const [name, call] of Object.entries(calls)) {
     const { usage, noted } = usageThatNotes();
-    await call(guardedStore(store, usage, quota));
+    await call(quotaStore(store, usage, quota));
     seen[name] = noted;
   }
   const room = ["hold", "settle"];
@@ -87,7 +87,7 @@ it("every other call reaches the store as it is, also one that the store inherit
     Object.defineProperty(Inherited.prototype, name, { value });
   }
   const { usage, noted } = usageThatNotes();
-  const guarded = guardedStore(new Inherited() as unknown as Store, usage, quota) as unknown as Record<
+  const guarded = quotaStore(new Inherited() as unknown as Store, usage, quota) as unknown as Record<
     string,
     (...args: readonly unknown[]) => unknown
   >;
