@@ -14,7 +14,7 @@ export interface ConfigGauges {
   readonly publishHealth: () =>
     | {
         /** Projects whose configuration couldn't be written when it was tried last. */
-        unpublishedProjects(): number;
+        projectsWithFailedWrites(): number;
         /** Whether the fleet's key ring is there, and fits what was published with it. */
         isRingUsable(): boolean;
       }
@@ -160,7 +160,7 @@ function readPublishing(read: Instruments["read"], gauges: ConfigGauges): void {
       name: "jsonplane_projects_unpublished",
       help: "Projects whose configuration couldn't be written to Redis when it was tried last",
     },
-    () => [{ value: gauges.publishHealth()?.unpublishedProjects() ?? 0 }],
+    () => [{ value: gauges.publishHealth()?.projectsWithFailedWrites() ?? 0 }],
   );
   read(
     {

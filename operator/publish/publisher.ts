@@ -19,7 +19,7 @@ import { readDataRecords } from "./data-records.ts";
 import { type PublishedEntry, PublishHistory } from "./publish-history.ts";
 import { createPublishScripts, type FoundStore, type PublishReply, type PublishScripts } from "./publish-scripts.ts";
 import {
-  ForeignInstance,
+  ForeignInstallation,
   NotTheWriter,
   newEpoch,
   type RedisOwner,
@@ -144,14 +144,14 @@ class RedisPublisher implements Publisher {
       owner,
       seen: found.epoch,
       epoch,
-      instance: randomUUID(),
+      datasetId: randomUUID(),
       format: configFormat,
       takeOver: refusal !== undefined,
       ringMark: ringMarkOf(this.#keyring),
       store: expected,
     });
     if (begun.outcome === "overtaken") throw new NotTheWriter("Another publisher has begun at the same time");
-    if (begun.outcome === "foreign") throw new ForeignInstance(ringLocationIn(found.epoch));
+    if (begun.outcome === "foreign") throw new ForeignInstallation(ringLocationIn(found.epoch));
     await this.#keepStore(begun.store, expected.id);
     if (refusal !== undefined) this.#takenOver = found.epoch;
     this.#hasBegun = true;

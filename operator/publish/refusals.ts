@@ -19,8 +19,8 @@ export abstract class RedisRefused extends Error {
 }
 
 /** The Redis belongs to another installation, or to one whose key ring was lost. */
-export class ForeignInstance extends RedisRefused {
-  override readonly name = "ForeignInstance";
+export class ForeignInstallation extends RedisRefused {
+  override readonly name = "ForeignInstallation";
 
   constructor(writer = "") {
     super(
@@ -79,7 +79,7 @@ export function ringLocationIn(epoch: string): string {
 /** Why the Redis is to be left to another installation; undefined = it is `me`'s, or no installation's. */
 export function refusalOf({ owner, epoch }: RedisState, me: RedisOwner): RedisRefused | undefined {
   const location = ringLocationIn(epoch);
-  if (owner !== undefined && owner !== me.owner) return new ForeignInstance(location);
+  if (owner !== undefined && owner !== me.owner) return new ForeignInstallation(location);
   if (location === "" || location === me.ringLocation || location === me.formerRingLocation) return undefined;
   return new KeyRingCopied(location);
 }

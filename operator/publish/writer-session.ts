@@ -40,7 +40,7 @@ export interface WriterSessionDeps {
   readonly keyring: () => Keyring;
   readonly clock: Clock;
   readonly epoch: string;
-  /** That meta says, as it began. */
+  /** Value of `revision` in the meta hash when the session began. */
   readonly revision: string;
   /** As they stood in Redis when it began. */
   readonly records: Map<string, DataRecord>;

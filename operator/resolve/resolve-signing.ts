@@ -98,8 +98,8 @@ function isReplaced(project: Project, { source }: FoundKeys, secret: Secret | un
 }
 
 /** What is made anew then is another key each time. */
-function lossOf({ rotating, projectKey }: FoundKeys): { readonly occasion?: string } {
-  return rotating === undefined || projectKey === undefined ? { occasion: "keys were lost" } : {};
+function lossOf({ rotating, projectKey }: FoundKeys): { readonly causeId?: string } {
+  return rotating === undefined || projectKey === undefined ? { causeId: "keys were lost" } : {};
 }
 
 function isRestored({ source, projectKey }: FoundKeys): boolean {

@@ -49,7 +49,7 @@ export async function writeSecrets(
   return { resolved: project === undefined ? without(resolved, refusals) : withoutAll(resolved, project), refused };
 }
 
-interface Outcome {
+interface WriteResults {
   /** Owners with a write that was not done. */
   readonly incomplete: ReadonlySet<string>;
   readonly refusals: Refusals;
@@ -61,7 +61,7 @@ interface Outcome {
 async function writeAll(
   byOwner: ReadonlyMap<string, readonly SecretWrite[]>,
   write: (write: SecretWrite) => Promise<void>,
-): Promise<Outcome> {
+): Promise<WriteResults> {
   const incomplete = new Set(byOwner.keys());
   const refusals = new Map<string, Refused>();
   const failures: { readonly error: unknown }[] = [];

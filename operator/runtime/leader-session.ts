@@ -87,7 +87,7 @@ export class LeaderSession {
       api: this.#api,
       own: caches.ownSecrets,
       objects: caches.objects,
-      isHeld: (...object) => this.#heldObjects.isHeld(...object),
+      countsAsExisting: (...object) => this.#heldObjects.countsAsExisting(...object),
       now: () => clock.now(),
       monotonic,
       audit: context.audit,
@@ -151,7 +151,7 @@ export class LeaderSession {
     return acknowledgements?.liveness() === "unknown" ? undefined : acknowledgements?.figures();
   }
 
-  publishHealth(): Pick<PublishHealth, "unpublishedProjects" | "isRingUsable"> {
+  publishHealth(): Pick<PublishHealth, "projectsWithFailedWrites" | "isRingUsable"> {
     return this.#health;
   }
 
@@ -314,10 +314,10 @@ export class LeaderSession {
       takeDeleted: this.#handlers.takeDeleted,
       giveBack: this.#handlers.giveBack,
       sessionCount: this.#maintenance.sessionCount,
-      onProcessed: (key, { done, published, unwritten }) => {
+      onProcessed: (key, { done, nothingMissing, writeFailed }) => {
         this.#handlers.awaits(key, done?.awaited, this.#opened?.acknowledgements);
-        this.#health.processed(key, unwritten === true);
-        this.#maintenance.processed(key, published);
+        this.#health.processed(key, writeFailed === true);
+        this.#maintenance.processed(key, nothingMissing);
       },
       writer: this.#writer,
       deletions: this.#keptData.deletions,

@@ -32,7 +32,7 @@ export interface Maintenance {
   /** How many writer sessions have begun. */
   sessionCount(): number;
   /** A key was worked through. Everything is published once each was, with nothing missing in Redis that is served of it. */
-  processed(key: string, published: boolean): void;
+  processed(key: string, nothingMissing: boolean): void;
   /** Runs until the signal aborts. */
   run(): Promise<void>;
 }
@@ -115,8 +115,8 @@ export function createMaintenance(deps: MaintenanceDeps): Maintenance {
       logger.warn("Redis belongs to another installation; not writing to it", { why: message, writer });
       for (const key of deps.keys()) queue.add(key, "bulk");
     },
-    processed(key, published) {
-      if (pending === undefined || !published) return;
+    processed(key, nothingMissing) {
+      if (pending === undefined || !nothingMissing) return;
       if (pending.delete(key) && pending.size === 0) void runTask("complete", complete);
     },
     async run() {

@@ -48,7 +48,7 @@ export interface CompiledProject {
   /** What people ask to be deleted of the Project's kept data. */
   readonly requests: readonly DeletionRequest[];
   /** Unix milliseconds: which of the requests were due was decided at that moment. */
-  readonly weighedAt: number;
+  readonly evaluatedAt: number;
 }
 
 /** How far replicas have come with what was published. */

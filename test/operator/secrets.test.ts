@@ -74,7 +74,7 @@ function sweepThrough(asked: KubeApi): SecretSweep {
     api: asked,
     own: watched.own,
     objects: watched.objects,
-    isHeld: () => false,
+    countsAsExisting: () => false,
     now: () => now,
     monotonic: () => monotonic,
     audit,

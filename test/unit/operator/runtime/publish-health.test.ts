@@ -6,9 +6,9 @@ import { createPublishHealth } from "../../../../operator/runtime/publish-health
 it("counts each Project whose configuration couldn't be written once, until it could be", () => {
   const health = createPublishHealth();
   for (const key of ["a/one", "a/one", "a/two"]) health.processed(key, true);
-  expect(health.unpublishedProjects()).toBe(2);
+  expect(health.projectsWithFailedWrites()).toBe(2);
   health.processed("a/one", false);
-  expect(health.unpublishedProjects()).toBe(1);
+  expect(health.projectsWithFailedWrites()).toBe(1);
 });
 
 it("a ring can't be used from the failure that says so until work with it succeeds; Redis' absence says nothing of it", async () => {
