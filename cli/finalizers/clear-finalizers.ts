@@ -119,7 +119,7 @@ async function removeFrom(options: ClearOptions, removal: Removal): Promise<Clea
   } catch (error) {
     if (!isConflict(error) || attempt >= maxAttempts) throw error;
     const now = await api.get(customTypes[kind], object.metadata);
-    // Made anew under the name: not what was looked at.
+    // Recreated under the name: not what was looked at.
     if (now === undefined || now.metadata.uid !== object.metadata.uid) return say("cleared", "it is gone by now");
     return await removeFrom(options, { ...removal, object: now, attempt: attempt + 1 });
   }

@@ -100,7 +100,7 @@ async function deleteChosen(
   const refused = new Set(chosen.filter((item) => !isDeletable(item) && item.state !== "Deleting"));
   for (const item of refused) say(`${nameOf(item)}: ${whyNot(item)}`);
   const isRefused = refused.size > 0;
-  // Who names something wants that very thing deleted, and nothing else without it.
+  // A person who names something wants exactly that deleted: if one name is refused, nothing is deleted.
   if (hasNames && isRefused) return refuse("Nothing was deleted", 1);
   const code = await orderDeletion(
     chosen.filter((item) => !refused.has(item)),

@@ -207,7 +207,7 @@ async function reconcileFinalizer(
   const waitMs = wanted ? repairs.waitMs(target, text) : 0;
   if (waitMs > 0) return { outcome: "retry", afterMs: waitMs };
   const result = await applyFinalizer(api, object, { wanted, own });
-  // A finalizer that was removed here is set anew, not repaired, once its deletionPolicy asks for it again.
+  // A finalizer that was removed here is set again, not repaired, once its deletionPolicy asks for it again.
   repairs.wrote(target, wanted ? text : "taken away");
   if (result.outcome === "changed") applyOwnWrite(object, result.object);
   return { outcome: result.outcome === "gone" ? "gone" : "done" };

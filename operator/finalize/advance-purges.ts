@@ -20,7 +20,7 @@ export interface PurgeInput {
   readonly record: DataRecord;
   readonly rolloutOf: (revision: number) => RolloutState;
   readonly purges: Purges;
-  /** Called with each order that is given, once, and of each that was carried out; of this one again where the pass is cut off afterwards. */
+  /** Called once with each order that is given, and with each that is completed. May repeat for a completed order if the pass is interrupted. */
   readonly observe: (action: "purge_ordered" | "purge_done", purge: FollowedPurge) => void;
 }
 

@@ -115,7 +115,7 @@ export function entryKeyOf({ what, name }: Pick<DataEntry, "what" | "name">): st
 function decidePurges(record: DataRecord, input: DataInput): DataRecord {
   const { objects, deleted = [], ordered } = input;
   const { project } = objects;
-  // One of the same name that was made anew is another: the one that was published has gone.
+  // One of the same name that was recreated is another: the one that was published has gone.
   const same = project?.metadata.uid === record.projectUid ? project : undefined;
   const context: PurgeContext = {
     project: same,
@@ -127,8 +127,8 @@ function decidePurges(record: DataRecord, input: DataInput): DataRecord {
     isOrdered: (entry) => ordered.has(purgeId(entry)),
   };
   const entries = record.entries.map((entry) => decidePurge(entry, context));
-  // Its end is acted on once: a child that drops its own Retain afterwards is not caught by it late. Until then what it says
-  // now is what counts when it has gone, also when it is no longer served.
+  // A Project's deletion is applied once. A child that later drops its own Retain is unaffected. Until then, the policy of the present spec is
+  // recorded, also of a Project that is no longer served.
   return { ...record, policy: same === undefined ? "Retain" : same.spec.deletionPolicy, entries };
 }
 

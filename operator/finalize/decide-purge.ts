@@ -35,13 +35,17 @@ export function decidePurge(entry: DataEntry, context: PurgeContext): DataEntry 
   return object === undefined ? { ...kept, retained: true } : kept;
 }
 
-interface Holder {
+interface ObjectAndPolicy {
   readonly object: ApiResource | RootKey | undefined;
   readonly policy: DeletionPolicy | undefined;
 }
 
 /** UID of the object whose deletion purges the entry's data; undefined when nothing does. */
-function purgeCauseOf(entry: DataEntry, { object, policy }: Holder, context: PurgeContext): string | undefined {
+function purgeCauseOf(
+  entry: DataEntry,
+  { object, policy }: ObjectAndPolicy,
+  context: PurgeContext,
+): string | undefined {
   const { project, projectPolicy, recordedPolicy, projectUid } = context;
   if (isEnding(project) && projectPolicy === "Delete" && policy !== "Retain") return projectUid;
   // Data that were kept when their object was deleted do not follow a later policy of the Project.

@@ -16,7 +16,7 @@ export interface ConfigGauges {
         /** Projects whose configuration couldn't be written when it was tried last. */
         projectsWithFailedWrites(): number;
         /** Whether the fleet's key ring is there, and fits what was published with it. */
-        isRingUsable(): boolean;
+        isKeyRingUsable(): boolean;
       }
     | undefined;
   /** Stored data that no project serves. */
@@ -167,7 +167,7 @@ function readPublishing(read: Instruments["read"], gauges: ConfigGauges): void {
       name: "jsonplane_operator_keyring_usable",
       help: "0 while the Secret of the fleet's key ring is missing, damaged, or not the one that was published with",
     },
-    () => [{ value: gauges.publishHealth()?.isRingUsable() === false ? 0 : 1 }],
+    () => [{ value: gauges.publishHealth()?.isKeyRingUsable() === false ? 0 : 1 }],
   );
 }
 

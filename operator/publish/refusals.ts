@@ -2,7 +2,7 @@
 // the Lease takes the epoch at once. The Redis of another one, or of one with a copy of the key ring in another location, is taken only where a person
 // allows it.
 
-/** Another publisher has begun, or the configuration was emptied or lost writes: begin anew and publish everything. */
+/** Another publisher has begun, or the configuration was emptied or lost writes: begin again and publish everything. */
 export class NotTheWriter extends Error {
   override readonly name = "NotTheWriter";
 }
@@ -65,7 +65,7 @@ export interface RedisState {
   readonly epoch: string;
 }
 
-/** Never one that was there before, whatever becomes of Redis: a count would begin anew. `name` = one publisher of one process. */
+/** Never one that was there before, whatever becomes of Redis: a count would begin again. `name` = one publisher of one process. */
 export function newEpoch(location: string, name: string, id: string): string {
   return `${location}#${name}#${id}`;
 }

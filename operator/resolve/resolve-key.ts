@@ -1,5 +1,5 @@
 // Turns an ApiKey and its Secrets into the hashes to publish. A key is minted once, when there has never been one, and when
-// rotation.id changes; it is never minted anew because its Secret went away. Refuses foreign Secrets and lost keys.
+// rotation.id changes; it is never minted again because its Secret went away. Refuses foreign Secrets and lost keys.
 
 import { durationSeconds } from "../../core/config/duration.ts";
 import type { KeyConfig } from "../../core/config/types.ts";

@@ -42,7 +42,8 @@ export async function writeSecrets(
 ): Promise<WrittenSecrets> {
   const { incomplete, refusals, failures } = await writeAll(Map.groupBy(resolved.writes, ownerOf), write);
   for (const event of resolved.events) if (!incomplete.has(subjectOf(event))) report(event);
-  for (const { error } of failures) throw error;
+  const [failed] = failures;
+  if (failed !== undefined) throw failed.error;
   if (refusals.size === 0) return { resolved, refused: [] };
   const refused = [...refusals.values()].map(({ failure }) => failure);
   const project = [...refusals].find(([owner]) => isProject(owner))?.[1];

@@ -88,7 +88,7 @@ async function restored(ref: ProjectRef, { writer }: ProcessKeyDeps): Promise<bo
     await (await writer.session()).publisher.restore(ref);
     return true;
   } catch {
-    // It is looked at again in a moment; what is wrong with Redis the log of maintenance says.
+    // It is looked at again in a moment. The maintenance log says what is wrong with Redis.
     return false;
   }
 }
@@ -98,7 +98,7 @@ async function isLacking(ref: ProjectRef, { writer }: ProcessKeyDeps): Promise<b
   try {
     return await (await writer.session()).publisher.lacks(ref);
   } catch {
-    // What is wrong with Redis the failure at hand says, or the next attempt.
+    // The failure at hand, or the next attempt, says what is wrong with Redis.
     return true;
   }
 }

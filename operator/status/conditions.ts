@@ -96,7 +96,7 @@ export function isProgrammed(conditions: readonly FormerCondition[], generation:
 }
 
 /**
- * The conditions of a Project of which nothing else is known anew, with what its Available says now. One of which nothing was served, and one
+ * The conditions of a Project of which nothing else is newly known, with what its Available says now. One of which nothing was served, and one
  * that was not evaluated yet, stay as they are.
  */
 export function withAvailability(
@@ -211,7 +211,7 @@ function byAvailability(availability: Availability, former: readonly FormerCondi
   if (availability === "no_replicas") return unavailable("NoReplicas");
   if (availability === "unknown") return unknown("ReplicasUnknown");
   if (availability === "refused") return unknown("RefusedByReplica");
-  // Who serves an earlier version serves it.
+  // A replica that served an earlier version still serves that.
   const wasServed = former.some(({ type, status }) => type === "Available" && status === "True");
   return availability === "served" || wasServed ? available : unavailable("WaitingForReplicas");
 }

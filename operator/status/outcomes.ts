@@ -64,7 +64,7 @@ export interface ReplicaReports {
   /** Names of indexes that are being built, by resource. */
   readonly building: ReadonlyMap<string, readonly string[]>;
   /** Uses of the Project's quotas; undefined when there is no new report. */
-  readonly uses: QuotaUses | undefined;
+  readonly quotaUsage: QuotaUses | undefined;
 }
 
 /** How far the newest configuration of an object has come. */
@@ -83,14 +83,14 @@ export interface ObjectOutcome {
   readonly dataLoss?: string;
   /** While the object is being deleted: what it waits for; absent = nothing. */
   readonly dataWait?: EndWait;
-  /** What the resolve stage says anew of this object. */
+  /** What the resolve stage newly says of this object. */
   readonly facts?: KeyStatus | UserStatus;
   /** What is published now; absent when nothing of the Project is. */
   readonly parts?: ProjectParts;
   /** Names of indexes that replicas are building, by resource; absent when that is not known. */
   readonly building?: ReadonlyMap<string, readonly string[]>;
-  /** How much of its quotas the Project uses; absent when nothing is known anew. */
-  readonly uses?: QuotaUses;
+  /** How much of its quotas the Project uses; absent when nothing is newly known. */
+  readonly quotaUsage?: QuotaUses;
   /** All objects of the Project, for the counts of its status. */
   readonly objects: ProjectObjects;
   /** The address that clients use for the Project. */

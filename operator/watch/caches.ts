@@ -10,7 +10,7 @@ import type { CustomResource } from "../model/objects.ts";
 import { managedBy, managedByLabel } from "../model/secret-names.ts";
 import { createReadDefinition } from "./definitions.ts";
 import { HeldDeletions, type HeldKind } from "./held-deletions.ts";
-import { concerns, createProjectIndex, customResource, type ProjectIndex } from "./project-index.ts";
+import { createProjectIndex, customResource, hasRelevantChange, type ProjectIndex } from "./project-index.ts";
 import { type NamespacesReflector, reflectNamespaces } from "./reflect-namespaces.ts";
 import type { ReflectorObservation } from "./reflector-options.ts";
 import type { Watched, WatchSink } from "./watched.ts";
@@ -177,7 +177,7 @@ function objectSink(kind: Kind, index: ProjectIndex, listener: CacheListener): W
       const object = customResource(kind, now);
       const former = before && customResource(kind, before);
       index.put(object);
-      if (concerns(now, before)) listener.objectChanged(object, former, listed);
+      if (hasRelevantChange(now, before)) listener.objectChanged(object, former, listed);
     },
     removed(before) {
       const object = customResource(kind, before);

@@ -57,7 +57,7 @@ beforeEach(async () => {
     api,
     own: watched.own,
     foreign: watched.foreign,
-    ring,
+    keyRing: ring,
     installation: () => ({ ...ring, id: "one" }),
     seesNamespace: () => false,
     adopt: false,

@@ -92,7 +92,7 @@ describe("a writer of configuration", () => {
     await expect(writer.verify()).rejects.toBeInstanceOf(StoreUnavailable);
     const late = await startRedis({ port });
     await writer.verify();
-    expect((await writer.session()).publisher.writes()).toBe(true);
+    expect((await writer.session()).publisher.isWriter()).toBe(true);
     expect([opened, begun.length]).toEqual([3, 1]);
     writer.close();
     await late.stop();

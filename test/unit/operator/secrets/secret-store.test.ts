@@ -93,7 +93,7 @@ const newStore = ({ adopt = false, opened = true } = {}) =>
     api,
     own,
     foreign,
-    ring: one,
+    keyRing: one,
     installation: () => (opened ? one : undefined),
     seesNamespace: () => false,
     adopt,
