@@ -35,21 +35,21 @@ export interface DataEntry {
   readonly purgeCause?: string;
 }
 
-/** A Project that had this name, and whose sessions are to be purged. */
-export interface EndedProject {
+/** A deleted Project that had this name, and whose sessions are to be purged. */
+export interface DeletedProject {
   readonly uid: string;
   /** The revision from which on no replica serves it; 0 = the one being written. */
   readonly purgeFromRevision: number;
 }
 
 export interface DataRecord {
-  /** The Project's own policy when it was seen last; Retain once its end has been acted on. */
+  /** The Project's own policy when it was seen last; Retain once its deletion has been applied. */
   readonly policy: DeletionPolicy;
   /** UID of the Project that was published last. */
   readonly projectUid: string;
   readonly entries: readonly DataEntry[];
   /** Absent = none. An operator of an earlier version leaves it out: then the sessions expire. */
-  readonly ended?: readonly EndedProject[];
+  readonly ended?: readonly DeletedProject[];
   /**
    * Requests of the Project's annotation that were of the future when they were seen (finalize/deletion-requests.ts), as long as they stand there.
    * Absent = none. An operator of an earlier version leaves it out.

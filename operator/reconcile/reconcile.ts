@@ -61,7 +61,7 @@ async function onlyRevoke(started: StartedPass): Promise<Reconciled> {
   return { requeueAfterMs: unconfirmedRequeueMs, unconfirmed: true };
 }
 
-/** A namespace that goes may take the right to ask for it along: what is left to withdraw needs no answer. */
+/** A namespace that is being deleted may take the right to ask for it along: what is left to withdraw needs no answer. */
 async function namespaceUidOf({ objects, published, deps }: StartedPass): Promise<string | undefined> {
   try {
     return await deps.namespaces.of(objects, published);

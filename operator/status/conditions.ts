@@ -2,7 +2,7 @@
 // while they are true. Equal knowledge gives equal conditions, so that nothing is written when nothing has changed.
 
 import { rfc3339 } from "../../core/rfc3339.ts";
-import type { EndWait } from "../finalize/advance-purges.ts";
+import type { DeletionWait } from "../finalize/advance-purges.ts";
 import { isDeleting } from "../model/project-objects.ts";
 import { isTransient, type NoticeReason, type Reason } from "../model/reasons.ts";
 import type { Verdict } from "../model/verdict.ts";
@@ -139,7 +139,7 @@ function acceptedOf(object: PresentObject, { verdict, dataWait, progress }: Obje
   return { status: "True", reason, message: acceptedMessage(verdict.notices) };
 }
 
-function deletionOf(progress: Progress, dataWait: EndWait | undefined): string {
+function deletionOf(progress: Progress, dataWait: DeletionWait | undefined): string {
   return progress.state === "not_published" ? undeletableMessage(progress.why) : deletingMessage(dataWait);
 }
 

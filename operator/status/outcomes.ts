@@ -3,7 +3,7 @@
 import type { QuotaUses } from "../../core/config/quota-uses.ts";
 import type { ProjectParts } from "../../core/config/types.ts";
 import type { DeletionProgress } from "../finalize/advance-deletions.ts";
-import type { EndWait } from "../finalize/advance-purges.ts";
+import type { DeletionWait } from "../finalize/advance-purges.ts";
 import type { DataEvaluation } from "../finalize/data-plan.ts";
 import type { DeletionRequest } from "../finalize/deletion-requests.ts";
 import type { Installation } from "../model/installation.ts";
@@ -82,7 +82,7 @@ export interface ObjectOutcome {
   /** Name of the loss of stored data that is not accepted for the Project. */
   readonly dataLoss?: string;
   /** While the object is being deleted: what it waits for; absent = nothing. */
-  readonly dataWait?: EndWait;
+  readonly dataWait?: DeletionWait;
   /** What the resolve stage newly says of this object. */
   readonly facts?: KeyStatus | UserStatus;
   /** What is published now; absent when nothing of the Project is. */

@@ -364,7 +364,7 @@ export const operatorMutations: readonly Mutation[] = [
     file: "operator/finalize/data-plan.ts",
     find: "if (served === undefined || served === live ||",
     replace: "if (served === undefined || served !== live ||",
-    caughtBy: ["test/unit/operator/finalize/ended-projects.test.ts"],
+    caughtBy: ["test/unit/operator/finalize/deleted-projects.test.ts"],
   },
   {
     name: "missing-children-unwired",
