@@ -40,7 +40,7 @@ export async function clearFinalizers(options: ClearOptions): Promise<number> {
 }
 
 function sumOf(results: readonly ClearResult[], { dryRun }: ClearOptions): string {
-  const words = { cleared: dryRun ? "would be let go" : "let go", left: "left alone", failed: "failed" };
+  const words = { cleared: dryRun ? "would be cleared" : "cleared", left: "left alone", failed: "failed" };
   const counts = Object.entries(words).map(([result, word]) => {
     return { result, count: results.filter((each) => each === result).length, word };
   });
@@ -127,7 +127,7 @@ async function removeFrom(options: ClearOptions, removal: Removal): Promise<Clea
 
 function reasonOf({ status, message }: ApiFailure): string {
   if (status !== 401 && status !== 403) return message;
-  const needs = "it takes the verbs get, list, patch and update on projects, apiresources and rootkeys of jsonplane.io";
+  const needs = "requires the verbs get, list, patch and update on projects, apiresources and rootkeys of jsonplane.io";
   return `${message}; ${needs}`;
 }
 
