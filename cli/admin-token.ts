@@ -19,7 +19,7 @@ export async function openAdminToken(
     // Neither says anything of the content.
     onRefused: (error) =>
       logger.error("Metrics token rejected; keeping the previous one", { file, reason: messageOf(error) }),
-    onChanged: () => logger.info("Token of metrics changed", { audit: true, file }),
+    onChanged: () => logger.info("Metrics token changed", { audit: true, file }),
   }).catch((cause: unknown) => {
     throw new StartRefused(`--admin-token-file ${file} can't be used: ${messageOf(cause)}`, { cause });
   });

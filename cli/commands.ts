@@ -6,11 +6,11 @@ import { devCommand } from "./dev/command.ts";
 import { clearFinalizersCommand } from "./finalizers/command.ts";
 import { dataOrphansCommand } from "./kept-data/command.ts";
 import { operatorCommand } from "./operator/command.ts";
-import { validate } from "./validate-command.ts";
+import { validateCommand } from "./validate/command.ts";
 
 export const commands: readonly Command[] = [
   devCommand,
-  validate,
+  validateCommand,
   operatorCommand,
   dataplaneCommand,
   clearFinalizersCommand,

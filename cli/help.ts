@@ -23,17 +23,21 @@ export function commandHelp(command: Command): string {
       : ([`--${flag} ${placeholder}`, help + (fallback ? ` (${fallback})` : ""), variableOf(flag)] as const),
   );
   const { argument } = command;
-  return [
-    `${command.summary}.`,
-    "",
-    `Usage: jsonplane ${usage(command)} [flags]`,
-    "",
-    ...(argument === undefined ? [] : [...columns([[argument.name, argument.help]]), ""]),
+  const hasSettings = settings.length > 0;
+  const flags = [
     ...columns(settings.map(([flag, help]) => [flag, help])),
     "",
     "Environment variables, where no flag says otherwise:",
     ...columns(settings.map(([flag, , variable]) => [variable, flag])),
     "",
+  ];
+  return [
+    `${command.summary}.`,
+    "",
+    `Usage: jsonplane ${usage(command)}${hasSettings ? " [flags]" : ""}`,
+    "",
+    ...(argument === undefined ? [] : [...columns([[argument.name, argument.help]]), ""]),
+    ...(hasSettings ? flags : []),
   ].join("\n");
 }
 

@@ -20,15 +20,15 @@ export interface Closers {
 /** A start that neither opens anything more nor gives up by then is left behind. */
 const startPatienceMs = 5_000;
 
-export interface Frame {
+export interface ProgramOptions {
   /** What the person typed. */
   readonly name: string;
   /** Undefined when the error says nothing that a person could act on. */
   refusalOf(error: unknown): string | undefined;
 }
 
-/** The frame of the commands of jsonplane. */
-export function commandFrame(ports: Ports): Frame {
+/** For the commands of jsonplane. */
+export function programOptions(ports: Ports): ProgramOptions {
   return { name: "jsonplane", refusalOf: (error) => refusalOf(error, ports) };
 }
 
@@ -37,7 +37,7 @@ export function commandFrame(ports: Ports): Frame {
  * program ends by itself, and with which code.
  */
 export async function runProgram(
-  frame: Frame,
+  options: ProgramOptions,
   start: (closers: Closers) => Promise<{ readonly ended: Promise<number> } | undefined>,
 ): Promise<number> {
   const signalled = stopSignal().then(() => 0);
@@ -47,20 +47,20 @@ export async function runProgram(
   try {
     code = await Promise.race([starting.then((running) => running?.ended ?? signalled), signalled]);
   } catch (error) {
-    const refusal = frame.refusalOf(error);
+    const refusal = options.refusalOf(error);
     if (refusal === undefined) {
-      reportFailures(frame, await opened.closeAll(starting));
+      reportFailures(options, await opened.closeAll(starting));
       throw error;
     }
-    process.stderr.write(`${frame.name}: ${refusal}\n`);
+    process.stderr.write(`${options.name}: ${refusal}\n`);
     code = 1;
   }
-  return reportFailures(frame, await opened.closeAll(starting)) ? 1 : code;
+  return reportFailures(options, await opened.closeAll(starting)) ? 1 : code;
 }
 
-function reportFailures(frame: Frame, failures: readonly unknown[]): boolean {
+function reportFailures(options: ProgramOptions, failures: readonly unknown[]): boolean {
   for (const failure of failures)
-    process.stderr.write(`${frame.name}: it did not end cleanly: ${describeError(failure)}\n`);
+    process.stderr.write(`${options.name}: it did not end cleanly: ${describeError(failure)}\n`);
   return failures.length > 0;
 }
 

@@ -19,7 +19,7 @@ import { openAdminPort } from "../../dataplane/observe/admin-port.ts";
 import type { Store } from "../../dataplane/store/port.ts";
 import { createRedisStore, type RedisStoreOptions } from "../../dataplane/store/redis/redis-store.ts";
 import { openAdminToken } from "../admin-token.ts";
-import { type Closers, commandFrame, runProgram } from "../run-program.ts";
+import { type Closers, programOptions, runProgram } from "../run-program.ts";
 import { StartRefused } from "../start-refused.ts";
 import type { DataplaneSettings } from "./settings.ts";
 
@@ -33,7 +33,7 @@ const retryMilliseconds = 1_000;
 
 /** Resolves with the exit code once a signal has ended it, or when it can't start. */
 export async function runDataplane(options: DataplaneOptions): Promise<number> {
-  return await runProgram(commandFrame(options), async (closers) => {
+  return await runProgram(programOptions(options), async (closers) => {
     await start(options, closers);
     return undefined;
   });
@@ -52,7 +52,7 @@ async function start(options: DataplaneOptions, closers: Closers): Promise<void>
   const keyring = await openKeyring(options.keyring, logger);
   closers.push(() => keyring.stop());
   const { stopping } = closers;
-  const config = await patiently(logger, stopping, () => follow(options, keyring, logger));
+  const config = await retryWhileRedisIsAway(logger, stopping, () => follow(options, keyring, logger));
   closers.push(() => config.close());
   const { host, trustedProxies, publicUrl, logLevel } = options;
   const { commandTimeoutMs, ...planeLimits } = options.timeLimits ?? {};
@@ -61,7 +61,7 @@ async function start(options: DataplaneOptions, closers: Closers): Promise<void>
   const plane = await startDataPlane({
     directory: config.directory,
     store: async (observe) => {
-      store = await patiently(logger, stopping, () =>
+      store = await retryWhileRedisIsAway(logger, stopping, () =>
         createRedisStore({
           url: options.redis,
           clock: systemClock,
@@ -119,9 +119,9 @@ function follow(options: DataplaneOptions, keyring: FollowedKeyring, logger: Log
         .current()
         .keys.map(({ kid }) => kid)
         .join(",");
-      if (ring === "fits") logger.info("Keyring matches the published configuration again", { keys });
+      if (ring === "fits") logger.info("Key ring matches the published configuration again", { keys });
       else
-        logger.error("Keyring does not match the published configuration", {
+        logger.error("Key ring does not match the published configuration", {
           keys,
           advice: "Restore the Secret of the fleet's key ring",
         });
@@ -157,7 +157,7 @@ async function openKeyring(file: string, logger: Logger): Promise<FollowedKeyrin
       }),
     // Neither a missing file nor a malformed ring says anything of its content in its message.
     onRefused: (error) =>
-      logger.error("Keyring rejected; keeping the previous one", {
+      logger.error("Key ring rejected; keeping the previous one", {
         file,
         reason: error instanceof Error ? error.message : typeof error,
       }),
@@ -170,7 +170,7 @@ async function openKeyring(file: string, logger: Logger): Promise<FollowedKeyrin
 }
 
 /** A replica may start before its Redis does. Throws AbortError once it is to stop. */
-async function patiently<T>(logger: Logger, stopping: AbortSignal, attempt: () => Promise<T>): Promise<T> {
+async function retryWhileRedisIsAway<T>(logger: Logger, stopping: AbortSignal, attempt: () => Promise<T>): Promise<T> {
   for (;;) {
     try {
       return await attempt();

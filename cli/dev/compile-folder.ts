@@ -37,14 +37,14 @@ export interface CompiledFolder {
   readonly verdicts: readonly Verdict[];
   /** By UID: what resolve wants remembered. */
   readonly statuses: ReadonlyMap<string, Readonly<Record<string, unknown>>>;
-  /** Projects whose signing ring was lost and made anew. */
+  /** Projects whose signing ring was lost and recreated. */
   readonly ringsReplaced: readonly ProjectRef[];
   /** Unix milliseconds: the earliest moment at which another pass gives something else although nothing was edited. */
   readonly nextAt?: number;
 }
 
 /** A new signing key signs once every replica has it; this process is the only replica, so a moment is enough. */
-const ringAgainMs = 500;
+const signingRingAgainMs = 500;
 
 export async function compileFolder(known: DevState, before: Published, tools: CompileTools): Promise<CompiledFolder> {
   const objects = [...known.objects.values()].map((object) => storedObject(object, object.manifest));
@@ -59,7 +59,7 @@ export async function compileFolder(known: DevState, before: Published, tools: C
     const resolved = await resolveBundle(bundle, previous, tools);
     for (const [uid, status] of resolved.statuses) statuses.set(uid, { ...status });
     if (resolved.ringReplaced) ringsReplaced.push(bundle.ref);
-    moments.push(resolved.nextAt, resolved.ringWaits ? tools.now + ringAgainMs : undefined);
+    moments.push(resolved.nextAt, resolved.signingRingWaits ? tools.now + signingRingAgainMs : undefined);
     const { signing, credentials } = resolved;
     const context = { signing, credentials, hosts: grantOf(bundle, grants), checkSchema: tools.checkSchema };
     const compiled = compileProject({ ...bundle, ...context, ...(previous !== undefined && { published: previous }) });

@@ -10,7 +10,7 @@ import type { ApiKey, ProjectUser } from "../../operator/model/objects.ts";
 import { projectRefOf } from "../../operator/model/project-objects.ts";
 import { keySecretName, passwordSecretName } from "../../operator/model/secret-names.ts";
 import { entryText } from "../../operator/resolve/secret-write.ts";
-import type { ClusterView } from "./cluster.ts";
+import type { DevOperatorView } from "./dev-operator.ts";
 import { storedObject } from "./dev-state.ts";
 import type { SecretFiles } from "./secret-files.ts";
 
@@ -32,7 +32,10 @@ interface LocatedSecret {
 }
 
 /** The credentials of served objects, in the order in which they were read. */
-export async function usableCredentials(view: ClusterView, files: SecretFiles): Promise<readonly UsableCredential[]> {
+export async function usableCredentials(
+  view: DevOperatorView,
+  files: SecretFiles,
+): Promise<readonly UsableCredential[]> {
   const locate = (namespace: string, name: string): LocatedSecret | undefined => {
     const inFolder = view.folderSecrets.get(`${namespace}/${name}`);
     if (inFolder !== undefined) return inFolder;
@@ -51,7 +54,7 @@ export async function usableCredentials(view: ClusterView, files: SecretFiles): 
 
 async function usable(
   object: ProjectUser | ApiKey,
-  view: ClusterView,
+  view: DevOperatorView,
   locate: (namespace: string, name: string) => LocatedSecret | undefined,
 ): Promise<UsableCredential | undefined> {
   const { namespace, uid } = object.metadata;

@@ -91,7 +91,7 @@ async function bind(path: string, manifests: string): Promise<void> {
   if (bound === here) return;
   const there = relative(process.cwd(), resolve(path, bound)) || ".";
   throw new StartRefused(
-    `The data folder ${path} belongs to the manifests in ${there}: remove it to begin anew, choose another with --data, or, if the manifests have moved, remove ${file}`,
+    `The data folder ${path} belongs to the manifests in ${there}: remove it to start over, choose another with --data, or, if the manifests have moved, remove ${file}`,
   );
 }
 

@@ -1,13 +1,13 @@
-// Runs the cluster's pass again whenever something may have changed or is due, one at a time: changes during a pass cause one more
+// Runs the operator's pass again whenever something may have changed or is due, one at a time: changes during a pass cause one more
 // pass. A pass that fails is reported and tried again; what is live is still served.
 
 import type { Timers } from "../../core/timers.ts";
-import type { Cluster } from "./cluster.ts";
+import type { DevOperator } from "./dev-operator.ts";
 import { nextDueIn } from "./pending-deletions.ts";
 import { watchFolders } from "./watch-folder.ts";
 
 export interface FollowOptions {
-  readonly cluster: Cluster;
+  readonly devOperator: DevOperator;
   /** Folders and files whose changes matter. */
   readonly paths: readonly string[];
   readonly print: (line: string) => void;
@@ -23,7 +23,7 @@ export interface Following {
 const retryMs = 1_000;
 
 /** Resolves once every change from before is live and every later one will be seen. */
-export async function follow({ cluster, paths, print, now, timers }: FollowOptions): Promise<Following> {
+export async function follow({ devOperator, paths, print, now, timers }: FollowOptions): Promise<Following> {
   let running: Promise<void> | undefined;
   let again = false;
   let stopped = false;
@@ -48,7 +48,7 @@ export async function follow({ cluster, paths, print, now, timers }: FollowOptio
 
   async function pass(): Promise<void> {
     try {
-      for (const line of await cluster.reconcile()) print(line);
+      for (const line of await devOperator.reconcile()) print(line);
       lastFailure = "";
       const due = nextIn();
       if (due !== undefined) later(due);
@@ -62,7 +62,7 @@ export async function follow({ cluster, paths, print, now, timers }: FollowOptio
 
   /** Milliseconds until there is something to do although nothing changes. */
   function nextIn(): number | undefined {
-    const { known, nextAt } = cluster.view();
+    const { known, nextAt } = devOperator.view();
     const waits = [nextDueIn(known, now()), nextAt && Math.max(0, nextAt - now())];
     const due = waits.filter((wait) => wait !== undefined);
     return due.length === 0 ? undefined : Math.min(...due);

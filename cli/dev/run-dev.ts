@@ -1,4 +1,4 @@
-// Dev mode, put together: data folder, store, data plane, cluster stand-in, watcher, and what is printed at the terminal.
+// Dev mode, put together: data folder, store, data plane, stand-in for the operator, watcher, and what is printed at the terminal.
 
 import { randomBytes, randomUUID } from "node:crypto";
 import { join } from "node:path";
@@ -10,9 +10,9 @@ import { createMemoryDirectory, type MemoryDirectory } from "../../dataplane/con
 import type { Store, StoreObservation } from "../../dataplane/store/port.ts";
 import { type CheckSchema, createSchemaCheck } from "../../operator/compile/schema-check.ts";
 import type { Closers } from "../run-program.ts";
-import { type Cluster, createCluster } from "./cluster.ts";
 import { usableCredentials } from "./credentials.ts";
 import type { DataFolder } from "./data-folder.ts";
+import { createDevOperator, type DevOperator } from "./dev-operator.ts";
 import { follow } from "./follow.ts";
 import { createSecretFiles, type SecretFiles } from "./secret-files.ts";
 import type { DevSettings } from "./settings.ts";
@@ -38,16 +38,16 @@ export async function runDev(options: DevOptions, data: DataFolder, closers: Clo
 
   const publicUrl = options.publicUrl ?? plane.url;
   const secretFiles = createSecretFiles(join(options.data, "secrets"));
-  const cluster = await openCluster({ options, data, live, checkSchema, store, secretFiles, publicUrl });
-  for (const line of await cluster.reconcile()) print(line);
+  const devOperator = await openDevOperator({ options, data, live, checkSchema, store, secretFiles, publicUrl });
+  for (const line of await devOperator.reconcile()) print(line);
 
-  const view = cluster.view();
+  const view = devOperator.view();
   const credentials = await usableCredentials(view, secretFiles);
   const urls = { url: reachable(plane.url), publicUrl: reachable(publicUrl), adminUrl: reachable(plane.adminUrl) };
   for (const line of startupMessage({ view, credentials, folder: options.folder, ...urls })) print(line);
 
   const paths = [options.folder, secretFiles.folder];
-  const following = await follow({ cluster, paths, print, now: () => systemClock.now(), timers: systemTimers });
+  const following = await follow({ devOperator, paths, print, now: () => systemClock.now(), timers: systemTimers });
   closers.push(() => following.stop());
   print("Ready");
 }
@@ -93,7 +93,7 @@ async function openStore(
   return await createEmbeddedStore({ directory: join(data, "store"), clock: systemClock, observe });
 }
 
-interface ClusterParts {
+interface DevOperatorParts {
   readonly options: DevOptions;
   readonly data: DataFolder;
   readonly live: MemoryDirectory;
@@ -103,9 +103,9 @@ interface ClusterParts {
   readonly publicUrl: string;
 }
 
-async function openCluster(parts: ClusterParts): Promise<Cluster> {
+async function openDevOperator(parts: DevOperatorParts): Promise<DevOperator> {
   const { options, data, publicUrl, ...rest } = parts;
-  return await createCluster({
+  return await createDevOperator({
     ...rest,
     folder: options.folder,
     stateFile: createStateFile(data.file("objects.json")),

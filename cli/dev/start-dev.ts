@@ -1,14 +1,14 @@
 // Starts dev mode: what can be refused early is refused before anything is made or loaded.
 
 import { enableCompileCache } from "node:module";
-import { commandFrame, runProgram } from "../run-program.ts";
+import { programOptions, runProgram } from "../run-program.ts";
 import { requireFolder } from "../start-refused.ts";
 import { openDataFolder } from "./data-folder.ts";
 import type { DevOptions } from "./run-dev.ts";
 
 /** Resolves with the exit code once a signal has ended it, or at once when it can't start. */
 export async function startDev(options: DevOptions): Promise<number> {
-  return await runProgram(commandFrame(options), async (closers) => {
+  return await runProgram(programOptions(options), async (closers) => {
     await requireFolder(options.folder);
     const data = await openDataFolder(options.data, options.folder);
     closers.push(() => data.close());

@@ -1,11 +1,11 @@
 // Turns what is served into the text that dev mode prints at its start: base URLs, files of credentials, sample requests.
 
-import type { ClusterView } from "./cluster.ts";
 import type { UsableCredential } from "./credentials.ts";
+import type { DevOperatorView } from "./dev-operator.ts";
 import { sampleRequests } from "./sample-requests.ts";
 
 export interface StartupMessageOptions {
-  readonly view: ClusterView;
+  readonly view: DevOperatorView;
   readonly credentials: readonly UsableCredential[];
   readonly folder: string;
   /** Origin that this machine reaches the API by. */

@@ -27,35 +27,35 @@ const withData: readonly Kind[] = ["Project", "ApiResource", "RootKey"];
 const pageSize = 500;
 const maxAttempts = 3;
 
-type Outcome = "cleared" | "left" | "failed";
+type ClearResult = "cleared" | "left" | "failed";
 
 /** Exit code: 1 when an object could not be cleared, or a kind not be read. */
 export async function clearFinalizers(options: ClearOptions): Promise<number> {
   const { out, kind } = options;
-  const outcomes: Outcome[] = [];
-  for (const each of kind === undefined ? withData : [kind]) outcomes.push(...(await clearKind(options, each)));
-  out(outcomes.length === 0 ? `No object has the finalizer ${finalizer}` : sumOf(outcomes, options));
-  if (outcomes.includes("cleared")) out("Their data stay in Redis: see docs/reference/uninstall.md for what remains");
-  return outcomes.includes("failed") ? 1 : 0;
+  const results: ClearResult[] = [];
+  for (const each of kind === undefined ? withData : [kind]) results.push(...(await clearKind(options, each)));
+  out(results.length === 0 ? `No object has the finalizer ${finalizer}` : sumOf(results, options));
+  if (results.includes("cleared")) out("Their data stay in Redis: see docs/reference/uninstall.md for what remains");
+  return results.includes("failed") ? 1 : 0;
 }
 
-function sumOf(outcomes: readonly Outcome[], { dryRun }: ClearOptions): string {
-  const words = { cleared: dryRun ? "would be let go" : "let go", left: "left alone", failed: "failed" };
-  const counts = Object.entries(words).map(([outcome, word]) => {
-    return { outcome, count: outcomes.filter((each) => each === outcome).length, word };
+function sumOf(results: readonly ClearResult[], { dryRun }: ClearOptions): string {
+  const words = { cleared: dryRun ? "would be cleared" : "cleared", left: "left alone", failed: "failed" };
+  const counts = Object.entries(words).map(([result, word]) => {
+    return { result, count: results.filter((each) => each === result).length, word };
   });
   return counts
-    .filter(({ outcome, count }) => count > 0 || outcome === "cleared")
+    .filter(({ result, count }) => count > 0 || result === "cleared")
     .map(({ count, word }) => `${count} ${word}`)
     .join(", ");
 }
 
-async function clearKind(options: ClearOptions, kind: Kind): Promise<readonly Outcome[]> {
+async function clearKind(options: ClearOptions, kind: Kind): Promise<readonly ClearResult[]> {
   try {
     const found = await holders(options, kind);
-    const outcomes: Outcome[] = [];
-    for (const object of found) outcomes.push(await clearOne(options, kind, object));
-    return outcomes;
+    const results: ClearResult[] = [];
+    for (const object of found) results.push(await clearOne(options, kind, object));
+    return results;
   } catch (error) {
     const { plural, group } = customTypes[kind];
     // Without the CRD there is no object that could wait.
@@ -81,12 +81,12 @@ async function holders({ api, namespace }: ClearOptions, kind: Kind): Promise<re
   return found;
 }
 
-async function clearOne(options: ClearOptions, kind: Kind, object: KubeObject): Promise<Outcome> {
+async function clearOne(options: ClearOptions, kind: Kind, object: KubeObject): Promise<ClearResult> {
   const { out } = options;
   const { namespace, name } = object.metadata;
-  const say = (outcome: Outcome, what: string): Outcome => {
+  const say = (result: ClearResult, what: string): ClearResult => {
     out(`${kind} ${namespace}/${name}: ${what}`);
-    return outcome;
+    return result;
   };
   if (!isDeleting(object) && !options.force) {
     return say("left", "left alone, nobody has deleted it; --force takes its finalizer all the same");
@@ -104,10 +104,10 @@ interface Removal {
   readonly kind: Kind;
   readonly object: KubeObject;
   readonly attempt: number;
-  readonly say: (outcome: Outcome, what: string) => Outcome;
+  readonly say: (result: ClearResult, what: string) => ClearResult;
 }
 
-async function removeFrom(options: ClearOptions, removal: Removal): Promise<Outcome> {
+async function removeFrom(options: ClearOptions, removal: Removal): Promise<ClearResult> {
   const { api } = options;
   const { kind, object, attempt, say } = removal;
   try {
@@ -119,7 +119,7 @@ async function removeFrom(options: ClearOptions, removal: Removal): Promise<Outc
   } catch (error) {
     if (!isConflict(error) || attempt >= maxAttempts) throw error;
     const now = await api.get(customTypes[kind], object.metadata);
-    // Made anew under the name: not what was looked at.
+    // Recreated under the name: not what was looked at.
     if (now === undefined || now.metadata.uid !== object.metadata.uid) return say("cleared", "it is gone by now");
     return await removeFrom(options, { ...removal, object: now, attempt: attempt + 1 });
   }
@@ -127,7 +127,7 @@ async function removeFrom(options: ClearOptions, removal: Removal): Promise<Outc
 
 function reasonOf({ status, message }: ApiFailure): string {
   if (status !== 401 && status !== 403) return message;
-  const needs = "it takes the verbs get, list, patch and update on projects, apiresources and rootkeys of jsonplane.io";
+  const needs = "requires the verbs get, list, patch and update on projects, apiresources and rootkeys of jsonplane.io";
   return `${message}; ${needs}`;
 }
 

@@ -114,7 +114,7 @@ async function follow(batch: readonly Ordered[], until: number, deps: OrderDeps)
 
 function sayDone(item: KeptItem, state: "deleted" | "left" | "waiting" | undefined, out: OrderDeps["out"]): void {
   if (state === "deleted") out(`${nameOf(item)}: deleted`);
-  if (state === "left") out(`${nameOf(item)}: not deleted, an object names them by now, or they are kept anew`);
+  if (state === "left") out(`${nameOf(item)}: not deleted, an object names them by now, or they are kept again`);
 }
 
 function sayOpen(open: readonly Ordered[], untaken: ReadonlySet<string>, out: OrderDeps["out"]): false {

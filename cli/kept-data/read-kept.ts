@@ -6,7 +6,7 @@ import type { ProjectRef } from "../../core/config/types.ts";
 import type { RedisClient } from "../../core/redis/redis-client.ts";
 import { isForbidden, isNotFound, type KubeReader } from "../../operator/kube/api.ts";
 import { customTypes, namespaceType } from "../../operator/kube/resource-types.ts";
-import { type DataEntry, type DataRecord, isKept } from "../../operator/model/data-record.ts";
+import { type DataEntry, type DataRecord, isDataKept } from "../../operator/model/data-record.ts";
 import { dataRecordPages } from "../../operator/publish/data-records.ts";
 import type { KeptBecause, KeptItem } from "./kept-item.ts";
 
@@ -55,7 +55,7 @@ export function itemsOf(
   const isListed = (entry: DataEntry): boolean =>
     entry.purgeFromRevision !== undefined ||
     isForeign(entry, found) ||
-    isKept(entry, { hasProject: hasProject || found === undefined });
+    isDataKept(entry, { hasProject: hasProject || found === undefined });
   return entries
     .filter(isListed)
     .map((entry) => ({ project: ref, entry, because: because(entry), state: stateOf(entry, found) }));

@@ -100,7 +100,7 @@ async function deleteChosen(
   const refused = new Set(chosen.filter((item) => !isDeletable(item) && item.state !== "Deleting"));
   for (const item of refused) say(`${nameOf(item)}: ${whyNot(item)}`);
   const isRefused = refused.size > 0;
-  // Who names something wants that very thing deleted, and nothing else without it.
+  // A person who names something wants exactly that deleted: if one name is refused, nothing is deleted.
   if (hasNames && isRefused) return refuse("Nothing was deleted", 1);
   const code = await orderDeletion(
     chosen.filter((item) => !refused.has(item)),
@@ -131,8 +131,7 @@ function add(sums: Sums, { size }: KeptItem["entry"]): void {
 }
 
 function whyNot({ because, entry }: KeptItem): string {
-  if (because === "OtherClass")
-    return "a Project of another class has the name: delete it first, or rename it, then these data";
+  if (because === "OtherClass") return "a Project of another class has the name: delete that Project first";
   if (because === "NamespaceNotWatched") return "the operator's account may not look into the namespace: let it";
   return `the ${kindOf(entry)} that they belong to is there: delete it first, or say deletionPolicy Delete in it before`;
 }
@@ -197,7 +196,7 @@ async function requireOwn(
 function refusalOf(error: unknown): string | undefined {
   if (error instanceof ApiFailure) {
     const needs =
-      "it takes get on namespaces, list on projects of jsonplane.io, and get and update on secrets of the operator's namespace";
+      "requires the verbs get on namespaces, list on projects of jsonplane.io, and get and update on secrets of the operator's namespace";
     return error.status === 401 || error.status === 403 ? `${error.message}; ${needs}` : error.message;
   }
   const reported = [StoreUnavailable, StartRefused, FleetRingUnusable, RedisSecretUnusable, RecordUnreadable];

@@ -10,14 +10,14 @@ import { createKubeApi } from "../../operator/kube/connect.ts";
 import { startOperator } from "../../operator/runtime/app.ts";
 import { openAdminToken } from "../admin-token.ts";
 import { apiServerOptions, operatorNamespace } from "../api-server.ts";
-import { type Closers, commandFrame, runProgram } from "../run-program.ts";
+import { type Closers, programOptions, runProgram } from "../run-program.ts";
 import { StartRefused } from "../start-refused.ts";
 import { newIdentity } from "./identity.ts";
 import type { OperatorSettings } from "./settings.ts";
 
 /** Resolves with the exit code once a signal has ended it, when it can't lead any more, or when it can't start. */
 export async function runOperator(options: OperatorSettings): Promise<number> {
-  return await runProgram(commandFrame({ host: options.host }), (closers) => start(options, closers));
+  return await runProgram(programOptions({ host: options.host }), (closers) => start(options, closers));
 }
 
 async function start(options: OperatorSettings, closers: Closers) {

@@ -3,7 +3,7 @@
 
 import type { Child } from "../model/objects.ts";
 import { byName, isDeleting } from "../model/project-objects.ts";
-import { type Outcome, type Refusal, refuse, type Subject, type Verdict } from "../model/verdict.ts";
+import { type Evaluation, type Refusal, refuse, type Subject, type Verdict } from "../model/verdict.ts";
 import { awardNames } from "./award-names.ts";
 
 interface Published {
@@ -18,7 +18,7 @@ export interface ChildKind<O extends Child, C extends Published> {
   /** True while data that an earlier object of the name left are being deleted; absent for kinds without data. */
   readonly isBeingPurged?: (name: string) => boolean;
   /** `lastGood` = what is published of this very object, by UID. */
-  readonly compile: (object: O, lastGood: readonly C[]) => Outcome<readonly C[]>;
+  readonly compile: (object: O, lastGood: readonly C[]) => Evaluation<readonly C[]>;
   /** Key in the map of the project's parts. */
   readonly keyOf: (config: C) => string;
   /** The same map, as it was published last. */
@@ -41,12 +41,12 @@ export function compileChildren<O extends Child, C extends Published>(
   const lastGoodByUid = byUid(kind.published.values());
   for (const object of [...objects].sort(byName)) {
     const lastGood = lastGoodByUid.get(object.metadata.uid) ?? [];
-    const outcome = evaluate(object, { kind, holders, lastGood });
-    const configs = servedConfigs(object, outcome, lastGood);
+    const evaluation = evaluate(object, { kind, holders, lastGood });
+    const configs = servedConfigs(object, evaluation, lastGood);
     for (const config of configs) entries.set(kind.keyOf(config), config);
     const subject = subjectOf(object);
-    if (outcome.ok) verdicts.push({ ...subject, accepted: true, notices: outcome.notices ?? [] });
-    else verdicts.push(refused(subject, outcome.refusal, configs.length > 0));
+    if (evaluation.ok) verdicts.push({ ...subject, accepted: true, notices: evaluation.notices ?? [] });
+    else verdicts.push(refused(subject, evaluation.refusal, configs.length > 0));
   }
   return { entries, verdicts };
 }
@@ -73,7 +73,7 @@ interface ChildContext<O extends Child, C extends Published> {
 function evaluate<O extends Child, C extends Published>(
   object: O,
   { kind, holders, lastGood }: ChildContext<O, C>,
-): Outcome<readonly C[]> {
+): Evaluation<readonly C[]> {
   if (isDeleting(object)) {
     return refuse("Deleting", "The object is being deleted and is no longer served");
   }
@@ -96,10 +96,14 @@ function purgePending(name: string): ReturnType<typeof refuse> {
 }
 
 /** A refused object keeps its last good version served; an object that is being deleted is not served. */
-export function servedConfigs<C>(object: Child, outcome: Outcome<readonly C[]>, lastGood: readonly C[]): readonly C[] {
-  if (outcome.ok) return outcome.value;
+export function servedConfigs<C>(
+  object: Child,
+  evaluation: Evaluation<readonly C[]>,
+  lastGood: readonly C[],
+): readonly C[] {
+  if (evaluation.ok) return evaluation.value;
   if (isDeleting(object)) return [];
-  return "instead" in outcome ? outcome.instead : lastGood;
+  return "instead" in evaluation ? evaluation.instead : lastGood;
 }
 
 function byUid<C extends Published>(configs: Iterable<C>): ReadonlyMap<string, readonly C[]> {

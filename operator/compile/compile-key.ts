@@ -5,14 +5,14 @@
 import type { KeyConfig } from "../../core/config/types.ts";
 import type { LiveKeys, Resolved } from "../model/credentials.ts";
 import type { ApiKey } from "../model/objects.ts";
-import { type Outcome, refuse } from "../model/verdict.ts";
+import { type Evaluation, refuse } from "../model/verdict.ts";
 
 /** `lastGood` = what is published of this ApiKey. */
 export function compileKey(
   key: ApiKey,
   credential: Resolved<LiveKeys>,
   lastGood: readonly KeyConfig[],
-): Outcome<readonly KeyConfig[]> {
+): Evaluation<readonly KeyConfig[]> {
   const expiry = expirySeconds(key.spec.expiresAt);
   if (expiry === "invalid")
     return refuse("InvalidSpec", "Must be a time such as 2030-01-31T00:00:00Z", "/spec/expiresAt");

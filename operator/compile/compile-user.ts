@@ -5,14 +5,14 @@ import type { UserConfig } from "../../core/config/types.ts";
 import { usernameOf } from "../model/claimed-name.ts";
 import type { PasswordCredential, Resolved } from "../model/credentials.ts";
 import type { ProjectUser } from "../model/objects.ts";
-import type { Outcome } from "../model/verdict.ts";
+import type { Evaluation } from "../model/verdict.ts";
 
 /** `lastGood` = what is published of this user. */
 export function compileUser(
   user: ProjectUser,
   credential: Resolved<PasswordCredential>,
   lastGood: readonly UserConfig[],
-): Outcome<readonly UserConfig[]> {
+): Evaluation<readonly UserConfig[]> {
   if (!credential.ok) return { ...credential, instead: lastGood.map((config) => configOf(user, config)) };
   return { ok: true, value: [configOf(user, credential.value)], notices: credential.notices ?? [] };
 }

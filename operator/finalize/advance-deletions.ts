@@ -13,7 +13,7 @@ import type { AuditLog } from "../observe/audit-log.ts";
 import type { OpenConfig } from "../publish/config-writer.ts";
 import type { SecretStore } from "../secrets/secret-store.ts";
 import type { SecretSweep } from "../secrets/secret-sweep.ts";
-import { advancePurges, type EndWait, type PurgeOutcome, type PurgeWait } from "./advance-purges.ts";
+import { advancePurges, type DeletionWait, type PurgeOutcome, type PurgeWait } from "./advance-purges.ts";
 import { purgeEntry } from "./data-audit.ts";
 import { isEmpty } from "./data-plan.ts";
 import { applyFinalizer, isAsWanted, ownFinalizers, wantsFinalizer } from "./finalizers.ts";
@@ -41,7 +41,7 @@ export interface DeletionProgress {
   /** Data that were purged just now: what waited for that can go on. */
   readonly purged: readonly DataEntry[];
   /** What each object waits for, by UID. */
-  readonly waiting: ReadonlyMap<string, EndWait>;
+  readonly waiting: ReadonlyMap<string, DeletionWait>;
   /** What the data of the Project as a whole wait for. */
   readonly waitingFor?: PurgeWait;
   /** A replica is purging sessions of a Project that had this name. */
@@ -79,7 +79,7 @@ export async function advanceDeletions(
   for (const object of subjects) deps.onSwept((await deps.sweep.sweepSubject(object)).length);
   return {
     purged: outcome?.purged ?? [],
-    waiting: new Map<string, EndWait>([...waitingForRights(objects, deps), ...(outcome?.waiting ?? [])]),
+    waiting: new Map<string, DeletionWait>([...waitingForRights(objects, deps), ...(outcome?.waiting ?? [])]),
     ...finalizers,
     ...(outcome?.waitingFor !== undefined && { waitingFor: outcome.waitingFor }),
     purgesSessions: outcome?.purgesSessions ?? false,
@@ -112,7 +112,7 @@ async function purge(
 }
 
 /** Objects whose finalizer an operator of the whole cluster has set, before this one replaced it: it has no right to remove them. */
-function waitingForRights(objects: ProjectObjects, { mode }: AdvanceDeletionsDeps): readonly [string, EndWait][] {
+function waitingForRights(objects: ProjectObjects, { mode }: AdvanceDeletionsDeps): readonly [string, DeletionWait][] {
   if (mode === "cluster") return [];
   const blocked = allObjects(objects).filter((object) => isDeleting(object) && purgeFinalizersOf(object).length > 0);
   return blocked.map(({ metadata }) => [metadata.uid, "rights"]);
@@ -207,7 +207,7 @@ async function reconcileFinalizer(
   const waitMs = wanted ? repairs.waitMs(target, text) : 0;
   if (waitMs > 0) return { outcome: "retry", afterMs: waitMs };
   const result = await applyFinalizer(api, object, { wanted, own });
-  // A finalizer that was removed here is set anew, not repaired, once its deletionPolicy asks for it again.
+  // A finalizer that was removed here is set again, not repaired, once its deletionPolicy asks for it again.
   repairs.wrote(target, wanted ? text : "taken away");
   if (result.outcome === "changed") applyOwnWrite(object, result.object);
   return { outcome: result.outcome === "gone" ? "gone" : "done" };

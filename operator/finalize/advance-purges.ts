@@ -4,7 +4,7 @@
 
 import type { PurgeOrder } from "../../core/config/data-order.ts";
 import type { ProjectRef } from "../../core/config/types.ts";
-import type { DataEntry, DataRecord, EndedProject } from "../model/data-record.ts";
+import type { DataEntry, DataRecord, DeletedProject } from "../model/data-record.ts";
 import type { RolloutState } from "../publish/acknowledgements.ts";
 import type { Purges } from "../publish/purges.ts";
 
@@ -12,7 +12,7 @@ import type { Purges } from "../publish/purges.ts";
 export type PurgeWait = "replicas" | "no_replicas" | "purge";
 
 /** What an object that is being deleted waits for: its data, or a finalizer that this operator has no right to take away. */
-export type EndWait = PurgeWait | "rights";
+export type DeletionWait = PurgeWait | "rights";
 
 export interface PurgeInput {
   readonly ref: ProjectRef;
@@ -20,7 +20,7 @@ export interface PurgeInput {
   readonly record: DataRecord;
   readonly rolloutOf: (revision: number) => RolloutState;
   readonly purges: Purges;
-  /** Called with each order that is given, once, and of each that was carried out; of this one again where the pass is cut off afterwards. */
+  /** Called once with each order that is given, and with each that is completed. May repeat for a completed order if the pass is interrupted. */
   readonly observe: (action: "purge_ordered" | "purge_done", purge: FollowedPurge) => void;
 }
 
@@ -86,7 +86,7 @@ export async function advancePurges({ record, ...input }: PurgeInput): Promise<P
 }
 
 /** The record itself when nothing has been purged. */
-function remaining(record: DataRecord, purged: ReadonlySet<DataEntry>, left: readonly EndedProject[]): DataRecord {
+function remaining(record: DataRecord, purged: ReadonlySet<DataEntry>, left: readonly DeletedProject[]): DataRecord {
   const { ended = [], ...rest } = record;
   if (purged.size === 0 && left.length === ended.length) return record;
   const entries = rest.entries.filter((entry) => !purged.has(entry));
@@ -98,8 +98,8 @@ const waitOrder: readonly PurgeWait[] = ["no_replicas", "replicas", "purge"];
 
 type Following = Omit<PurgeInput, "record">;
 
-async function purgeSessions(ended: readonly EndedProject[], input: Following) {
-  const left: EndedProject[] = [];
+async function purgeSessions(ended: readonly DeletedProject[], input: Following) {
+  const left: DeletedProject[] = [];
   let purgesSessions = false;
   for (const each of ended) {
     const wait = await follow(each, { what: "sessions", project: input.ref, projectUid: each.uid }, input);

@@ -5,7 +5,7 @@
 import type { ProjectParts } from "../../core/config/types.ts";
 import type { Kind } from "../../core/manifests/object.ts";
 import { adoptAnnotation } from "../compile/check-project.ts";
-import type { DataEntry, DataRecord, EndedProject } from "../model/data-record.ts";
+import type { DataEntry, DataRecord, DeletedProject } from "../model/data-record.ts";
 import type { ApiResource, CustomResource, Project, RootKey } from "../model/objects.ts";
 import type { ProjectObjects } from "../model/project-objects.ts";
 import { purgeId } from "./advance-purges.ts";
@@ -49,7 +49,7 @@ export function evaluateData(input: DataInput): DataEvaluation {
   const adopted = mayAdopt(input) && standing.entries.some((entry) => isForeign(entry, input));
   const own = adopted ? adopt(standing, input) : standing;
   const foreignData = own.entries.some((entry) => isForeign(entry, input));
-  const record = withEnded(foreignData ? own : decidePurges(own, input), input);
+  const record = withDeletedProjects(foreignData ? own : decidePurges(own, input), input);
   return { record, foreignData, openPurges: openPurges(record), adopted };
 }
 
@@ -115,11 +115,11 @@ export function entryKeyOf({ what, name }: Pick<DataEntry, "what" | "name">): st
 function decidePurges(record: DataRecord, input: DataInput): DataRecord {
   const { objects, deleted = [], ordered } = input;
   const { project } = objects;
-  // One of the same name that was made anew is another: the one that was published has gone.
+  // One of the same name that was recreated is another: the one that was published has gone.
   const same = project?.metadata.uid === record.projectUid ? project : undefined;
   const context: PurgeContext = {
     project: same,
-    projectPolicy: (same ?? endedProject(record, input))?.spec.deletionPolicy ?? record.policy,
+    projectPolicy: (same ?? lastSeenProject(record, input))?.spec.deletionPolicy ?? record.policy,
     recordedPolicy: input.publishedRecord === undefined ? undefined : record.policy,
     projectUid: record.projectUid,
     objectOf: objectsByUid(objects),
@@ -127,19 +127,19 @@ function decidePurges(record: DataRecord, input: DataInput): DataRecord {
     isOrdered: (entry) => ordered.has(purgeId(entry)),
   };
   const entries = record.entries.map((entry) => decidePurge(entry, context));
-  // Its end is acted on once: a child that drops its own Retain afterwards is not caught by it late. Until then what it says
-  // now is what counts when it has gone, also when it is no longer served.
+  // A Project's deletion is applied once. A child that later drops its own Retain is unaffected. Until then, the policy of the present spec is
+  // recorded, also of a Project that is no longer served.
   return { ...record, policy: same === undefined ? "Retain" : same.spec.deletionPolicy, entries };
 }
 
-function withEnded({ ended = [], ...record }: DataRecord, input: DataInput): DataRecord {
+function withDeletedProjects({ ended = [], ...record }: DataRecord, input: DataInput): DataRecord {
   const { objects, publishedParts, ordered } = input;
-  const now = endedProjects({ ended, project: objects.project, publishedParts, ordered });
+  const now = deletedProjects({ ended, project: objects.project, publishedParts, ordered });
   return now.length === 0 ? record : { ...record, ended: now };
 }
 
-/** The Project whose end is to be acted on now, as it was seen last: withdrawn already, it has been acted on. */
-function endedProject({ projectUid }: DataRecord, { deleted = [], publishedParts }: DataInput): Project | undefined {
+/** The Project whose deletion is to be applied now, as it was last seen. Of one that is withdrawn, it was applied before. */
+function lastSeenProject({ projectUid }: DataRecord, { deleted = [], publishedParts }: DataInput): Project | undefined {
   if (publishedParts?.project.uid !== projectUid) return undefined;
   return deleted.filter((object) => object.kind === "Project").find(({ metadata }) => metadata.uid === projectUid);
 }
@@ -220,10 +220,10 @@ function sorted(record: DataRecord): DataRecord {
 }
 
 /** Beyond it the earliest are left to expire: without a replica that purges there is none that opens sessions. */
-const maxEndedProjects = 100;
+const maxDeletedProjects = 100;
 
-interface EndInput {
-  readonly ended: readonly EndedProject[];
+interface DeletedProjectsInput {
+  readonly ended: readonly DeletedProject[];
   readonly project: Project | undefined;
   /** What is published now. */
   readonly publishedParts?: ProjectParts | undefined;
@@ -231,11 +231,16 @@ interface EndInput {
   readonly ordered: ReadonlySet<string>;
 }
 
-export function endedProjects({ ended, project, publishedParts, ordered }: EndInput): readonly EndedProject[] {
+export function deletedProjects({
+  ended,
+  project,
+  publishedParts,
+  ordered,
+}: DeletedProjectsInput): readonly DeletedProject[] {
   const live = project?.metadata.deletionTimestamp === undefined ? project?.metadata.uid : undefined;
   // One that comes back as itself, out of a backup or from another class, keeps its sessions if it comes in time.
   const kept = ended.filter((each) => each.uid !== live || ordered.has(purgeId(each)));
   const served = publishedParts?.project.uid;
   if (served === undefined || served === live || kept.some(({ uid }) => uid === served)) return kept;
-  return [...kept, { uid: served, purgeFromRevision: 0 }].slice(-maxEndedProjects);
+  return [...kept, { uid: served, purgeFromRevision: 0 }].slice(-maxDeletedProjects);
 }

@@ -35,17 +35,21 @@ export function decidePurge(entry: DataEntry, context: PurgeContext): DataEntry 
   return object === undefined ? { ...kept, retained: true } : kept;
 }
 
-interface Holder {
+interface ObjectAndPolicy {
   readonly object: ApiResource | RootKey | undefined;
   readonly policy: DeletionPolicy | undefined;
 }
 
 /** UID of the object whose deletion purges the entry's data; undefined when nothing does. */
-function purgeCauseOf(entry: DataEntry, { object, policy }: Holder, context: PurgeContext): string | undefined {
+function purgeCauseOf(
+  entry: DataEntry,
+  { object, policy }: ObjectAndPolicy,
+  context: PurgeContext,
+): string | undefined {
   const { project, projectPolicy, recordedPolicy, projectUid } = context;
-  if (isEnding(project) && projectPolicy === "Delete" && policy !== "Retain") return projectUid;
+  if (isDeletedOrDeleting(project) && projectPolicy === "Delete" && policy !== "Retain") return projectUid;
   // Data that were kept when their object was deleted do not follow a later policy of the Project.
-  const ends = object === undefined ? entry.retained !== true : isEnding(object);
+  const ends = object === undefined ? entry.retained !== true : isDeletedOrDeleting(object);
   // The object may have been deleted before its Project said Delete: an operator can learn of both at once. The policy recorded before
   // decides, and of two that differ Retain counts.
   const inherited = object === undefined && recordedPolicy === "Retain" ? "Retain" : projectPolicy;
@@ -59,6 +63,6 @@ function isReleasable(entry: DataEntry, context: PurgeContext): boolean {
   return by !== undefined;
 }
 
-function isEnding(object: Project | ApiResource | RootKey | undefined): boolean {
+function isDeletedOrDeleting(object: Project | ApiResource | RootKey | undefined): boolean {
   return object === undefined || isDeleting(object);
 }

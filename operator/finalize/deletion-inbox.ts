@@ -8,7 +8,7 @@ import { recentlyUsed } from "../../core/recently-used.ts";
 import { annotationsOf, withAnnotations, wordsIn } from "../kube/annotations.ts";
 import { isConflict, type KubeApi, type KubeObject } from "../kube/api.ts";
 import { secretType } from "../kube/resource-types.ts";
-import { type DataRecord, isKept } from "../model/data-record.ts";
+import { type DataRecord, isDataKept } from "../model/data-record.ts";
 import type { Project } from "../model/objects.ts";
 import type { ProjectObjects } from "../model/project-objects.ts";
 import {
@@ -27,10 +27,10 @@ export interface DeletionInbox {
     options: { readonly ignoresAnnotation: boolean },
   ): readonly DeletionRequest[];
   /**
-   * A reconcile of the project has recorded what these requests mean, as it weighed them at that moment, in Unix milliseconds: those whose time had
+   * A reconcile of the project has recorded what these requests mean, as it evaluated them at that moment, in Unix milliseconds: those whose time had
    * not come by then were not carried out.
    */
-  markRecorded(requests: readonly DeletionRequest[], weighedAt: number): void;
+  markRecorded(requests: readonly DeletionRequest[], evaluatedAt: number): void;
   /** Reads the requests from the Secret, which was just fetched. */
   sync(secret: KubeObject): Promise<void>;
 }
@@ -76,7 +76,7 @@ export function createDeletionInbox(deps: DeletionInboxDeps): DeletionInbox {
       if (isNews) for (const fault of faults) onFault(project, fault);
     }
     // It may be from Git, older than a rollback in which data lost their times. The Secret's, once they are taken up, never come again.
-    return requests.map((each) => (each.until < leadsSince ? { ...each, isOnlyOfDated: true } : each));
+    return requests.map((each) => (each.until < leadsSince ? { ...each, excludesUndatedData: true } : each));
   };
 
   /** One that concerns a project which is never looked at stays: that may change. */
@@ -85,7 +85,7 @@ export function createDeletionInbox(deps: DeletionInboxDeps): DeletionInbox {
     if (request.until > now()) return false;
     // A Project that is there has its own entries guarded; its own reconcile knows whether it is.
     const entries = records().get(keyOfProject(request.project))?.entries ?? [];
-    if (entries.some((entry) => isKept(entry, { hasProject: false }) && isMeant(entry, request))) return false;
+    if (entries.some((entry) => isDataKept(entry, { hasProject: false }) && isMeant(entry, request))) return false;
     warn("No data are kept under a name in a deletion request", { name: request.text });
     return true;
   };
@@ -98,7 +98,7 @@ export function createDeletionInbox(deps: DeletionInboxDeps): DeletionInbox {
     return requests;
   };
 
-  /** What somebody else took out of the annotation may be put there again, and is weighed anew then. */
+  /** What somebody else took out of the annotation may be put there again, and is evaluated again then. */
   const forgetTaken = (requests: readonly DeletionRequest[]): void => {
     const standing = new Set(requests.map(({ text }) => text));
     for (const text of taken) if (!standing.has(text)) taken.delete(text);
@@ -121,9 +121,9 @@ export function createDeletionInbox(deps: DeletionInboxDeps): DeletionInbox {
       const own = project === undefined || ignoresAnnotation ? [] : ownRequests(project);
       return [...own, ...(byProject.get(keyOfProject(ref)) ?? [])];
     },
-    markRecorded(requests, weighedAt) {
+    markRecorded(requests, evaluatedAt) {
       for (const { text, source, until } of requests)
-        if (source === requestSources.installation && until <= weighedAt) taken.add(text);
+        if (source === requestSources.installation && until <= evaluatedAt) taken.add(text);
     },
     async sync(secret) {
       const requests = secretRequests(annotationsOf(secret)[deletionAnnotation]);

@@ -31,14 +31,14 @@ export interface DeletionRequest {
   readonly until: number;
   readonly source: RequestSource;
   /** Made before this operator began to lead: it may be older than data whose time an earlier version did not note, or dropped. */
-  readonly isOnlyOfDated?: true;
+  readonly excludesUndatedData?: true;
   /** Its time is further ahead than clocks may differ: it is refused, and never carried out, not even when that time has come. */
   readonly isEarly?: true;
 }
 
 export interface ReadRequests {
   readonly requests: readonly DeletionRequest[];
-  /** What was read over or is refused, each with what to write instead. */
+  /** What was skipped or is refused, each with what to write instead. */
   readonly faults: readonly string[];
 }
 
@@ -78,10 +78,10 @@ export function requestName(project: ProjectRef, data?: Pick<DataEntry, "what" |
 /** Whether the request means what was kept so. Data that say no time were kept by an earlier version: before this one led. */
 export function isMeant(
   entry: DataEntry,
-  { data, until, isOnlyOfDated }: Pick<DeletionRequest, "data" | "until" | "isOnlyOfDated">,
+  { data, until, excludesUndatedData }: Pick<DeletionRequest, "data" | "until" | "excludesUndatedData">,
 ): boolean {
   if (data !== undefined && (data.what !== entry.what || data.name !== entry.name)) return false;
-  return entry.retainedAt === undefined ? isOnlyOfDated !== true : Date.parse(entry.retainedAt) <= until;
+  return entry.retainedAt === undefined ? excludesUndatedData !== true : Date.parse(entry.retainedAt) <= until;
 }
 
 // ------------------------------------------------------------------------------------------------------------------ reading

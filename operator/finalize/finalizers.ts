@@ -30,7 +30,7 @@ export interface Ownership {
   readonly record: DataRecord | undefined;
 }
 
-/** The name of before classes had their own is this operator's where the object is, or where it keeps data of it. */
+/** The unclassed finalizer is ours if the object's Project or data are. */
 export function ownFinalizers({ object, className, installation, hasProject, record }: Ownership): OwnFinalizers {
   const mine = finalizerOf(className);
   const isOurs = hasProject || record?.entries.some(({ uid }) => uid === object.metadata.uid) === true;
@@ -69,8 +69,8 @@ export type FinalizerOutcome =
   | { readonly outcome: "changed"; readonly object: KubeObject };
 
 /**
- * Sets the finalizer, or takes away those that are this operator's; others' stay. A Conflict passes through: the object was made
- * anew, or changed, and is looked at again, for what was decided from what stood there would take away what has come since.
+ * Sets the finalizer, or takes away those that are this operator's; others' stay. A Conflict passes through: the object was
+ * recreated or changed, and is looked at again, for what was decided from what stood there would take away what has come since.
  */
 export async function applyFinalizer(
   api: Pick<KubeApi, "apply" | "replace">,

@@ -21,13 +21,13 @@ export interface HeldObjects extends Pick<ReplacedDefinitions, "begin" | "isRepl
   /** As of the last look. */
   held(): readonly HeldKind[];
   /** An object of this name counts as there although there is none. */
-  isHeld(kind: Kind, namespace: string, name: string): boolean;
+  countsAsExisting(kind: Kind, namespace: string, name: string): boolean;
   /** To be called every few seconds. */
   look(): Promise<void>;
 }
 
 export interface HeldObjectsDeps {
-  readonly caches: Pick<Caches, "held" | "isKept" | "releaseHeld" | "definitionOf" | "index">;
+  readonly caches: Pick<Caches, "held" | "isDeletionPending" | "releaseHeld" | "definitionOf" | "index">;
   /** Annotations of the ring's Secret. */
   readonly getAnnotation: (name: string) => Promise<string | undefined>;
   readonly setAnnotation: (name: string, value: string) => Promise<void>;
@@ -107,7 +107,8 @@ export function createHeldObjects(deps: HeldObjectsDeps): HeldObjects {
     isReplaced: replaced.isReplaced,
     lacks: replaced.lacks,
     held,
-    isHeld: (kind, namespace, name) => caches.isKept(kind, namespace, name) || replaced.isReplaced(kind),
+    countsAsExisting: (kind, namespace, name) =>
+      caches.isDeletionPending(kind, namespace, name) || replaced.isReplaced(kind),
     async look() {
       await replaced.look();
       const holds = new Map(held().map((hold) => [holdNameOf(hold), hold]));

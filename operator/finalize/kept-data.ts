@@ -63,7 +63,7 @@ interface Dating {
   readonly since: number;
 }
 
-/** What an object names that is there is kept by that; from the end of it on, by nothing but a policy. */
+/** While an object claims the name, the data belong to it. Afterwards only a policy keeps them. */
 function dated({ guarded, ...entry }: DataEntry, { isGuarded, isUndated, since }: Dating): DataEntry {
   const isFreed = guarded === true && !isGuarded;
   const begins = isFreed || (entry.retainedAt === undefined && !isUndated);

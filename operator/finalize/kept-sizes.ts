@@ -4,7 +4,7 @@
 import { keyOfProject, projectOfKey } from "../../core/config/config-keys.ts";
 import type { KeptSize } from "../../core/config/data-order.ts";
 import type { ProjectRef } from "../../core/config/types.ts";
-import { type DataEntry, type DataRecord, isKept } from "../model/data-record.ts";
+import { type DataEntry, type DataRecord, isDataKept } from "../model/data-record.ts";
 import type { RolloutState } from "../publish/acknowledgements.ts";
 import type { Purges } from "../publish/purges.ts";
 import { entryKeyOf } from "./data-plan.ts";
@@ -87,7 +87,7 @@ function unmeasuredOf(
   const unmeasured = new Map<string, Unmeasured>();
   for (const [key, { entries }] of records) {
     for (const entry of entries) {
-      if (entry.size !== undefined || !isKept(entry, { hasProject: hasProject(key) })) continue;
+      if (entry.size !== undefined || !isDataKept(entry, { hasProject: hasProject(key) })) continue;
       unmeasured.set(`${entry.uid}:size:${entry.retainedAt ?? ""}`, { key, entry });
     }
   }

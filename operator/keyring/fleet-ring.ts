@@ -30,7 +30,7 @@ export interface FleetRingDeps {
    * made, which could open none of it. Asked only where there is no ring.
    */
   readonly isSealed?: () => Promise<boolean>;
-  /** What else a Secret says that is made anew. */
+  /** What else a Secret says that is recreated. */
   readonly annotations?: () => Readonly<Record<string, string>>;
 }
 

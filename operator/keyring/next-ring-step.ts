@@ -1,7 +1,7 @@
 // How the fleet's ring gets a new key while everything goes on being served, one step at a time. Pure: what the Secret says and
 // what is known of the fleet in, the next step out.
 //
-//   idle ──annotation──> append ──all replicas have it──> promote ──all sealed anew, all replicas know──> drop ──> idle
+//   idle ──annotation──> append ──all replicas have it──> promote ──all sealed again, all replicas know──> drop ──> idle
 //
 // Every step is one PUT of the Secret, and what it leads to can be read there, so that a crash anywhere costs nothing.
 
@@ -13,7 +13,7 @@ export interface RingFacts {
   readonly commonKids: ReadonlySet<string> | undefined;
   /** Key ids that something in Redis is sealed with; asked for only where `needsSealedWith` says so. */
   readonly sealedWith: ReadonlySet<string>;
-  /** Every live replica can no longer serve what was published before all was sealed anew. */
+  /** Every live replica can no longer serve what was published before all was sealed again. */
   readonly programmed: boolean;
   /** Unix milliseconds. */
   readonly now: number;
@@ -27,7 +27,7 @@ export type RingStep =
   | { readonly step: "append" }
   /** The new key becomes the first: it seals from now on. */
   | { readonly step: "promote"; readonly kid: string }
-  /** What other keys sealed is sealed anew. */
+  /** What other keys sealed is sealed again. */
   | { readonly step: "reseal" }
   /** Only these keys stay. */
   | { readonly step: "drop"; readonly keep: ReadonlySet<string> };
@@ -46,7 +46,7 @@ export function needsSealedWith(state: RingState): boolean {
 
 export function nextRingStep(state: RingState, facts: RingFacts): RingStep {
   const { rotating } = state;
-  // Someone put a former ring back while a rotation was under way: its key is to come anew.
+  // Someone put a former ring back while a rotation was under way: its key is to come again.
   const lost = rotating !== undefined && keyOf(state.keyring, rotating) === undefined;
   if (lost || (rotating === undefined && isDue(state))) return append(state, facts);
   if (rotating === undefined) return { step: "none" };

@@ -23,9 +23,9 @@ export interface CurrentKeyring {
 export interface SealedConfig {
   /** Key ids that something in Redis is sealed with. */
   sealedWith(): Promise<ReadonlySet<string>>;
-  /** Seals anew what another key than the ring's first has sealed. Much at once: it may take several calls. */
+  /** Seals again what another key than the ring's first has sealed. Much at once: it may take several calls. */
   reseal(): Promise<unknown>;
-  /** A revision by which nothing was left to be sealed anew. */
+  /** A revision by which nothing was left to be sealed again. */
   resealedAtRevision(): number;
 }
 
@@ -46,8 +46,8 @@ export interface RotationDeps {
   readonly className?: string | undefined;
   readonly random: Random;
   readonly clock: Clock;
-  readonly ring: CurrentKeyring;
-  /** Other annotations that the Secret must have: written again where it was made anew, or overwritten by a tool that keeps it elsewhere. */
+  readonly keyRing: CurrentKeyring;
+  /** Other annotations that the Secret must have: written again where it was recreated, or overwritten by a tool that keeps it elsewhere. */
   readonly annotations?: () => Readonly<Record<string, string>>;
   readonly config: SealedConfig;
   /**
@@ -69,7 +69,7 @@ export type Rotation = "idle" | "waiting" | "advanced";
 
 export async function rotateFleetRing(deps: RotationDeps): Promise<Rotation> {
   // A deleted Secret is recreated with the ring in use, not with a new one.
-  const secret = await annotated(deps, await ensureRingSecret(deps, async () => restingRing(deps.ring.current())));
+  const secret = await annotated(deps, await ensureRingSecret(deps, async () => restingRing(deps.keyRing.current())));
   if (secret === undefined) return waiting(deps, secretChanged);
   deps.onSecret?.(secret);
   const state = readRingSecret(secret);
@@ -100,11 +100,11 @@ async function annotated({ api, annotations }: RotationDeps, secret: KubeObject)
 
 /** Adopts what the Secret holds, unless something is sealed that it would not open. */
 async function takeOver(
-  { ring, config, onAdopted }: RotationDeps,
+  { keyRing, config, onAdopted }: RotationDeps,
   { metadata }: KubeObject,
   found: Keyring,
 ): Promise<void> {
-  const held = ring.current();
+  const held = keyRing.current();
   if (keyringText(held) === keyringText(found)) return;
   const kept = new Set(found.keys.map(({ kid }) => kid));
   const gone = held.keys.filter(({ kid }) => !kept.has(kid));
@@ -114,7 +114,7 @@ async function takeOver(
   if (needed.length > 0)
     throw unusableRing(secret, `lacks keys that configuration is sealed with (${needed.join(", ")})`);
   if (!Buffer.from(held.names).equals(found.names)) throw unusableRing(secret, `has another "names" than is in use`);
-  ring.adopt(found);
+  keyRing.adopt(found);
   onAdopted?.(found.keys.map(({ kid }) => kid));
 }
 
@@ -154,9 +154,9 @@ function withFirst(keys: Keyring["keys"], kid: string): Keyring["keys"] {
 }
 
 /** False when the Secret has changed since it was read. The ring is adopted once it stands in the Secret. */
-async function write({ api, ring }: RotationDeps, secret: KubeObject, state: RingState): Promise<boolean> {
+async function write({ api, keyRing }: RotationDeps, secret: KubeObject, state: RingState): Promise<boolean> {
   if ((await replaced(api, withRingState(secret, state))) === undefined) return false;
-  ring.adopt(state.keyring);
+  keyRing.adopt(state.keyring);
   return true;
 }
 

@@ -1,5 +1,5 @@
 // What is published, over all projects, as a rotation of the ring needs to know it: which keys seal it, and since when all of it
-// is sealed anew.
+// is sealed again.
 
 import type { ProjectRef } from "../../core/config/types.ts";
 import type { Publisher } from "../publish/publisher.ts";
@@ -18,7 +18,7 @@ export interface SealedConfigDeps {
 
 export function createSealedConfig(deps: SealedConfigDeps): SealedConfig {
   const { publisher, resealProject, sealingKid } = deps;
-  /** The newest revision when nothing was left to be sealed anew. */
+  /** The newest revision when nothing was left to be sealed again. */
   let resealedAt: number | undefined;
 
   return {

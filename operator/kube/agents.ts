@@ -1,5 +1,5 @@
 // The two pools of connections: one for calls, bounded, and one for watches, whose silence is the reflector's business. Both
-// are made anew when the server's CA or the client's certificate changes; what runs on the old ones may end there.
+// are recreated when the server's CA or the client's certificate changes; what runs on the old ones may end there.
 
 import { Agent, type Dispatcher, ProxyAgent } from "undici";
 import type { Credentials } from "./credentials.ts";

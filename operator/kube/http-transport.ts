@@ -138,13 +138,13 @@ function requestOf(
   };
 }
 
-interface Outcome {
+interface CallResult {
   readonly code: string;
   readonly from: number;
   readonly until: number;
 }
 
-function observation(request: ApiRequest, { server }: Credentials, { code, from, until }: Outcome): CallObserved {
+function observation(request: ApiRequest, { server }: Credentials, { code, from, until }: CallResult): CallObserved {
   const { verb, method, type, subresource } = request;
   const resource = subresource === undefined ? type.plural : `${type.plural}/${subresource}`;
   return { verb, method, code, host: server.host, group: type.group, resource, seconds: (until - from) / 1_000 };

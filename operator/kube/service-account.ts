@@ -7,7 +7,7 @@ import type { Credentials } from "./credentials.ts";
 export interface ServiceAccount {
   readonly namespace: string;
   readonly name: string;
-  /** One that is deleted and made anew has another. */
+  /** One that is deleted and recreated has another. */
   readonly uid: string;
 }
 

@@ -20,7 +20,7 @@ export interface DataEntry {
   /** When it ceased to be served and was kept, RFC 3339; absent while it is served, and where an operator of an earlier version kept it. */
   readonly retainedAt?: string;
   /**
-   * Not served, and an object of their namespace names them. They count as kept from the moment that none does: no earlier request means them.
+   * An object of this namespace still claims the name. The time of being kept starts when the last such object goes.
    * An operator of an earlier version leaves it out.
    */
   readonly guarded?: true;
@@ -35,21 +35,21 @@ export interface DataEntry {
   readonly purgeCause?: string;
 }
 
-/** A Project that had this name, and whose sessions are to be purged. */
-export interface EndedProject {
+/** A deleted Project that had this name, and whose sessions are to be purged. */
+export interface DeletedProject {
   readonly uid: string;
   /** The revision from which on no replica serves it; 0 = the one being written. */
   readonly purgeFromRevision: number;
 }
 
 export interface DataRecord {
-  /** The Project's own policy when it was seen last; Retain once its end has been acted on. */
+  /** The Project's own policy when it was seen last; Retain once its deletion has been applied. */
   readonly policy: DeletionPolicy;
   /** UID of the Project that was published last. */
   readonly projectUid: string;
   readonly entries: readonly DataEntry[];
   /** Absent = none. An operator of an earlier version leaves it out: then the sessions expire. */
-  readonly ended?: readonly EndedProject[];
+  readonly ended?: readonly DeletedProject[];
   /**
    * Requests of the Project's annotation that were of the future when they were seen (finalize/deletion-requests.ts), as long as they stand there.
    * Absent = none. An operator of an earlier version leaves it out.
@@ -68,7 +68,7 @@ export function awaitsPurge({ entries, ended = [] }: DataRecord): boolean {
 }
 
 /** Whether some entry depended on an object at the last reconcile: that object may have been deleted while no operator ran. */
-export function hasGuarded({ entries }: DataRecord): boolean {
+export function mayDependOnObject({ entries }: DataRecord): boolean {
   return entries.some(
     ({ purgeFromRevision, retained, guarded }) =>
       purgeFromRevision === undefined && (retained !== true || guarded === true),
@@ -76,7 +76,7 @@ export function hasGuarded({ entries }: DataRecord): boolean {
 }
 
 /** Whether its data are kept without being served: of an object that has gone, or of a Project that is not there. */
-export function isKept(entry: DataEntry, { hasProject }: { readonly hasProject: boolean }): boolean {
+export function isDataKept(entry: DataEntry, { hasProject }: { readonly hasProject: boolean }): boolean {
   if (entry.purgeFromRevision !== undefined) return false;
   return entry.retained === true || entry.retainedAt !== undefined || !hasProject;
 }

@@ -37,7 +37,7 @@ export function parseInstallation(text: string): Installation | undefined {
 
 /**
  * Whether both serve the same Projects, as far as can be seen from here. One of another class never does, whatever it made for an earlier
- * Project of the name. One whose ring was in the place where ours is now is gone: its ring was lost, or this one was installed anew.
+ * Project of the name. One whose ring was in the place where ours is now is gone: its ring was lost, or this one was installed again.
  * In another namespace it is another one, also where its ring is a copy of ours: each has a Lease of its own, and both may run.
  */
 export function areRivals(one: RingLocation, other: RingLocation): boolean {

@@ -57,7 +57,7 @@ export type Result<T> =
  * What a rule makes of one object. `instead` is what to serve of a refused object, where that is something newer than its
  * last good version.
  */
-export type Outcome<T> = Result<T> | { readonly ok: false; readonly refusal: Refusal; readonly instead: T };
+export type Evaluation<T> = Result<T> | { readonly ok: false; readonly refusal: Refusal; readonly instead: T };
 
 export function refuse(
   reason: Reason,

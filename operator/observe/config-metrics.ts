@@ -14,9 +14,9 @@ export interface ConfigGauges {
   readonly publishHealth: () =>
     | {
         /** Projects whose configuration couldn't be written when it was tried last. */
-        unpublishedProjects(): number;
+        projectsWithFailedWrites(): number;
         /** Whether the fleet's key ring is there, and fits what was published with it. */
-        isRingUsable(): boolean;
+        isKeyRingUsable(): boolean;
       }
     | undefined;
   /** Stored data that no project serves. */
@@ -160,14 +160,14 @@ function readPublishing(read: Instruments["read"], gauges: ConfigGauges): void {
       name: "jsonplane_projects_unpublished",
       help: "Projects whose configuration couldn't be written to Redis when it was tried last",
     },
-    () => [{ value: gauges.publishHealth()?.unpublishedProjects() ?? 0 }],
+    () => [{ value: gauges.publishHealth()?.projectsWithFailedWrites() ?? 0 }],
   );
   read(
     {
       name: "jsonplane_operator_keyring_usable",
       help: "0 while the Secret of the fleet's key ring is missing, damaged, or not the one that was published with",
     },
-    () => [{ value: gauges.publishHealth()?.isRingUsable() === false ? 0 : 1 }],
+    () => [{ value: gauges.publishHealth()?.isKeyRingUsable() === false ? 0 : 1 }],
   );
 }
 

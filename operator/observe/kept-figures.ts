@@ -1,6 +1,6 @@
 // Sums up what is kept of stored data without being served, for metrics that have no series of a single Project.
 
-import { type DataRecord, isKept } from "../model/data-record.ts";
+import { type DataRecord, isDataKept } from "../model/data-record.ts";
 
 export interface KeptFigures {
   /** Projects of which something is kept, whether they are there or not. */
@@ -20,7 +20,7 @@ export function keptFigures(
 ): KeptFigures {
   const figures = { ...nothingKept };
   for (const [key, { entries }] of records) {
-    const kept = entries.filter((entry) => isKept(entry, { hasProject: hasProject(key) }));
+    const kept = entries.filter((entry) => isDataKept(entry, { hasProject: hasProject(key) }));
     const sizes = kept.flatMap(({ size }) => (size === undefined ? [] : [size.bytes]));
     figures.projects += kept.length > 0 ? 1 : 0;
     figures.measured += sizes.length;

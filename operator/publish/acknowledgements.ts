@@ -33,9 +33,9 @@ export interface Acknowledgements {
   /** What is being built, by project. */
   building(): ReadonlyMap<string, ReadonlyMap<string, readonly string[]>>;
   /** How much of its quotas the project uses; undefined when no live replica says so. */
-  usesOf(ref: ProjectRef): QuotaUses | undefined;
+  quotaUsageOf(ref: ProjectRef): QuotaUses | undefined;
   /** Likewise, by project. */
-  uses(): ReadonlyMap<string, QuotaUses>;
+  quotaUsages(): ReadonlyMap<string, QuotaUses>;
   /** Resolves when the revision is programmed, or with what holds after `withinMs`. Looks every 25 ms meanwhile. */
   awaitRollout(revision: number, withinMs: number, signal?: AbortSignal): Promise<RolloutState>;
   /** Names of the projects of which some live replica can't use a field. */
@@ -118,7 +118,7 @@ export function createAcknowledgements(deps: AcknowledgementsDeps): Acknowledgem
   let usesAt = Number.NEGATIVE_INFINITY;
   const latest = new LatestReplicas(monotonic);
   let seen = "";
-  let usesText = "";
+  let quotaUsageText = "";
   let stopped = false;
   let stopTimer: (() => void) | undefined;
   /** One look at a time, for all callers. */
@@ -131,7 +131,7 @@ export function createAcknowledgements(deps: AcknowledgementsDeps): Acknowledgem
     await readUses(quotas, found, (observation) => {
       if (!stopped) observe(observation);
     });
-    usesText = JSON.stringify([...quotas.uses()]);
+    quotaUsageText = JSON.stringify([...quotas.quotaUsages()]);
     return found;
   };
 
@@ -144,7 +144,7 @@ export function createAcknowledgements(deps: AcknowledgementsDeps): Acknowledgem
             if (unreadable.length > 0) observe({ kind: "unreadable", replica, fields: unreadable });
           }
           observe({ kind: "looked" });
-          const now = JSON.stringify(found) + usesText;
+          const now = JSON.stringify(found) + quotaUsageText;
           const isNews = latest.hasTurned() || now !== seen;
           seen = now;
           if (isNews && !stopped) onChange?.();
@@ -182,8 +182,8 @@ export function createAcknowledgements(deps: AcknowledgementsDeps): Acknowledgem
     liveness: () => latest.liveness(),
     availabilityOf: (ref, revision) => availabilityOf(latest.live(), keyOfProject(ref), revision),
     building,
-    uses: quotas.uses,
-    usesOf: (ref) => quotas.uses().get(keyOfProject(ref)),
+    quotaUsages: quotas.quotaUsages,
+    quotaUsageOf: (ref) => quotas.quotaUsages().get(keyOfProject(ref)),
     buildingOf: (ref) => building().get(keyOfProject(ref)) ?? new Map(),
     refusalsOf(ref) {
       const project = keyOfProject(ref);

@@ -1,5 +1,5 @@
 // The right to write configuration, kept up: opens Redis when it is there, begins a publisher of its own, looks now and then
-// whether it is still the writer, and begins anew when Redis was emptied or another one wrote. Rejects with StoreUnavailable
+// whether it is still the writer, and begins again when Redis was emptied or another one wrote. Rejects with StoreUnavailable
 // while Redis is away.
 
 import { StoreUnavailable } from "../../core/errors/store-errors.ts";
@@ -97,7 +97,7 @@ export function createConfigWriter(deps: ConfigWriterDeps): ConfigWriter {
   };
   const ensureSession = async (isDue: boolean): Promise<OpenConfig> => {
     if (closed) throw new StoreUnavailable("Configuration is not written any more");
-    if (beginning === undefined && current?.publisher.writes()) return current;
+    if (beginning === undefined && current?.publisher.isWriter()) return current;
     beginning ??= begin(isDue).finally(() => {
       beginning = undefined;
     });

@@ -1,6 +1,6 @@
 // What Redis holds of one project, as its only writer remembers it: each field's content hash and sealing key, the parts, opened, and the
 // revision; and what has to be written so that it holds other parts. A field that can't be read or opened is left out of the parts and written
-// anew.
+// again.
 
 import {
   configKeys,
@@ -78,7 +78,7 @@ export async function readProject(
 export function kidOf(sealed: string): string {
   const [header = ""] = sealed.split(".", 1);
   const parsed = parseOrUndefined(Buffer.from(header, "base64url").toString()) as { kid?: unknown } | null | undefined;
-  // A field without a key id is sealed anew.
+  // A field without a key id is sealed again.
   return typeof parsed?.kid === "string" ? parsed.kid : "";
 }
 

@@ -159,7 +159,7 @@ export function withLastCredentials(back: ProjectParts, last: ProjectParts | und
 
 /**
  * The same where something newer was sent, perhaps, and may have revoked what was published last: of the credentials that Redis gave back those
- * that are still as they were published last. What differs from that was revoked, and nothing takes its place before it is compiled anew.
+ * that are still as they were published last. What differs from that was revoked, and nothing takes its place before it is compiled again.
  */
 export function withUnrevokedCredentials(back: ProjectParts, last: ProjectParts | undefined): ProjectParts {
   const may = withLastCredentials(back, last);

@@ -20,14 +20,14 @@ export type RecordText = string;
 export const unchangedRecord: RecordText = "=";
 export const noRecord: RecordText = "";
 
-export interface Beginning {
+export interface BeginRequest {
   readonly owner: string;
   /** The epoch that stood there before the caller made sure that it may take another; empty = none. */
   readonly seen: string;
   /** Names the writer from now on. */
   readonly epoch: string;
-  /** Names this filling of Redis, unless it has a name: replicas see by it that Redis was emptied. */
-  readonly instance: string;
+  /** Names the data set in Redis, unless it has a name: replicas see by it that Redis was emptied. Stored as `instance`. */
+  readonly datasetId: string;
   readonly format: number;
   readonly takeOver: boolean;
   /** By which replicas know whether their key ring is this one (core/config/ring-mark.ts). */
@@ -82,7 +82,7 @@ export type PublishReply =
   | { readonly outcome: "overtaken"; readonly revision: string };
 
 export interface PublishScripts {
-  begin(beginning: Beginning): Promise<BeginReply>;
+  begin(request: BeginRequest): Promise<BeginReply>;
   publish(publication: Publication): Promise<PublishReply>;
   withdraw(step: PublishStep & { readonly record: RecordText }): Promise<PublishReply>;
   recordData(epoch: string, ref: ProjectRef, record: RecordText): Promise<PublishReply>;
@@ -104,9 +104,9 @@ export function createPublishScripts(redisClient: RedisClient): PublishScripts {
   const complete = load("complete-2");
   const acceptLoss = load("accept-loss-1");
   return {
-    async begin({ owner, seen, epoch, instance, format, takeOver, ringMark, store }) {
+    async begin({ owner, seen, epoch, datasetId, format, takeOver, ringMark, store }) {
       const about = [store.policy, store.id ?? "", store.newId, store.loss];
-      const args = [owner, seen, epoch, instance, format, takeOver ? "1" : "", ringMark, ...about];
+      const args = [owner, seen, epoch, datasetId, format, takeOver ? "1" : "", ringMark, ...about];
       const [code, revision, ...found] = listOf(await redisClient.run(begin, [configKeys.meta], args));
       if (numberOf(code) === 0)
         return { outcome: "begun", revision: textOf(revision), store: foundStore(textsOf(found)) };

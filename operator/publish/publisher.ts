@@ -1,6 +1,6 @@
 // Writes compiled projects to Redis, field by field and only what changed, sealed, with one revision per step; beside them what
 // is known of stored data. Refuses with NotTheWriter once another publisher took over, and with RedisRefused a Redis of another
-// installation; the store's errors pass through. After OutcomeUnknown it has to begin anew, which finds out what holds.
+// installation; the store's errors pass through. After OutcomeUnknown it has to begin again, which finds out what holds.
 
 import { randomUUID } from "node:crypto";
 import type { Clock } from "../../core/clock.ts";
@@ -19,7 +19,7 @@ import { readDataRecords } from "./data-records.ts";
 import { type PublishedEntry, PublishHistory } from "./publish-history.ts";
 import { createPublishScripts, type FoundStore, type PublishReply, type PublishScripts } from "./publish-scripts.ts";
 import {
-  ForeignInstance,
+  ForeignInstallation,
   NotTheWriter,
   newEpoch,
   type RedisOwner,
@@ -51,7 +51,7 @@ export interface Publisher {
    */
   begin(options?: BeginOptions): Promise<RedisRefused | undefined>;
   /** Whether this publisher is the writer, for all that it knows. */
-  writes(): boolean;
+  isWriter(): boolean;
   /** One look at Redis, whether this publisher still is the writer and all that it wrote is there. */
   verify(): Promise<"writer" | "lost">;
   /** What is published of a project; from memory while this publisher is the writer. */
@@ -87,7 +87,7 @@ export interface Publisher {
   newest(): number;
   /** From now on this ring seals. What is sealed with another key of it stays readable. */
   setKeyring(keyring: Keyring): void;
-  /** Seals anew what another key than the ring's first has sealed; answers with how many fields. */
+  /** Seals again what another key than the ring's first has sealed; answers with how many fields. */
   reseal(ref: ProjectRef): Promise<number>;
   /** Key ids that the fields of the project are sealed with. */
   sealedWith(ref: ProjectRef): Promise<ReadonlySet<string>>;
@@ -144,14 +144,14 @@ class RedisPublisher implements Publisher {
       owner,
       seen: found.epoch,
       epoch,
-      instance: randomUUID(),
+      datasetId: randomUUID(),
       format: configFormat,
       takeOver: refusal !== undefined,
       ringMark: ringMarkOf(this.#keyring),
       store: expected,
     });
     if (begun.outcome === "overtaken") throw new NotTheWriter("Another publisher has begun at the same time");
-    if (begun.outcome === "foreign") throw new ForeignInstance(ringLocationIn(found.epoch));
+    if (begun.outcome === "foreign") throw new ForeignInstallation(ringLocationIn(found.epoch));
     await this.#keepStore(begun.store, expected.id);
     if (refusal !== undefined) this.#takenOver = found.epoch;
     this.#hasBegun = true;
@@ -182,7 +182,7 @@ class RedisPublisher implements Publisher {
     this.#store = { id, isOther: true };
   }
 
-  writes(): boolean {
+  isWriter(): boolean {
     return this.#session !== undefined;
   }
 

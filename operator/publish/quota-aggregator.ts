@@ -27,7 +27,7 @@ export interface QuotaAggregator {
   /** Takes down what the replicas say now; answers with what of it can't be read. Rejects where Redis can't be asked. */
   read(replicas: readonly string[]): Promise<readonly UnreadableUsage[]>;
   /** By `<namespace>/<name>`: changes at most once in `restMs` while the limits stay the same. */
-  uses(): ReadonlyMap<string, QuotaUses>;
+  quotaUsages(): ReadonlyMap<string, QuotaUses>;
 }
 
 interface Entry {
@@ -60,7 +60,7 @@ export function createQuotaAggregator(redisClient: RedisClient, now: () => numbe
         .filter(({ projects, error }) => projects.length > 0 || error !== undefined)
         .map(({ uses: _, ...unreadable }) => unreadable);
     },
-    uses: () => uses,
+    quotaUsages: () => uses,
   };
 }
 

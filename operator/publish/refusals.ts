@@ -2,7 +2,7 @@
 // the Lease takes the epoch at once. The Redis of another one, or of one with a copy of the key ring in another location, is taken only where a person
 // allows it.
 
-/** Another publisher has begun, or the configuration was emptied or lost writes: begin anew and publish everything. */
+/** Another publisher has begun, or the configuration was emptied or lost writes: begin again and publish everything. */
 export class NotTheWriter extends Error {
   override readonly name = "NotTheWriter";
 }
@@ -19,8 +19,8 @@ export abstract class RedisRefused extends Error {
 }
 
 /** The Redis belongs to another installation, or to one whose key ring was lost. */
-export class ForeignInstance extends RedisRefused {
-  override readonly name = "ForeignInstance";
+export class ForeignInstallation extends RedisRefused {
+  override readonly name = "ForeignInstallation";
 
   constructor(writer = "") {
     super(
@@ -65,7 +65,7 @@ export interface RedisState {
   readonly epoch: string;
 }
 
-/** Never one that was there before, whatever becomes of Redis: a count would begin anew. `name` = one publisher of one process. */
+/** Never one that was there before, whatever becomes of Redis: a count would begin again. `name` = one publisher of one process. */
 export function newEpoch(location: string, name: string, id: string): string {
   return `${location}#${name}#${id}`;
 }
@@ -79,7 +79,7 @@ export function ringLocationIn(epoch: string): string {
 /** Why the Redis is to be left to another installation; undefined = it is `me`'s, or no installation's. */
 export function refusalOf({ owner, epoch }: RedisState, me: RedisOwner): RedisRefused | undefined {
   const location = ringLocationIn(epoch);
-  if (owner !== undefined && owner !== me.owner) return new ForeignInstance(location);
+  if (owner !== undefined && owner !== me.owner) return new ForeignInstallation(location);
   if (location === "" || location === me.ringLocation || location === me.formerRingLocation) return undefined;
   return new KeyRingCopied(location);
 }

@@ -40,7 +40,7 @@ export interface WriterSessionDeps {
   readonly keyring: () => Keyring;
   readonly clock: Clock;
   readonly epoch: string;
-  /** That meta says, as it began. */
+  /** Value of `revision` in the meta hash when the session began. */
   readonly revision: string;
   /** As they stood in Redis when it began. */
   readonly records: Map<string, DataRecord>;
@@ -139,7 +139,7 @@ export class WriterSession {
    * Publishes what was published last where Redis holds nothing of it any more, and nothing newer was ever sent; where Redis went back
    * behind it, the credentials of it: what was revoked since lets nobody in. Where something newer may have been sent, which may have revoked
    * more, no credential comes back that Redis doesn't have. Resources and root keys stay as they came back, with the data that came back
-   * with them, until they are compiled anew.
+   * with them, until they are compiled again.
    */
   async restore(ref: ProjectRef): Promise<void> {
     const key = keyOfProject(ref);
@@ -251,7 +251,7 @@ export class WriterSession {
   ): Promise<number> {
     const send = async (): Promise<number> => {
       const lastRevision = this.#lastRevision;
-      // Milliseconds, so that revisions go on growing when Redis was emptied and the count began anew.
+      // Milliseconds, so that revisions go on growing when Redis was emptied and the count began again.
       const revision = Math.max(this.#sentRevision + 1, this.#clock.now());
       this.#sentRevision = revision;
       const record = this.#recordText(ref, recordAt(revision));

@@ -34,5 +34,5 @@ export function compileStep(pass: Pass, evaluation: DataEvaluation, resolved: Re
     sizes: deps.keptSizes.of(objects.ref),
     now,
   });
-  return { parts: parts && withUnserved(parts, data.record), verdicts, data, requests, weighedAt: now };
+  return { parts: parts && withUnserved(parts, data.record), verdicts, data, requests, evaluatedAt: now };
 }

@@ -20,7 +20,7 @@ export async function publishStep(pass: Pass, compiled: CompiledProject): Promis
   // Without its namespace a Project is being deleted.
   const served = pass.namespaceUid === undefined ? undefined : compiled.parts;
   const result = await write(pass, compiled, served);
-  deps.deletions.markRecorded(compiled.requests, compiled.weighedAt);
+  deps.deletions.markRecorded(compiled.requests, compiled.evaluatedAt);
   deps.onPublished(objects.ref, served);
   return result;
 }

@@ -37,7 +37,8 @@ export async function reconcile(seen: Seen, deps: ReconcileDeps, signal: AbortSi
   recordDataEvents(pass, outcome);
   const rewriteAfterMs = await deps.statuses.write(outcome);
   // Tried again, after all else is done.
-  for (const refusal of progress.finalizerRefusals) throw refusal;
+  const [refusal] = progress.finalizerRefusals;
+  if (refusal !== undefined) throw refusal;
   return requeue(outcome, rewriteAfterMs, deps.clock.now());
 }
 
@@ -60,7 +61,7 @@ async function onlyRevoke(started: StartedPass): Promise<Reconciled> {
   return { requeueAfterMs: unconfirmedRequeueMs, unconfirmed: true };
 }
 
-/** A namespace that goes may take the right to ask for it along: what is left to withdraw needs no answer. */
+/** A namespace that is being deleted may take the right to ask for it along: what is left to withdraw needs no answer. */
 async function namespaceUidOf({ objects, published, deps }: StartedPass): Promise<string | undefined> {
   try {
     return await deps.namespaces.of(objects, published);
@@ -135,7 +136,7 @@ function outcomeOf({ objects, config: { acknowledgements, publisher }, deps }: P
   const reports = {
     refusals: acknowledgements.refusalsOf(ref),
     building: acknowledgements.buildingOf(ref),
-    uses: acknowledgements.usesOf(ref),
+    quotaUsage: acknowledgements.quotaUsageOf(ref),
   };
   return { objects, ...steps, reports, dataLoss: publisher.dataLoss(), baseUrl: deps.baseUrlOf(ref) };
 }

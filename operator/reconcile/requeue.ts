@@ -23,7 +23,7 @@ export interface UnacknowledgedRevision {
 
 const purgeRequeueMs = 500;
 const refusedRequeueMs = 30_000;
-const ringRequeueMs = 500;
+const signingRingRequeueMs = 500;
 /** Whether the other installation is still there. */
 const rivalRequeueMs = 60_000;
 
@@ -40,8 +40,8 @@ export function requeue(outcome: ProjectOutcome, rewriteAfterMs: number, now: nu
   if (progress.finalizerRetryMs > 0) moments.push(progress.finalizerRetryMs);
   if (!resolved.isComplete) moments.push(refusedRequeueMs);
   if (resolved.rival !== undefined || progress.blockedBy.size > 0) moments.push(rivalRequeueMs);
-  // The ring's next step can be taken, or waits for replicas that nothing else waits for.
-  if (resolved.ringWaits) moments.push(ringRequeueMs);
+  // The signing ring's next step can be taken, or waits for replicas that nothing else waits for.
+  if (resolved.signingRingWaits) moments.push(signingRingRequeueMs);
   if (progress.waitingFor === "purge" || progress.purgesSessions) moments.push(purgeRequeueMs);
   const { state, availability } = rollout;
   return {

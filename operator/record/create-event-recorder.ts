@@ -151,7 +151,7 @@ async function send(options: RecorderOptions, series: Series, signal: AbortSigna
       await api.apply(eventType, countedEvent({ namespace, ...event, count, now }), { signal });
       return;
     } catch (error) {
-      // Events live for an hour: this one is gone, and is written anew.
+      // Events live for an hour: this one is gone, and is written again.
       if (!isNotFound(error) && !isConflict(error)) throw error;
     }
   }
@@ -170,7 +170,7 @@ function pauseAfter(error: unknown, attempt: number): number | undefined {
 
 /** As Kubernetes' own components hold it: a burst of twenty-five of one object, then one in five minutes. */
 const perObject = { burst: 25, refillMs: 300_000 };
-/** A forgotten one begins anew. */
+/** A forgotten one begins again. */
 const objectsRemembered = 4_096;
 
 interface EventLimits {

@@ -20,7 +20,7 @@ export function asPublished(objects: ProjectObjects, published: ProjectParts | u
     events: [],
     statuses: new Map(),
     ringReplaced: false,
-    ringWaits: false,
+    signingRingWaits: false,
   };
 }
 

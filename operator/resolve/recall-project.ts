@@ -36,7 +36,7 @@ export function recallProject({ project, users, keys }: ProjectObjects, findSecr
     const value: LiveKeys | undefined = record && [{ sha256: record.current }, ...former];
     recalledKeys.set(owner.metadata.name, value === undefined ? forgotten() : { ok: true, value });
   }
-  return { signing: { ok: true, value: found.ring }, credentials: { users: recalledUsers, keys: recalledKeys } };
+  return { signing: { ok: true, value: found.signingRing }, credentials: { users: recalledUsers, keys: recalledKeys } };
 }
 
 /**

@@ -1,5 +1,5 @@
 // Turns an ApiKey and its Secrets into the hashes to publish. A key is minted once, when there has never been one, and when
-// rotation.id changes; it is never minted anew because its Secret went away. Refuses foreign Secrets and lost keys.
+// rotation.id changes; it is never minted again because its Secret went away. Refuses foreign Secrets and lost keys.
 
 import { durationSeconds } from "../../core/config/duration.ts";
 import type { KeyConfig } from "../../core/config/types.ts";
@@ -115,8 +115,8 @@ function mint(context: KeyContext, known: KeyRecord | undefined): ResolvedKey {
   const id = key.spec.rotation?.id;
   const after = known === undefined ? {} : { after: keyIdOf(known.current) };
   const mark = markOf({ ...(id !== undefined && { id }), ...after }, apiKey, sealing);
-  const occasion = JSON.stringify([id, after]);
-  const shown = writeOf(key, secret, { name: keySecretName(key), entries: keyEntries(apiKey, tools), mark, occasion });
+  const causeId = JSON.stringify([id, after]);
+  const shown = writeOf(key, secret, { name: keySecretName(key), entries: keyEntries(apiKey, tools), mark, causeId });
   const first = credentialEvent(key, "CredentialMinted", `Created an API key in Secret "${keySecretName(key)}"`);
   return {
     record,
@@ -148,9 +148,9 @@ function keyEntries(apiKey: string, { baseUrl }: ResolveTools): Readonly<Record<
 }
 
 function hashWrite({ key, hashSecret, sealing }: KeyContext, record: KeyRecord): SecretWrite {
-  const occasion = JSON.stringify([record.current, record.rotationId]);
+  const causeId = JSON.stringify([record.current, record.rotationId]);
   const entries = sealRecord({ ...record }, sealing);
-  return writeOf(key, hashSecret, { name: keyHashSecretName(key), entries, occasion });
+  return writeOf(key, hashSecret, { name: keyHashSecretName(key), entries, causeId });
 }
 
 function shownKey(secret: Secret | undefined, sealing: Sealing): ShownKey | undefined {

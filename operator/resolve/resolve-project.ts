@@ -27,7 +27,7 @@ export interface ProjectResolution {
   /** True when the ring was lost: all sessions of the project end. */
   readonly ringReplaced: boolean;
   /** A new signing key waits: resolve again once every live replica has acknowledged what this leads to. */
-  readonly ringWaits: boolean;
+  readonly signingRingWaits: boolean;
   /** Unix milliseconds: the earliest moment at which resolving again gives something else although nothing was edited. */
   readonly nextAt?: number;
 }
@@ -52,17 +52,17 @@ export async function resolveProject(
   const sameProject = published?.project.uid === project.metadata.uid;
   const signing = resolveSigning(project, sameProject ? published?.signing : undefined, tools);
   if (!signing.keys.ok) return { ...nothing(objects.ref.name), signing: signing.keys };
-  const { ring, projectKey } = signing.keys.value;
+  const { signingRing, projectKey } = signing.keys.value;
   const children = await resolveChildren(objects, published, { ...tools, projectKey: createSecretKey(projectKey) });
   const nextAt = earliest([signing.nextAt, ...children.moments], tools.now);
   return {
-    signing: { ok: true, value: ring },
+    signing: { ok: true, value: signingRing },
     credentials: children.credentials,
     statuses: children.statuses,
     writes: [...signing.writes, ...children.writes],
     events: [...signing.events, ...children.events],
     ringReplaced: signing.replaced,
-    ringWaits: signing.waits,
+    signingRingWaits: signing.waits,
     ...(nextAt !== undefined && { nextAt }),
   };
 }
@@ -165,6 +165,6 @@ function nothing(projectName: string): ProjectResolution {
     events: [],
     statuses: new Map(),
     ringReplaced: false,
-    ringWaits: false,
+    signingRingWaits: false,
   };
 }

@@ -27,7 +27,7 @@ import { entryText, type SecretWrite, writeOf } from "./secret-write.ts";
 export const rotateSigningKeyAnnotation = "jsonplane.io/rotate-signing-key";
 
 export interface ProjectKeys {
-  readonly ring: SigningRing;
+  readonly signingRing: SigningRing;
   /** 32 bytes. */
   readonly projectKey: Uint8Array;
 }
@@ -67,7 +67,7 @@ export function resolveSigning(
   const before = found.rotating ?? newRing(tools.random, { wanted, tokenSeconds });
   const { ringAcknowledged: acknowledged, now, random } = tools;
   const after = advanceRing(before, { wanted, acknowledged, published, tokenSeconds, now, random });
-  const keys: ProjectKeys = { ring: after.ring, projectKey: found.projectKey ?? random(32) };
+  const keys: ProjectKeys = { signingRing: after.signingRing, projectKey: found.projectKey ?? random(32) };
   const change = changeOf(found, before, after);
   if (change === "keys" && secret?.immutable === true) {
     return refused(`Secret "${name}" is immutable and has to change; delete it: the keys come from what is published`);
@@ -97,9 +97,9 @@ function isReplaced(project: Project, { source }: FoundKeys, secret: Secret | un
   return source === "nowhere" && (secret !== undefined || project.status?.liveGeneration !== undefined);
 }
 
-/** What is made anew then is another key each time. */
-function lossOf({ rotating, projectKey }: FoundKeys): { readonly occasion?: string } {
-  return rotating === undefined || projectKey === undefined ? { occasion: "keys were lost" } : {};
+/** What is made then is another key each time. */
+function lossOf({ rotating, projectKey }: FoundKeys): { readonly causeId?: string } {
+  return rotating === undefined || projectKey === undefined ? { causeId: "keys were lost" } : {};
 }
 
 function isRestored({ source, projectKey }: FoundKeys): boolean {
@@ -110,9 +110,9 @@ function isRestored({ source, projectKey }: FoundKeys): boolean {
 export function readProjectKeys(project: Project, findSecret: FindSecret): ProjectKeys | undefined {
   const secret = findSecret(signingSecretName(project));
   if (secret === undefined || !isOwn(secret, project)) return undefined;
-  const ring = readRing(entryText(secret, "ring"));
+  const signingRing = readRing(entryText(secret, "ring"));
   const projectKey = readKey(entryText(secret, "projectKey"));
-  return ring === undefined || projectKey === undefined ? undefined : { ring, projectKey };
+  return signingRing === undefined || projectKey === undefined ? undefined : { signingRing, projectKey };
 }
 
 interface FoundKeys {
@@ -122,11 +122,11 @@ interface FoundKeys {
 }
 
 function findKeys(secret: Secret | undefined, published: SigningRing | undefined): FoundKeys {
-  const ring = readRing(entryText(secret, "ring"));
+  const signingRing = readRing(entryText(secret, "ring"));
   const state = readRingState(entryText(secret, "rotation")) ?? { retiring: [] };
   const projectKey = readKey(entryText(secret, "projectKey"));
-  if (ring !== undefined) return { rotating: { ring, state }, projectKey, source: "secret" };
-  if (published !== undefined) return { rotating: { ring: published, state }, projectKey, source: "published" };
+  if (signingRing !== undefined) return { rotating: { signingRing, state }, projectKey, source: "secret" };
+  if (published !== undefined) return { rotating: { signingRing: published, state }, projectKey, source: "published" };
   return { rotating: undefined, projectKey, source: "nowhere" };
 }
 
@@ -136,18 +136,19 @@ function newRing(
   { wanted, tokenSeconds }: { readonly wanted: string | undefined; readonly tokenSeconds: number },
 ): RotatingRing {
   const state: RingState = { ...(wanted !== undefined && { handled: wanted }), retiring: [], tokenSeconds };
-  return { ring: { keys: [mintSigningKey(random)] }, state };
+  return { signingRing: { keys: [mintSigningKey(random)] }, state };
 }
 
 /** Notes about keys can wait where the Secret is immutable; keys can't. */
 function changeOf(found: FoundKeys, before: RotatingRing, after: RotatingRing): "keys" | "state" | "nothing" {
-  if (found.source !== "secret" || found.projectKey === undefined || after.ring !== before.ring) return "keys";
+  if (found.source !== "secret" || found.projectKey === undefined || after.signingRing !== before.signingRing)
+    return "keys";
   return after.state === before.state ? "nothing" : "state";
 }
 
-function entriesOf({ ring, projectKey }: ProjectKeys, state: RingState): Readonly<Record<string, string>> {
+function entriesOf({ signingRing, projectKey }: ProjectKeys, state: RingState): Readonly<Record<string, string>> {
   return {
-    ring: JSON.stringify(ring),
+    ring: JSON.stringify(signingRing),
     projectKey: Buffer.from(projectKey).toString("base64url"),
     rotation: JSON.stringify(state),
   };
@@ -188,8 +189,8 @@ function readKey(text: string | undefined): Uint8Array | undefined {
 function readRing(text: string | undefined): SigningRing | undefined {
   if (text === undefined) return undefined;
   // After an edit of the Secret that leaves no ring, the ring counts as lost.
-  const ring = parseOrUndefined(text);
-  return isRing(ring) ? ring : undefined;
+  const signingRing = parseOrUndefined(text);
+  return isRing(signingRing) ? signingRing : undefined;
 }
 
 function isRing(value: unknown): value is SigningRing {

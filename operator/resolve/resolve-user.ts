@@ -195,7 +195,7 @@ async function mint(context: UserContext, secret: Secret | undefined, replaced?:
   const id = user.spec.rotation?.id;
   const after = replaced === undefined ? {} : { after: replaced };
   const mark = markOf({ ...(id !== undefined && { id }), ...after }, password, sealing);
-  const write = passwordWrite(user, secret, { password, mark, occasion: JSON.stringify([id, after]) });
+  const write = passwordWrite(user, secret, { password, mark, causeId: JSON.stringify([id, after]) });
   const event = replaced === undefined ? "CredentialMinted" : "CredentialRotated";
   return withWrites(await adoptPassword(context, { password, secretName: write.name, event }), [write]);
 }
@@ -269,7 +269,7 @@ function repair({ user }: UserContext, secret: Secret | undefined, password: str
 interface PasswordContent {
   readonly password: string;
   readonly mark?: Readonly<Record<string, string>>;
-  readonly occasion?: string;
+  readonly causeId?: string;
 }
 
 function passwordWrite(
@@ -283,9 +283,9 @@ function passwordWrite(
 }
 
 function hashWrite({ user, hashSecret, sealing }: UserContext, record: UserRecord): SecretWrite {
-  const occasion = JSON.stringify([macOf(record), record.rotationId]);
+  const causeId = JSON.stringify([macOf(record), record.rotationId]);
   const entries = sealRecord({ ...record }, sealing);
-  return writeOf(user, hashSecret, { name: userHashSecretName(user), entries, occasion });
+  return writeOf(user, hashSecret, { name: userHashSecretName(user), entries, causeId });
 }
 
 function repairedPassword(user: ProjectUser): CredentialEvent {

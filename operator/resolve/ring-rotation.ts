@@ -28,7 +28,7 @@ export interface RingState {
 }
 
 export interface RotatingRing {
-  readonly ring: SigningRing;
+  readonly signingRing: SigningRing;
   readonly state: RingState;
 }
 
@@ -53,17 +53,17 @@ const maxKeys = 8;
 
 /** What the ring has to be now, and which steps were taken; the same objects when nothing is to be done. */
 export function advanceRing(
-  { ring, state }: RotatingRing,
+  { signingRing, state }: RotatingRing,
   context: RotationContext,
 ): RotatingRing & { readonly steps: readonly RingStep[] } {
-  const known = withTokenLife(accountedFor(ring, state, context), context);
-  const retired = retire({ ring, state: known }, context);
+  const known = withTokenLife(accountedFor(signingRing, state, context), context);
+  const retired = retire({ signingRing, state: known }, context);
   const { pending } = retired.state;
   const isPublished = pending !== undefined && context.published?.keys.some(({ kid }) => kid === pending);
   if (isPublished && context.acknowledged) return stepped(retired, promote(retired, pending, context), "rotated");
   const { wanted } = context;
   const asked = wanted !== undefined && wanted !== retired.state.handled;
-  if (!asked || pending !== undefined || retired.ring.keys.length >= maxKeys) return retired;
+  if (!asked || pending !== undefined || retired.signingRing.keys.length >= maxKeys) return retired;
   return stepped(retired, add(retired, wanted, context), "added");
 }
 
@@ -78,37 +78,41 @@ function stepped(before: Stepping, after: RotatingRing, step: RingStep): Steppin
   return { ...after, steps: [...before.steps, step] };
 }
 
-function add({ ring, state }: RotatingRing, wanted: string, { random }: RotationContext): RotatingRing {
+function add({ signingRing, state }: RotatingRing, wanted: string, { random }: RotationContext): RotatingRing {
   const key: SigningKey = { ...mintSigningKey(random), signs: false };
-  return { ring: { keys: [...ring.keys, key] }, state: { ...state, handled: wanted, pending: key.kid } };
+  return { signingRing: { keys: [...signingRing.keys, key] }, state: { ...state, handled: wanted, pending: key.kid } };
 }
 
-function promote({ ring, state }: RotatingRing, pending: string, { now, tokenSeconds }: RotationContext): RotatingRing {
-  const keys = ring.keys.map((key) => ({ ...key, signs: key.kid === pending }));
+function promote(
+  { signingRing, state }: RotatingRing,
+  pending: string,
+  { now, tokenSeconds }: RotationContext,
+): RotatingRing {
+  const keys = signingRing.keys.map((key) => ({ ...key, signs: key.kid === pending }));
   const until = Math.max(now + tokenSeconds * 1000 + marginMs, state.longerTokensUntil ?? 0);
-  const ceased = ring.keys.filter(({ signs }) => signs).map(({ kid }) => ({ kid, since: now, until }));
+  const ceased = signingRing.keys.filter(({ signs }) => signs).map(({ kid }) => ({ kid, since: now, until }));
   const { pending: _, ...rest } = state;
   return {
-    ring: { keys: [...keys.filter(({ signs }) => signs), ...keys.filter(({ signs }) => !signs)] },
+    signingRing: { keys: [...keys.filter(({ signs }) => signs), ...keys.filter(({ signs }) => !signs)] },
     state: { ...rest, retiring: [...state.retiring, ...ceased] },
   };
 }
 
-function retire({ ring, state }: RotatingRing, { now, tokenSeconds }: RotationContext): Stepping {
+function retire({ signingRing, state }: RotatingRing, { now, tokenSeconds }: RotationContext): Stepping {
   const gone = new Set(state.retiring.filter((key) => retiresAt(key, tokenSeconds) <= now).map(({ kid }) => kid));
-  if (gone.size === 0) return { ring, state, steps: [] };
+  if (gone.size === 0) return { signingRing, state, steps: [] };
   const stays = ({ kid }: { readonly kid: string }): boolean => !gone.has(kid);
   return {
-    ring: { keys: ring.keys.filter(stays) },
+    signingRing: { keys: signingRing.keys.filter(stays) },
     state: { ...state, retiring: state.retiring.filter(stays) },
     steps: ["retired"],
   };
 }
 
 /** Keys without a record, as after an edit of the Secret, verify until no token of theirs can be left. */
-function accountedFor(ring: SigningRing, state: RingState, { now, tokenSeconds }: RotationContext): RingState {
-  const signer = ring.keys.find(({ signs }) => signs)?.kid;
-  const kids = new Set(ring.keys.map(({ kid }) => kid));
+function accountedFor(signingRing: SigningRing, state: RingState, { now, tokenSeconds }: RotationContext): RingState {
+  const signer = signingRing.keys.find(({ signs }) => signs)?.kid;
+  const kids = new Set(signingRing.keys.map(({ kid }) => kid));
   const retiring = state.retiring.filter(({ kid }) => kids.has(kid) && kid !== signer);
   const pending = state.pending !== undefined && kids.has(state.pending) && state.pending !== signer;
   const known = new Set([signer, pending ? state.pending : undefined, ...retiring.map(({ kid }) => kid)]);

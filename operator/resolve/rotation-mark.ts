@@ -1,6 +1,6 @@
-// Says, beside a key or password in its Secret, for which rotation it was made and after which one, sealed together with the
-// value. The Secret is written before the record: who is interrupted between the two finds out by the mark that the new
-// value is there already, and makes no second one. A mark that was edited, or whose value was, counts as none.
+// The mark beside a key or password in its Secret: for which rotation the value was made, and after which one, sealed together with the
+// value. The Secret is written before the record. After an interruption between the two, the mark shows that the new value exists, and
+// no second one is made. If the mark or the value was edited, the mark counts as none.
 
 import { parseOrUndefined } from "../../core/json/parse-or-undefined.ts";
 import type { Secret } from "../../core/manifests/object.ts";

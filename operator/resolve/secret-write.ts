@@ -16,9 +16,9 @@ export interface SecretWrite {
   readonly annotations: Readonly<Record<string, string>>;
   readonly entries: Readonly<Record<string, string>>;
   /**
-   * What it is written for, in the words of the last time where it is done once more, though with another value; absent = the entries say.
+   * Writes with the same cause count as one repetition for the repair limiter, even if the value is new. Absent: entries are compared.
    */
-  readonly occasion?: string;
+  readonly causeId?: string;
 }
 
 export interface SecretContent {
@@ -27,7 +27,7 @@ export interface SecretContent {
   readonly entries: Readonly<Record<string, string>>;
   /** Unset, the mark of the rotation stays as it is. */
   readonly mark?: Readonly<Record<string, string>>;
-  readonly occasion?: string;
+  readonly causeId?: string;
 }
 
 /** A write of a Secret of `owner`; `found` is the one that is there now. */
@@ -43,7 +43,7 @@ export function writeOf(owner: CustomResource, found: Secret | undefined, conten
     labels: ownLabels(owner),
     annotations: { [namespaceAnnotation]: namespace, ...ownerMarks(owner), ...(content.mark ?? presentMark(found)) },
     entries: content.entries,
-    ...(content.occasion !== undefined && { occasion: content.occasion }),
+    ...(content.causeId !== undefined && { causeId: content.causeId }),
   };
 }
 

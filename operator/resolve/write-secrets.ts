@@ -42,14 +42,15 @@ export async function writeSecrets(
 ): Promise<WrittenSecrets> {
   const { incomplete, refusals, failures } = await writeAll(Map.groupBy(resolved.writes, ownerOf), write);
   for (const event of resolved.events) if (!incomplete.has(subjectOf(event))) report(event);
-  for (const { error } of failures) throw error;
+  const [failed] = failures;
+  if (failed !== undefined) throw failed.error;
   if (refusals.size === 0) return { resolved, refused: [] };
   const refused = [...refusals.values()].map(({ failure }) => failure);
   const project = [...refusals].find(([owner]) => isProject(owner))?.[1];
   return { resolved: project === undefined ? without(resolved, refusals) : withoutAll(resolved, project), refused };
 }
 
-interface Outcome {
+interface WriteResults {
   /** Owners with a write that was not done. */
   readonly incomplete: ReadonlySet<string>;
   readonly refusals: Refusals;
@@ -61,7 +62,7 @@ interface Outcome {
 async function writeAll(
   byOwner: ReadonlyMap<string, readonly SecretWrite[]>,
   write: (write: SecretWrite) => Promise<void>,
-): Promise<Outcome> {
+): Promise<WriteResults> {
   const incomplete = new Set(byOwner.keys());
   const refusals = new Map<string, Refused>();
   const failures: { readonly error: unknown }[] = [];

@@ -38,7 +38,7 @@ export interface OperatorOptions {
 
 export interface RunningOperator {
   readonly adminUrl: string;
-  /** Resolves when this process can't come to lead any more, and is to end: its container starts anew. */
+  /** Resolves when this process can't come to lead any more, and is to end: its container starts again. */
   readonly failed: Promise<void>;
   /** Ends the work under way, gives the Lease back, and closes everything. */
   close(): Promise<void>;

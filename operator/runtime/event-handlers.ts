@@ -40,8 +40,8 @@ export interface EventHandlers extends CacheListener {
     acknowledgements: Acknowledgements | undefined,
   ): void;
   acknowledged(acknowledgements: Acknowledgements): void;
-  /** Seconds since the change that is programmed now arrived; undefined when no change of the object arrived. */
-  programmed(uid: string): number | undefined;
+  /** Seconds since the change that is programmed now arrived, once; undefined when no change of the object arrived since the last call. */
+  takeProgrammedDelay(uid: string): number | undefined;
 }
 
 export interface EventHandlersDeps {
@@ -59,7 +59,7 @@ export function createEventHandlers({ add, hosts, keys, monotonic }: EventHandle
   const changedAt = new Map<string, number>();
   let refused: ReadonlySet<string> = new Set();
   let building: ReadonlyMap<string, string> = new Map();
-  let uses: ReturnType<Acknowledgements["uses"]> = new Map();
+  let quotaUsages: ReturnType<Acknowledgements["quotaUsages"]> = new Map();
   let lastLiveness: Liveness = "unknown";
   let isOwnWrite = false;
 
@@ -121,12 +121,12 @@ export function createEventHandlers({ add, hosts, keys, monotonic }: EventHandle
       for (const key of now.symmetricDifference(refused)) add(key);
       refused = now;
       const builds = buildsIn(acknowledgements);
-      const used = acknowledgements.uses();
-      for (const key of [...changedKeys(building, builds), ...changedKeys(uses, used)]) add(key, "bulk");
+      const used = acknowledgements.quotaUsages();
+      for (const key of [...changedKeys(building, builds), ...changedKeys(quotaUsages, used)]) add(key, "bulk");
       building = builds;
-      uses = used;
+      quotaUsages = used;
     },
-    programmed(uid) {
+    takeProgrammedDelay(uid) {
       const since = changedAt.get(uid);
       changedAt.delete(uid);
       return since === undefined ? undefined : (monotonic() - since) / 1000;

@@ -50,7 +50,7 @@ export class LeaderSession {
   readonly #sweep: SecretSweep;
   readonly #writer: ConfigWriter;
   readonly #keptData: KeptDataMaintenance;
-  readonly #ring: RingMaintenance;
+  readonly #keyRing: RingMaintenance;
   readonly #maintenance: Maintenance;
   readonly #heldObjects: HeldObjects;
   readonly #health = createPublishHealth();
@@ -87,13 +87,13 @@ export class LeaderSession {
       api: this.#api,
       own: caches.ownSecrets,
       objects: caches.objects,
-      isHeld: (...object) => this.#heldObjects.isHeld(...object),
+      countsAsExisting: (...object) => this.#heldObjects.countsAsExisting(...object),
       now: () => clock.now(),
       monotonic,
       audit: context.audit,
     });
     this.#writer = createConfigWriter({
-      open: () => this.#health.withRing(() => this.#open()),
+      open: () => this.#health.withKeyRing(() => this.#open()),
       confirm: () => leadership.confirm(),
       takeOver: settings.adopt,
       onSessionBegun: (config) => this.#onSessionBegun(config),
@@ -110,7 +110,7 @@ export class LeaderSession {
       enqueue: (key) => this.#queue.add(key),
       config: () => this.#opened,
     });
-    this.#ring = createRingMaintenance({
+    this.#keyRing = createRingMaintenance({
       context,
       api: this.#api,
       resealProject: (ref) => {
@@ -151,7 +151,7 @@ export class LeaderSession {
     return acknowledgements?.liveness() === "unknown" ? undefined : acknowledgements?.figures();
   }
 
-  publishHealth(): Pick<PublishHealth, "unpublishedProjects" | "isRingUsable"> {
+  publishHealth(): Pick<PublishHealth, "projectsWithFailedWrites" | "isKeyRingUsable"> {
     return this.#health;
   }
 
@@ -278,7 +278,7 @@ export class LeaderSession {
       publisher: async () => (await this.#writer.session()).publisher,
       confirmCaches: () => caches.confirm(this.#leadership.ended),
       verify: () => this.#verify(),
-      rotateRing: () => this.#health.withRing(() => this.#rotateRing()),
+      rotateKeyRing: () => this.#health.withKeyRing(() => this.#rotateKeyRing()),
       lookAtRedis: async () => {
         this.#redisServers = this.#opened === undefined ? [] : await lookAtRedis(this.#opened.redisClient);
       },
@@ -289,9 +289,9 @@ export class LeaderSession {
     });
   }
 
-  async #rotateRing(): Promise<void> {
+  async #rotateKeyRing(): Promise<void> {
     await this.#writer.session();
-    if (this.#opened !== undefined) await this.#keptData.look(await this.#ring.look(this.#opened));
+    if (this.#opened !== undefined) await this.#keptData.look(await this.#keyRing.look(this.#opened));
   }
 
   #handleDeps(): ProcessKeyDeps {
@@ -314,10 +314,10 @@ export class LeaderSession {
       takeDeleted: this.#handlers.takeDeleted,
       giveBack: this.#handlers.giveBack,
       sessionCount: this.#maintenance.sessionCount,
-      onProcessed: (key, { done, published, unwritten }) => {
+      onProcessed: (key, { done, nothingMissing, writeFailed }) => {
         this.#handlers.awaits(key, done?.awaited, this.#opened?.acknowledgements);
-        this.#health.processed(key, unwritten === true);
-        this.#maintenance.processed(key, published);
+        this.#health.processed(key, writeFailed === true);
+        this.#maintenance.processed(key, nothingMissing);
       },
       writer: this.#writer,
       deletions: this.#keptData.deletions,
@@ -343,7 +343,7 @@ export class LeaderSession {
         api,
         own: this.#handlers.ignoringOwnWrites(caches.ownSecrets),
         foreign: caches.foreignSecrets,
-        ring: { namespace: settings.namespace, ringSecretName: ringSecretNameOf(settings.className) },
+        keyRing: { namespace: settings.namespace, ringSecretName: ringSecretNameOf(settings.className) },
         installation: () => this.#opened?.installation,
         seesNamespace: (name) => caches.namespaces?.get("", name) !== undefined,
         adopt: settings.adopt,
@@ -359,7 +359,7 @@ export class LeaderSession {
         api,
         recorder: this.#recorder,
         applyOwnWrite,
-        programmed: this.#handlers.programmed,
+        takeProgrammedDelay: this.#handlers.takeProgrammedDelay,
         config: () => this.#opened,
       }),
       recorder: this.#recorder,

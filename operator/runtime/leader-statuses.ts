@@ -10,13 +10,13 @@ import type { OpenedConfig } from "./open-config.ts";
 import type { OperatorContext } from "./operator-context.ts";
 import type { ProcessKeyDeps } from "./process-key.ts";
 
-export interface LeaderStatusesDeps extends Pick<EventHandlers, "programmed"> {
+export interface LeaderStatusesDeps extends Pick<EventHandlers, "takeProgrammedDelay"> {
   readonly context: Pick<OperatorContext, "clock" | "monotonic" | "settings" | "metrics" | "logger">;
   readonly api: KubeApi;
   readonly recorder: StoppableRecorder;
   readonly applyOwnWrite: ProcessKeyDeps["applyOwnWrite"];
   /** Undefined until it was opened. */
-  readonly config: () => Pick<OpenedConfig, "ring"> | undefined;
+  readonly config: () => Pick<OpenedConfig, "keyRing"> | undefined;
 }
 
 export function createLeaderStatuses(deps: LeaderStatusesDeps): ProcessKeyDeps["statuses"] {
@@ -32,10 +32,10 @@ export function createLeaderStatuses(deps: LeaderStatusesDeps): ProcessKeyDeps["
     baseUrlOf: settings.baseUrlOf,
     userField(username) {
       const opened = deps.config();
-      return opened === undefined ? "" : userField(opened.ring.current(), username);
+      return opened === undefined ? "" : userField(opened.keyRing.current(), username);
     },
     onProgrammed: ({ metadata }) => {
-      const seconds = deps.programmed(metadata.uid);
+      const seconds = deps.takeProgrammedDelay(metadata.uid);
       if (seconds !== undefined) metrics.observeConfig({ kind: "programmed", seconds });
     },
     onWritten: ({ kind, metadata }, reason) => {

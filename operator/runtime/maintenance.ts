@@ -12,7 +12,7 @@ export interface MaintenanceDeps extends Omit<OrphanedProjectsDeps, "queue" | "r
   /** From 0 to 1. */
   readonly random: () => number;
   readonly verify: () => Promise<void>;
-  readonly rotateRing: () => Promise<unknown>;
+  readonly rotateKeyRing: () => Promise<unknown>;
   /** How much memory Redis uses, and when its certificate ends: as soon as a writer session has begun, and regularly from then on. */
   readonly lookAtRedis: () => Promise<void>;
   readonly sweepOrphans: () => Promise<unknown>;
@@ -32,13 +32,13 @@ export interface Maintenance {
   /** How many writer sessions have begun. */
   sessionCount(): number;
   /** A key was worked through. Everything is published once each was, with nothing missing in Redis that is served of it. */
-  processed(key: string, published: boolean): void;
+  processed(key: string, nothingMissing: boolean): void;
   /** Runs until the signal aborts. */
   run(): Promise<void>;
 }
 
 const verifyMs = 2_000;
-const ringMs = 5_000;
+const keyRingMs = 5_000;
 const redisLookMs = 15_000;
 const resyncMs = 600_000;
 const orphansMs = 60_000;
@@ -80,7 +80,7 @@ export function createMaintenance(deps: MaintenanceDeps): Maintenance {
     if (pending?.size !== 0) return;
     const before = sessions;
     const publisher = await deps.publisher();
-    // Whoever asks for the publisher of a Redis that was emptied begins anew, or waits for the beginning under way: then all is to be published again.
+    // Whoever asks for the publisher of a Redis that was emptied begins again, or waits for the beginning under way: then all is to be published again.
     if (sessions !== before) return;
     await publisher.complete();
     if (sessions !== before) return;
@@ -115,8 +115,8 @@ export function createMaintenance(deps: MaintenanceDeps): Maintenance {
       logger.warn("Redis belongs to another installation; not writing to it", { why: message, writer });
       for (const key of deps.keys()) queue.add(key, "bulk");
     },
-    processed(key, published) {
-      if (pending === undefined || !published) return;
+    processed(key, nothingMissing) {
+      if (pending === undefined || !nothingMissing) return;
       if (pending.delete(key) && pending.size === 0) void runTask("complete", complete);
     },
     async run() {
@@ -126,7 +126,7 @@ export function createMaintenance(deps: MaintenanceDeps): Maintenance {
           await verify();
           await complete();
         }),
-        every(ringMs, "rotate-ring", deps.rotateRing),
+        every(keyRingMs, "rotate-ring", deps.rotateKeyRing),
         every(redisLookMs, "redis-info", deps.lookAtRedis),
         every(orphansMs, "orphans", async () => {
           if (pending === undefined) await orphans.look();

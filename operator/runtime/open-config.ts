@@ -46,7 +46,7 @@ export interface OpenConfigDeps {
 export interface OpenedConfig extends OpenConfig {
   /** This one, as it names itself to others. */
   readonly installation: Installation;
-  readonly ring: CurrentKeyring;
+  readonly keyRing: CurrentKeyring;
   readonly store: KeptStoreId;
 }
 
@@ -60,7 +60,7 @@ export async function openConfig(deps: OpenConfigDeps): Promise<OpenedConfig> {
     return connecting;
   };
   try {
-    const isInUse = async (ring: Keyring) => (await ownerIn(await connected())) === ownerOf(ring, className);
+    const isInUse = async (keyRing: Keyring) => (await ownerIn(await connected())) === ownerOf(keyRing, className);
     const isSealed = async () => !deps.adopt && (await ownerIn(await connected())) !== undefined;
     const { keyring, secretUid } = await ensureFleetRing({ ...deps, isInUse, isSealed });
     const ringSecret = { namespace, name: ringSecretNameOf(className) };
@@ -69,18 +69,18 @@ export async function openConfig(deps: OpenConfigDeps): Promise<OpenedConfig> {
       formerRingLocation: formerRingLocationOf(namespace, secretUid),
     };
     const store = createStoreId({ api, secret: ringSecret, policy: deps.onDataLoss });
-    let ring = keyring;
+    let keyRing = keyring;
     const redisClient = await connected();
     const publisher = createPublisher({
       redisClient,
       keyring,
       clock,
-      owner: ownerOf(ring, className),
+      owner: ownerOf(keyRing, className),
       store,
       ...ringLocations,
     });
     return {
-      installation: installationOf(ring, ringSecret),
+      installation: installationOf(keyRing, ringSecret),
       store,
       redisClient,
       publisher,
@@ -91,10 +91,10 @@ export async function openConfig(deps: OpenConfigDeps): Promise<OpenedConfig> {
         onChange: onAcknowledged,
         observe: deps.observeLook,
       }),
-      ring: {
-        current: () => ring,
+      keyRing: {
+        current: () => keyRing,
         adopt(adopted) {
-          ring = adopted;
+          keyRing = adopted;
           publisher.setKeyring(adopted);
         },
       },
@@ -134,6 +134,6 @@ async function redisUrl({ api, namespace, redis, redisSecret, random }: OpenConf
 }
 
 /** Names the installation with this ring's names: they outlive every rotation. Two classes of one cluster can't share a Redis. */
-export function ownerOf(ring: Keyring, className: string | undefined): string {
-  return keyedHash(ring, "content", `owner\n${className ?? ""}`).slice(0, 32);
+export function ownerOf(keyRing: Keyring, className: string | undefined): string {
+  return keyedHash(keyRing, "content", `owner\n${className ?? ""}`).slice(0, 32);
 }

@@ -5,7 +5,7 @@ import { keyOfProject, projectOfKey } from "../../core/config/config-keys.ts";
 import type { Logger } from "../../core/log/logger.ts";
 import { pause, type Timers } from "../../core/timers.ts";
 import { checkMissing } from "../finalize/confirmed-deletions.ts";
-import { awaitsPurge, type DataRecord, hasGuarded } from "../model/data-record.ts";
+import { awaitsPurge, type DataRecord, mayDependOnObject } from "../model/data-record.ts";
 import type { Publisher } from "../publish/publisher.ts";
 import type { WorkQueue } from "../queue/work-queue.ts";
 
@@ -77,6 +77,8 @@ export function createOrphanedProjects(deps: OrphanedProjectsDeps): OrphanedProj
 
 /** Keys of which there are only data: to be purged, or of objects that nobody has seen go. */
 function leftBehind(records: ReadonlyMap<string, DataRecord>, isThere: (key: string) => boolean): readonly string[] {
-  const left = [...records].filter(([key, record]) => awaitsPurge(record) || (hasGuarded(record) && !isThere(key)));
+  const left = [...records].filter(
+    ([key, record]) => awaitsPurge(record) || (mayDependOnObject(record) && !isThere(key)),
+  );
   return left.map(([key]) => key);
 }

@@ -31,12 +31,12 @@ export interface ProcessKeyDeps extends ReconcileDeps {
   /** How many writer sessions have begun. */
   readonly sessionCount: () => number;
   /**
-   * Called when a key was worked through. `published` = nothing that replicas serve of it is missing in Redis: it was published or
-   * withdrawn, by this attempt or before, or its objects are not known. `unwritten` = this attempt could not write to Redis.
+   * Called when a key was worked through. `nothingMissing`: nothing that replicas serve of it is missing in Redis, because it was
+   * published or withdrawn, by this attempt or before, or because its objects are not known. `writeFailed`: this attempt could not write to Redis.
    */
   readonly onProcessed: (
     key: string,
-    outcome: { readonly done?: Reconciled; readonly published: boolean; readonly unwritten?: true },
+    outcome: { readonly done?: Reconciled; readonly nothingMissing: boolean; readonly writeFailed?: true },
   ) => void;
 }
 
@@ -57,7 +57,7 @@ export async function processKey(key: string, deps: ProcessKeyDeps, signal: Abor
     if (done.unconfirmed === true) deps.giveBack(key, deleted);
     // What was published before Redis was emptied is gone by now.
     const isPublished = done.unconfirmed !== true && deps.sessionCount() === session;
-    deps.onProcessed(key, { done, published: isPublished || !(await isLacking(ref, deps)) });
+    deps.onProcessed(key, { done, nothingMissing: isPublished || !(await isLacking(ref, deps)) });
     return done.requeueAfterMs === undefined ? undefined : { requeueAfterMs: done.requeueAfterMs };
   } catch (error) {
     deps.giveBack(key, deleted);
@@ -78,7 +78,7 @@ async function ensureSession({ writer, observePublish }: ProcessKeyDeps): Promis
 async function leftAlone(key: string, deps: ProcessKeyDeps): Promise<WorkResult> {
   const ref = projectOfKey(key);
   const isRestored = await restored(ref, deps);
-  deps.onProcessed(key, { published: isRestored });
+  deps.onProcessed(key, { nothingMissing: isRestored });
   const isEmpty = allObjects(deps.objectsOf(ref)).length === 0;
   return deps.knows(ref.namespace) || (isEmpty && isRestored) ? undefined : { requeueAfterMs: unknownMs };
 }
@@ -88,7 +88,7 @@ async function restored(ref: ProjectRef, { writer }: ProcessKeyDeps): Promise<bo
     await (await writer.session()).publisher.restore(ref);
     return true;
   } catch {
-    // It is looked at again in a moment; what is wrong with Redis the log of maintenance says.
+    // It is looked at again in a moment. The maintenance log says what is wrong with Redis.
     return false;
   }
 }
@@ -98,7 +98,7 @@ async function isLacking(ref: ProjectRef, { writer }: ProcessKeyDeps): Promise<b
   try {
     return await (await writer.session()).publisher.lacks(ref);
   } catch {
-    // What is wrong with Redis the failure at hand says, or the next attempt.
+    // The failure at hand, or the next attempt, says what is wrong with Redis.
     return true;
   }
 }
@@ -121,7 +121,7 @@ async function leftToOthers(ref: ProjectRef, deps: ProcessKeyDeps): Promise<Work
   }
   // What becomes of their data and Secrets is not ours to decide.
   deps.takeDeleted(keyOfProject(ref));
-  deps.onProcessed(keyOfProject(ref), { published: true });
+  deps.onProcessed(keyOfProject(ref), { nothingMissing: true });
   return undefined;
 }
 
@@ -130,14 +130,14 @@ async function failed(key: string, error: unknown, deps: ProcessKeyDeps): Promis
   if (error instanceof NotTheLeader) return undefined;
   if (error instanceof NamespaceTerminating) {
     // Nothing can be created there any more; what could be published is. A finalizer may delay the namespace for any time.
-    deps.onProcessed(key, { published: true });
+    deps.onProcessed(key, { nothingMissing: true });
     return { requeue: "backoff" };
   }
   const ref = projectOfKey(key);
   const why = whyUnpublished(error);
   if (why !== undefined) await writeUnpublishedStatuses(ref, why, deps);
-  const published = !(await isLacking(ref, deps));
-  deps.onProcessed(key, { published, ...(why !== undefined && { unwritten: true }) });
+  const nothingMissing = !(await isLacking(ref, deps));
+  deps.onProcessed(key, { nothingMissing, ...(why !== undefined && { writeFailed: true }) });
   throw error;
 }
 

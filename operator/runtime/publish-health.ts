@@ -3,34 +3,34 @@
 import { FleetRingUnusable } from "../keyring/ring-secret.ts";
 
 export interface PublishHealth {
-  /** A key was worked through; `unwritten` = its configuration couldn't be written to Redis. */
-  processed(key: string, unwritten: boolean): void;
+  /** A key was worked through; `writeFailed` = its configuration couldn't be written to Redis. */
+  processed(key: string, writeFailed: boolean): void;
   /** Does work that reads the Secret of the fleet's key ring, and remembers whether it could be used. */
-  withRing<T>(work: () => Promise<T>): Promise<T>;
+  withKeyRing<T>(work: () => Promise<T>): Promise<T>;
   /** Projects whose configuration couldn't be written when it was tried last. */
-  unpublishedProjects(): number;
-  isRingUsable(): boolean;
+  projectsWithFailedWrites(): number;
+  isKeyRingUsable(): boolean;
 }
 
 export function createPublishHealth(): PublishHealth {
-  const unwrittenKeys = new Set<string>();
-  let ringUsable = true;
+  const failedKeys = new Set<string>();
+  let keyRingUsable = true;
   return {
-    processed(key, unwritten) {
-      if (unwritten) unwrittenKeys.add(key);
-      else unwrittenKeys.delete(key);
+    processed(key, writeFailed) {
+      if (writeFailed) failedKeys.add(key);
+      else failedKeys.delete(key);
     },
-    async withRing(work) {
+    async withKeyRing(work) {
       try {
         const done = await work();
-        ringUsable = true;
+        keyRingUsable = true;
         return done;
       } catch (error) {
-        if (error instanceof FleetRingUnusable) ringUsable = false;
+        if (error instanceof FleetRingUnusable) keyRingUsable = false;
         throw error;
       }
     },
-    unpublishedProjects: () => unwrittenKeys.size,
-    isRingUsable: () => ringUsable,
+    projectsWithFailedWrites: () => failedKeys.size,
+    isKeyRingUsable: () => keyRingUsable,
   };
 }

@@ -15,7 +15,7 @@ export interface RingMaintenanceDeps {
   readonly context: Pick<OperatorContext, "settings" | "clock" | "monotonic" | "audit" | "logger">;
   /** Bound to leadership. */
   readonly api: KubeApi;
-  /** Has what is published of the project sealed anew by the project's own worker: nothing else publishes it meanwhile. */
+  /** Has what is published of the project sealed again by the project's own worker: nothing else publishes it meanwhile. */
   readonly resealProject: (ref: ProjectRef) => void;
 }
 
@@ -29,7 +29,7 @@ export function createRingMaintenance({ context, api, resealProject }: RingMaint
   const reminders = createReminders(context.monotonic);
   let waitsFor: string | undefined;
   return {
-    async look({ publisher, ring, redisClient, store }) {
+    async look({ publisher, keyRing, redisClient, store }) {
       let secret: KubeObject | undefined;
       const rotation = await rotateFleetRing({
         api,
@@ -37,13 +37,13 @@ export function createRingMaintenance({ context, api, resealProject }: RingMaint
         className: settings.className,
         random: randomBytes,
         clock,
-        ring,
+        keyRing,
         annotations: () => store.annotations(),
         replicas: () => liveReplicas(redisClient),
         config: createSealedConfig({
           publisher,
           resealProject: async (ref) => resealProject(ref),
-          sealingKid: () => ring.current().keys[0].kid,
+          sealingKid: () => keyRing.current().keys[0].kid,
         }),
         onStep: (step) => audit.record({ action: "fleet_ring_step", facts: { step } }),
         onAdopted: (kids) => audit.record({ action: "fleet_ring_adopted", facts: { keys: kids.join(",") } }),

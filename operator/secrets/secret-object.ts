@@ -6,7 +6,7 @@ import type { Secret } from "../../core/manifests/object.ts";
 import type { KubeObject, ObjectName } from "../kube/api.ts";
 import type { SecretWrite } from "../resolve/secret-write.ts";
 
-/** The Secret was made, changed or deleted since it was read: read it again, and decide anew. */
+/** The Secret was made, changed or deleted since it was read: read it again, and decide again. */
 export class SecretChanged extends Error {
   override readonly name = "SecretChanged";
 }

@@ -42,7 +42,7 @@ export interface SecretOwnershipDeps {
   /** Called with a Secret that the API server does not have any more. */
   readonly forgetSecret: (secret: ObjectName) => void;
   /** Where this installation has its key ring. */
-  readonly ring: RingLocation;
+  readonly keyRing: RingLocation;
   /** This installation; known once its Redis was open. */
   readonly installation: () => Installation | undefined;
   /** Takes over, once for each Project, what another installation made. */
@@ -108,7 +108,7 @@ export function createSecretOwnership(deps: SecretOwnershipDeps): SecretOwnershi
   };
   const holderNamed = async (name: string): Promise<Installation | undefined> => {
     const maker = parseInstallation(name);
-    if (maker === undefined || !areRivals(deps.ring, maker)) return undefined;
+    if (maker === undefined || !areRivals(deps.keyRing, maker)) return undefined;
     return (await exists(maker)) ? maker : undefined;
   };
   const holderAmong = async (names: Iterable<string>): Promise<Installation | undefined> => {

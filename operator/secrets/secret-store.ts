@@ -242,10 +242,10 @@ function repairOf({ mode, namespace, name, ...write }: SecretWrite): {
   readonly target: string;
   readonly text: string;
 } {
-  const { annotations, entries, occasion } = write;
+  const { annotations, entries, causeId } = write;
   const target = `${namespace}/${name}`;
   if (mode === "create") return { target: `${target} made`, text: annotations[ownerAnnotation] ?? "" };
-  return { target, text: JSON.stringify(occasion === undefined ? [annotations, entries] : occasion) };
+  return { target, text: JSON.stringify(causeId === undefined ? [annotations, entries] : causeId) };
 }
 
 function contestedError(name: string): SecretContested {

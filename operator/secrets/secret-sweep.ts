@@ -34,7 +34,7 @@ export interface SecretSweepDeps {
   readonly own: Watched;
   readonly objects: Readonly<Record<Kind, Watched>>;
   /** True for an object that was deleted with the CustomResourceDefinition of its kind: it counts as existing. */
-  readonly isHeld: (kind: Kind, namespace: string, name: string) => boolean;
+  readonly countsAsExisting: (kind: Kind, namespace: string, name: string) => boolean;
   /** Unix milliseconds. */
   readonly now: () => number;
   /** Milliseconds that only grow. */
@@ -45,7 +45,7 @@ export interface SecretSweepDeps {
 export const orphanAgeMs = 3_600_000;
 
 export function createSecretSweep(deps: SecretSweepDeps): SecretSweep {
-  const { api, own, objects, isHeld, now, monotonic } = deps;
+  const { api, own, objects, countsAsExisting, now, monotonic } = deps;
   /** UID of a Secret → when it was first seen without its object. */
   const orphanedSince = new Map<string, number>();
 
@@ -56,7 +56,7 @@ export function createSecretSweep(deps: SecretSweepDeps): SecretSweep {
     const owner = ownerOf(secret);
     if (owner === undefined) return false;
     const { kind, namespace, name } = owner;
-    return objects[kind].get(namespace, name) === undefined && !isHeld(kind, namespace, name);
+    return objects[kind].get(namespace, name) === undefined && !countsAsExisting(kind, namespace, name);
   };
 
   /** A namespace in which the operator lost its rights does not stop the sweep of the others. */

@@ -37,7 +37,7 @@ export async function applyStatus(
 
 interface StatusWrite {
   readonly object: CustomResource;
-  /** In a status the server looks at no UID: the version alone keeps it from an object that was made anew. */
+  /** In a status the server looks at no UID: the version alone keeps it from an object that was recreated. */
   readonly resourceVersion: string | undefined;
   readonly status: Status;
 }

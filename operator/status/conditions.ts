@@ -2,7 +2,7 @@
 // while they are true. Equal knowledge gives equal conditions, so that nothing is written when nothing has changed.
 
 import { rfc3339 } from "../../core/rfc3339.ts";
-import type { EndWait } from "../finalize/advance-purges.ts";
+import type { DeletionWait } from "../finalize/advance-purges.ts";
 import { isDeleting } from "../model/project-objects.ts";
 import { isTransient, type NoticeReason, type Reason } from "../model/reasons.ts";
 import type { Verdict } from "../model/verdict.ts";
@@ -96,7 +96,7 @@ export function isProgrammed(conditions: readonly FormerCondition[], generation:
 }
 
 /**
- * The conditions of a Project of which nothing else is known anew, with what its Available says now. One of which nothing was served, and one
+ * The conditions of a Project of which nothing else is newly known, with what its Available says now. One of which nothing was served, and one
  * that was not evaluated yet, stay as they are.
  */
 export function withAvailability(
@@ -139,7 +139,7 @@ function acceptedOf(object: PresentObject, { verdict, dataWait, progress }: Obje
   return { status: "True", reason, message: acceptedMessage(verdict.notices) };
 }
 
-function deletionOf(progress: Progress, dataWait: EndWait | undefined): string {
+function deletionOf(progress: Progress, dataWait: DeletionWait | undefined): string {
   return progress.state === "not_published" ? undeletableMessage(progress.why) : deletingMessage(dataWait);
 }
 
@@ -211,7 +211,7 @@ function byAvailability(availability: Availability, former: readonly FormerCondi
   if (availability === "no_replicas") return unavailable("NoReplicas");
   if (availability === "unknown") return unknown("ReplicasUnknown");
   if (availability === "refused") return unknown("RefusedByReplica");
-  // Who serves an earlier version serves it.
+  // A replica that served an earlier version still serves that.
   const wasServed = former.some(({ type, status }) => type === "Available" && status === "True");
   return availability === "served" || wasServed ? available : unavailable("WaitingForReplicas");
 }

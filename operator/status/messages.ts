@@ -1,7 +1,7 @@
 // The sentences of conditions. They hold no time, no counter and no secret: equal states have equal words.
 
 import { acceptLossAnnotation } from "../../core/config/store-fields.ts";
-import type { EndWait } from "../finalize/advance-purges.ts";
+import type { DeletionWait } from "../finalize/advance-purges.ts";
 import type { Fault, Notice, Refused } from "../model/verdict.ts";
 
 export const readyMessage = "The spec is valid, and every data-plane replica that was live has acknowledged it";
@@ -51,7 +51,7 @@ export const availabilityMessages = {
     "Which data-plane replicas are live is not known: the operator cannot reach Redis, or has lost the fleet's key ring; its log says which",
 } as const;
 
-const dataMessages: Readonly<Record<EndWait, string>> = {
+const dataMessages: Readonly<Record<DeletionWait, string>> = {
   no_replicas:
     "Its data are deleted by a data-plane replica: none is running. Set spec.deletionPolicy to Retain to keep them and remove the finalizer",
   replicas: "Its data are deleted once all data-plane replicas have stopped serving it",
@@ -60,7 +60,7 @@ const dataMessages: Readonly<Record<EndWait, string>> = {
     "An operator of the whole cluster set its finalizer, and this one may not remove it: jsonplane finalizers clear --namespace with the name of this namespace removes its finalizer",
 };
 
-export function deletingMessage(wait: EndWait | undefined): string {
+export function deletingMessage(wait: DeletionWait | undefined): string {
   const message = "It is being deleted and is no longer served";
   return wait === undefined ? message : `${message}. ${dataMessages[wait]}`;
 }

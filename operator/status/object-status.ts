@@ -1,5 +1,5 @@
 // Makes the whole `status` of an object of each kind out of what the stages found. What only the resolve stage knows, and did
-// not say anew, stays as it was.
+// not say again, stays as it was.
 
 import type { IndexField, ProjectParts } from "../../core/config/types.ts";
 import { resourceNameOf, rootKeyOf, usernameOf } from "../model/claimed-name.ts";
@@ -52,7 +52,7 @@ function ownMembers(object: CustomResource, former: FormerStatus, outcome: LiveO
       return {
         ...(outcome.live && { baseURL: outcome.baseUrl }),
         children: childCounts(outcome.objects),
-        ...quotaMembers(object, former, outcome.uses),
+        ...quotaMembers(object, former, outcome.quotaUsage),
       };
     case "ApiResource":
       return {

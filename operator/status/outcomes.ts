@@ -3,7 +3,7 @@
 import type { QuotaUses } from "../../core/config/quota-uses.ts";
 import type { ProjectParts } from "../../core/config/types.ts";
 import type { DeletionProgress } from "../finalize/advance-deletions.ts";
-import type { EndWait } from "../finalize/advance-purges.ts";
+import type { DeletionWait } from "../finalize/advance-purges.ts";
 import type { DataEvaluation } from "../finalize/data-plan.ts";
 import type { DeletionRequest } from "../finalize/deletion-requests.ts";
 import type { Installation } from "../model/installation.ts";
@@ -48,7 +48,7 @@ export interface CompiledProject {
   /** What people ask to be deleted of the Project's kept data. */
   readonly requests: readonly DeletionRequest[];
   /** Unix milliseconds: which of the requests were due was decided at that moment. */
-  readonly weighedAt: number;
+  readonly evaluatedAt: number;
 }
 
 /** How far replicas have come with what was published. */
@@ -64,7 +64,7 @@ export interface ReplicaReports {
   /** Names of indexes that are being built, by resource. */
   readonly building: ReadonlyMap<string, readonly string[]>;
   /** Uses of the Project's quotas; undefined when there is no new report. */
-  readonly uses: QuotaUses | undefined;
+  readonly quotaUsage: QuotaUses | undefined;
 }
 
 /** How far the newest configuration of an object has come. */
@@ -82,15 +82,15 @@ export interface ObjectOutcome {
   /** Name of the loss of stored data that is not accepted for the Project. */
   readonly dataLoss?: string;
   /** While the object is being deleted: what it waits for; absent = nothing. */
-  readonly dataWait?: EndWait;
-  /** What the resolve stage says anew of this object. */
+  readonly dataWait?: DeletionWait;
+  /** What the resolve stage newly says of this object. */
   readonly facts?: KeyStatus | UserStatus;
   /** What is published now; absent when nothing of the Project is. */
   readonly parts?: ProjectParts;
   /** Names of indexes that replicas are building, by resource; absent when that is not known. */
   readonly building?: ReadonlyMap<string, readonly string[]>;
-  /** How much of its quotas the Project uses; absent when nothing is known anew. */
-  readonly uses?: QuotaUses;
+  /** How much of its quotas the Project uses; absent when nothing is newly known. */
+  readonly quotaUsage?: QuotaUses;
   /** All objects of the Project, for the counts of its status. */
   readonly objects: ProjectObjects;
   /** The address that clients use for the Project. */

@@ -13,7 +13,7 @@ interface ReportedUse {
   readonly nearlyFull: boolean;
 }
 
-/** What was reported before stays where nothing is known anew, as long as the Project has the quota. */
+/** What was reported before stays where nothing is newly known, as long as the Project has the quota. */
 export function quotaMembers(
   { spec }: Project,
   former: { readonly [member: string]: unknown },

@@ -181,7 +181,8 @@ async function writeAll(
     const some = statuses.slice(at, at + writesAtATime);
     longest = Math.max(longest, ...(await Promise.all(some.map(unlessRefused))));
   }
-  for (const refusal of refusals) throw refusal;
+  const [refusal] = refusals;
+  if (refusal !== undefined) throw refusal;
   return longest;
 }
 
@@ -222,7 +223,7 @@ function objectOutcome(
     building: reports.building,
     baseUrl,
     now,
-    ...(reports.uses !== undefined && { uses: reports.uses }),
+    ...(reports.quotaUsage !== undefined && { quotaUsage: reports.quotaUsage }),
     ...(isLost && { dataLoss }),
     ...(dataWait !== undefined && { dataWait }),
     ...(facts !== undefined && { facts }),

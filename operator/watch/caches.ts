@@ -10,7 +10,7 @@ import type { CustomResource } from "../model/objects.ts";
 import { managedBy, managedByLabel } from "../model/secret-names.ts";
 import { createReadDefinition } from "./definitions.ts";
 import { HeldDeletions, type HeldKind } from "./held-deletions.ts";
-import { concerns, createProjectIndex, customResource, type ProjectIndex } from "./project-index.ts";
+import { createProjectIndex, customResource, hasRelevantChange, type ProjectIndex } from "./project-index.ts";
 import { type NamespacesReflector, reflectNamespaces } from "./reflect-namespaces.ts";
 import type { ReflectorObservation } from "./reflector-options.ts";
 import type { Watched, WatchSink } from "./watched.ts";
@@ -48,7 +48,7 @@ export interface Caches {
   held(): readonly HeldKind[];
   isHeld(kind: Kind, namespace: string, name: string): boolean;
   /** True for a deleted object that counts as existing: it is held, or it is not decided yet whether it must be. */
-  isKept(kind: Kind, namespace: string, name: string): boolean;
+  isDeletionPending(kind: Kind, namespace: string, name: string): boolean;
   /** UID of the CustomResourceDefinition at the last reading; undefined when there was none, or no right to read it. */
   definitionOf(kind: Kind): string | undefined;
   /** Takes the held objects that went with this definition of the kind for deleted. */
@@ -132,7 +132,7 @@ export function createCaches(options: CachesOptions): Caches {
     all: () => index.all(),
     held: () => [...guards.values()].flatMap((guard) => guard.held()),
     isHeld: (kind, namespace, name) => guards.get(kind)?.isHeld(namespace, name) ?? false,
-    isKept: (kind, namespace, name) => guards.get(kind)?.isKept(namespace, name) ?? false,
+    isDeletionPending: (kind, namespace, name) => guards.get(kind)?.isDeletionPending(namespace, name) ?? false,
     definitionOf: (kind) => guards.get(kind)?.currentDefinition(),
     releaseHeld: (kind, definition) => guards.get(kind)?.release(definition),
     async confirm(signal) {
@@ -177,7 +177,7 @@ function objectSink(kind: Kind, index: ProjectIndex, listener: CacheListener): W
       const object = customResource(kind, now);
       const former = before && customResource(kind, before);
       index.put(object);
-      if (concerns(now, before)) listener.objectChanged(object, former, listed);
+      if (hasRelevantChange(now, before)) listener.objectChanged(object, former, listed);
     },
     removed(before) {
       const object = customResource(kind, before);

@@ -48,7 +48,7 @@ export function wentWithDefinition({ reported, later }: Deletion, { state, first
 }
 
 /**
- * Timestamps count whole seconds, in which a definition is deleted, made anew and its objects too. Within one second the object is the younger
+ * Timestamps count whole seconds, in which a definition is deleted, recreated and its objects too. Within one second the object is the younger
  * one if it was changed after the definition was; else it may be either, and its data are kept.
  */
 function isOlder({ metadata }: KubeObject, { createdAt, resourceVersion }: DefinitionFound): boolean {
@@ -63,7 +63,7 @@ export function isChangeOf({ reported, later }: Deletion, object: KubeObject): b
 }
 
 /**
- * With what the watch delivers of objects that were made anew under its name. Of changes of one object the last is enough, up to its own deletion;
+ * With what the watch delivers of objects that were recreated under its name. Of changes of one object the last is enough, up to its own deletion;
  * of several objects the first, which says whether this deletion was of one object alone, and the last, which is what there is now.
  */
 export function withLater(deletion: Deletion, change: ObjectChange & Numbered): Deletion {

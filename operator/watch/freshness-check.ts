@@ -1,6 +1,6 @@
 // Makes sure that what a reflector keeps is no older than the moment of asking: a connection may have died without a word. A watch that is
-// opened anew shows it by a bookmark that is no older than a reading of now. Where there are few objects, or no bookmark comes, what is kept is
-// compared with a list of names and versions, which a watch that works catches up with, and listed anew where it stays behind.
+// opened again shows it by a bookmark that is no older than a reading of now. Where there are few objects, or no bookmark comes, what is kept is
+// compared with a list of names and versions, which a watch that works catches up with, and listed again where it stays behind.
 
 import { group } from "../../core/manifests/object.ts";
 import { pause } from "../../core/timers.ts";
@@ -18,11 +18,11 @@ export interface CheckedReflection {
   readonly position: string | undefined;
   readonly notFound: unknown;
   known(): boolean;
-  /** Opens a watch anew. Until it is told otherwise, each lasts only so long that it shows how far the cache is. */
+  /** Opens a new watch. Until it is told otherwise, each lasts only so long that it shows how far the cache is. */
   confirming(is: boolean): void;
   requireRelist(): void;
-  refused(): void;
-  trusted(): void;
+  markRefused(): void;
+  markTrusted(): void;
   noteActivity(): void;
 }
 
@@ -73,18 +73,18 @@ export class FreshnessCheck {
     }
   }
 
-  /** After each failure: how long to wait for the next attempt, or how the check has ended. */
+  /** After each failure: how long to wait for the next attempt, or how the check has removedUids. */
   #afterFailures(): (error: unknown) => number | boolean {
     const backoff = createBackoff(this.#times, this.#options.random);
     let notFound = 0;
     return (error) => {
       if (isForbidden(error)) {
-        this.#reflection.refused();
+        this.#reflection.markRefused();
         return false;
       }
       notFound = this.#isWithoutDefinition(error) ? notFound + 1 : 0;
       if (notFound === listsOfNothing) {
-        this.#reflection.trusted();
+        this.#reflection.markTrusted();
         return true;
       }
       return notFound > 0 ? this.#times.confirmMs : backoff.next(retryAfterOf(error));
@@ -172,7 +172,7 @@ export class FreshnessCheck {
  * delivers meanwhile counts.
  */
 interface Comparison {
-  /** The list begins anew: earlier pages don't count. */
+  /** The list begins again: earlier pages don't count. */
   begin(): void;
   page(items: readonly KubeObject[]): void;
   /** An object is not kept any more; that the list has it is older than that. */
@@ -183,12 +183,12 @@ interface Comparison {
 
 function createComparison(kept: Pick<Watched, "get" | "all">): Comparison {
   const listed = new Set<string>();
-  let otherwise: KubeObject[] = [];
-  const ended = new Set<string>();
+  let differing: KubeObject[] = [];
+  const removedUids = new Set<string>();
 
   const isBehind = (item: KubeObject): boolean => {
     const present = kept.get(item.metadata.namespace ?? "", item.metadata.name);
-    if (present === undefined) return !ended.has(item.metadata.uid);
+    if (present === undefined) return !removedUids.has(item.metadata.uid);
     return !isSameVersion(present, item) && !(versionOf(present) > versionOf(item));
   };
   const isGone = (object: KubeObject, listVersion: string): boolean =>
@@ -197,16 +197,16 @@ function createComparison(kept: Pick<Watched, "get" | "all">): Comparison {
   return {
     begin() {
       listed.clear();
-      otherwise = [];
+      differing = [];
     },
     page(items) {
       for (const item of items) listed.add(keyOf(item));
-      otherwise.push(...items.filter(isBehind).map(({ metadata }) => ({ metadata })));
+      differing.push(...items.filter(isBehind).map(({ metadata }) => ({ metadata })));
     },
-    removed: ({ metadata }) => void ended.add(metadata.uid),
+    removed: ({ metadata }) => void removedUids.add(metadata.uid),
     behind(listVersion) {
-      otherwise = otherwise.filter(isBehind);
-      let count = otherwise.length;
+      differing = differing.filter(isBehind);
+      let count = differing.length;
       for (const object of kept.all()) if (isGone(object, listVersion)) count += 1;
       return count;
     },

@@ -73,7 +73,7 @@ export class HeldDeletions implements WatchSink {
   }
 
   /** Its deletion was seen and not passed on: the object is held, or waits until the definition was read. */
-  isKept(namespace: string, name: string): boolean {
+  isDeletionPending(namespace: string, name: string): boolean {
     return this.#deletions.has(`${namespace}/${name}`);
   }
 

@@ -85,7 +85,7 @@ export function customResource(kind: Kind, object: KubeObject): CustomResource {
 }
 
 /** Whether anything that the operator acts on differs: a status that changed is its own doing. */
-export function concerns(now: KubeObject, before: KubeObject | undefined): boolean {
+export function hasRelevantChange(now: KubeObject, before: KubeObject | undefined): boolean {
   if (before === undefined) return true;
   const [is, was] = [now.metadata, before.metadata];
   return (

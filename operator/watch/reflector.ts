@@ -1,5 +1,5 @@
 // Keeps the objects of one kind as the server has them: a complete list, then a watch from there, for ever. It never ends by
-// itself: every failure is reported and tried again after a backoff, and only what the server has forgotten is listed anew.
+// itself: every failure is reported and tried again after a backoff, and only what the server has forgotten is listed again.
 
 import { pause } from "../../core/timers.ts";
 import { ApiFailure, ApiUnreachable, isForbidden, isNotFound, type WatchEvent } from "../kube/api.ts";
@@ -25,8 +25,8 @@ export interface Reflector {
   known(): boolean;
   /**
    * Makes sure that what is kept is no older than this call: a connection may have died without a word. The watch is opened
-   * anew and shows by a bookmark how far it has come, or what is kept is compared with a list of names and versions; where it stays behind, it
-   * is listed anew. Goes on until
+   * again and shows by a bookmark how far it has come, or what is kept is compared with a list of names and versions; where it stays behind, it
+   * is listed again. Goes on until
    * the server has sent; false when it refuses to, and what is kept is not known then. Of a kind whose definition is gone, what is
    * kept is all there is to know. Rejects when the signal is aborted.
    */
@@ -108,7 +108,7 @@ class Reflection {
   }
 
   /** The server refuses to list the kind. */
-  refused(): void {
+  markRefused(): void {
     this.forbidden = true;
     this.requireRelist();
   }
@@ -120,7 +120,7 @@ class Reflection {
   }
 
   /** There is no such kind any more: what is kept is all there is to know. */
-  trusted(): void {
+  markTrusted(): void {
     this.#isStale = false;
   }
 
@@ -142,7 +142,7 @@ class Reflection {
     return this.cache.synced() && !this.#isStale;
   }
 
-  /** What is kept may be behind the server: everything is listed anew, from now on. */
+  /** What is kept may be behind the server: everything is listed again, from now on. */
   requireRelist(): void {
     this.#isStale = true;
     this.#position = undefined;

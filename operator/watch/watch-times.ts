@@ -16,7 +16,7 @@ export interface WatchTimes {
   readonly backoffCapMs: number;
   /** Between a list that lacks most objects and the one that has to confirm it. */
   readonly confirmMs: number;
-  /** What a list has newer than the cache, the watch has so long to deliver before everything is listed anew. */
+  /** What a list has newer than the cache, the watch has so long to deliver before everything is listed again. */
   readonly catchUpMs: number;
   /** A watch that is to show how far the cache is: the server sends a bookmark two seconds before it ends one. */
   readonly confirmingSeconds: number;

@@ -55,14 +55,14 @@ export async function keepConfig(
     return mine;
   };
   const everything = async (): Promise<number> => {
-    if (!publisher.writes()) await publisher.begin();
+    if (!publisher.isWriter()) await publisher.begin();
     for (const other of beside) await publisher.publish(other);
     const { revision } = await publisher.publish(parts);
     await publisher.complete();
     return revision;
   };
   const look = async (): Promise<void> => {
-    if (!publisher.writes() || (await publisher.verify()) === "lost") await everything();
+    if (!publisher.isWriter() || (await publisher.verify()) === "lost") await everything();
   };
   await everything();
   const looking = (async () => {
@@ -84,7 +84,7 @@ export async function keepConfig(
       eventually(
         () =>
           withPermit(async () => {
-            if (!publisher.writes()) await everything();
+            if (!publisher.isWriter()) await everything();
             return await work(publisher);
           }),
         patience,

@@ -7,7 +7,7 @@ import { auditMessages } from "../../operator/observe/audit-log.ts";
 import { root } from "../../tools/read-crds.ts";
 
 /** Told by the commands themselves: of a replica, and of both. */
-const messagesOfCommands = ["Purge carried out", "Key ring changed", "Token of metrics changed"];
+const messagesOfCommands = ["Purge carried out", "Key ring changed", "Metrics token changed"];
 
 it("the messages of destructive acts are those of the code", async () => {
   const text = await readFile(join(root, "docs/observability.md"), "utf8");

@@ -5,7 +5,7 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, posix } from "node:path";
 import { describe, expect, it } from "vitest";
-import { validateCommand } from "../../cli/validate.ts";
+import { runValidate } from "../../cli/validate/run-validate.ts";
 import { root } from "../../tools/read-crds.ts";
 import { fencedBlocks, fileNamed } from "../support/documents/fenced-blocks.ts";
 import { documentationPages } from "./documentation-pages.ts";
@@ -79,7 +79,7 @@ it("every manifest that a page shows is one that jsonplane validate takes; those
       shown += 1;
       await writeFile(join(folder, "manifest.yaml"), `${block.text}${missingProject(block.text)}`);
       const lines: string[] = [];
-      const code = await validateCommand(folder, (line) => lines.push(line));
+      const code = await runValidate(folder, (line) => lines.push(line));
       if (code !== 0) said.push(`${page}:${block.line}: ${lines.join("; ")}`);
     }
   }

@@ -1,13 +1,13 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { validateCommand } from "../../cli/validate.ts";
+import { runValidate } from "../../cli/validate/run-validate.ts";
 import { root } from "../../tools/read-crds.ts";
 
 test("the examples are valid, together and one by one", async () => {
   for (const file of ["", ...(await readdir(join(root, "examples")))]) {
     const lines: string[] = [];
-    expect(await validateCommand(join(root, "examples", file), (line) => lines.push(line)), lines.join("\n")).toBe(0);
+    expect(await runValidate(join(root, "examples", file), (line) => lines.push(line)), lines.join("\n")).toBe(0);
     expect(lines).toHaveLength(1);
   }
 });

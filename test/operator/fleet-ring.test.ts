@@ -56,7 +56,7 @@ test("operators that start together have one ring, and a rotation renews it with
       namespace,
       random: randomBytes,
       clock: systemClock,
-      ring: {
+      keyRing: {
         current: () => ring ?? former,
         adopt(next) {
           ring = next;

@@ -127,7 +127,7 @@ test("a rotation renews the ring while replicas serve everything, and a replica 
       namespace,
       random: randomBytes,
       clock: systemClock,
-      ring: {
+      keyRing: {
         current: () => ring,
         adopt(next) {
           ring = next;

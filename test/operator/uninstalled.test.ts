@@ -82,7 +82,7 @@ describe("finalizers, cleared where no operator runs,", () => {
     expect(done.lines.slice(0, 3)).toEqual([
       `Project ${namespace}/shop: its finalizer is removed, and the object is gone`,
       `RootKey ${namespace}/flags: its finalizer is removed, and the object is gone`,
-      "2 let go",
+      "2 cleared",
     ]);
     await isGone(namespace);
   });
@@ -93,14 +93,14 @@ describe("finalizers, cleared where no operator runs,", () => {
     const ofAnn = await fleet.api.kubeconfig({ user: "ann" });
     const refused = await clear(["--namespace", namespace], ofAnn);
     expect(refused.code).toBe(1);
-    expect(refused.lines[0]).toMatch(/^Project: can't be listed: .*it takes the verbs get, list, patch and update/);
+    expect(refused.lines[0]).toMatch(/^Project: can't be listed: .*requires the verbs get, list, patch and update/);
 
     await letAnnSee(namespace, ["projects", "rootkeys", "apiresources"]);
     await tenant.remove("Project", "shop");
     await eventually(async () => {
       const { code, lines } = await clear(["--namespace", namespace], ofAnn);
       expect(code).toBe(1);
-      expect(lines[0]).toMatch(/^Project .*\/shop: can't be changed: .*it takes the verbs get, list, patch and update/);
+      expect(lines[0]).toMatch(/^Project .*\/shop: can't be changed: .*requires the verbs get, list, patch and update/);
       expect(lines[1]).toContain("left alone, nobody has deleted it");
     });
     for (const [kind, name] of [["Project", "shop"] as const, ["RootKey", "flags"] as const]) {

@@ -275,7 +275,7 @@ describe("jsonplane dev refuses to start, with what to do,", () => {
     running.push(other);
     expect(await other.exit()).toBe(1);
     expect(other.error()).toContain(
-      "belongs to the manifests in manifests: remove it to begin anew, choose another with",
+      "belongs to the manifests in manifests: remove it to start over, choose another with",
     );
   });
 

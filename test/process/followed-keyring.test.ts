@@ -86,7 +86,7 @@ describe("a replica whose mounted key ring is renewed", () => {
 
   it("goes on with the ring it has when the file goes bad, and says so without its content", async () => {
     await mount(keyringText(former).replace("names", "name"));
-    await eventually(() => expect(replica.log()).toContain('"Keyring rejected; keeping the previous one"'));
+    await eventually(() => expect(replica.log()).toContain('"Key ring rejected; keeping the previous one"'));
     expect(replica.log()).not.toContain(Buffer.from(former.names).toString("base64url"));
     const publisher = await begun(former);
     await publisher.publish(grown);
@@ -104,7 +104,7 @@ describe("a replica that starts with another key ring than the configuration was
         const { status, text } = await send(started.adminUrl, "/readyz");
         expect([status, text]).toEqual([503, expect.stringContaining("sealed with another key ring")]);
       });
-      expect(started.log()).toContain("Keyring does not match the published configuration");
+      expect(started.log()).toContain("Key ring does not match the published configuration");
       expect(await started.metrics()).toContain("\njsonplane_keyring_fits 0\n");
       expect(await redisClient.read("x", "ZRANGE", configKeys.replicas, 0, -1)).toEqual(["r1"]);
       expect((await started.send("/default/shop/api/books")).code).toBe("project_unavailable");

@@ -14,7 +14,7 @@ import {
   type OpenConfig,
 } from "../../operator/publish/config-writer.ts";
 import { createPurges } from "../../operator/publish/purges.ts";
-import { ForeignInstance, KeyRingCopied, NotTheWriter, RedisRefused } from "../../operator/publish/refusals.ts";
+import { ForeignInstallation, KeyRingCopied, NotTheWriter, RedisRefused } from "../../operator/publish/refusals.ts";
 import { useEmptiedRedis } from "../support/fleet/emptied-redis.ts";
 import { begunPublisher, newPublisher, openRedisClient, storedFields } from "../support/fleet/publishing.ts";
 import { changed, project, withRootKey, withUser } from "../support/http/projects.ts";
@@ -92,7 +92,7 @@ describe("a writer of configuration", () => {
     await expect(writer.verify()).rejects.toBeInstanceOf(StoreUnavailable);
     const late = await startRedis({ port });
     await writer.verify();
-    expect((await writer.session()).publisher.writes()).toBe(true);
+    expect((await writer.session()).publisher.isWriter()).toBe(true);
     expect([opened, begun.length]).toEqual([3, 1]);
     writer.close();
     await late.stop();
@@ -155,13 +155,13 @@ describe("a writer of configuration", () => {
   it("refuses the Redis of another installation, every time, unless it is to be taken over", async () => {
     await newPublisher({ redisClient, keyring, owner: "another" }).begin();
     writer = newWriter();
-    await expect(writer.session()).rejects.toBeInstanceOf(ForeignInstance);
-    await expect(writer.session()).rejects.toBeInstanceOf(ForeignInstance);
+    await expect(writer.session()).rejects.toBeInstanceOf(ForeignInstallation);
+    await expect(writer.session()).rejects.toBeInstanceOf(ForeignInstallation);
     writer.close();
     const taken: unknown[] = [];
     const taking = newWriter({ takeOver: true, onTakenOver: (refusal) => void taken.push(refusal) });
     await (await taking.session()).publisher.publish(shop);
-    expect(taken).toEqual([expect.any(ForeignInstance)]);
+    expect(taken).toEqual([expect.any(ForeignInstallation)]);
     expect(await storedFields(redisClient, ref)).toHaveLength(3);
     taking.close();
   });

@@ -8,7 +8,7 @@ import { OutcomeUnknown, StoreUnavailable } from "../../core/errors/store-errors
 import type { RedisClient } from "../../core/redis/redis-client.ts";
 import type { Publisher } from "../../operator/publish/publisher.ts";
 import { createPurges } from "../../operator/publish/purges.ts";
-import { ForeignInstance, NotTheWriter } from "../../operator/publish/refusals.ts";
+import { ForeignInstallation, NotTheWriter } from "../../operator/publish/refusals.ts";
 import { useEmptiedRedis } from "../support/fleet/emptied-redis.ts";
 import {
   type Around,
@@ -83,7 +83,7 @@ describe("a publish of several steps", () => {
     const broken = around({ call, after: unanswered });
     await broken.begin();
     await expect(broken.publish(large, books)).rejects.toThrow(OutcomeUnknown);
-    expect(broken.writes()).toBe(false);
+    expect(broken.isWriter()).toBe(false);
     await broken.begin();
     expect((await broken.publish(large, books)).changed).toBe([256, 56, 0][call - 1]);
     expect(await stored()).toEqual(books);
@@ -148,7 +148,7 @@ describe("a publisher that is replaced", () => {
     await first.begin();
     await expect(first.publish(large, books)).rejects.toThrow(NotTheWriter);
     expect(await storedFields(redisClient, ref)).toHaveLength(200);
-    expect(first.writes()).toBe(false);
+    expect(first.isWriter()).toBe(false);
     expect((await rival.publish(large, books)).changed).toBe(256);
     await expectWhole();
   });
@@ -160,9 +160,9 @@ describe("a publisher that is replaced", () => {
       const mine = await begunPublisher({ redisClient, keyring });
       publisher = mine;
       await begunPublisher({ redisClient, keyring });
-      expect(mine.writes()).toBe(true);
+      expect(mine.isWriter()).toBe(true);
       await expect(write()).rejects.toThrow(NotTheWriter);
-      expect(mine.writes()).toBe(false);
+      expect(mine.isWriter()).toBe(false);
       await expect(mine.load(ref)).rejects.toThrow(NotTheWriter);
     };
     const order = { what: "resource", project: ref, name: "books" } as const;
@@ -174,7 +174,7 @@ describe("a publisher that is replaced", () => {
     await lost(() => createPurges(redisClient, publisher).forget("id"));
     expect(await purges.ordered()).toEqual([]);
     await begunPublisher({ redisClient, keyring });
-    expect([await publisher.verify(), publisher.writes()]).toEqual(["lost", false]);
+    expect([await publisher.verify(), publisher.isWriter()]).toEqual(["lost", false]);
   });
 
   it("takes nothing from whoever began while it stood still behind its question", async () => {
@@ -185,13 +185,13 @@ describe("a publisher that is replaced", () => {
       return true;
     };
     await expect(late.begin({ confirm })).rejects.toThrow(NotTheWriter);
-    expect([late.writes(), await rival.verify()]).toEqual([false, "writer"]);
+    expect([late.isWriter(), await rival.verify()]).toEqual([false, "writer"]);
   });
 
   it("does not begin, and disturbs nobody, when it may not write", async () => {
     const late = newPublisher({ redisClient, keyring });
     await expect(late.begin({ confirm: async () => false })).rejects.toThrow(NotTheWriter);
-    expect([late.writes(), await publisher.verify()]).toEqual([false, "writer"]);
+    expect([late.isWriter(), await publisher.verify()]).toEqual([false, "writer"]);
   });
 
   it("refuses a reseal and purges of another publisher's time", async () => {
@@ -227,7 +227,7 @@ describe("a Redis that was emptied", () => {
     await expect(first.publish(large, books)).rejects.toThrow(NotTheWriter);
     expect(await storedFields(redisClient, ref)).toEqual([]);
     // The new beginning is not ended by the old one's refusal.
-    expect([first.writes(), await first.verify()]).toEqual([true, "writer"]);
+    expect([first.isWriter(), await first.verify()]).toEqual([true, "writer"]);
     expect((await first.publish(large, books)).changed).toBe(456);
   });
 
@@ -346,13 +346,13 @@ describe("a Redis of another installation", () => {
     await publisher.publish(shop, books);
     await publisher.complete();
     const foreign = newPublisher({ redisClient, keyring, owner: "another" });
-    await expect(foreign.begin()).rejects.toThrow(ForeignInstance);
+    await expect(foreign.begin()).rejects.toThrow(ForeignInstallation);
     expect(await publisher.verify()).toBe("writer");
     await foreign.begin({ takeOver: true });
-    expect([foreign.writes(), await publisher.verify()]).toEqual([true, "lost"]);
+    expect([foreign.isWriter(), await publisher.verify()]).toEqual([true, "lost"]);
     // Replicas take nothing for gone until the new owner has published everything.
     expect(await redisClient.read(configKeys.meta, "HEXISTS", configKeys.meta, "complete")).toBe(0);
-    await expect(publisher.begin()).rejects.toThrow(ForeignInstance);
+    await expect(publisher.begin()).rejects.toThrow(ForeignInstallation);
     expect((await foreign.load(ref)).data).toEqual(books);
   });
 });

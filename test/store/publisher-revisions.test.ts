@@ -86,7 +86,7 @@ describe("revisions", () => {
     if (found === undefined) await redisClient.write(meta, "HDEL", meta, "revision");
     else await redisClient.write(meta, "HSET", meta, "revision", found);
     await expect(step()).rejects.toThrow(NotTheWriter);
-    expect(publisher.writes()).toBe(false);
+    expect(publisher.isWriter()).toBe(false);
   });
 
   it("end at a step that failed and took place all the same", async () => {

@@ -268,7 +268,7 @@ function beginMaintenance(queue: ReturnType<typeof createWorkQueue>, keys: reado
     publisher: async () => publisher,
     confirmCaches: async () => undefined,
     verify: async () => undefined,
-    rotateRing: async () => undefined,
+    rotateKeyRing: async () => undefined,
     lookAtRedis: async () => undefined,
     sweepOrphans: async () => undefined,
   });

@@ -10,7 +10,7 @@ import { fieldsOf } from "../../core/redis/reply.ts";
 import { carryOutPurges } from "../../dataplane/config/carry-out-purges.ts";
 import type { Store } from "../../dataplane/store/port.ts";
 import { advancePurges, orderedPurges, type PurgeOutcome, purgeId } from "../../operator/finalize/advance-purges.ts";
-import type { DataEntry, DataRecord, EndedProject } from "../../operator/model/data-record.ts";
+import type { DataEntry, DataRecord, DeletedProject } from "../../operator/model/data-record.ts";
 import type { RolloutState } from "../../operator/publish/acknowledgements.ts";
 import type { Publisher } from "../../operator/publish/publisher.ts";
 import { createPurges, type Purges } from "../../operator/publish/purges.ts";
@@ -27,7 +27,7 @@ const pending: readonly DataEntry[] = [
   { what: "rootkey", name: "flags", uid: "u-flags", namespaceUid: "n", purgeFromRevision: 5, purgeCause: "p" },
 ];
 /** A Project that had this name before. */
-const ended: EndedProject = { uid: "p0", purgeFromRevision: 5 };
+const ended: DeletedProject = { uid: "p0", purgeFromRevision: 5 };
 const pendingIds = [...pending, ended].map(purgeId);
 const kept: DataEntry = { what: "resource", name: "films", uid: "u-films", namespaceUid: "n", retained: true };
 
@@ -66,8 +66,8 @@ beforeEach(async () => {
   await write("films");
 });
 
-function recordOf(entries: readonly DataEntry[], ...endedProjects: readonly EndedProject[]): DataRecord {
-  return { policy: "Delete", projectUid: "p", entries: [...entries, kept], ended: endedProjects };
+function recordOf(entries: readonly DataEntry[], ...deletedProjects: readonly DeletedProject[]): DataRecord {
+  return { policy: "Delete", projectUid: "p", entries: [...entries, kept], ended: deletedProjects };
 }
 
 async function writeSome(): Promise<void> {

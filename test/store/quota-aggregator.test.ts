@@ -72,7 +72,7 @@ describe("what the operator is told of quotas", () => {
   });
   const told = async (...replicas: readonly string[]) => {
     await quotas.read(replicas);
-    return quotas.uses().get("default/shop");
+    return quotas.quotaUsages().get("default/shop");
   };
 
   it("is what a replica knows, of several the most, and goes with the project or the replica", async () => {
@@ -82,12 +82,12 @@ describe("what the operator is told of quotas", () => {
     await eventually(async () => expect(await told("a", "b", "none")).toEqual(objects(7)));
     await eventually(async () => {
       await quotas.read(["a"]);
-      expect([...quotas.uses().keys()].sort()).toEqual(["default/gone", "default/shop"]);
+      expect([...quotas.quotaUsages().keys()].sort()).toEqual(["default/gone", "default/shop"]);
     });
     delete one.gone;
     await eventually(async () => {
       await quotas.read(["a"]);
-      expect([...quotas.uses().keys()]).toEqual(["default/shop"]);
+      expect([...quotas.quotaUsages().keys()]).toEqual(["default/shop"]);
     });
     for (const reporter of reporters.splice(0)) await reporter.stop();
     expect(await everything.read(usageKey("a"), "EXISTS", usageKey("a"), usageKey("b"))).toBe(0);
@@ -186,9 +186,9 @@ describe("what the operator is told of quotas", () => {
       monotonic,
       onChange: () => (changes += 1),
     });
-    await eventually(() => expect(acknowledgements.usesOf(project)).toEqual(objects(5)));
+    await eventually(() => expect(acknowledgements.quotaUsageOf(project)).toEqual(objects(5)));
     await eventually(() => expect(changes).toBe(1));
-    expect(acknowledgements.usesOf({ namespace: "default", name: "other" })).toBeUndefined();
+    expect(acknowledgements.quotaUsageOf({ namespace: "default", name: "other" })).toBeUndefined();
     acknowledgements.stop();
   });
 
@@ -213,7 +213,7 @@ describe("what the operator is told of quotas", () => {
       const key = usageKey("by-hand");
       await everything.write(key, "HSET", key, "default/shop", JSON.stringify(objects(5)), "default/other", "{");
       await look();
-      await eventually(() => expect(acknowledgements.usesOf(project)).toEqual(objects(5)));
+      await eventually(() => expect(acknowledgements.quotaUsageOf(project)).toEqual(objects(5)));
       expect(observed).toContainEqual({ kind: "unreadableUsage", replica: "by-hand", projects: ["default/other"] });
     });
 
@@ -223,7 +223,7 @@ describe("what the operator is told of quotas", () => {
       await everything.write(key, "HSET", key, "default/shop", JSON.stringify(objects(5)));
       await everything.write(configKeys.replicas, "ZADD", configKeys.replicas, Date.now() + 5_000, "whole");
       await look();
-      await eventually(() => expect(acknowledgements.usesOf(project)).toEqual(objects(5)));
+      await eventually(() => expect(acknowledgements.quotaUsageOf(project)).toEqual(objects(5)));
       const error = expect.objectContaining({ code: "WRONGTYPE" });
       expect(observed).toContainEqual({ kind: "unreadableUsage", replica: "by-hand", projects: [], error });
     });

@@ -1,7 +1,7 @@
 -- Purpose: makes the caller the writer, unless somebody has become it since the caller looked, or the Redis belongs to another
 --          installation. One that is taken over counts as incomplete until its new owner has published everything.
 -- KEYS: 1 meta
--- ARGV: 1 owner, 2 epoch that the caller saw ("" none), 3 epoch to take, 4 a name for this filling of Redis, 5 format,
+-- ARGV: 1 owner, 2 epoch that the caller saw ("" none), 3 epoch to take, 4 a name for the data set in Redis, 5 format,
 --       6 "1" = take over another installation's, 7 mark of the key ring, 8 what to do about stored data ("" nothing, "serve" whatever
 --       there is, "accept" it this once, "refuse" what isn't the store that is expected), 9 id of the expected store ("" none yet),
 --       10 id for a store without one, 11 name for a loss that is found
@@ -9,7 +9,7 @@
 --          | {foreign} | {overtaken}
 local code = { begun = 0, foreign = 1, overtaken = 2 }
 local meta = KEYS[1]
-local owner, seen, epoch, instance, format, take_over = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
+local owner, seen, epoch, dataset_id, format, take_over = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
 local ring, policy, expected, new_id, loss = ARGV[7], ARGV[8], ARGV[9], ARGV[10], ARGV[11]
 
 local found = redis.call("HGET", meta, "owner")
@@ -21,7 +21,7 @@ if (redis.call("HGET", meta, "epoch") or "") ~= seen then
   return { code.overtaken }
 end
 redis.call("HSET", meta, "owner", owner, "epoch", epoch, "format", format, "ring", ring)
-redis.call("HSETNX", meta, "instance", instance)
+redis.call("HSETNX", meta, "instance", dataset_id)
 if is_foreign then
   redis.call("HDEL", meta, "complete")
 end

@@ -93,8 +93,8 @@ export const installationMutations: readonly Mutation[] = [
     name: "rival-unknown-while-redis-was-never-open",
     harm: "An operator that starts while its own Redis is away says PublishFailed of what another installation serves",
     file: "operator/secrets/secret-ownership.ts",
-    find: "if (maker === undefined || !areRivals(deps.ring, maker))",
-    replace: "if (maker === undefined || deps.installation() === undefined || !areRivals(deps.ring, maker))",
+    find: "if (maker === undefined || !areRivals(deps.keyRing, maker))",
+    replace: "if (maker === undefined || deps.installation() === undefined || !areRivals(deps.keyRing, maker))",
     caughtBy: ["test/unit/operator/secrets/secret-store.test.ts"],
   },
   {

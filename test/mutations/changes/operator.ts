@@ -47,7 +47,7 @@ export const operatorMutations: readonly Mutation[] = [
     name: "rotations-undone-without-end",
     harm: "What restores a Secret whose key was rotated makes a new key many times a second, for ever",
     file: "operator/secrets/secret-store.ts",
-    find: "occasion === undefined ? [annotations, entries] : occasion",
+    find: "causeId === undefined ? [annotations, entries] : causeId",
     replace: "[annotations, entries]",
     caughtBy: ["test/unit/operator/secrets/secret-store.test.ts"],
   },
@@ -168,7 +168,7 @@ export const operatorMutations: readonly Mutation[] = [
     harm: "Of two installations with copies of one key ring one takes the Redis, and withdraws what the other one serves, without a person",
     file: "operator/publish/publisher.ts",
     find: "if (refusal !== undefined && !mayTake) throw refusal;",
-    replace: "if (refusal instanceof ForeignInstance && !mayTake) throw refusal;",
+    replace: "if (refusal instanceof ForeignInstallation && !mayTake) throw refusal;",
     caughtBy: ["test/store/publisher-config-writer.test.ts"],
   },
   {
@@ -266,8 +266,8 @@ export const operatorMutations: readonly Mutation[] = [
     name: "failed-key-counts-as-published",
     harm: "After Redis was emptied, a Project that can't be reconciled goes from 200 to 404",
     file: "operator/runtime/process-key.ts",
-    find: "  const published = !(await isLacking(ref, deps));",
-    replace: "  const published = true;",
+    find: "  const nothingMissing = !(await isLacking(ref, deps));",
+    replace: "  const nothingMissing = true;",
     caughtBy: ["test/unit/operator/runtime/process-key.test.ts"],
   },
   {
@@ -364,7 +364,7 @@ export const operatorMutations: readonly Mutation[] = [
     file: "operator/finalize/data-plan.ts",
     find: "if (served === undefined || served === live ||",
     replace: "if (served === undefined || served !== live ||",
-    caughtBy: ["test/unit/operator/finalize/ended-projects.test.ts"],
+    caughtBy: ["test/unit/operator/finalize/deleted-projects.test.ts"],
   },
   {
     name: "missing-children-unwired",

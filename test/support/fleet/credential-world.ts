@@ -169,8 +169,8 @@ export class CredentialWorld {
   }
 }
 
-export function isSettled({ writes, ringWaits }: ProjectResolution, { acknowledged }: CredentialWorld): boolean {
-  return writes.length === 0 && !(ringWaits && acknowledged);
+export function isSettled({ writes, signingRingWaits }: ProjectResolution, { acknowledged }: CredentialWorld): boolean {
+  return writes.length === 0 && !(signingRingWaits && acknowledged);
 }
 
 const projectSpec = {

@@ -115,6 +115,14 @@ describe("the command line", () => {
     },
   );
 
+  it("shows neither flags nor variables of a command that has none", async () => {
+    const help = (await run(["validate", "--help"])).out;
+    expect(help).toMatch(/^Usage: jsonplane validate DIR$/m);
+    expect(help).toMatch(/^ {2}DIR {2}.*\n$/m);
+    expect(help).not.toContain("variable");
+    expect((await run(["operator", "--help"])).out).toMatch(/^Usage: jsonplane operator \[flags\]$/m);
+  });
+
   it("shows the version of the package", async () => {
     expect((await run(["--version"])).out).toMatch(/^[0-9]+\.[0-9]+\.[0-9]+\n$/);
   });
@@ -160,6 +168,6 @@ describe("the command line", () => {
     const alone = await run(["graves"], [command]);
     expect(alone.code).toBe(2);
     expect(alone.error).toContain('"graves" is not a command by itself; did you mean graves dig?');
-    expect((await run(["help", "graves", "dig"], [command])).out).toContain("Usage: jsonplane graves dig DIR [flags]");
+    expect((await run(["help", "graves", "dig"], [command])).out).toContain("Usage: jsonplane graves dig DIR\n");
   });
 });

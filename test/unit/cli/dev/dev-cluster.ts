@@ -5,7 +5,7 @@ import { randomBytes, randomUUID } from "node:crypto";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Cluster, createCluster } from "../../../../cli/dev/cluster.ts";
+import { createDevOperator, type DevOperator } from "../../../../cli/dev/dev-operator.ts";
 import { createSecretFiles, type SecretFiles } from "../../../../cli/dev/secret-files.ts";
 import { createStateFile } from "../../../../cli/dev/state-file.ts";
 import type { ProjectParts } from "../../../../core/config/types.ts";
@@ -44,8 +44,8 @@ export async function devCluster(): Promise<DevCluster> {
   const secrets = createSecretFiles(join(root, "secrets"));
   const hashed: string[] = [];
   const live = createMemoryDirectory(clock);
-  const open = (): Promise<Cluster> =>
-    createCluster({
+  const open = (): Promise<DevOperator> =>
+    createDevOperator({
       folder,
       stateFile: createStateFile(join(root, "objects.json")),
       secretFiles: secrets,
@@ -62,7 +62,7 @@ export async function devCluster(): Promise<DevCluster> {
       isPasswordOf: async (hash, password) => hash === `hash of ${password}`,
       baseUrlOf: ({ namespace, name }) => `http://localhost/${namespace}/${name}`,
     });
-  let cluster = await open();
+  let devOperator = await open();
   return {
     folder,
     clock,
@@ -74,13 +74,13 @@ export async function devCluster(): Promise<DevCluster> {
       if (text === undefined) rmSync(join(folder, file));
       else writeFileSync(join(folder, file), text);
     },
-    pass: async () => (await cluster.reconcile()).map((line) => line.replaceAll(`${folder}/`, "")),
+    pass: async () => (await devOperator.reconcile()).map((line) => line.replaceAll(`${folder}/`, "")),
     async restart() {
-      cluster = await open();
+      devOperator = await open();
     },
-    parts: (project = "default/shop") => cluster.view().published.get(project),
+    parts: (project = "default/shop") => devOperator.view().published.get(project),
     dueIn() {
-      const { nextAt } = cluster.view();
+      const { nextAt } = devOperator.view();
       return nextAt && nextAt - clock.now();
     },
     secretText(name, entry) {

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import type { ClusterView } from "../../../../cli/dev/cluster.ts";
+import type { DevOperatorView } from "../../../../cli/dev/dev-operator.ts";
 import { type Following, follow } from "../../../../cli/dev/follow.ts";
 import { type ManualTime, manualTime } from "../../../support/time/manual-time.ts";
 
@@ -10,9 +10,9 @@ let folder = "";
 let time: ManualTime;
 let following: Following | undefined;
 let passes: number;
-let view: ClusterView;
+let view: DevOperatorView;
 
-const nothing: ClusterView = {
+const nothing: DevOperatorView = {
   known: { objects: new Map(), pendingDeletions: [] },
   published: new Map(),
   generated: new Map(),
@@ -29,9 +29,9 @@ afterEach(async () => {
   rmSync(folder, { recursive: true });
 });
 
-async function started(first: ClusterView): Promise<void> {
+async function started(first: DevOperatorView): Promise<void> {
   view = first;
-  const cluster = {
+  const devOperator = {
     reconcile: async () => {
       passes += 1;
       return [];
@@ -39,7 +39,7 @@ async function started(first: ClusterView): Promise<void> {
     view: () => view,
   };
   const { now } = time.clock;
-  following = await follow({ cluster, paths: [folder], print: () => undefined, now, timers: time.timers });
+  following = await follow({ devOperator, paths: [folder], print: () => undefined, now, timers: time.timers });
 }
 
 it("passes again at the moment that credentials change by themselves, and not before", async () => {

@@ -56,7 +56,7 @@ describe("finalizers clear", () => {
         "ApiResource shop/books: its finalizer is removed, and the object is gone",
         expect.stringContaining("ApiResource shop/others: its finalizer is removed"),
         "RootKey shop/flags: its finalizer is removed, and the object is gone",
-        "4 let go",
+        "4 cleared",
         remains,
       ],
     });
@@ -69,7 +69,7 @@ describe("finalizers clear", () => {
     const { code, lines } = await clear({ dryRun: true });
     expect([code, lines.slice(0, 2)]).toEqual([
       0,
-      ["Project shop/bookshop: its finalizer would be removed", "1 would be let go"],
+      ["Project shop/bookshop: its finalizer would be removed", "1 would be cleared"],
     ]);
     expect(server.objects.revision).toBe(revision);
   });
@@ -78,7 +78,7 @@ describe("finalizers clear", () => {
     make("projects", "bookshop", { deleted: false });
     expect((await clear()).lines).toEqual([
       "Project shop/bookshop: left alone, nobody has deleted it; --force takes its finalizer all the same",
-      "0 let go, 1 left alone",
+      "0 cleared, 1 left alone",
     ]);
     expect((await clear({ force: true })).lines[0]).toBe("Project shop/bookshop: its finalizer is removed");
     expect(server.objects.get("jsonplane.io/projects", "shop", "bookshop")?.metadata.finalizers).toEqual([]);
@@ -98,9 +98,9 @@ describe("finalizers clear", () => {
     const { code, lines } = await clear();
     expect(code).toBe(1);
     expect(lines[0]).toMatch(
-      /^Project shop\/bookshop: can't be changed: .*; it takes the verbs get, list, patch and update/,
+      /^Project shop\/bookshop: can't be changed: .*; requires the verbs get, list, patch and update/,
     );
-    expect(lines[1]).toBe("0 let go, 1 failed");
+    expect(lines[1]).toBe("0 cleared, 1 failed");
   });
 
   it("says that a kind can't be listed, and goes on with the others", async () => {

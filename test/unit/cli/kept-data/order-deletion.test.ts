@@ -93,7 +93,7 @@ describe("an order", () => {
     );
     expect(await run()).toBe(1);
     expect(lines).toEqual([
-      "shop/store/ApiResource/books: not deleted, an object names them by now, or they are kept anew",
+      "shop/store/ApiResource/books: not deleted, an object names them by now, or they are kept again",
       "shop/store/ApiResource/films: deleted",
     ]);
   });
@@ -113,7 +113,7 @@ describe("an order", () => {
     const { run, lines } = world([kept("books")], () => "serves");
     expect(await run()).toBe(1);
     expect(lines).toEqual([
-      "shop/store/ApiResource/books: not deleted, an object names them by now, or they are kept anew",
+      "shop/store/ApiResource/books: not deleted, an object names them by now, or they are kept again",
     ]);
   });
 

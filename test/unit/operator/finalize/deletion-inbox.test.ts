@@ -118,9 +118,9 @@ describe("what the Secret asks for", () => {
     const text = `shop/store@${new Date(clock.now() + 10).toISOString()}`;
     write(text);
     await look();
-    const [requests, weighedAt] = [inbox.requestsOf({ ref }, { ignoresAnnotation: false }), clock.now()];
+    const [requests, evaluatedAt] = [inbox.requestsOf({ ref }, { ignoresAnnotation: false }), clock.now()];
     clock.advance(10);
-    inbox.markRecorded(requests, weighedAt);
+    inbox.markRecorded(requests, evaluatedAt);
     await look();
     expect([annotations()[deletionAnnotation], asks()]).toEqual([text, [text]]);
   });

@@ -5,8 +5,8 @@ it("an object whose deletion nobody could decide on counts as there, and so do i
   const caches = {
     index: {},
     definitionOf: () => "one",
-    isKept: (_kind: string, _namespace: string, name: string) => name === "waits",
+    isDeletionPending: (_kind: string, _namespace: string, name: string) => name === "waits",
   };
   const held = createHeldObjects({ caches } as unknown as HeldObjectsDeps);
-  expect(["waits", "gone"].map((name) => held.isHeld("ApiKey", "a", name))).toEqual([true, false]);
+  expect(["waits", "gone"].map((name) => held.countsAsExisting("ApiKey", "a", name))).toEqual([true, false]);
 });

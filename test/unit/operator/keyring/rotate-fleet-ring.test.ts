@@ -56,7 +56,7 @@ function rotate(): Promise<Rotation> {
     namespace,
     random: randomBytes,
     clock,
-    ring: {
+    keyRing: {
       current: () => ring,
       adopt(next) {
         ring = next;

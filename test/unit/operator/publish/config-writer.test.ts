@@ -38,7 +38,7 @@ it("a beginning that failed before everything was to be published is begun anew,
     async begin() {
       writes = true;
     },
-    writes: () => writes,
+    isWriter: () => writes,
     verify: async () => "writer",
   };
   const config = { publisher } as unknown as OpenConfig;

@@ -30,7 +30,7 @@ describe("usage figures that can't be read", () => {
       two: { "shop/a": text, "shop/b": used(30), "shop/c": text },
     });
     expect(await quotas.read(["one", "two"])).toEqual([{ replica: "two", projects: ["shop/a", "shop/c"] }]);
-    expect([...quotas.uses()].map(([name, { objects }]) => [name, objects?.used])).toEqual([
+    expect([...quotas.quotaUsages()].map(([name, { objects }]) => [name, objects?.used])).toEqual([
       ["shop/a", 10],
       ["shop/b", 30],
     ]);
@@ -44,12 +44,12 @@ describe("usage figures that can't be read", () => {
     };
     const quotas = createQuotaAggregator({ read } as unknown as RedisClient, () => 0, 0);
     expect(await quotas.read(["one", "two"])).toEqual([{ replica: "two", projects: [], error: fault }]);
-    expect(quotas.uses().get("shop/a")?.objects?.used).toBe(10);
+    expect(quotas.quotaUsages().get("shop/a")?.objects?.used).toBe(10);
   });
 
   it("are none where a replica counts more kinds than this operator knows", async () => {
     const quotas = aggregator({ one: { "shop/a": '{"objects":{"used":1,"limit":2},"sessions":"many"}' } });
     expect(await quotas.read(["one"])).toEqual([]);
-    expect(quotas.uses().get("shop/a")?.objects).toEqual({ used: 1, limit: 2 });
+    expect(quotas.quotaUsages().get("shop/a")?.objects).toEqual({ used: 1, limit: 2 });
   });
 });

@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from "vitest";
 import {
-  ForeignInstance,
+  ForeignInstallation,
   KeyRingCopied,
   newEpoch,
   type RedisRefused,
@@ -27,8 +27,8 @@ describe("a Redis is this installation's", () => {
 
 describe("a Redis is left to another installation", () => {
   it.each<readonly [string, string, string, typeof RedisRefused]>([
-    ["with another ring", "theirs", "there/ring/other", ForeignInstance],
-    ["whose ring was in the same location", "theirs", me.ringLocation, ForeignInstance],
+    ["with another ring", "theirs", "there/ring/other", ForeignInstallation],
+    ["whose ring was in the same location", "theirs", me.ringLocation, ForeignInstallation],
     ["with a copy of the ring in another namespace", me.owner, "there/ring/other", KeyRingCopied],
     ["with a copy in a namespace of the same name in another cluster", me.owner, "here/ring/other", KeyRingCopied],
     ["with a copy in another Secret", me.owner, "here/ring-red/uid", KeyRingCopied],
@@ -43,7 +43,7 @@ describe("a Redis is left to another installation", () => {
 
   it("of an earlier version with another ring", () => {
     const refusal = refusalOf({ owner: "theirs", epoch: "a6a3d2d0-0000-4000-8000-000000000000" }, me);
-    expect(refusal).toBeInstanceOf(ForeignInstance);
+    expect(refusal).toBeInstanceOf(ForeignInstallation);
     expect(refusal?.writer).toBe("");
   });
 });

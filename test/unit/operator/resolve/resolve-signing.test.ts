@@ -39,7 +39,7 @@ function reconcile(published?: SigningRing) {
 
 function ringOf({ keys }: ReturnType<typeof reconcile>): SigningRing {
   if (!keys.ok) throw new Error(keys.refusal.reason);
-  return keys.value.ring;
+  return keys.value.signingRing;
 }
 
 describe("a Project's signing ring", () => {

@@ -35,12 +35,12 @@ describe("a signing key that is asked for by annotation", () => {
     expect(await steps(3)).toEqual(["SigningKeyAdded"]);
     expect(world.kids()).toHaveLength(2);
     expect(world.signer()).toBe(first);
-    expect((await world.reconcile()).ringWaits).toBe(true);
+    expect((await world.reconcile()).signingRingWaits).toBe(true);
     world.acknowledged = true;
     expect(await steps(3)).toEqual(["SigningKeyRotated"]);
     expect(world.signer()).not.toBe(first);
     expect(world.kids()).toEqual([world.signer(), first]);
-    expect((await world.reconcile()).ringWaits).toBe(false);
+    expect((await world.reconcile()).signingRingWaits).toBe(false);
   });
 
   it("does not sign when the acknowledgement is of a ring from before", async () => {

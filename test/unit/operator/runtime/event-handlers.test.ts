@@ -88,8 +88,8 @@ describe("the seconds from a change until every replica has it", () => {
     const { handlers, time } = leader();
     handlers.objectChanged(ofGeneration(2), ofGeneration(1), false);
     time.freeze(250);
-    expect(handlers.programmed("ApiResource books")).toBe(0.25);
-    expect(handlers.programmed("ApiResource books")).toBeUndefined();
+    expect(handlers.takeProgrammedDelay("ApiResource books")).toBe(0.25);
+    expect(handlers.takeProgrammedDelay("ApiResource books")).toBeUndefined();
   });
 
   it.each<readonly [string, CustomResource | undefined, boolean]>([
@@ -98,14 +98,14 @@ describe("the seconds from a change until every replica has it", () => {
   ])("aren't counted after %s", (_, before, listed) => {
     const { handlers } = leader();
     handlers.objectChanged(ofGeneration(2), before, listed);
-    expect(handlers.programmed("ApiResource books")).toBeUndefined();
+    expect(handlers.takeProgrammedDelay("ApiResource books")).toBeUndefined();
   });
 
   it("are forgotten with the object", () => {
     const { handlers } = leader();
     handlers.objectChanged(ofGeneration(2), ofGeneration(1), false);
     handlers.objectRemoved(ofGeneration(2));
-    expect(handlers.programmed("ApiResource books")).toBeUndefined();
+    expect(handlers.takeProgrammedDelay("ApiResource books")).toBeUndefined();
   });
 });
 
@@ -199,7 +199,7 @@ function look({
     liveness: () => liveness,
     refusedProjects: () => new Set(refused),
     building: () => new Map(builds),
-    uses: () => uses,
+    quotaUsages: () => uses,
   } as unknown as Acknowledgements;
 }
 

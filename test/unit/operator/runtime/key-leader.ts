@@ -90,7 +90,7 @@ export function leader(world: World = {}) {
     availabilityOf: () => "served",
     refusalsOf: () => [],
     buildingOf: () => new Map(),
-    usesOf: () => undefined,
+    quotaUsageOf: () => undefined,
   } as Partial<Acknowledgements> as Acknowledgements;
   const purges = { ordered: async () => [], isOrdered: async () => false } as Partial<Purges> as Purges;
   const config = { publisher, acknowledgements, purges } as Partial<OpenConfig> as OpenConfig;

@@ -58,7 +58,7 @@ export function leader({ keys = [] as readonly string[], unknown = "", random = 
     },
     confirmCaches: () => call("confirm"),
     verify: () => call("verify"),
-    rotateRing: () => call("ring"),
+    rotateKeyRing: () => call("ring"),
     lookAtRedis: () => call("memory"),
     sweepOrphans: () => call("sweep"),
   });

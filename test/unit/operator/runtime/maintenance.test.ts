@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { ForeignInstance, KeyRingCopied, type RedisRefused } from "../../../../operator/publish/refusals.ts";
+import { ForeignInstallation, KeyRingCopied, type RedisRefused } from "../../../../operator/publish/refusals.ts";
 import { type Call, leader } from "./maintained-leader.ts";
 
 describe("after a publisher has begun", () => {
@@ -200,7 +200,7 @@ describe("while it leads, maintenance", () => {
     ]);
     logged.length = 0;
     // For another reason, which the statuses say, too.
-    world.onCall = (call) => refuse(call, new ForeignInstance());
+    world.onCall = (call) => refuse(call, new ForeignInstallation());
     await time.advance(60_000);
     expect([taken(), logged.filter(([level]) => level === "warn").length]).toEqual([everything, 1]);
     world.onCall = () => undefined;

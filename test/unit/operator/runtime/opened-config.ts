@@ -52,7 +52,7 @@ export function openedConfig(events: string[], options: Opened) {
       events.push("begin");
       writes = true;
     },
-    writes: () => writes,
+    isWriter: () => writes,
     dataLoss: () => undefined,
     hasOtherStore: () => false,
     async verify() {
@@ -90,8 +90,8 @@ export function openedConfig(events: string[], options: Opened) {
     refusalsOf: () => [],
     buildingOf: () => new Map(),
     building: () => new Map(),
-    usesOf: () => undefined,
-    uses: () => new Map(),
+    quotaUsageOf: () => undefined,
+    quotaUsages: () => new Map(),
     refusedProjects: () => new Set(),
     figures: () => ({ live: 2, refusals: 1 }),
     stop: () => void events.push("stop listening"),
@@ -115,7 +115,7 @@ export function openedConfig(events: string[], options: Opened) {
         acknowledgements,
         redisClient: { disconnect: () => void events.push("disconnect"), read: async () => [] },
         purges: { ordered: async () => [], isOrdered: async () => false, isDone: async () => false },
-        ring: {
+        keyRing: {
           current: () => ring,
           adopt: (adopted: typeof ring) => {
             ring = adopted;

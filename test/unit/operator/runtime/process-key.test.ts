@@ -8,7 +8,7 @@ import type { DataRecord } from "../../../../operator/model/data-record.ts";
 import type { CustomResource } from "../../../../operator/model/objects.ts";
 import type { UnpublishedReason } from "../../../../operator/model/reasons.ts";
 import {
-  ForeignInstance,
+  ForeignInstallation,
   KeyRingCopied,
   NotTheWriter,
   RecordUnreadable,
@@ -31,14 +31,14 @@ describe("a key of a namespace whose objects are not all known", () => {
     const { handle, processed, calls, left } = leader({ knows: false, objects });
     expect(await handle()).toEqual(again);
     expect(calls).toEqual([["restore", ref]]);
-    expect(processed).toEqual([[key, { published: true }]]);
+    expect(processed).toEqual([[key, { nothingMissing: true }]]);
     expect(left()).toEqual(gone);
   });
 
   it("is looked at again, with nothing in it too, while Redis can't be written", async () => {
     const { handle, processed } = leader({ knows: false, failure: new StoreUnavailable("no") });
     expect(await handle()).toEqual({ requeueAfterMs: 2_000 });
-    expect(processed).toEqual([[key, { published: false }]]);
+    expect(processed).toEqual([[key, { nothingMissing: false }]]);
   });
 
   it("that is known by the end of it needs no second look: its list woke it already", async () => {
@@ -60,7 +60,7 @@ describe("a Project of another class", () => {
     const { handle, calls, processed, left } = leader({ objects: [others] });
     expect(await handle()).toBeUndefined();
     expect(calls).toEqual([]);
-    expect(processed).toEqual([[key, { published: true }]]);
+    expect(processed).toEqual([[key, { nothingMissing: true }]]);
     expect(left()).toEqual([]);
   });
 
@@ -120,7 +120,7 @@ describe("a reconcile that is done", () => {
     const { handle, processed, calls, left } = leader({ rollout: "waiting" });
     expect(await handle()).toBeUndefined();
     expect(processed).toEqual([
-      [key, { done: { awaited: { revision: 7, state: "waiting", isServed: true } }, published: true }],
+      [key, { done: { awaited: { revision: 7, state: "waiting", isServed: true } }, nothingMissing: true }],
     ]);
     expect(calls.map(([what]) => what)).toEqual(["restore", "withdraw", "onPublished", "write"]);
     expect(left()).toEqual([]);
@@ -129,7 +129,7 @@ describe("a reconcile that is done", () => {
   it("that could prove nothing gives back what has gone, and is done again in five seconds", async () => {
     const { handle, processed, left } = leader({ confirmed: false });
     expect(await handle()).toEqual({ requeueAfterMs: 5_000 });
-    expect(processed).toEqual([[key, { done: { requeueAfterMs: 5_000, unconfirmed: true }, published: true }]]);
+    expect(processed).toEqual([[key, { done: { requeueAfterMs: 5_000, unconfirmed: true }, nothingMissing: true }]]);
     expect(left()).toEqual(gone);
   });
 
@@ -154,27 +154,27 @@ describe("a key that Redis lacks after it was emptied", () => {
     const { handle, processed, calls } = leader({ ...world, lacking: true });
     await handle().catch((error: unknown) => expect(error).toBe(world.lateFailure));
     expect(calls[0]).toEqual(["restore", ref]);
-    expect(processed).toEqual([[key, expect.objectContaining({ published: false })]]);
+    expect(processed).toEqual([[key, expect.objectContaining({ nothingMissing: false })]]);
   });
 
   it("counts as published, whatever fails, once what was published last is back", async () => {
     const lateFailure = new ApiFailure(403, { reason: "Forbidden", message: "no" });
     const { handle, processed } = leader({ lateFailure });
     await expect(handle()).rejects.toBe(lateFailure);
-    expect(processed).toEqual([[key, { published: true }]]);
+    expect(processed).toEqual([[key, { nothingMissing: true }]]);
   });
 
   it("is not the case of one whose record of data can't be read: it stays as it was published, and holds up no other", async () => {
     const lateFailure = new RecordUnreadable("Remove the field");
     const { handle, processed } = leader({ lateFailure });
     await expect(handle()).rejects.toBe(lateFailure);
-    expect(processed).toEqual([[key, { published: true, unwritten: true }]]);
+    expect(processed).toEqual([[key, { nothingMissing: true, writeFailed: true }]]);
   });
 
   it("counts as published once it was withdrawn, which leaves nothing", async () => {
     const { handle, processed } = leader({ lacking: true });
     await handle();
-    expect(processed).toEqual([[key, expect.objectContaining({ published: true })]]);
+    expect(processed).toEqual([[key, expect.objectContaining({ nothingMissing: true })]]);
   });
 });
 
@@ -201,19 +201,19 @@ describe("a reconcile that could not write to Redis", () => {
     const reported = ["writeUnpublished", reason, expect.stringContaining(message), undefined];
     expect(calls).toEqual([["publish_failed"], ["giveBack", key], reported]);
     expect(JSON.stringify(calls)).not.toContain("of-a-secret");
-    expect(processed).toEqual([[key, { published: false, unwritten: true }]]);
+    expect(processed).toEqual([[key, { nothingMissing: false, writeFailed: true }]]);
     expect(left()).toEqual(gone);
   });
 });
 
-describe.each([new ForeignInstance(), new KeyRingCopied("there/ring/uid")])(
+describe.each([new ForeignInstallation(), new KeyRingCopied("there/ring/uid")])(
   "a reconcile on a Redis with $name",
   (failure) => {
     it("says of every object that it may be served no more, and is tried again", async () => {
       const { handle, processed, calls, left } = leader({ failure });
       await expect(handle()).rejects.toBe(failure);
       expect(calls).toEqual([["publish_failed"], ["giveBack", key], ["writeContested", failure.message, undefined]]);
-      expect(processed).toEqual([[key, { published: false, unwritten: true }]]);
+      expect(processed).toEqual([[key, { nothingMissing: false, writeFailed: true }]]);
       expect(left()).toEqual(gone);
     });
 
@@ -234,14 +234,14 @@ describe("a reconcile that failed otherwise", () => {
       ["restore", ref],
       ["giveBack", key],
     ]);
-    expect(processed).toEqual([[key, { published: true }]]);
+    expect(processed).toEqual([[key, { nothingMissing: true }]]);
     expect(left()).toEqual(gone);
   });
 
   it("because its namespace goes, is looked at again ever more slowly and is no failure", async () => {
     const { handle, processed, left } = leader({ lateFailure: new NamespaceTerminating("no") });
     expect(await handle()).toEqual({ requeue: "backoff" });
-    expect(processed).toEqual([[key, { published: true }]]);
+    expect(processed).toEqual([[key, { nothingMissing: true }]]);
     expect(left()).toEqual(gone);
   });
 

@@ -6,19 +6,19 @@ import { createPublishHealth } from "../../../../operator/runtime/publish-health
 it("counts each Project whose configuration couldn't be written once, until it could be", () => {
   const health = createPublishHealth();
   for (const key of ["a/one", "a/one", "a/two"]) health.processed(key, true);
-  expect(health.unpublishedProjects()).toBe(2);
+  expect(health.projectsWithFailedWrites()).toBe(2);
   health.processed("a/one", false);
-  expect(health.unpublishedProjects()).toBe(1);
+  expect(health.projectsWithFailedWrites()).toBe(1);
 });
 
 it("a ring can't be used from the failure that says so until work with it succeeds; Redis' absence says nothing of it", async () => {
-  const { withRing, isRingUsable } = createPublishHealth();
-  const fail = async (error: Error) => await expect(withRing(() => Promise.reject(error))).rejects.toBe(error);
+  const { withKeyRing, isKeyRingUsable } = createPublishHealth();
+  const fail = async (error: Error) => await expect(withKeyRing(() => Promise.reject(error))).rejects.toBe(error);
   await fail(new StoreUnavailable("no"));
-  expect(isRingUsable()).toBe(true);
+  expect(isKeyRingUsable()).toBe(true);
   await fail(new FleetRingUnusable("no"));
   await fail(new StoreUnavailable("no"));
-  expect(isRingUsable()).toBe(false);
-  expect(await withRing(async () => 7)).toBe(7);
-  expect(isRingUsable()).toBe(true);
+  expect(isKeyRingUsable()).toBe(false);
+  expect(await withKeyRing(async () => 7)).toBe(7);
+  expect(isKeyRingUsable()).toBe(true);
 });

@@ -24,7 +24,7 @@ function prepare(...projects: readonly CustomResource[]) {
     api: { get: () => Promise.reject(failure) } as Partial<KubeApi> as KubeApi,
     own: cacheOf(),
     foreign: cacheOf({ metadata }),
-    ring,
+    keyRing: ring,
     installation: () => ({ ...ring, id: "one" }),
     seesNamespace: () => true,
     adopt: false,

@@ -93,7 +93,7 @@ const newStore = ({ adopt = false, opened = true } = {}) =>
     api,
     own,
     foreign,
-    ring: one,
+    keyRing: one,
     installation: () => (opened ? one : undefined),
     seesNamespace: () => false,
     adopt,
@@ -373,7 +373,7 @@ describe("what something else does again and again is put right ever more seldom
         mode: "replace",
         resourceVersion: present(),
         entries,
-        occasion: "the second key",
+        causeId: "the second key",
       });
     };
     await contested(write, change);
@@ -382,7 +382,7 @@ describe("what something else does again and again is put right ever more seldom
       mode: "replace",
       resourceVersion: present(),
       entries: {},
-      occasion: "the third key",
+      causeId: "the third key",
     });
   });
 

@@ -47,7 +47,7 @@ describe("objects that were made anew and deleted under one name", () => {
     present.resolve({ what: "present", uid: "first", createdAt: 0, resourceVersion: "1" });
     await time.advance(0);
     expect(sink.view.get("a/one")).toEqual(made(5));
-    expect([guard.held(), guard.isKept("a", "one")]).toEqual([[], false]);
+    expect([guard.held(), guard.isDeletionPending("a", "one")]).toEqual([[], false]);
   });
 });
 

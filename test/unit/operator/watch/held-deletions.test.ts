@@ -173,7 +173,7 @@ describe("a deletion", () => {
     guard.removed(key(2), false);
     for (const count of [1, 2, 3]) {
       await answer(unknown);
-      expect([failures.length, reported(), guard.isHeld("a", "one"), guard.isKept("a", "one")]).toEqual([
+      expect([failures.length, reported(), guard.isHeld("a", "one"), guard.isDeletionPending("a", "one")]).toEqual([
         count,
         [],
         false,
@@ -182,7 +182,7 @@ describe("a deletion", () => {
       await time.advance(1_000);
     }
     await answer(terminating);
-    expect([guard.isHeld("a", "one"), guard.isKept("a", "one")]).toEqual([true, true]);
+    expect([guard.isHeld("a", "one"), guard.isDeletionPending("a", "one")]).toEqual([true, true]);
   });
 
   test("holds up nobody where the right to look was taken away", async () => {

@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { validateCommand } from "../../../cli/validate.ts";
+import { runValidate } from "../../../../cli/validate/run-validate.ts";
 
 let folder = "";
 
@@ -16,9 +16,7 @@ afterEach(() => rm(folder, { recursive: true }));
 async function validate(...documents: readonly string[]): Promise<{ code: number; lines: readonly string[] }> {
   if (documents.length > 0) await writeFile(join(folder, "a.yaml"), documents.join("---\n"));
   const lines: string[] = [];
-  const code = await validateCommand(folder, (line) =>
-    lines.push(line.replace(`${folder}/`, "").replace(folder, "DIR")),
-  );
+  const code = await runValidate(folder, (line) => lines.push(line.replace(`${folder}/`, "").replace(folder, "DIR")));
   return { code, lines };
 }
 
@@ -40,7 +38,7 @@ test("an empty folder ends with 1, so that a pipeline with a wrong path does not
 
 test("a folder that does not exist ends with 1", async () => {
   const lines: string[] = [];
-  expect(await validateCommand(join(folder, "nowhere"), (line) => lines.push(line))).toBe(1);
+  expect(await runValidate(join(folder, "nowhere"), (line) => lines.push(line))).toBe(1);
   expect(lines).toEqual([`${folder}/nowhere: no such file or folder`]);
 });
 

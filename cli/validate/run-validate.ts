@@ -1,11 +1,11 @@
 // `jsonplane validate DIR`: lists what a cluster would refuse in a folder of manifests, one line per problem, for a pipeline.
-import { checkManifests } from "./manifests/check-manifests.ts";
-import { compileManifests } from "./manifests/compile-manifests.ts";
-import { type ReadManifests, readManifests } from "./manifests/read-manifests.ts";
-import { noteLine, problemLine, type SourceProblem } from "./manifests/source.ts";
+import { checkManifests } from "../manifests/check-manifests.ts";
+import { compileManifests } from "../manifests/compile-manifests.ts";
+import { type ReadManifests, readManifests } from "../manifests/read-manifests.ts";
+import { noteLine, problemLine, type SourceProblem } from "../manifests/source.ts";
 
 /** Exit code: 0 when every manifest is valid, 1 otherwise and when there is none. `out` takes one line at a time. */
-export async function validateCommand(dir: string, out: (line: string) => void): Promise<number> {
+export async function runValidate(dir: string, out: (line: string) => void): Promise<number> {
   const read = await readOrReport(dir, out);
   if (read === undefined) return 1;
   const checked = checkManifests(read);

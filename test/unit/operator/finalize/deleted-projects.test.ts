@@ -3,7 +3,7 @@
 import { describe, expect, it } from "vitest";
 import { purgeId } from "../../../../operator/finalize/advance-purges.ts";
 import { type DataInput, evaluateData, planData } from "../../../../operator/finalize/data-plan.ts";
-import type { DataRecord, EndedProject } from "../../../../operator/model/data-record.ts";
+import type { DataRecord, DeletedProject } from "../../../../operator/model/data-record.ts";
 import type { CustomResource } from "../../../../operator/model/objects.ts";
 import { withPurgeRevision } from "../../../../operator/publish/data-records.ts";
 import { project, withConfig } from "../../../support/http/projects.ts";
@@ -14,7 +14,7 @@ const published = project("shop", withConfig({ uid: "Project shop" }));
 const there = stored("Project", "shop");
 const going = stored("Project", "shop", { metadata: terminating });
 const anew = stored("Project", "shop", { metadata: { uid: "Project shop, anew" } });
-const ended: EndedProject = { uid: "Project shop", purgeFromRevision: 7 };
+const ended: DeletedProject = { uid: "Project shop", purgeFromRevision: 7 };
 
 function evaluated(object: CustomResource | undefined, more: Partial<DataInput> = {}) {
   const objects = projectObjects("shop", ...(object === undefined ? [] : [object]));

@@ -18,7 +18,7 @@ import { newsOf, type Snapshot, snapshotOf } from "./report.ts";
 import type { SecretFiles } from "./secret-files.ts";
 import type { StateFile } from "./state-file.ts";
 
-export interface ClusterOptions {
+export interface DevOperatorOptions {
   readonly folder: string;
   readonly stateFile: StateFile;
   readonly secretFiles: SecretFiles;
@@ -33,7 +33,7 @@ export interface ClusterOptions {
   readonly baseUrlOf: (ref: ProjectRef) => string;
 }
 
-export interface ClusterView {
+export interface DevOperatorView {
   readonly known: DevState;
   readonly published: Published;
   /** Generated Secrets, by `<namespace>/<name>`. */
@@ -43,20 +43,20 @@ export interface ClusterView {
   readonly nextAt?: number;
 }
 
-export interface Cluster {
+export interface DevOperator {
   /**
    * One pass from the folder to what is live; resolves with what is new. Never two at a time. Rejects when a file can't be
    * read or written; what is live then stays, and the next pass starts from the same state.
    */
   reconcile(): Promise<readonly string[]>;
-  view(): ClusterView;
+  view(): DevOperatorView;
 }
 
-interface State extends ClusterView {
+interface State extends DevOperatorView {
   readonly snapshot?: Snapshot;
 }
 
-export async function createCluster(options: ClusterOptions): Promise<Cluster> {
+export async function createDevOperator(options: DevOperatorOptions): Promise<DevOperator> {
   const { stateFile, secretFiles, checkSchema } = options;
   const known = await stateFile.read();
   const { secrets: generated } = await secretFiles.read();
@@ -75,7 +75,7 @@ export async function createCluster(options: ClusterOptions): Promise<Cluster> {
 }
 
 async function pass(
-  options: ClusterOptions,
+  options: DevOperatorOptions,
   state: State,
 ): Promise<{ readonly next: State; readonly news: readonly string[] }> {
   const { stateFile, secretFiles, clock, newUid } = options;
@@ -135,7 +135,7 @@ interface Pass {
 }
 
 async function compile(
-  options: ClusterOptions,
+  options: DevOperatorOptions,
   { state, reading, applied, found, now }: Pass,
 ): Promise<CompiledFolder> {
   // A Secret of the folder wins over a generated one of its name: in a cluster it would have been there first.

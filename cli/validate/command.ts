@@ -1,14 +1,14 @@
 // `jsonplane validate DIR`: what a cluster would refuse of a folder of manifests.
 
-import { defineCommand } from "./command.ts";
+import { defineCommand } from "../command.ts";
 
-export const validate = defineCommand({
+export const validateCommand = defineCommand({
   name: "validate",
   summary: "Check a folder of manifests, one line per problem; exit code 1 when there is one",
   argument: { name: "DIR", help: "Folder of manifests (*.yaml, *.yml, *.json), read with its subfolders" },
   settings: {},
   run: async (_, folder) => {
-    const { validateCommand } = await import("./validate.ts");
-    return await validateCommand(folder, (line) => void process.stdout.write(`${line}\n`));
+    const { runValidate } = await import("./run-validate.ts");
+    return await runValidate(folder, (line) => void process.stdout.write(`${line}\n`));
   },
 });
