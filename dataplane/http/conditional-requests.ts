@@ -50,7 +50,7 @@ function includes(tags: SentTags, tag: string | undefined, comparison: "strong" 
 }
 
 /** One element of the list, which may be empty, and the comma behind it. */
-const element = /[ \t]*(?:(W\/)?("[\x21\x23-\x7e\x80-\xff]*"))?[ \t]*(?:,|$)/y;
+const element = /[ \t]*(?:(W\/)?("[\x21\x23-\x7e\x80-\xff]*")[ \t]*)?(?:,|$)/y;
 
 function tagsOf(name: string, value: string): SentTags {
   if (value.trim() === "*") return "any";

@@ -23,6 +23,14 @@ export const limitMutations: readonly Mutation[] = [
     caughtBy: ["test/http/object-size.test.ts"],
   },
   {
+    name: "blanks-tried-in-pairs",
+    harm: "A header of 30,000 blanks, which anybody may send, holds up all projects of a replica for a second and more",
+    file: "dataplane/http/conditional-requests.ts",
+    find: '")[ \\t]*)?(?:,|$)/y;',
+    replace: '"))?[ \\t]*(?:,|$)/y;',
+    caughtBy: ["test/unit/dataplane/http/conditional-requests.test.ts"],
+  },
+  {
     name: "list-bounded-by-characters",
     harm: "A scan of non-ASCII text reads and keeps up to three times the documented bytes",
     file: "dataplane/objects/list/filter-and-sort.ts",
