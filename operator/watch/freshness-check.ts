@@ -18,7 +18,9 @@ export interface CheckedReflection {
   readonly position: string | undefined;
   readonly notFound: unknown;
   known(): boolean;
-  /** Opens a new watch. Until it is told otherwise, each lasts only so long that it shows how far the cache is. */
+  /** Ends what is under way, so that a watch is opened. */
+  interrupt(): void;
+  /** While `is`, a new watch lasts only so long that a bookmark shows how far the cache is. */
   confirming(is: boolean): void;
   requireRelist(): void;
   markRefused(): void;
@@ -49,11 +51,14 @@ export class FreshnessCheck {
 
   /** False when the server refuses. Rejects when the signal is aborted. */
   async confirm(signal: AbortSignal): Promise<boolean> {
-    this.#reflection.confirming(true);
+    const reflection = this.#reflection;
+    const isLarge = this.#isLarge();
+    if (isLarge) reflection.confirming(true);
+    reflection.interrupt();
     try {
       return await this.#confirm(signal);
     } finally {
-      this.#reflection.confirming(false);
+      if (isLarge) reflection.confirming(false);
     }
   }
 
@@ -94,7 +99,7 @@ export class FreshnessCheck {
   async #isConfirmed(signal: AbortSignal): Promise<boolean> {
     const { observe, timers } = this.#options;
     const reflection = this.#reflection;
-    if (reflection.cache.size > this.#times.metadataPageSize && (await this.#isShownByBookmark(signal))) {
+    if (this.#isLarge() && (await this.#isShownByBookmark(signal))) {
       observe({ what: "compared", behind: 0 });
       return true;
     }
@@ -109,6 +114,11 @@ export class FreshnessCheck {
       await pause(timers, pollMs, signal);
     }
     return true;
+  }
+
+  /** A bookmark costs the same for any number of objects, and a comparison of few is quicker. */
+  #isLarge(): boolean {
+    return this.#reflection.cache.size > this.#times.metadataPageSize;
   }
 
   /** Kubernetes' own kinds have no definition: what says so of them is something else than an API server. */

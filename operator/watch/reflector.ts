@@ -116,7 +116,6 @@ class Reflection {
   /** Whether each watch is to end soon, so that the server sends a bookmark: while somebody waits to know how far the cache is. */
   confirming(is: boolean): void {
     this.#confirming += is ? 1 : -1;
-    if (is) this.interrupt();
   }
 
   /** There is no such kind any more: what is kept is all there is to know. */

@@ -246,7 +246,7 @@ function describeLargePages(subject: Subject): void {
     const cut = await store.pageByCreation(collection, {}, { ...range, maxBytes: 2_000_000 });
     expect(cut).toMatchObject({ count: 12, isCut: true });
     expect(cut.texts.length).toBeLessThan(12);
-    const whole = await store.pageByField(collection, {}, { index: "n" }, { ...range, maxBytes: 4_000_000 });
+    const whole = await store.pageByField(collection, {}, { index: "n" }, { ...range, maxBytes: 8_000_000 });
     expect(whole).not.toHaveProperty("isCut");
     let seen: string[] = [];
     for await (const batch of store.scan(collection, {})) {
