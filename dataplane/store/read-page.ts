@@ -44,7 +44,7 @@ export interface OrderedPage<Found> {
 const maxAttempts = 3;
 
 /** Bytes that a page may have read before the caller is asked whether it may read on. */
-const shortBytes = 512 * 1024;
+export const shortPageBytes = 512 * 1024;
 
 /** `find` answers with undefined where no index is ready. */
 export async function readOrderedPage<Found extends FoundPage>(
@@ -81,23 +81,24 @@ async function readObjects(
   { objects = [], ids, filter }: FoundPage,
   readTexts: ReadTexts,
   { maxBytes = Number.POSITIVE_INFINITY, beforeMore }: Limits,
-): Promise<{ readonly objects: readonly PageObject[]; readonly isCut: boolean }> {
-  const read = [...objects];
-  const isShown = shownBy(filter);
+): Promise<{ readonly objects: readonly IndexedObject[]; readonly isCut: boolean }> {
+  const read: IndexedObject[] = [...objects];
+  const select = selectorOf(filter);
   let bytes = 0;
   for (const { text } of objects) bytes += Buffer.byteLength(text);
   let rest = ids;
   let mayReadOn = false;
   while (rest.length > 0 && bytes <= maxBytes) {
-    if (!mayReadOn && bytes > shortBytes) {
+    if (!mayReadOn && bytes > shortPageBytes) {
       await beforeMore?.();
       mayReadOn = true;
     }
     const texts = await readTexts(rest);
     for (const [at, text] of texts.entries()) {
-      if (text === undefined || !isShown(text)) continue;
-      read.push({ id: rest[at] as string, text });
-      bytes += Buffer.byteLength(text);
+      const object = select(rest[at] as string, text);
+      if (object === undefined) continue;
+      read.push(object);
+      bytes += Buffer.byteLength(object.text);
     }
     rest = rest.slice(texts.length);
   }
@@ -108,31 +109,36 @@ function pageOf({ count }: FoundPage, objects: readonly PageObject[], isCut: boo
   return { count, texts: objects.map(({ text }) => text), ...(isCut && { isCut }) };
 }
 
-function shownBy({ owner, by }: PageFilter): (text: string) => boolean {
-  const isOwn = (text: string): boolean => owner === undefined || ownerIn(text) === owner;
-  if (by === undefined || (by.query.equals === undefined && by.query.ranges === undefined)) return isOwn;
-  const ranges = rangesOf(by.query);
-  return (text) => {
-    const value = indexedValue(by.index, text);
-    return (
-      isOwn(text) && ranges.some(({ from, to }) => compareEncoded(value, from) >= 0 && compareEncoded(value, to) < 0)
-    );
+interface IndexedObject extends PageObject {
+  /** What the index has of it, "" in order of creation; absent where the step that found the ids has read it. */
+  readonly value?: string;
+}
+
+/** Undefined of an object that is gone, or that the filter leaves out. */
+function selectorOf({ owner, by }: PageFilter): (id: string, text: string | undefined) => IndexedObject | undefined {
+  const ranges = by && rangesOf(by.query);
+  const isMatch = (value: string): boolean =>
+    ranges?.some(({ from, to }) => compareEncoded(value, from) >= 0 && compareEncoded(value, to) < 0) ?? true;
+  return (id, text) => {
+    if (text === undefined || !(owner === undefined || ownerIn(text) === owner)) return undefined;
+    const value = by === undefined ? "" : indexedValue(by.index, text);
+    return isMatch(value) ? { id, text, value } : undefined;
   };
 }
 
 function sorted(
-  objects: readonly PageObject[],
+  objects: readonly IndexedObject[],
   { by }: PageFilter,
   { descending }: Pick<PageRange, "descending">,
-): readonly PageObject[] {
+): readonly IndexedObject[] {
   if (by === undefined) return objects;
   const direction = descending ? -1 : 1;
-  const placed = objects.map((object) => ({ object, value: indexedValue(by.index, object.text) }));
-  placed.sort(
+  const keyed = objects.map((object) => ({ object, value: object.value ?? indexedValue(by.index, object.text) }));
+  keyed.sort(
     (one, other) =>
       direction * (compareEncoded(one.value, other.value) || compareEncoded(one.object.id, other.object.id)),
   );
-  return placed.map(({ object }) => object);
+  return keyed.map(({ object }) => object);
 }
 
 function indexedValue(index: IndexField, text: string): string {

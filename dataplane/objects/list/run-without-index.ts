@@ -2,6 +2,7 @@
 // to a bound; a residual filter then looks at each object. Refuses what would read more, naming the index that would make it cheap.
 
 import { keyOfProject } from "../../../core/config/config-keys.ts";
+import { shortPageBytes } from "../../store/read-page.ts";
 import type { Cursor } from "./cursor.ts";
 import { cursorOf } from "./cursor-position.ts";
 import { bytesOf, filterAndSort, scanLimit } from "./filter-and-sort.ts";
@@ -15,8 +16,6 @@ const maxCountedIndexes = 4;
 const onlyCount = { offset: 0, limit: 0, descending: false } as const;
 /** Candidates that are named without a permit of the semaphore. */
 const freeCandidates = 2_000;
-/** Bytes of a page that are read without one, as many as of pages by an index. */
-const freePageBytes = 512 * 1024;
 
 export async function listWithoutIndex(list: RunningList, indexPlan: IndexPlan): Promise<ListPage> {
   const { store, collection, indexes, plan } = list;
@@ -145,7 +144,7 @@ async function readPage({ store, collection, beforeMore }: RunningList, ids: rea
     texts.push(...batch);
     bytes += bytesOf(batch);
     if (bytes > pageBytes) break;
-    if (bytes > freePageBytes && !hasPermit) {
+    if (bytes > shortPageBytes && !hasPermit) {
       hasPermit = true;
       await beforeMore();
     }

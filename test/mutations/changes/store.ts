@@ -16,8 +16,8 @@ export const storeMutations: readonly Mutation[] = [
     name: "page-shows-what-no-longer-matches",
     harm: "A filter shows an object that was changed while the page was read, and doesn't match",
     file: readPage,
-    find: "isOwn(text) && ranges.some(",
-    replace: "isOwn(text) || ranges.some(",
+    find: "return isMatch(value) ? { id, text, value } : undefined;",
+    replace: "return { id, text, value };",
     caughtBy: [pageTextsTest],
   },
   {
