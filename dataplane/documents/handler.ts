@@ -14,7 +14,7 @@ import {
   type RenewPlan,
   type SubjectOf,
 } from "../operation/plan.ts";
-import { acquireSlot, authorizedPreconditions, receiveBody, requireBody } from "../operation/steps.ts";
+import { acquireSlot, authorizedPreconditions, receiveWrite, requireBody } from "../operation/steps.ts";
 import type { DocumentRef } from "../store/ports/refs.ts";
 import type { DocumentLock } from "./document-lock.ts";
 import {
@@ -56,6 +56,7 @@ export function carryOutDocument(
   exchange: Exchange,
   renewPlan: RenewPlan,
 ): Promise<HttpResponse> {
+  // Preconditions of a write are refused before its body is read, and evaluated by the plan that stands behind it.
   const context = contextOf(plan, exchange);
   if (plan.isWrite) return write(deps, plan, exchange, renewPlan);
   const waiting = acquireSlot(deps, plan, exchange);
@@ -72,13 +73,11 @@ function contextOf(plan: DocumentPlan, exchange: Exchange): DocumentContext {
 
 async function write(
   deps: DocumentsDeps,
-  kept: DocumentPlan,
+  decided: DocumentPlan,
   exchange: Exchange,
   renewPlan: RenewPlan,
 ): Promise<HttpResponse> {
-  const { body, patch, idempotencyKey } = await receiveBody(deps, kept, exchange);
-  const renewed = renewPlan(kept, exchange);
-  const plan = renewed instanceof Promise ? await renewed : renewed;
+  const { plan, body, patch, idempotencyKey } = await receiveWrite(deps, decided, exchange, renewPlan);
   const context = contextOf(plan, exchange);
   // The response to a PATCH has a length that only the store knows; a PUT or POST returns what was sent, a DELETE next to nothing.
   const responseLength = patch ? undefined : (body?.text.length ?? 0);

@@ -17,7 +17,7 @@ import {
   type RenewPlan,
   type SubjectOf,
 } from "../operation/plan.ts";
-import { acquireSlot, authorizedPreconditions, receiveBody, releaseSlot, requireBody } from "../operation/steps.ts";
+import { acquireSlot, authorizedPreconditions, receiveWrite, releaseSlot, requireBody } from "../operation/steps.ts";
 import { createObject, deleteObject, type ObjectContext, type ObjectDeps, readObject, updateObject } from "./crud.ts";
 import { validateList } from "./list/query.ts";
 import { chosenFieldsOf } from "./list/query-parameters.ts";
@@ -67,6 +67,7 @@ export function carryOutObjects(
   exchange: Exchange,
   renewPlan: RenewPlan,
 ): Promise<HttpResponse> {
+  // Those of a write are refused before its body is read, and evaluated by the plan that stands behind it.
   const preconditions = authorizedPreconditions(plan, exchange);
   if (plan.isWrite) return write(deps, plan, exchange, renewPlan);
   const context = preconditions === undefined ? plan : { ...plan, preconditions };
@@ -96,13 +97,11 @@ function read(deps: ObjectsDeps, plan: ObjectsPlan, context: ObjectContext, exch
 
 async function write(
   deps: ObjectsDeps,
-  kept: ObjectsPlan,
+  decided: ObjectsPlan,
   exchange: Exchange,
   renewPlan: RenewPlan,
 ): Promise<HttpResponse> {
-  const { body, patch, idempotencyKey } = await receiveBody(deps, kept, exchange);
-  const renewed = renewPlan(kept, exchange);
-  const plan = renewed instanceof Promise ? await renewed : renewed;
+  const { plan, body, patch, idempotencyKey } = await receiveWrite(deps, decided, exchange, renewPlan);
   const preconditions = authorizedPreconditions(plan, exchange);
   const context = preconditions === undefined ? plan : { ...plan, preconditions };
   const waiting = acquireWithIndexes(deps, plan, exchange);

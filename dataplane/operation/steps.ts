@@ -11,14 +11,18 @@ import type { Exchange } from "../http/exchange.ts";
 import { bodyDepth, type Patch, patchFormatOf, readPatch } from "../http/patch.ts";
 import { readBody } from "../http/read-body.ts";
 import { idempotencyKeyOf } from "./idempotency.ts";
-import type { OperationDeps, OperationPlan } from "./plan.ts";
+import type { OperationDeps, OperationPlan, RenewPlan } from "./plan.ts";
 
 /** What a write sends. */
-export interface SentBody {
+interface SentBody {
   readonly body?: CanonicalJson;
   /** The body of a PATCH, read. */
   readonly patch?: Patch;
   readonly idempotencyKey?: string | undefined;
+}
+
+export interface ReceivedWrite<Plan> extends SentBody {
+  readonly plan: Plan;
 }
 
 const noBody: SentBody = Object.freeze({});
@@ -32,30 +36,38 @@ export function authorizedPreconditions(plan: OperationPlan, exchange: Exchange)
   return preconditions;
 }
 
-/** Charges an anonymous write, then reads the body of a write that has one. Only for a caller who is known to be allowed. */
-export async function receiveBody(
+/**
+ * Charges an anonymous write, then reads the body of a write that has one. Only for a caller who is known to be allowed. A body takes as long as its
+ * client likes: the plan that comes with it is the one to go by from here on.
+ */
+export async function receiveWrite<Plan extends OperationPlan>(
   { anonymousWrites, bodyBudgets }: OperationDeps,
-  { project, operation, caller }: OperationPlan,
+  decided: Plan,
   exchange: Exchange,
-): Promise<SentBody> {
+  renewPlan: RenewPlan,
+): Promise<ReceivedWrite<Plan>> {
+  const { project, operation, caller } = decided;
   const { raw, headers, ip } = exchange.request;
   if (caller.kind === "anonymous") await anonymousWrites.spend(project.config, ip);
-  if (operation === "delete") return noBody;
-  const format = raw.method === "PATCH" ? patchFormatOf(raw) : undefined;
-  const sentKey = operation === "create" ? headers["idempotency-key"] : undefined;
-  const idempotencyKey = sentKey === undefined ? undefined : idempotencyKeyOf(headers);
-  const arriving = {
-    budget: bodyBudgets.of(project),
-    message: raw,
-    refused: exchange.bodyRefused,
-    onComplete: (release: () => void) => {
-      exchange.releaseBody = release;
-    },
-    sendContinue: () => exchange.sendContinue?.(),
-  };
-  const depth = format === undefined ? undefined : bodyDepth(format);
-  const body = await readBody(project.config.limits.maxBodyBytes, arriving, depth);
-  return format === undefined ? { body, idempotencyKey } : { body, patch: readPatch(format, body) };
+  let sent: SentBody = noBody;
+  if (operation !== "delete") {
+    const format = raw.method === "PATCH" ? patchFormatOf(raw) : undefined;
+    const sentKey = operation === "create" ? headers["idempotency-key"] : undefined;
+    const idempotencyKey = sentKey === undefined ? undefined : idempotencyKeyOf(headers);
+    const arriving = {
+      budget: bodyBudgets.of(project),
+      message: raw,
+      refused: exchange.bodyRefused,
+      onComplete: (release: () => void) => {
+        exchange.releaseBody = release;
+      },
+      sendContinue: () => exchange.sendContinue?.(),
+    };
+    const depth = format === undefined ? undefined : bodyDepth(format);
+    const body = await readBody(project.config.limits.maxBodyBytes, arriving, depth);
+    sent = format === undefined ? { body, idempotencyKey } : { body, patch: readPatch(format, body) };
+  }
+  return { ...sent, plan: await renewPlan(decided, exchange) };
 }
 
 /** For operations that have a body by their kind, where the type can't say so. */
