@@ -111,7 +111,7 @@ async function end(
     if (!mayEnd || !isStoreFailure(error)) throw error;
     // Fails closed: refused here at once, and everywhere as soon as the store takes it.
     deps.ended.add(id, tokenLifetimeSeconds);
-    deps.unfinished.add({ project: project.config, id, tokenLifetimeSeconds: tokenLifetimeSeconds });
+    deps.unfinished.add({ project: project.config, id, tokenLifetimeSeconds });
     throw sessionEndedHere(error);
   }
   deps.ended.add(id, tokenLifetimeSeconds);

@@ -1,5 +1,5 @@
-// The problems that logging in, refreshing and ending sessions are answered with. Those of credentials are 401 with a challenge, and one and
-// the same for each code, as in authenticate/refusals.ts.
+// The problems that logging in, refreshing and ending sessions are answered with. Those of credentials are 401 with a challenge, as in
+// authenticate/refusals.ts: none says which part of a credential was wrong.
 
 import type { ProjectConfig, ProjectRef } from "../../core/config/types.ts";
 import { Problem } from "../../core/errors/problem.ts";

@@ -46,7 +46,7 @@ export function needsSealedWith(state: RingState): boolean {
 
 export function nextRingStep(state: RingState, facts: RingFacts): RingStep {
   const { rotating } = state;
-  // Someone put a former ring back while a rotation was under way: its key is to come again.
+  // Someone put a former ring back while a rotation was under way: its key has to come back.
   const lost = rotating !== undefined && keyOf(state.keyring, rotating) === undefined;
   if (lost || (rotating === undefined && isDue(state))) return append(state, facts);
   if (rotating === undefined) return { step: "none" };

@@ -5,22 +5,16 @@ import type { ProjectParts } from "../../core/config/types.ts";
 import { usernameOf } from "../model/claimed-name.ts";
 import type { Credentials, KeyCredential, LiveKeys, PasswordCredential, Resolved } from "../model/credentials.ts";
 import type { ProjectObjects } from "../model/project-objects.ts";
-import { refuse } from "../model/verdict.ts";
-import type { ProjectResolution } from "./resolve-project.ts";
+import { type ProjectResolution, unresolvedProject } from "./resolve-project.ts";
 
 /** `published` = what is published of the Project; undefined = nothing. */
 export function asPublished(objects: ProjectObjects, published: ProjectParts | undefined): ProjectResolution {
+  const unresolved = unresolvedProject(objects.ref.name);
+  if (published === undefined) return unresolved;
   return {
-    signing:
-      published === undefined
-        ? refuse("SecretNotFound", "The Secrets of this Project can't be had")
-        : { ok: true, value: published.signing },
+    ...unresolved,
+    signing: { ok: true, value: published.signing },
     credentials: takenOver(objects, published),
-    writes: [],
-    events: [],
-    statuses: new Map(),
-    ringReplaced: false,
-    signingRingWaits: false,
   };
 }
 
@@ -28,15 +22,15 @@ export function asPublished(objects: ProjectObjects, published: ProjectParts | u
  * Credentials for objects that were recreated under their names, which take over what is published of those before. Of an object that is published
  * itself, by UID, the compile stage keeps the credential.
  */
-function takenOver({ users, keys }: ProjectObjects, published: ProjectParts | undefined): Credentials {
+function takenOver({ users, keys }: ProjectObjects, published: ProjectParts): Credentials {
   const passwords = new Map<string, Resolved<PasswordCredential>>();
   for (const user of users) {
     // What is published names no object: only where both have one name is the login known to be that of the object before.
     const isNamed = usernameOf(user) === user.metadata.name;
-    const login = isNamed ? published?.users.get(usernameOf(user)) : undefined;
+    const login = isNamed ? published.users.get(usernameOf(user)) : undefined;
     if (login !== undefined) passwords.set(user.metadata.name, { ok: true, value: login });
   }
-  const publishedKeys = Map.groupBy(published?.keys.values() ?? [], ({ name }) => name);
+  const publishedKeys = Map.groupBy(published.keys.values(), ({ name }) => name);
   const liveKeys = new Map<string, Resolved<LiveKeys>>();
   for (const { metadata } of keys) {
     const live = (publishedKeys.get(metadata.name) ?? []).map(

@@ -46,12 +46,12 @@ export async function resolveProject(
   tools: ProjectTools,
 ): Promise<ProjectResolution> {
   const { project } = objects;
-  if (project === undefined || isDeleting(project)) return nothing(objects.ref.name);
+  if (project === undefined || isDeleting(project)) return unresolvedProject(objects.ref.name);
   // Left as it is, and its children too: what is served is what was published, and nothing is made or rotated.
-  if (project.spec.suspend) return nothing(objects.ref.name);
+  if (project.spec.suspend) return unresolvedProject(objects.ref.name);
   const sameProject = published?.project.uid === project.metadata.uid;
   const signing = resolveSigning(project, sameProject ? published?.signing : undefined, tools);
-  if (!signing.keys.ok) return { ...nothing(objects.ref.name), signing: signing.keys };
+  if (!signing.keys.ok) return { ...unresolvedProject(objects.ref.name), signing: signing.keys };
   const { signingRing, projectKey } = signing.keys.value;
   const children = await resolveChildren(objects, published, { ...tools, projectKey: createSecretKey(projectKey) });
   const nextAt = earliest([signing.nextAt, ...children.moments], tools.now);
@@ -157,7 +157,8 @@ function unlessImmutable<T, S>(resolution: Resolution<T, S>, findSecret: FindSec
   return { credential: refuse("SecretConflict", message), writes: [], events: [] };
 }
 
-function nothing(projectName: string): ProjectResolution {
+/** Nothing is decided of any credential, and nothing is written. */
+export function unresolvedProject(projectName: string): ProjectResolution {
   return {
     signing: refuse("ProjectNotFound", `There is no Project "${projectName}" to make credentials for`),
     credentials: { users: new Map(), keys: new Map() },

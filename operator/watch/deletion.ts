@@ -3,6 +3,7 @@
 import type { KubeObject } from "../kube/api.ts";
 import { isDeleting } from "../model/project-objects.ts";
 import type { DefinitionAnswer, DefinitionFound } from "./definitions.ts";
+import { versionOf } from "./object-cache.ts";
 
 /** What the watch delivered. */
 export type ObjectChange =
@@ -51,10 +52,10 @@ export function wentWithDefinition({ reported, later }: Deletion, { state, first
  * Timestamps count whole seconds, in which a definition is deleted, recreated and its objects too. Within one second the object is the younger
  * one if it was changed after the definition was; else it may be either, and its data are kept.
  */
-function isOlder({ metadata }: KubeObject, { createdAt, resourceVersion }: DefinitionFound): boolean {
-  const objectCreatedAt = Date.parse(metadata.creationTimestamp ?? "") || 0;
+function isOlder(object: KubeObject, { createdAt, resourceVersion }: DefinitionFound): boolean {
+  const objectCreatedAt = Date.parse(object.metadata.creationTimestamp ?? "") || 0;
   if (objectCreatedAt !== createdAt) return objectCreatedAt < createdAt;
-  return !(Number(metadata.resourceVersion) > Number(resourceVersion));
+  return !(versionOf(object) > Number(resourceVersion));
 }
 
 /** True for a change of the deleted object itself, false for one of an object that was recreated under its name. */

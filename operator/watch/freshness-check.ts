@@ -32,6 +32,9 @@ const pollMs = 20;
 /** So many lists in a row that find no such kind: more than one server that does not know it yet. */
 const listsOfNothing = 3;
 
+/** What shows that a cache is not behind; without a bookmark a comparison takes its place. */
+type Evidence = "bookmark" | "comparison";
+
 export class FreshnessCheck {
   readonly #reflection: CheckedReflection;
   readonly #options: ReflectorOptions;
@@ -52,22 +55,23 @@ export class FreshnessCheck {
   /** False when the server refuses. Rejects when the signal is aborted. */
   async confirm(signal: AbortSignal): Promise<boolean> {
     const reflection = this.#reflection;
-    const isLarge = this.#isLarge();
+    // A bookmark costs the same for any number of objects, and a comparison of few is quicker.
+    const isLarge = reflection.cache.size > this.#times.metadataPageSize;
     if (isLarge) reflection.confirming(true);
     reflection.interrupt();
     try {
-      return await this.#confirm(signal);
+      return await this.#confirm(isLarge ? "bookmark" : "comparison", signal);
     } finally {
       if (isLarge) reflection.confirming(false);
     }
   }
 
-  async #confirm(signal: AbortSignal): Promise<boolean> {
+  async #confirm(by: Evidence, signal: AbortSignal): Promise<boolean> {
     const afterFailure = this.#afterFailures();
     for (;;) {
       signal.throwIfAborted();
       try {
-        return await this.#isConfirmed(signal);
+        return await this.#isConfirmed(by, signal);
       } catch (error) {
         signal.throwIfAborted();
         const next = afterFailure(error);
@@ -78,7 +82,7 @@ export class FreshnessCheck {
     }
   }
 
-  /** After each failure: how long to wait for the next attempt, or how the check has removedUids. */
+  /** After each failure: how long to wait for the next attempt, or how the check has ended. */
   #afterFailures(): (error: unknown) => number | boolean {
     const backoff = createBackoff(this.#times, this.#options.random);
     let notFound = 0;
@@ -96,14 +100,11 @@ export class FreshnessCheck {
     };
   }
 
-  async #isConfirmed(signal: AbortSignal): Promise<boolean> {
+  async #isConfirmed(by: Evidence, signal: AbortSignal): Promise<boolean> {
     const { observe, timers } = this.#options;
     const reflection = this.#reflection;
-    if (this.#isLarge() && (await this.#isShownByBookmark(signal))) {
-      observe({ what: "compared", behind: 0 });
-      return true;
-    }
-    const behind = reflection.position === undefined ? undefined : await this.#behind(reflection.position, signal);
+    const { position } = reflection;
+    const behind = position === undefined ? undefined : await this.#behind(position, by, signal);
     if (behind !== undefined) observe({ what: "compared", behind });
     if (behind === 0) return true;
     // Also when a list was due already: this one begins now.
@@ -116,11 +117,6 @@ export class FreshnessCheck {
     return true;
   }
 
-  /** A bookmark costs the same for any number of objects, and a comparison of few is quicker. */
-  #isLarge(): boolean {
-    return this.#reflection.cache.size > this.#times.metadataPageSize;
-  }
-
   /** Kubernetes' own kinds have no definition: what says so of them is something else than an API server. */
   #isWithoutDefinition(error: unknown): boolean {
     return isNotFound(error) && this.#options.type.group === group;
@@ -130,10 +126,9 @@ export class FreshnessCheck {
    * True once the watch has come as far as a consistent reading of now. Both versions are of the whole store; Kubernetes lets its clients compare them
    * as numbers. A list of one object costs the same for any number of them.
    */
-  async #isShownByBookmark(signal: AbortSignal): Promise<boolean> {
+  async #isShownByBookmark(position: string, signal: AbortSignal): Promise<boolean> {
     const { reader, type, scope, timers, monotonic } = this.#options;
     const reflection = this.#reflection;
-    const { position } = reflection;
     const until = monotonic() + this.#times.bookmarkMs;
     const { resourceVersion } = await reader.list(type, { ...scope, metadataOnly: true, limit: 1 }, { signal });
     const wasSetBack = Number(resourceVersion) < Number(position);
@@ -144,8 +139,13 @@ export class FreshnessCheck {
     return false;
   }
 
-  /** How many objects stay behind a list of now, though the watch had time to deliver them. */
-  async #behind(position: string, signal: AbortSignal): Promise<number> {
+  /** How many objects stay behind the server, though the watch had time to deliver them. */
+  async #behind(position: string, by: Evidence, signal: AbortSignal): Promise<number> {
+    if (by === "bookmark" && (await this.#isShownByBookmark(position, signal))) return 0;
+    return await this.#behindList(position, signal);
+  }
+
+  async #behindList(position: string, signal: AbortSignal): Promise<number> {
     const { reader, type, scope, timers, monotonic } = this.#options;
     const { metadataPageSize, catchUpMs } = this.#times;
     const { cache } = this.#reflection;

@@ -2,11 +2,10 @@
 // label, and of a cache whose connection died without a word.
 
 import { afterAll, beforeAll, expect, it, onTestFinished } from "vitest";
-import { systemMonotonic, systemTimers } from "../../core/timers.ts";
+import { systemMonotonic } from "../../core/timers.ts";
 import type { KubeApi, ListScope, ResourceType } from "../../operator/kube/api.ts";
 import { createKubeApi } from "../../operator/kube/connect.ts";
 import { customTypes, secretType } from "../../operator/kube/resource-types.ts";
-import { createReflector } from "../../operator/watch/reflector.ts";
 import type { ReflectorObservation } from "../../operator/watch/reflector-options.ts";
 import { type OwnApiServer, startApiServer } from "../support/kubernetes/api-server/api-server.ts";
 import { type Declared, declared, secretOf } from "../support/kubernetes/declared.ts";
@@ -14,6 +13,7 @@ import { kubeconfigThrough } from "../support/kubernetes/kubeconfig-through.ts";
 import { startTcpProxy, type TcpProxy } from "../support/process/tcp-proxy.ts";
 import { eventually } from "../support/time/eventually.ts";
 import { operatorUserOf } from "./operator-users.ts";
+import { startReflector } from "./started-reflector.ts";
 
 const never = new AbortController().signal;
 let server: OwnApiServer;
@@ -39,19 +39,9 @@ async function created(namespace: string, ...objects: readonly Declared[]): Prom
 
 async function watching(type: ResourceType, scope: ListScope) {
   const observed: ReflectorObservation[] = [];
-  const reflector = createReflector({
-    reader: api,
-    type,
-    scope,
-    sink: { upserted: () => undefined, removed: () => undefined },
-    timers: systemTimers,
-    monotonic: systemMonotonic,
-    random: Math.random,
-    observe: (observation) => observed.push(observation),
-    times: { metadataPageSize: 0 },
-  });
+  const observe = (observation: ReflectorObservation) => void observed.push(observation);
+  const reflector = startReflector(api, { type, scope }, { observe, times: { metadataPageSize: 0 } });
   onTestFinished(() => reflector.stop());
-  reflector.start();
   await eventually(() => expect(reflector.known()).toBe(true));
   observed.length = 0;
   return { reflector, observed };

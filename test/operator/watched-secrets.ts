@@ -2,12 +2,12 @@
 // `caughtUp` waits until the caches have what the server has now.
 
 import { type Kind, kinds } from "../../core/manifests/object.ts";
-import { systemMonotonic, systemTimers } from "../../core/timers.ts";
 import type { KubeApi, ListScope, ResourceType } from "../../operator/kube/api.ts";
 import { customTypes, secretType } from "../../operator/kube/resource-types.ts";
-import { createReflector, type Reflector } from "../../operator/watch/reflector.ts";
+import type { Reflector } from "../../operator/watch/reflector.ts";
 import type { Watched } from "../../operator/watch/watched.ts";
 import { eventually } from "../support/time/eventually.ts";
+import { startReflector, type WatchedKind } from "./started-reflector.ts";
 
 export interface WatchedSecrets {
   readonly own: Watched;
@@ -21,20 +21,10 @@ const own = "app.kubernetes.io/managed-by=jsonplane";
 const others = "app.kubernetes.io/managed-by!=jsonplane";
 
 export async function watchSecrets(api: KubeApi): Promise<WatchedSecrets> {
-  const watches: { readonly type: ResourceType; readonly scope: ListScope; readonly reflector: Reflector }[] = [];
+  const watches: (WatchedKind & { readonly reflector: Reflector })[] = [];
   const watch = (type: ResourceType, scope: ListScope): Watched => {
-    const reflector = createReflector({
-      reader: api,
-      type,
-      scope,
-      sink: { upserted: () => undefined, removed: () => undefined },
-      timers: systemTimers,
-      monotonic: systemMonotonic,
-      random: Math.random,
-      observe: () => undefined,
-    });
+    const reflector = startReflector(api, { type, scope });
     watches.push({ type, scope, reflector });
-    reflector.start();
     return reflector.watched;
   };
   const ownSecrets = watch(secretType, { labelSelector: own });
