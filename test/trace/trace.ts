@@ -1,5 +1,5 @@
 // Finds the functions of the product that a process runs for one thing that is asked of it, a request or a change, once it is warm: V8's
-// precise coverage counts them, and breakpoints, each of which goes when it is met, say in which order they begin.
+// precise coverage counts them, and conditions of breakpoints note in which order they begin.
 
 import type { Inspector } from "./inspector.ts";
 
@@ -123,47 +123,48 @@ interface Location {
   readonly columnNumber: number;
 }
 
-/** Keys of the functions as they begin, each once. */
+/** Keys of the functions as they begin, each once, from the one that it begins with. */
 async function orderOf(
   inspector: Inspector,
   counted: readonly Counted[],
   { ask, begin }: Pick<Traced, "ask" | "begin">,
 ): Promise<readonly string[]> {
-  const met: string[] = [];
-  const keys = new Map<string, string>();
-  /** The last stop, until the process goes on. */
-  let going: Promise<unknown> = Promise.resolve();
-  await inspector.call("Debugger.enable");
-  const stops = await stopsOf(inspector, counted);
   const isFirst = ({ path, name }: Counted): boolean =>
     begin === undefined || (path === begin.path && name === begin.name);
-  const [first = [], later = []] = [stops.filter(({ of }) => isFirst(of)), stops.filter(({ of }) => !isFirst(of))];
-  const breakAt = async (some: readonly Stop[]): Promise<void> => {
-    for (const { of, location } of some) {
-      const breakpoint = await breakIn(inspector, location);
-      if (breakpoint !== undefined) keys.set(breakpoint, of.key);
-    }
-  };
-  const meet = async (breakpoints: readonly string[]): Promise<void> => {
-    const isBeginning = met.length === 0;
-    for (const id of breakpoints) met.push(keys.get(id) ?? "");
-    await Promise.all(breakpoints.map((breakpointId) => inspector.call("Debugger.removeBreakpoint", { breakpointId })));
-    if (isBeginning) await breakAt(later);
-    await inspector.call("Debugger.resume");
-  };
-  inspector.on<{ readonly hitBreakpoints?: readonly string[] }>("Debugger.paused", ({ hitBreakpoints = [] }) => {
-    going = meet(hitBreakpoints);
-  });
-  await breakAt(first);
+  const firstKeys = new Set(counted.filter(isFirst).map(({ key }) => key));
+  await inspector.call("Debugger.enable");
+  const stops = await stopsOf(inspector, counted);
+  await inspector.call("Runtime.evaluate", { expression: `${noted} = []` });
+  await Promise.all(stops.map((stop) => noteAt(inspector, stop)));
   await ask();
+  let met: readonly string[] = [];
   for (let quiet = 0; met.length < stops.length && quiet < patience; quiet += 1) {
-    const before = met.length;
     await pause(settleMs);
-    if (met.length > before) quiet = 0;
+    const keys = await notedIn(inspector);
+    const start = keys.findIndex((key) => firstKeys.has(key));
+    const now = start < 0 ? [] : [...new Set(keys.slice(start))];
+    if (now.length > met.length) quiet = 0;
+    met = now;
   }
-  await going;
   await inspector.call("Debugger.disable");
   return met;
+}
+
+/** Where the process notes the keys of functions that begin. */
+const noted = "globalThis.tracedFunctions";
+
+/** A breakpoint whose condition notes its function and is never true, so that nothing stops. Nothing is noted where one is already. */
+async function noteAt(inspector: Inspector, { of, location }: Stop): Promise<void> {
+  const condition = `${noted}.push(${JSON.stringify(of.key)}) === 0`;
+  await inspector.call("Debugger.setBreakpoint", { location, condition }).catch(() => undefined);
+}
+
+async function notedIn(inspector: Inspector): Promise<readonly string[]> {
+  const { result } = await inspector.call<{ readonly result: { readonly value: readonly string[] } }>(
+    "Runtime.evaluate",
+    { expression: noted, returnByValue: true },
+  );
+  return result.value;
 }
 
 interface Stop {
@@ -173,28 +174,20 @@ interface Stop {
 
 /** Without those where it can't stop, as in what initialises a class's members. */
 async function stopsOf(inspector: Inspector, counted: readonly Counted[]): Promise<readonly Stop[]> {
-  const stops: Stop[] = [];
-  for (const [scriptId, functions] of Map.groupBy(counted, (each) => each.scriptId)) {
+  const stops = [...Map.groupBy(counted, (each) => each.scriptId)].map(async ([scriptId, functions]) => {
     const lineStarts = await lineStartsOf(inspector, scriptId);
-    for (const of of functions) {
-      const start = locationAt(lineStarts, scriptId, of.startOffset);
-      const params = { start, restrictToFunction: true };
-      const { locations } = await inspector.call<{ locations: readonly Location[] }>(
-        "Debugger.getPossibleBreakpoints",
-        params,
-      );
-      if (locations[0] !== undefined) stops.push({ of, location: locations[0] });
-    }
-  }
-  return stops;
-}
-
-/** Undefined where something stops already. */
-async function breakIn(inspector: Inspector, location: Location): Promise<string | undefined> {
-  const set = await inspector
-    .call<{ breakpointId: string }>("Debugger.setBreakpoint", { location })
-    .catch(() => undefined);
-  return set?.breakpointId;
+    return await Promise.all(
+      functions.map(async (of) => {
+        const params = { start: locationAt(lineStarts, scriptId, of.startOffset), restrictToFunction: true };
+        const { locations } = await inspector.call<{ locations: readonly Location[] }>(
+          "Debugger.getPossibleBreakpoints",
+          params,
+        );
+        return locations.slice(0, 1).map((location) => ({ of, location }));
+      }),
+    );
+  });
+  return (await Promise.all(stops)).flat(2);
 }
 
 async function lineStartsOf(inspector: Inspector, scriptId: string): Promise<readonly number[]> {
