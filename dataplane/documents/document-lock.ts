@@ -3,7 +3,7 @@
 // `write_conflict` a request that waited too long.
 
 import { createKeyedMutex } from "../../core/keyed-mutex.ts";
-import { conflict } from "../operation/compare-and-set.ts";
+import { writeConflict } from "../operation/write-conflicts.ts";
 
 export interface DocumentLock {
   /**
@@ -14,7 +14,7 @@ export interface DocumentLock {
 }
 
 /**
- * For the lock, so that waiting for it is bounded in time too: each one before takes the budget of compare-and-set.ts at most. Until
+ * For the lock, so that waiting for it is bounded in time too: each one before takes the budget of write-conflicts.ts at most. Until
  * then a request has its part of its own project's share; no other project's requests wait for it.
  */
 export const maxLockWaitMs = 5_000;
@@ -25,7 +25,7 @@ export function createDocumentLock(now: () => number = () => performance.now()):
     hold(path, work) {
       const since = now();
       return mutex.run(JSON.stringify(path), async () => {
-        if (now() - since > maxLockWaitMs) throw conflict("value");
+        if (now() - since > maxLockWaitMs) throw writeConflict("value");
         return work();
       });
     },

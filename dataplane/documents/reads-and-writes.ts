@@ -1,5 +1,5 @@
 // Carries out reads and writes inside one root key's value. The store decides in one atomic step what a path means; this
-// turns its refusals into problems, and seeds a value that nothing has stored yet.
+// turns its refusals into problems.
 
 import type { ProjectConfig, RootKeyConfig } from "../../core/config/types.ts";
 import { Problem } from "../../core/errors/problem.ts";
@@ -15,8 +15,8 @@ import {
 } from "../http/conditional-requests.ts";
 import { type Patch, patched } from "../http/patch.ts";
 import { type HttpResponse, ok } from "../http/response.ts";
-import { conflict, conflictBudgetMs, pause } from "../operation/compare-and-set.ts";
 import { recordOf, replayed, requireSameBody } from "../operation/idempotency.ts";
+import { conflictBudgetMs, pause, writeConflict } from "../operation/write-conflicts.ts";
 import {
   type DocumentReads,
   type DocumentRefusal,
@@ -29,6 +29,7 @@ import {
 import type { IdempotencyRecords } from "../store/ports/idempotency.ts";
 import type { DocumentRef, Path } from "../store/ports/refs.ts";
 import type { DocumentLock } from "./document-lock.ts";
+import { withInitialValue } from "./initial-value.ts";
 
 export interface DocumentDeps {
   readonly store: DocumentReads & DocumentWrites & IdempotencyRecords;
@@ -69,7 +70,11 @@ export async function insertDocument(
     if (before !== undefined) return replayInsert(before, body);
   }
   const result = await withPreconditions(deps, context, (expecting) =>
-    store.insertAt(context.document, context.path, body.text, { ...limits, ...expecting, ...(record && { record }) }),
+    withInitialValue(store, context.rootKey.initialValue).insertAt(context.document, context.path, body.text, {
+      ...limits,
+      ...expecting,
+      ...(record && { record }),
+    }),
   );
   return result.outcome === "repeated" ? replayInsert(result.record, body) : responseOfWrite(result, context);
 }
@@ -87,7 +92,10 @@ export async function putDocument(
 ): Promise<HttpResponse> {
   const limits = { maxBytes: context.project.limits.maxDocumentBytes, mayCreate: context.grant.mayCreate };
   const result = await withPreconditions(deps, context, (expecting) =>
-    deps.store.putAt(context.document, context.path, body.text, { ...limits, ...expecting }),
+    withInitialValue(deps.store, context.rootKey.initialValue).putAt(context.document, context.path, body.text, {
+      ...limits,
+      ...expecting,
+    }),
   );
   return responseOfWrite(result, context);
 }
@@ -98,7 +106,10 @@ export async function patchDocument(deps: DocumentDeps, context: DocumentContext
     // Operations need a value; a merge patch makes one, as PUT adds a key.
     if (text === undefined && patch.format === "json-patch") return { outcome: "not_found" };
     const put = (value: string) =>
-      deps.store.putAt(context.document, context.path, value, { ...limits, ...(expected && { expected }) });
+      withInitialValue(deps.store, context.rootKey.initialValue).putAt(context.document, context.path, value, {
+        ...limits,
+        ...(expected && { expected }),
+      });
     // A precondition failed: the store is only asked how it would refuse, and writes nothing, so any value will do.
     if (expected === "never") return put("null");
     const value = patched(patch, text ?? "null");
@@ -110,7 +121,7 @@ export async function patchDocument(deps: DocumentDeps, context: DocumentContext
 export async function deleteDocument(deps: DocumentDeps, context: DocumentContext): Promise<HttpResponse> {
   if (leadsTooDeep(context.path)) throw nothingThere();
   const result = await withPreconditions(deps, context, (expecting) =>
-    deps.store.removeAt(context.document, context.path, expecting),
+    withInitialValue(deps.store, context.rootKey.initialValue).removeAt(context.document, context.path, expecting),
   );
   if (result.outcome !== "removed") throw problemOf(result, context);
   return ok("{}");
@@ -131,9 +142,7 @@ function withPreconditions<T extends { readonly outcome: string }>(
   context: DocumentContext,
   write: (expecting: Expecting) => Promise<T>,
 ): Promise<T> {
-  return context.preconditions === undefined
-    ? withInitialValue(deps.store, context, () => write({}))
-    : compareAndSet(deps, context, write);
+  return context.preconditions === undefined ? write({}) : compareAndSet(deps, context, write);
 }
 
 /** Reads what is at the path, checks it against the preconditions, and has `write` write as long as it is still there. */
@@ -148,7 +157,7 @@ function compareAndSet<T extends { readonly outcome: string }>(
 }
 
 async function retryCompareAndSet<T extends { readonly outcome: string }>(
-  store: DocumentReads & DocumentWrites,
+  store: DocumentReads,
   context: DocumentContext,
   write: (expecting: Expecting, text: string | undefined) => Promise<T>,
 ): Promise<T> {
@@ -157,16 +166,16 @@ async function retryCompareAndSet<T extends { readonly outcome: string }>(
     const text = await currentText(store, context);
     const failure = failedPrecondition(context.preconditions, text);
     // RFC 9110 §13.2.1: what would be refused anyway is refused as if there were no preconditions, and only the store knows.
-    const expected = failure ? "never" : asExpectation(text);
-    const result = await withInitialValue(store, context, () => write({ expected }, text));
+    const expected = failure ? "never" : expectedOf(text);
+    const result = await write({ expected }, text);
     if (result.outcome !== "changed") return result;
     if (failure) throw failure;
-    if (performance.now() >= deadline) throw conflict("value");
+    if (performance.now() >= deadline) throw writeConflict("value");
     await pause(attempt);
   }
 }
 
-function asExpectation(text: string | undefined): Expected {
+function expectedOf(text: string | undefined): Expected {
   return text === undefined ? "nothing" : { text };
 }
 
@@ -180,18 +189,6 @@ function textIn(context: DocumentContext, result: Awaited<ReturnType<DocumentRea
   // A read stores nothing: a project that is read-only, or a store that is full, still answers with the initial value.
   const found = result.outcome === "missing_document" ? readAt(context.rootKey.initialValue, context.path) : result;
   return found.outcome === "found" ? found.text : undefined;
-}
-
-/** Repeats `write` once after storing the initial value, when the store says that it wrote nothing for want of one. */
-async function withInitialValue<T extends { readonly outcome: string }>(
-  store: DocumentWrites,
-  context: DocumentContext,
-  write: () => Promise<T>,
-): Promise<T> {
-  const first = await write();
-  if (first.outcome !== "missing_document") return first;
-  await store.initialise(context.document, context.rootKey.initialValue);
-  return write();
 }
 
 function responseOfWrite(result: DocumentWrite, context: DocumentContext): HttpResponse {
@@ -247,7 +244,7 @@ function problemOf(refusal: DocumentRefusal, context: DocumentContext): Problem 
     case "changed":
     // It was removed again after it had been initialised.
     case "missing_document":
-      return conflict("value");
+      return writeConflict("value");
     case "repeated":
       throw new Error("Only a POST with a key can be a repetition");
   }

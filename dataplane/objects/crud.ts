@@ -18,8 +18,8 @@ import {
 } from "../http/conditional-requests.ts";
 import type { Patch } from "../http/patch.ts";
 import { type HttpResponse, noContent } from "../http/response.ts";
-import { conflict, conflictBudgetMs, pause } from "../operation/compare-and-set.ts";
 import { generatedOf, recordKeyOf, recordOf, replayed } from "../operation/idempotency.ts";
+import { conflictBudgetMs, pause, writeConflict } from "../operation/write-conflicts.ts";
 import type { IdempotencyRecords } from "../store/ports/idempotency.ts";
 import type { ObjectReads, ObjectWrites, StoredObject } from "../store/ports/objects.ts";
 import type { CollectionRef, Owner } from "../store/ports/refs.ts";
@@ -131,7 +131,7 @@ export async function updateObject(
     const result = await deps.store.replace(context.collection, { id, owner, text }, stored);
     if (result.outcome === "replaced") return writtenResponse(200, result.text);
     if (result.outcome === "not_found") throw missing();
-    if (deps.clock.monotonic() >= deadline) throw conflict("object");
+    if (deps.clock.monotonic() >= deadline) throw writeConflict("object");
     await pause(attempt);
   }
 }
@@ -161,7 +161,7 @@ async function deleteConditionally(deps: ObjectDeps, context: ObjectContext, id:
     const outcome = await deps.store.removeUnchanged(context.collection, id, stored);
     if (outcome === "removed") return noContent;
     if (outcome === "not_found") throw missing();
-    if (deps.clock.monotonic() >= deadline) throw conflict("object");
+    if (deps.clock.monotonic() >= deadline) throw writeConflict("object");
     await pause(attempt);
   }
 }

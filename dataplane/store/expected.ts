@@ -9,7 +9,7 @@ interface Changed {
 }
 
 /** `spliced`, what a change made of `text`, unless only the expectation stands against it. */
-export function asExpected<Spliced extends { readonly outcome: string }>(
+export function unlessChanged<Spliced extends { readonly outcome: string }>(
   spliced: Spliced,
   text: string,
   path: Path,

@@ -4,7 +4,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import { membersIn } from "../../../core/json/members.ts";
 import { insertAt, isTooDeep, putAt, readAt, removeAt, type SpliceRefusal } from "../../../core/json/splice.ts";
-import { asExpected } from "../expected.ts";
+import { unlessChanged } from "../expected.ts";
 import {
   type DocumentLimits,
   type DocumentReads,
@@ -66,7 +66,7 @@ export function createDocuments(
   ): DocumentWrite {
     const row = rowOf(document);
     if (row === undefined) return missing;
-    const spliced = asExpected(splice(row.text), row.text, path, limits.expected);
+    const spliced = unlessChanged(splice(row.text), row.text, path, limits.expected);
     if (!("document" in spliced)) return spliced;
     if (spliced.outcome === "removed") throw new Error("An insert or put can't remove");
     const growth = growthWithin(limits, row.text, spliced.document);
@@ -111,7 +111,7 @@ export function createDocuments(
       transactions.write(() => {
         const row = rowOf(document);
         if (row === undefined) return missing;
-        const removed = asExpected(removeAt(row.text, path), row.text, path, expecting.expected);
+        const removed = unlessChanged(removeAt(row.text, path), row.text, path, expecting.expected);
         if (!("document" in removed)) return removed;
         statements.update.run(removed.document, row.document);
         return { outcome: "removed" };

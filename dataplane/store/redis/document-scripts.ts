@@ -78,20 +78,28 @@ export function createDocumentScripts(redisClient: RedisClient): DocumentScripts
       return { outcome: "found", text: withoutBrackets(textOf(reply.rest[0])) };
     },
     async insert({ keys, path, text, maxBytes, maxGrowth, expected, record }) {
-      const args = [text, maxBytes, expectation(expected), maxGrowth ?? "", ...path];
+      const args = [text, maxBytes, expectedArgument(expected), maxGrowth ?? "", ...path];
       const reply = await insert({ keys: both(keys), args, record: placed(keys, record) });
       if (reply.code === code.created) return { outcome: "created", ...grown(reply, maxGrowth) };
       return repeatedBy(reply) ?? refusal(insertScript.name, reply);
     },
     async put({ keys, path, text, maxBytes, maxGrowth, mayCreate, expected, minMembers = 0 }) {
-      const args = [text, maxBytes, mayCreate ? 1 : 0, expectation(expected), maxGrowth ?? "", minMembers, ...path];
+      const args = [
+        text,
+        maxBytes,
+        mayCreate ? 1 : 0,
+        expectedArgument(expected),
+        maxGrowth ?? "",
+        minMembers,
+        ...path,
+      ];
       const reply = scriptReply(await redisClient.run(put, both(keys), args));
       if (reply.code === code.created) return { outcome: "created", ...grown(reply, maxGrowth) };
       if (reply.code === code.replaced) return { outcome: "replaced", ...grown(reply, maxGrowth) };
       return refusal(put.name, reply);
     },
     async remove({ keys, path, expected }) {
-      const reply = scriptReply(await redisClient.run(remove, both(keys), [expectation(expected), ...path]));
+      const reply = scriptReply(await redisClient.run(remove, both(keys), [expectedArgument(expected), ...path]));
       return reply.code === code.done ? { outcome: "removed" } : refusal(remove.name, reply);
     },
     async replaceContainer({ keys, path, text, shrinks, maxBytes, maxGrowth, previous, record }) {
@@ -119,7 +127,7 @@ function placed(keys: DocumentKeys, record: IdempotencyRecord | undefined): Idem
 }
 
 /** As parts/expected-value.lua reads it. */
-function expectation(expected: Expected | undefined): string {
+function expectedArgument(expected: Expected | undefined): string {
   if (expected === undefined) return "";
   if (expected === "nothing") return "-";
   return expected === "never" ? "!" : sha1(expected.text);

@@ -4,7 +4,7 @@
 import type { Clock } from "../../../core/clock.ts";
 import { insertAt, isTooDeep, putAt, readAt, removeAt } from "../../../core/json/splice.ts";
 import type { RedisClient } from "../../../core/redis/redis-client.ts";
-import { asExpected } from "../expected.ts";
+import { unlessChanged } from "../expected.ts";
 import {
   type DocumentRead,
   type DocumentReads,
@@ -43,11 +43,11 @@ export function createDocuments({ redisClient, joinedReads, clock }: DocumentDep
       if (isTooDeep(path, text, maxDepth)) return { outcome: "too_deep" };
       const write = { keys: documentKeys(document), path, text, maxBytes, maxGrowth, expected, record };
       if (isPlain(path)) {
-        await unaddressable.batchAt(write.keys.value);
+        await unaddressable.pendingBatch(write.keys.value);
         return withText(await scripts.insert(write), text);
       }
       const result = await unaddressable.change(write, (container, { below, depth }) =>
-        asExpected(insertAt(container, below, text, maxDepth - depth), container, below, expected),
+        unlessChanged(insertAt(container, below, text, maxDepth - depth), container, below, expected),
       );
       if (result.outcome === "created" || record === undefined) return withText(result, text);
       // What was refused here, and not by a script, may be the repetition of a write that others have just carried out.
@@ -57,24 +57,24 @@ export function createDocuments({ redisClient, joinedReads, clock }: DocumentDep
     async putAt(document, path, text, { maxBytes, maxGrowth, mayCreate, expected, minMembers }) {
       if (isTooDeep(path, text, maxDepth)) return { outcome: "too_deep" };
       const write = { keys: documentKeys(document), path, text, maxBytes, maxGrowth, expected };
-      if (isPlain(path)) await unaddressable.batchAt(write.keys.value);
+      if (isPlain(path)) await unaddressable.pendingBatch(write.keys.value);
       const result = isPlain(path)
         ? await scripts.put({ ...write, mayCreate, minMembers })
         : await unaddressable.change(write, (container, { below, depth }) => {
             const put = putAt(container, below, text, { mayCreate, maxDepth: maxDepth - depth });
-            return asExpected(put, container, below, expected);
+            return unlessChanged(put, container, below, expected);
           });
       return result.outcome === "created" || result.outcome === "replaced" ? { ...result, text } : result;
     },
     async removeAt(document, path, { expected } = {}) {
       const keys = documentKeys(document);
       if (isPlain(path)) {
-        await unaddressable.batchAt(keys.value);
+        await unaddressable.pendingBatch(keys.value);
         return scripts.remove({ keys, path, expected });
       }
       const write = { keys, path, maxBytes: Number.MAX_SAFE_INTEGER };
       return unaddressable.change(write, (container, { below }) =>
-        asExpected(removeAt(container, below), container, below, expected),
+        unlessChanged(removeAt(container, below), container, below, expected),
       );
     },
   };

@@ -22,7 +22,7 @@ export interface UnaddressablePaths {
    * Ends with the batch of a document that is under way, if one is. Writes by plain paths wait for that one and no other: each that
    * came in between would have the batch read and write anew.
    */
-  batchAt(key: string): Promise<void> | undefined;
+  pendingBatch(key: string): Promise<void> | undefined;
 }
 
 interface Waiting extends ContainerChange {
@@ -63,7 +63,7 @@ export function createUnaddressablePaths(deps: ContainerDeps): UnaddressablePath
   };
 
   return {
-    batchAt: (key) => batches.get(key),
+    pendingBatch: (key) => batches.get(key),
     change: <Outcome extends string>(write: UnaddressableWrite, change: Change<Outcome>) =>
       new Promise<ChangeResult<Outcome>>((resolve, reject) => {
         enqueue({ write, change, resolve: (result) => resolve(result as ChangeResult<Outcome>), reject });

@@ -55,8 +55,8 @@ export const answerMutations: readonly Mutation[] = [
     name: "removed-value-told-as-an-outage",
     harm: "A client whose root key was purged while it wrote reads that the service failed",
     file: "dataplane/documents/reads-and-writes.ts",
-    find: '    case "missing_document":\n      return conflict("value");',
-    replace: '      return conflict("value");\n    case "missing_document":\n      throw new Error("None");',
+    find: '    case "missing_document":\n      return writeConflict("value");',
+    replace: '      return writeConflict("value");\n    case "missing_document":\n      throw new Error("None");',
     caughtBy: ["test/http/contended-writes.test.ts"],
   },
   {
@@ -82,5 +82,13 @@ export const answerMutations: readonly Mutation[] = [
     find: "if (builds.has(name)) declaredMeanwhile.add(name);",
     replace: "if (builds.has(name)) return;",
     caughtBy: ["test/http/index-recovery.test.ts"],
+  },
+  {
+    name: "refused-write-stores-the-initial-value",
+    harm: "After a write that was refused, the manifest's next initialValue is ignored although nothing was ever stored",
+    file: "dataplane/documents/initial-value.ts",
+    find: 'if (!("document" in changed)) return changed;',
+    replace: 'if (!("document" in changed)) return undefined;',
+    caughtBy: ["test/http/initial-value.test.ts"],
   },
 ];

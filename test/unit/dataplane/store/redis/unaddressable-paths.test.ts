@@ -121,10 +121,10 @@ describe("writes under unaddressable keys of one document", () => {
     const { scripts, texts, calls } = fakeScripts();
     texts.set(keys.value, "{}");
     const unaddressable = createUnaddressablePaths({ scripts, clock });
-    expect(unaddressable.batchAt(keys.value)).toBeUndefined();
+    expect(unaddressable.pendingBatch(keys.value)).toBeUndefined();
     const first = unaddressable.change(at(keys, '"1'), put("1"));
     const second = unaddressable.change(at(keys, '"2'), put("2"));
-    const waiting = unaddressable.batchAt(keys.value)?.then(() => ({ ...calls }));
+    const waiting = unaddressable.pendingBatch(keys.value)?.then(() => ({ ...calls }));
     expect(await waiting).toEqual({ reads: 1, writes: 1 });
     await Promise.all([first, second]);
     expect(calls).toEqual({ reads: 2, writes: 2 });

@@ -12,7 +12,7 @@ export function pause(attempt: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, milliseconds));
 }
 
-export function conflict(what: "object" | "value"): Problem {
+export function writeConflict(what: "object" | "value"): Problem {
   return new Problem("write_conflict", `Too many other writes changed this ${what} at the same time; try again`, {
     headers: { "Retry-After": "1" },
   });
