@@ -5,10 +5,10 @@ import { RedisFault } from "../../../core/redis/failure.ts";
 import type { RedisClient } from "../../../core/redis/redis-client.ts";
 import { listOf, numberOf, optionalText, textOf, textsOf } from "../../../core/redis/reply.ts";
 import type { IdempotencyRecord, Repeated } from "../ports/idempotency.ts";
-import { createWriter, repeatedBy } from "./idempotency-records.ts";
+import { createWriter, repeatedBy, type WriteCall } from "./idempotency-records.ts";
 import type { StoredIndex } from "./index-set.ts";
 import { type CollectionKeys, separator } from "./keys.ts";
-import { type Code, code, type ScriptReply, scriptReply, storeScript, unexpectedCode } from "./store-script.ts";
+import { type Code, code, scriptReply, storeScript, unexpectedCode } from "./store-script.ts";
 
 /** Maximum bytes of texts that one script call returns: reading them holds Redis for some four milliseconds. */
 const bytesPerCall = 1024 * 1024;
@@ -32,9 +32,13 @@ export interface CreateObject {
   readonly id: string;
   readonly owner: string;
   readonly text: string;
+  /** One for each index of the version. */
   readonly entries: readonly IndexEntry[];
   readonly record?: IdempotencyRecord | undefined;
 }
+
+/** Of one collection, version and `maxObjects`, and without records. */
+export type CreateObjects = readonly [CreateObject, ...CreateObject[]];
 
 export interface ReplaceObject {
   readonly keys: CollectionKeys;
@@ -102,6 +106,8 @@ export type ObjectCode = Extract<Code, 0 | 1 | 2 | 3 | 4>;
 
 export interface ObjectScripts {
   create(call: CreateObject): Promise<ObjectCode | Repeated>;
+  /** Several in one step, each as if it were created alone; `failed` = only a call for it alone says why. */
+  createTogether(calls: CreateObjects): Promise<readonly (ObjectCode | typeof code.failed)[]>;
   replace(call: ReplaceObject): Promise<ObjectCode>;
   remove(call: RemoveObject): Promise<ObjectCode>;
   /** Undefined when there is none, or `owner` doesn't own it. */
@@ -115,7 +121,7 @@ export interface ObjectScripts {
 const objectsPerScan = 250;
 
 export function createObjectScripts(redisClient: RedisClient): ObjectScripts {
-  const createScript = storeScript("create-object-n", "write");
+  const createScript = storeScript("create-objects-n", "write");
   const create = createWriter(redisClient, createScript);
   const replace = storeScript("replace-object-n", "write");
   const remove = storeScript("remove-object-n", "write");
@@ -125,25 +131,33 @@ export function createObjectScripts(redisClient: RedisClient): ObjectScripts {
   const scan = storeScript("scan-objects-1", "read");
 
   return {
-    async create({ keys, version, maxObjects, id, owner, text, entries, record }) {
-      const own = [keys.indexSet, keys.ids, keys.owned(owner), keys.objectKey(id), ...indexKeys(keys, entries)];
-      const args = [version, maxObjects, id, owner, text, ...entries.map(({ value }) => value)];
-      const reply = await create({
-        keys: own,
-        args,
-        record: record && { ...record, key: keys.record(record.key) },
-      });
-      return repeatedBy(reply) ?? objectCode(createScript.name, reply);
+    async create(call) {
+      const record = call.record && { ...call.record, key: call.keys.record(call.record.key) };
+      const reply = await create({ ...createArguments([call]), record });
+      return repeatedBy(reply) ?? objectCode(createScript.name, reply.code);
+    },
+    async createTogether(calls) {
+      const { keys, args } = createArguments(calls);
+      const codes = listOf(await redisClient.run(createScript, keys, args)).map((each) => numberOf(each) as Code);
+      if (codes[0] === code.stale_index_set) return calls.map(() => code.stale_index_set);
+      if (codes.length !== calls.length)
+        throw new RedisFault(
+          `The script ${createScript.name} answered for ${codes.length} of ${calls.length} objects`,
+          {
+            code: "REPLY",
+          },
+        );
+      return codes.map((each) => (each === code.failed ? each : objectCode(createScript.name, each)));
     },
     async replace({ keys, version, previous, id, owner, text, moves }) {
       const own = [keys.indexSet, keys.objectKey(id), ...indexKeys(keys, moves)];
       const args = [version, previous, id, owner, text, ...moves.flatMap(({ before, after }) => [before, after])];
-      return objectCode(replace.name, scriptReply(await redisClient.run(replace, own, args)));
+      return objectCode(replace.name, scriptReply(await redisClient.run(replace, own, args)).code);
     },
     async remove({ keys, version, previous, id, owner, entries }) {
       const own = [keys.indexSet, keys.ids, keys.owned(owner), keys.objectKey(id), ...indexKeys(keys, entries)];
       const args = [version, previous, id, owner, ...entries.map(({ value }) => value)];
-      return objectCode(remove.name, scriptReply(await redisClient.run(remove, own, args)));
+      return objectCode(remove.name, scriptReply(await redisClient.run(remove, own, args)).code);
     },
     async read(keys, id, owner = "") {
       const reply = scriptReply(await redisClient.run(read, [keys.ids, keys.objectKey(id)], [id, owner]));
@@ -178,6 +192,21 @@ export function indexKeys(keys: CollectionKeys, of: readonly { readonly index: S
   return of.flatMap(({ index }) => [keys.index(index.slot), keys.ownIndex(index.slot)]);
 }
 
+function createArguments(calls: CreateObjects): Pick<WriteCall, "keys" | "args"> {
+  const [{ keys, version, maxObjects, entries: of }] = calls;
+  const objectKeys = calls.flatMap(({ id, owner }) => [keys.objectKey(id), keys.owned(owner)]);
+  const objects = calls.flatMap(({ id, owner, text, entries }) => [
+    id,
+    owner,
+    text,
+    ...entries.map(({ value }) => value),
+  ]);
+  return {
+    keys: [keys.indexSet, keys.ids, ...indexKeys(keys, of), ...objectKeys],
+    args: [version, maxObjects, of.length, ...objects],
+  };
+}
+
 function pageArguments(call: ReadPage): readonly (string | number)[] {
   const { version = "*", begin = "", idIs, offset, limit, descending } = call;
   // The first text after all that begin so: what ends in the separator, the lowest byte, goes on with the next one.
@@ -185,15 +214,15 @@ function pageArguments(call: ReadPage): readonly (string | number)[] {
   return [version, begin, after, idIs, offset, limit, descending ? 1 : 0];
 }
 
-function objectCode(script: string, reply: ScriptReply): ObjectCode {
-  switch (reply.code) {
+function objectCode(script: string, found: Code): ObjectCode {
+  switch (found) {
     case code.done:
     case code.stale_index_set:
     case code.quota_exceeded:
     case code.conflict:
     case code.not_found:
-      return reply.code;
+      return found;
     default:
-      throw unexpectedCode(script, reply.code);
+      throw unexpectedCode(script, found);
   }
 }

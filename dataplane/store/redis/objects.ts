@@ -10,6 +10,7 @@ import { RedisFault } from "../../../core/redis/failure.ts";
 import type { NewObject, ObjectReads, ObjectWrites } from "../ports/objects.ts";
 import { encodedValues, type IndexSet } from "./index-set.ts";
 import type { IndexSetCache } from "./index-set-cache.ts";
+import type { JoinedCreates } from "./joined-creates.ts";
 import type { JoinedReads } from "./joined-reads.ts";
 import { type CollectionKeys, collectionKeys, separator } from "./keys.ts";
 import type { IndexEntry, IndexMove, ObjectScripts, OwnedObject } from "./object-scripts.ts";
@@ -20,13 +21,14 @@ const patienceMilliseconds = 2_000;
 
 export interface ObjectDeps {
   readonly joinedReads: JoinedReads;
+  readonly joinedCreates: JoinedCreates;
   readonly scripts: ObjectScripts;
   readonly indexSetCache: IndexSetCache;
   readonly clock: Clock;
 }
 
 export function createObjects(deps: ObjectDeps): ObjectReads & ObjectWrites {
-  const { joinedReads, scripts, indexSetCache, clock } = deps;
+  const { joinedReads, joinedCreates, scripts, indexSetCache, clock } = deps;
   return {
     async create(collection, object, maxObjects) {
       const keys = collectionKeys(collection);
@@ -34,7 +36,7 @@ export function createObjects(deps: ObjectDeps): ObjectReads & ObjectWrites {
       const result = await indexSetCache.retryWhileStale(keys, async (set) => {
         const entries = entriesOf(set, text);
         const call = { keys, version: set.version, maxObjects, id, owner, text, entries, record: object.record };
-        const reply = await scripts.create(call);
+        const reply = await joinedCreates.create(call);
         return reply === code.stale_index_set ? "stale" : reply;
       });
       if (typeof result === "object") return result;

@@ -16,6 +16,7 @@ import { createIdempotencyRecords } from "./idempotency-records.ts";
 import { createIndexScripts } from "./index-scripts.ts";
 import { createIndexSetCache } from "./index-set-cache.ts";
 import { createIndexes } from "./indexes.ts";
+import { createJoinedCreates } from "./joined-creates.ts";
 import { createJoinedReads } from "./joined-reads.ts";
 import { createKeysetPages } from "./keyset-pages.ts";
 import { createBuckets, createCounters } from "./limits.ts";
@@ -60,6 +61,7 @@ export async function createRedisStore(options: RedisStoreOptions): Promise<Stor
   const rangeScripts = createRangeScripts(redisClient);
   const scripts = createObjectScripts(redisClient);
   const joinedReads = createJoinedReads(redisClient);
+  const joinedCreates = createJoinedCreates(redisClient, scripts);
   const deps = { redisClient, joinedReads, scripts, rangeScripts, indexSetCache: createIndexSetCache(indexScripts) };
   const failed = (operation: string) => (failure: unknown) =>
     observe?.({ operation, seconds: 0, outcome: outcomeOf(failure) });
@@ -80,7 +82,7 @@ export async function createRedisStore(options: RedisStoreOptions): Promise<Stor
     onFailure: failed("readEndedSessions"),
   });
   const store: Store = {
-    ...createObjects({ ...deps, clock }),
+    ...createObjects({ ...deps, joinedCreates, clock }),
     ...createPages(deps),
     ...createKeysetPages(deps),
     ...createIndexes({ ...deps, scripts: indexScripts }),

@@ -27,6 +27,7 @@ export const code = {
   busy: 5,
   more: 6,
   repeated: 7,
+  failed: 8,
   missing_document: 10,
   parent_not_found: 11,
   not_a_container: 12,

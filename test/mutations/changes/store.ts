@@ -87,7 +87,7 @@ export const storeMutations: readonly Mutation[] = [
   {
     name: "create-ignores-index-version",
     harm: "A replica that does not know a new index leaves a new object out of it",
-    file: `${scripts}/create-object-n.lua`,
+    file: `${scripts}/create-objects-n.lua`,
     find: "if not is_current(index_set, version) then",
     replace: "if not is_current(index_set, version) and false then",
     caughtBy: [redisStore],
@@ -175,9 +175,9 @@ export const storeMutations: readonly Mutation[] = [
   {
     name: "create-beyond-limit",
     harm: "A resource holds more than its maxObjects",
-    file: `${scripts}/create-object-n.lua`,
-    find: `if redis.call("ZCARD", ids) >= max_objects then`,
-    replace: `if redis.call("ZCARD", ids) > max_objects then`,
+    file: `${scripts}/create-objects-n.lua`,
+    find: `local room = max_objects - redis.call("ZCARD", ids)`,
+    replace: `local room = max_objects - redis.call("ZCARD", ids) + 1`,
     caughtBy: [redisStore],
   },
   {
@@ -291,5 +291,29 @@ export const storeMutations: readonly Mutation[] = [
     find: "if project == uid or not project and is_gone(key) then",
     replace: "if project or is_gone(key) then",
     caughtBy: [redisStore, "test/store/purges.test.ts"],
+  },
+  {
+    name: "joined-creates-beyond-limit",
+    harm: "Objects that are created at the same moment get past the resource's maxObjects",
+    file: `${scripts}/create-objects-n.lua`,
+    find: "    room = room - 1\n",
+    replace: "",
+    caughtBy: ["test/store/joined-creates.test.ts"],
+  },
+  {
+    name: "joined-creates-fail-together",
+    harm: "An object that can't be stored has others created at the same moment refused after some of them were stored, without index entries",
+    file: `${scripts}/create-objects-n.lua`,
+    find: 'return redis.pcall("JSON.SET", key, "$", text, "NX")',
+    replace: 'return redis.call("JSON.SET", key, "$", text, "NX")',
+    caughtBy: ["test/store/joined-creates.test.ts"],
+  },
+  {
+    name: "joined-creates-of-all-collections",
+    harm: "An object is stored in the collection of another tenant who creates one at the same moment",
+    file: "dataplane/store/redis/joined-creates.ts",
+    find: "[keys.tag, version, maxObjects]",
+    replace: "[version, maxObjects]",
+    caughtBy: ["test/store/joined-creates.test.ts"],
   },
 ];

@@ -1,0 +1,71 @@
+-- Purpose: stores new objects of one collection and their index entries, each as if it came alone, in the order given.
+-- KEYS: 1 index set, 2 ids, then two per index: index, own index, then two per object: object, its owner's ids
+-- ARGV: 1 version of the index set, 2 maximum number of objects, 3 number of indexes, then per object: id, owner, text, and one per index:
+--       encoded value
+-- Returns: one code per object: done, quota_exceeded, conflict: the id is taken, failed: among others, Redis refused the text; what a
+--          script for this object alone answers is true of it | {stale_index_set}: nothing was stored
+local code = { done = 0, stale_index_set = 1, quota_exceeded = 2, conflict = 3, failed = 8 }
+local index_set, ids = KEYS[1], KEYS[2]
+local version, max_objects, indexes = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
+local first_index, first_object, first_argument = 3, 3 + 2 * indexes, 4
+local arguments = 3 + indexes
+local objects = (#ARGV - first_argument + 1) / arguments
+
+-- include collection-state
+
+if not is_current(index_set, version) then
+  return { code.stale_index_set }
+end
+
+-- Scores and members of each sorted set that gets some, by its place in KEYS: one ZADD adds them all.
+local added = {}
+local function add(at, member)
+  local list = added[at]
+  if not list then
+    list = {}
+    added[at] = list
+  end
+  list[#list + 1] = 0
+  list[#list + 1] = member
+end
+
+local function set_object(key, text)
+  if objects == 1 then
+    return redis.call("JSON.SET", key, "$", text, "NX")
+  end
+  return redis.pcall("JSON.SET", key, "$", text, "NX")
+end
+
+local room = max_objects - redis.call("ZCARD", ids)
+local codes = {}
+local place_of_owned = {}
+for object = 1, objects do
+  local at = first_argument + (object - 1) * arguments
+  local object_at = first_object + 2 * (object - 1)
+  local id, owner, text = ARGV[at], ARGV[at + 1], ARGV[at + 2]
+  local result = room > 0 and set_object(KEYS[object_at], text)
+  if room <= 0 then
+    codes[object] = code.quota_exceeded
+  elseif not result then
+    codes[object] = code.conflict
+  elseif result.err then
+    codes[object] = code.failed
+  else
+    codes[object] = code.done
+    room = room - 1
+    add_bytes(index_set, id, #text)
+    add(2, id .. "\0" .. owner)
+    local owned = KEYS[object_at + 1]
+    place_of_owned[owned] = place_of_owned[owned] or object_at + 1
+    add(place_of_owned[owned], id)
+    for index = 0, indexes - 1 do
+      local entry = ARGV[at + 3 + index] .. "\0" .. id
+      add(first_index + 2 * index, entry)
+      add(first_index + 2 * index + 1, owner .. "\0" .. entry)
+    end
+  end
+end
+for at, members in pairs(added) do
+  redis.call("ZADD", KEYS[at], unpack(members))
+end
+return codes
