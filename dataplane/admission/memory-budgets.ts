@@ -1,5 +1,5 @@
 // Bounds what may be in memory, over all requests: bytes of large bodies, those that arrive and those whose write waits or is under way,
-// and characters of large responses that wait for clients to read them. One project has half of each at most. Refuses a body that would
+// and bytes of large responses that wait for clients to read them. One project has half of each at most. Refuses a body that would
 // pass it with `body_busy`, a large read with `query_busy`; small ones, and responses to writes that took place, always go through.
 
 import { Problem } from "../../core/errors/problem.ts";
@@ -62,34 +62,37 @@ export interface ResponseBudget<Request extends object> {
 
 interface Counted {
   readonly project: object;
-  readonly length: number;
+  readonly bytes: number;
 }
 
-/** Characters. */
-const largeLength = 64 * 1024;
-export const maxWaitingLength = 96 * 1024 * 1024;
+const largeBytes = 64 * 1024;
+export const maxWaitingBytes = 96 * 1024 * 1024;
+/** Of UTF-8, for one character of a string. */
+const maxBytesPerCharacter = 3;
 
 export function createResponseBudget<Request extends object>(
   projectOf: (request: Request) => object | undefined,
-  limit = maxWaitingLength,
+  limit = maxWaitingBytes,
 ): ResponseBudget<Request> {
   const counted = new WeakMap<Request, Counted>();
   const ofProject = new WeakMap<object, number>();
   let waiting = 0;
-  const count = ({ project, length }: Counted, sign: 1 | -1): void => {
-    waiting += sign * length;
-    ofProject.set(project, (ofProject.get(project) ?? 0) + sign * length);
+  const count = ({ project, bytes }: Counted, sign: 1 | -1): void => {
+    waiting += sign * bytes;
+    ofProject.set(project, (ofProject.get(project) ?? 0) + sign * bytes);
   };
   return {
     admit(request, method, response) {
-      const length = response.text?.length ?? 0;
-      if (length < largeLength) return response;
+      const { text = "" } = response;
+      if (text.length * maxBytesPerCharacter < largeBytes) return response;
+      const bytes = Buffer.byteLength(text);
+      if (bytes < largeBytes) return response;
       const changedNothing = method === "GET" || method === "HEAD";
       const project = projectOf(request) ?? request;
       const own = ofProject.get(project) ?? 0;
-      if (changedNothing && (waiting + length > limit || own + length > limit / 2)) throw tooManyResponses();
-      counted.set(request, { project, length });
-      count({ project, length }, 1);
+      if (changedNothing && (waiting + bytes > limit || own + bytes > limit / 2)) throw tooManyResponses();
+      counted.set(request, { project, bytes });
+      count({ project, bytes }, 1);
       return response;
     },
     ended(request) {

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { errorCatalogue } from "../../core/errors/catalogue.ts";
 import { maxWaiting, maxWaitMs } from "../../dataplane/admission/fair-share.ts";
-import { maxWaitingLength as answersWaiting, maxHeldBytes } from "../../dataplane/admission/memory-budgets.ts";
+import { maxWaitingBytes as answersWaiting, maxHeldBytes } from "../../dataplane/admission/memory-budgets.ts";
 import { maxConnections, maxHeaderBytes } from "../../dataplane/http/server.ts";
 import { scanBytes, scanLimit } from "../../dataplane/objects/list/filter-and-sort.ts";
 import { maxFilters, maxListedValues, operators } from "../../dataplane/objects/list/filters.ts";

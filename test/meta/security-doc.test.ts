@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { soloLimit } from "../../dataplane/admission/fair-share.ts";
-import { maxWaitingLength as answersWaiting, maxHeldBytes } from "../../dataplane/admission/memory-budgets.ts";
+import { maxWaitingBytes as answersWaiting, maxHeldBytes } from "../../dataplane/admission/memory-budgets.ts";
 import { scanBytes } from "../../dataplane/objects/list/filter-and-sort.ts";
 import { pageBytes } from "../../dataplane/objects/list/request.ts";
 import { root } from "../../tools/read-crds.ts";

@@ -32,3 +32,10 @@ it("leaves half of the budget to other projects", () => {
   expect(() => budget.admit({ project: loud }, "GET", large)).toThrow(expect.objectContaining({ code: "query_busy" }));
   expect(budget.admit({ project: quiet }, "GET", large)).toBe(large);
 });
+
+it("counts bytes of UTF-8, not characters", () => {
+  const budget = createResponseBudget(() => undefined, 250_000);
+  const euros = { text: "€".repeat(40_000) };
+  for (let n = 0; n < 2; n += 1) budget.admit({}, "GET", euros);
+  expect(() => budget.admit({}, "GET", euros)).toThrow(expect.objectContaining({ code: "query_busy" }));
+});
