@@ -16,7 +16,7 @@ export interface Verdicts {
   readonly tests: readonly TestVerdict[];
   readonly passed: number;
   readonly failed: number;
-  /** One sentence per failure that vitest itself doesn't list as one. */
+  /** One sentence for each failure. */
   readonly complaints: readonly string[];
 }
 
@@ -24,6 +24,8 @@ interface ReportedTest {
   readonly ancestorTitles: readonly string[];
   readonly title: string;
   readonly status: string;
+  /** With stacks. */
+  readonly failureMessages?: readonly string[];
 }
 
 interface ReportedFile {
@@ -59,20 +61,26 @@ export function verdictsOf(report: Report, root: string, expected: readonly stri
   const files = report.testResults.map((file) => ({ ...file, path: relative(root, file.name).split(sep).join("/") }));
   const tests = files.flatMap((file) => file.assertionResults.map((test) => verdict(file.path, test)));
   const ran = new Set(files.map((file) => file.path));
-  const complaints = [
-    ...files.flatMap((file) => file.assertionResults.filter(isSkipped).map((test) => skippedMessage(file.path, test))),
+  const results = files.flatMap(({ path, assertionResults }) => assertionResults.map((test) => ({ path, test })));
+  const failed = results.filter(({ test }) => test.status === "failed");
+  const skipped = results.filter(({ test }) => isSkipped(test));
+  const outside = [
     ...files.filter(isBroken).map((file) => `${file.path} failed outside its tests`),
     ...files.filter((file) => file.assertionResults.length === 0).map((file) => `${file.path} holds no test that ran`),
     ...expected.filter((path) => !ran.has(path)).map((path) => `${path} did not run`),
   ];
-  const failures = tests.filter((test) => !test.passed).length;
-  const outside = complaints.length - files.flatMap((file) => file.assertionResults.filter(isSkipped)).length;
-  const unexplained = !report.success && failures + outside === 0;
+  const failures = failed.length + skipped.length + outside.length;
+  const unexplained = !report.success && failures === 0 ? ["vitest reports a failure outside all tests"] : [];
   return {
     tests,
-    passed: tests.length - failures,
-    failed: failures + outside + (unexplained ? 1 : 0),
-    complaints: unexplained ? [...complaints, "vitest reports a failure outside all tests"] : complaints,
+    passed: tests.length - failed.length - skipped.length,
+    failed: failures + unexplained.length,
+    complaints: [
+      ...failed.map(({ path, test }) => failedMessage(path, test)),
+      ...skipped.map(({ path, test }) => skippedMessage(path, test)),
+      ...outside,
+      ...unexplained,
+    ],
   };
 }
 
@@ -87,7 +95,19 @@ export function joinVerdicts(verdicts: readonly Verdicts[]): Verdicts {
 }
 
 function verdict(file: string, test: ReportedTest): TestVerdict {
-  return { file, name: [...test.ancestorTitles, test.title].join(" › "), passed: test.status === "passed" };
+  return { file, name: nameOf(test), passed: test.status === "passed" };
+}
+
+function nameOf({ ancestorTitles, title }: ReportedTest): string {
+  return [...ancestorTitles, title].join(" › ");
+}
+
+const longestMessage = 300;
+
+/** What vitest printed about it may be thousands of lines above the end. */
+function failedMessage(path: string, test: ReportedTest): string {
+  const [message = ""] = test.failureMessages?.[0]?.split("\n") ?? [];
+  return [`${path} › ${nameOf(test)}`, message.slice(0, longestMessage)].filter(Boolean).join(": ");
 }
 
 function isSkipped(test: ReportedTest): boolean {
@@ -95,7 +115,7 @@ function isSkipped(test: ReportedTest): boolean {
 }
 
 function skippedMessage(path: string, test: ReportedTest): string {
-  return `${path} › ${test.title} was skipped (${test.status})`;
+  return `${path} › ${nameOf(test)} was skipped (${test.status})`;
 }
 
 /** A hook or the file itself threw, and no test carries the failure. */

@@ -15,8 +15,16 @@ const a = "test/unit/a.test.ts";
 describe("the verdicts of a run", () => {
   it("count what passed and failed, and name each test by its suites", () => {
     const verdicts = judge({ success: false, testResults: [file(a, "passed", "failed")] }, a);
-    expect(verdicts).toMatchObject({ passed: 1, failed: 1, complaints: [] });
+    expect(verdicts).toMatchObject({ passed: 1, failed: 1, complaints: [`${a} › suite › test 1`] });
     expect(verdicts.tests[0]).toEqual({ file: a, name: "suite › test 0", passed: true });
+  });
+
+  it("say why a test failed, in one line", () => {
+    const failed = file(a, "failed");
+    const failureMessages = ["AssertionError: expected 1 to be 2\n    at suite"];
+    const assertionResults = failed.assertionResults.map((test) => ({ ...test, failureMessages }));
+    const { complaints } = judge({ success: false, testResults: [{ ...failed, assertionResults }] }, a);
+    expect(complaints).toEqual([`${a} › suite › test 0: AssertionError: expected 1 to be 2`]);
   });
 
   it.each(["skipped", "pending", "todo", "disabled"])("count a test that is %s as failed", (status) => {
