@@ -60,7 +60,7 @@ export function createConfigWriter(deps: ConfigWriterDeps): ConfigWriter {
     const backoffMs = Math.min((refusal?.backoffMs ?? firstBackoffMs / 2) * 2, maxBackoffMs);
     refusal = { error, backoffMs, until: monotonic() + backoffMs };
   };
-  const opened = (): Promise<OpenConfig> => {
+  const ensureOpen = (): Promise<OpenConfig> => {
     opening ??= open().catch((error: unknown) => {
       opening = undefined;
       refuse(error);
@@ -72,7 +72,7 @@ export function createConfigWriter(deps: ConfigWriterDeps): ConfigWriter {
     if (refusal !== undefined && !isDue && monotonic() < refusal.until) throw refusal.error;
     // The publisher writes as soon as its own part is done; the beginning counts only once all of it is.
     current = undefined;
-    const config = await opened();
+    const config = await ensureOpen();
     try {
       const overridden = await config.publisher.begin({ confirm, takeOver });
       if (overridden !== undefined) onTakenOver?.(overridden);

@@ -60,7 +60,7 @@ async function workOn(key: string, options: WorkersOptions): Promise<void> {
   const seconds = (): number => (monotonic() - since) / 1000;
   observe?.({ kind: "started" });
   try {
-    const isDone = requeue(key, await handled(key, options), queue);
+    const isDone = requeue(key, await runHandler(key, options), queue);
     observe?.({ kind: "ended", key, result: isDone ? "success" : "requeue_after", seconds: seconds() });
   } catch (error) {
     queue.retry(key);
@@ -81,7 +81,7 @@ function requeue(key: string, result: WorkResult, queue: WorkQueue): boolean {
   return requeueAfterMs === undefined;
 }
 
-async function handled(key: string, options: WorkersOptions): Promise<WorkResult> {
+async function runHandler(key: string, options: WorkersOptions): Promise<WorkResult> {
   const { handle, overdueMs = 30_000, signal, timers, observe } = options;
   const stopTimer = timers.after(overdueMs, () => observe?.({ kind: "overdue", key }));
   try {

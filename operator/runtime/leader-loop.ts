@@ -57,19 +57,19 @@ async function lead(
   const over = joinSignals([leadership.ended, stopping]);
   const session = new LeaderSession(leadership, context);
   try {
-    if (!(await confirmed(context, over.signal))) return;
+    if (!(await confirmCaches(context, over.signal))) return;
     onSession(session);
     session.start();
     await whenAborted(over.signal);
   } finally {
     onSession(undefined);
     over.end();
-    await ended(session, { context, stopping });
+    await endSession(session, { context, stopping });
   }
 }
 
 /** False when the session's time was over before. */
-async function confirmed({ caches, logger }: OperatorContext, over: AbortSignal): Promise<boolean> {
+async function confirmCaches({ caches, logger }: OperatorContext, over: AbortSignal): Promise<boolean> {
   try {
     await caches.confirm(over);
     logger.info("Caches are up to date");
@@ -79,7 +79,7 @@ async function confirmed({ caches, logger }: OperatorContext, over: AbortSignal)
   return !over.aborted;
 }
 
-async function ended(
+async function endSession(
   session: LeaderSession,
   { context: { timers }, stopping }: Pick<LeaderLoopOptions, "context" | "stopping">,
 ): Promise<void> {

@@ -44,10 +44,10 @@ const unknownMs = 2_000;
 
 export async function processKey(key: string, deps: ProcessKeyDeps, signal: AbortSignal): Promise<WorkResult> {
   const ref = projectOfKey(key);
-  if (!deps.knows(ref.namespace)) return await leftAlone(key, deps);
+  if (!deps.knows(ref.namespace)) return await keepAsPublished(key, deps);
   // Read once: a Project of another class may come to children that were here without one while Redis answers.
   const objects = deps.objectsOf(ref);
-  if (!isOurs(objects.project, deps)) return await leftToOthers(ref, deps);
+  if (!isOurs(objects.project, deps)) return await leaveToOtherClass(ref, deps);
   const deleted = deps.takeDeleted(key);
   try {
     const { publisher } = await ensureSession(deps);
@@ -57,11 +57,11 @@ export async function processKey(key: string, deps: ProcessKeyDeps, signal: Abor
     if (done.unconfirmed === true) deps.giveBack(key, deleted);
     // What was published before Redis was emptied is gone by now.
     const isPublished = done.unconfirmed !== true && deps.sessionCount() === session;
-    deps.onProcessed(key, { done, nothingMissing: isPublished || !(await isLacking(ref, deps)) });
+    deps.onProcessed(key, { done, nothingMissing: isPublished || !(await mayLack(ref, deps)) });
     return done.requeueAfterMs === undefined ? undefined : { requeueAfterMs: done.requeueAfterMs };
   } catch (error) {
     deps.giveBack(key, deleted);
-    return await failed(key, error, deps);
+    return await handleFailure(key, error, deps);
   }
 }
 
@@ -75,15 +75,15 @@ async function ensureSession({ writer, observePublish }: ProcessKeyDeps): Promis
 }
 
 /** Keeps the Project as it was last published. A Project whose objects are not known delays no other one. */
-async function leftAlone(key: string, deps: ProcessKeyDeps): Promise<WorkResult> {
+async function keepAsPublished(key: string, deps: ProcessKeyDeps): Promise<WorkResult> {
   const ref = projectOfKey(key);
-  const isRestored = await restored(ref, deps);
+  const isRestored = await tryRestore(ref, deps);
   deps.onProcessed(key, { nothingMissing: isRestored });
   const isEmpty = allObjects(deps.objectsOf(ref)).length === 0;
   return deps.knows(ref.namespace) || (isEmpty && isRestored) ? undefined : { requeueAfterMs: unknownMs };
 }
 
-async function restored(ref: ProjectRef, { writer }: ProcessKeyDeps): Promise<boolean> {
+async function tryRestore(ref: ProjectRef, { writer }: ProcessKeyDeps): Promise<boolean> {
   try {
     await (await writer.session()).publisher.restore(ref);
     return true;
@@ -94,7 +94,7 @@ async function restored(ref: ProjectRef, { writer }: ProcessKeyDeps): Promise<bo
 }
 
 /** True when that can't be found out. */
-async function isLacking(ref: ProjectRef, { writer }: ProcessKeyDeps): Promise<boolean> {
+async function mayLack(ref: ProjectRef, { writer }: ProcessKeyDeps): Promise<boolean> {
   try {
     return await (await writer.session()).publisher.lacks(ref);
   } catch {
@@ -107,7 +107,7 @@ async function isLacking(ref: ProjectRef, { writer }: ProcessKeyDeps): Promise<b
  * A Project of another class has taken the name of one of ours: what was served of that ends. Its data stay; one that was to be
  * deleted with its data waited for that.
  */
-async function leftToOthers(ref: ProjectRef, deps: ProcessKeyDeps): Promise<WorkResult> {
+async function leaveToOtherClass(ref: ProjectRef, deps: ProcessKeyDeps): Promise<WorkResult> {
   const { publisher } = await ensureSession(deps);
   const { parts, data } = await publisher.load(ref);
   if (parts !== undefined) {
@@ -125,7 +125,7 @@ async function leftToOthers(ref: ProjectRef, deps: ProcessKeyDeps): Promise<Work
   return undefined;
 }
 
-async function failed(key: string, error: unknown, deps: ProcessKeyDeps): Promise<WorkResult> {
+async function handleFailure(key: string, error: unknown, deps: ProcessKeyDeps): Promise<WorkResult> {
   // The session ends; the next leader looks at everything.
   if (error instanceof NotTheLeader) return undefined;
   if (error instanceof NamespaceTerminating) {
@@ -136,7 +136,7 @@ async function failed(key: string, error: unknown, deps: ProcessKeyDeps): Promis
   const ref = projectOfKey(key);
   const why = whyUnpublished(error);
   if (why !== undefined) await writeUnpublishedStatuses(ref, why, deps);
-  const nothingMissing = !(await isLacking(ref, deps));
+  const nothingMissing = !(await mayLack(ref, deps));
   deps.onProcessed(key, { nothingMissing, ...(why !== undefined && { writeFailed: true }) });
   throw error;
 }

@@ -83,16 +83,16 @@ export function createCaches(options: CachesOptions): Caches {
     return reflector.watched;
   };
 
-  const guards = guardsOf(options, (kind) => objectSink(kind, index, listener));
+  const heldDeletions = heldDeletionsByKind(options, (kind) => objectSink(kind, index, listener));
   const objects = Object.fromEntries(
     kinds.map((kind) => {
-      const guard = guards.get(kind);
+      const deletions = heldDeletions.get(kind);
       const observe = options.observe(kind);
       const observed = (observation: ReflectorObservation): void => {
         observe(observation);
-        if (observation.what === "listed") guard?.refresh();
+        if (observation.what === "listed") deletions?.refresh();
       };
-      const sink = guard ?? objectSink(kind, index, listener);
+      const sink = deletions ?? objectSink(kind, index, listener);
       return [kind, reflect(kind, { type: customTypes[kind], scope: {}, sink, observe: observed })];
     }),
   ) as Record<Kind, Watched>;
@@ -107,12 +107,12 @@ export function createCaches(options: CachesOptions): Caches {
   });
   const seesNamespaces = namespaces.length === 0;
   /** Without its definition a kind can't be listed: the kept objects are all that is known. */
-  const confirmed = async (name: string, signal: AbortSignal): Promise<void> => {
-    const guard = isKind(name) ? guards.get(name) : undefined;
-    if ((await guard?.isDefinitionGone(signal)) === true) return;
+  const confirmKind = async (name: string, signal: AbortSignal): Promise<void> => {
+    const deletions = isKind(name) ? heldDeletions.get(name) : undefined;
+    if ((await deletions?.isDefinitionGone(signal)) === true) return;
     await reflectors.get(name)?.confirm(signal);
     // What is known to be deleted now must not be published by callers that wait for this.
-    await guard?.waitUntilDecided(signal);
+    await deletions?.waitUntilDecided(signal);
   };
   return {
     index,
@@ -126,17 +126,17 @@ export function createCaches(options: CachesOptions): Caches {
       for (const reflector of reflectors.values()) reflector.start();
     },
     async stop() {
-      for (const guard of guards.values()) guard.stop();
+      for (const deletions of heldDeletions.values()) deletions.stop();
       await Promise.all([...reflectors.values()].map((reflector) => reflector.stop()));
     },
     all: () => index.all(),
-    held: () => [...guards.values()].flatMap((guard) => guard.held()),
-    isHeld: (kind, namespace, name) => guards.get(kind)?.isHeld(namespace, name) ?? false,
-    isDeletionPending: (kind, namespace, name) => guards.get(kind)?.isDeletionPending(namespace, name) ?? false,
-    definitionOf: (kind) => guards.get(kind)?.currentDefinition(),
-    releaseHeld: (kind, definition) => guards.get(kind)?.release(definition),
+    held: () => [...heldDeletions.values()].flatMap((deletions) => deletions.held()),
+    isHeld: (kind, namespace, name) => heldDeletions.get(kind)?.isHeld(namespace, name) ?? false,
+    isDeletionPending: (kind, namespace, name) => heldDeletions.get(kind)?.isDeletionPending(namespace, name) ?? false,
+    definitionOf: (kind) => heldDeletions.get(kind)?.currentDefinition(),
+    releaseHeld: (kind, definition) => heldDeletions.get(kind)?.release(definition),
     async confirm(signal) {
-      await Promise.all([...reflectors.keys()].map((kind) => confirmed(kind, signal)));
+      await Promise.all([...reflectors.keys()].map((kind) => confirmKind(kind, signal)));
     },
     synced: () => [...reflectors.values()].every(({ watched }) => watched.synced()),
     knows: (namespace) => [...reflectors.values()].every((reflector) => reflector.knows(namespace)),
@@ -148,7 +148,7 @@ export function createCaches(options: CachesOptions): Caches {
   };
 }
 
-function guardsOf(
+function heldDeletionsByKind(
   { reader, timers, onDefinitionUnread }: CachesOptions,
   sinkOf: (kind: Kind) => WatchSink,
 ): ReadonlyMap<Kind, HeldDeletions> {
