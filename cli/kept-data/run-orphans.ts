@@ -14,7 +14,7 @@ import { kindOf } from "../../operator/model/data-record.ts";
 import { readDataRecord } from "../../operator/publish/data-records.ts";
 import { RecordUnreadable } from "../../operator/publish/refusals.ts";
 import { operatorRedisUrl, RedisSecretUnusable } from "../../operator/redis-users/redis-secret.ts";
-import { ownerIn, ownerOf } from "../../operator/runtime/open-config.ts";
+import { ownerIn, ownerOf } from "../../operator/runtime/open-redis.ts";
 import { apiServerOptions, operatorNamespace, whyNoApiServer } from "../api-server.ts";
 import { StartRefused } from "../start-refused.ts";
 import { type Choice, chosenBy, isDeletable, type KeptItem, nameFault, nameOf } from "./kept-item.ts";

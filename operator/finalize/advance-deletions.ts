@@ -10,7 +10,7 @@ import type { Installation } from "../model/installation.ts";
 import type { CustomResource, DeletionPolicy } from "../model/objects.ts";
 import { allObjects, isDeleting, type ProjectObjects } from "../model/project-objects.ts";
 import type { AuditLog } from "../observe/audit-log.ts";
-import type { OpenConfig } from "../publish/config-writer.ts";
+import type { OpenRedis } from "../publish/config-writer.ts";
 import type { SecretStore } from "../secrets/secret-store.ts";
 import type { SecretSweep } from "../secrets/secret-sweep.ts";
 import { advancePurges, type DeletionWait, type PurgeOutcome, type PurgeWait } from "./advance-purges.ts";
@@ -68,10 +68,10 @@ interface Deletions {
 
 export async function advanceDeletions(
   { objects, isNamespaceGone, deleted, record, rival }: Deletions,
-  config: OpenConfig,
+  redis: OpenRedis,
   deps: AdvanceDeletionsDeps,
 ): Promise<DeletionProgress> {
-  const outcome = await purge({ objects, record, audit: deps.audit }, config);
+  const outcome = await purge({ objects, record, audit: deps.audit }, redis);
   if (outcome !== undefined && outcome.purged.length > 0) deps.onPurged(outcome.purged.length);
   const records = { before: record, now: outcome?.record };
   const finalizers = rival === undefined ? await reconcileFinalizers(objects, records, deps) : nothingReconciled;
@@ -95,7 +95,7 @@ interface Purging {
 /** The order is forgotten first: were the record written before it, a crash between them would leave an order behind. */
 async function purge(
   { objects: { ref, project }, record, audit }: Purging,
-  { publisher, purges, acknowledgements }: OpenConfig,
+  { publisher, purges, acknowledgements }: OpenRedis,
 ): Promise<PurgeOutcome | undefined> {
   if (record === undefined) return undefined;
   const outcome = await advancePurges({

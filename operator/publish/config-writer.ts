@@ -11,7 +11,7 @@ import type { Purges } from "./purges.ts";
 import { RedisRefused } from "./refusals.ts";
 
 /** What is open while Redis can be reached. */
-export interface OpenConfig {
+export interface OpenRedis {
   readonly redisClient: RedisClient;
   readonly publisher: Publisher;
   readonly purges: Purges;
@@ -20,7 +20,7 @@ export interface OpenConfig {
 
 export interface ConfigWriter {
   /** All that writes, within a session: a new one once the publisher has found that it can't write any more. */
-  session(): Promise<OpenConfig>;
+  session(): Promise<OpenRedis>;
   /** One check, for a timer; begins a new session where that is needed. Rejects like `session`. */
   verify(): Promise<void>;
   /** Nothing is opened or begun afterwards. */
@@ -29,7 +29,7 @@ export interface ConfigWriter {
 
 export interface ConfigWriterDeps {
   /** Rejects with StoreUnavailable while Redis is away. */
-  readonly open: () => Promise<OpenConfig>;
+  readonly open: () => Promise<OpenRedis>;
   /** Whether this process still holds the Lease, asked before the epoch is taken. */
   readonly confirm: () => Promise<boolean>;
   /** Take the Redis of another installation over, once. */
@@ -39,7 +39,7 @@ export interface ConfigWriterDeps {
   /** Called with each Redis of another installation that was taken over. */
   readonly onTakenOver?: (refusal: RedisRefused) => void;
   /** Called when a session has begun, before anything is written: everything has to be published. */
-  readonly onSessionBegun: (config: OpenConfig) => Promise<void>;
+  readonly onSessionBegun: (redis: OpenRedis) => Promise<void>;
   readonly monotonic?: Monotonic;
 }
 
@@ -49,9 +49,9 @@ const maxBackoffMs = 5_000;
 
 export function createConfigWriter(deps: ConfigWriterDeps): ConfigWriter {
   const { open, confirm, takeOver, onSessionBegun, onRefused, onTakenOver, monotonic = systemMonotonic } = deps;
-  let opening: Promise<OpenConfig> | undefined;
-  let beginning: Promise<OpenConfig> | undefined;
-  let current: OpenConfig | undefined;
+  let opening: Promise<OpenRedis> | undefined;
+  let beginning: Promise<OpenRedis> | undefined;
+  let current: OpenRedis | undefined;
   let closed = false;
 
   let refusal: { readonly error: unknown; readonly until: number; readonly backoffMs: number } | undefined;
@@ -60,7 +60,7 @@ export function createConfigWriter(deps: ConfigWriterDeps): ConfigWriter {
     const backoffMs = Math.min((refusal?.backoffMs ?? firstBackoffMs / 2) * 2, maxBackoffMs);
     refusal = { error, backoffMs, until: monotonic() + backoffMs };
   };
-  const ensureOpen = (): Promise<OpenConfig> => {
+  const ensureOpen = (): Promise<OpenRedis> => {
     opening ??= open().catch((error: unknown) => {
       opening = undefined;
       refuse(error);
@@ -68,13 +68,13 @@ export function createConfigWriter(deps: ConfigWriterDeps): ConfigWriter {
     });
     return opening;
   };
-  const begin = async (isDue: boolean): Promise<OpenConfig> => {
+  const begin = async (isDue: boolean): Promise<OpenRedis> => {
     if (refusal !== undefined && !isDue && monotonic() < refusal.until) throw refusal.error;
     // The publisher writes as soon as its own part is done; the beginning counts only once all of it is.
     current = undefined;
-    const config = await ensureOpen();
+    const redis = await ensureOpen();
     try {
-      const overridden = await config.publisher.begin({ confirm, takeOver });
+      const overridden = await redis.publisher.begin({ confirm, takeOver });
       if (overridden !== undefined) onTakenOver?.(overridden);
     } catch (error) {
       // It stands for longer than a moment.
@@ -85,17 +85,17 @@ export function createConfigWriter(deps: ConfigWriterDeps): ConfigWriter {
       throw error;
     }
     try {
-      await onSessionBegun(config);
+      await onSessionBegun(redis);
     } catch (error) {
       // The next beginning ends the session in which others may be publishing.
       refuse(error);
       throw error;
     }
     refusal = undefined;
-    current = config;
-    return config;
+    current = redis;
+    return redis;
   };
-  const ensureSession = async (isDue: boolean): Promise<OpenConfig> => {
+  const ensureSession = async (isDue: boolean): Promise<OpenRedis> => {
     if (closed) throw new StoreUnavailable("Configuration is not written any more");
     if (beginning === undefined && current?.publisher.isWriter()) return current;
     beginning ??= begin(isDue).finally(() => {

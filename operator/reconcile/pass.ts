@@ -14,7 +14,7 @@ import type { NamespaceUids } from "../finalize/namespace-uids.ts";
 import type { Project } from "../model/objects.ts";
 import type { Seen } from "../model/project-objects.ts";
 import type { PublishedProject } from "../model/published-project.ts";
-import type { ConfigWriter, OpenConfig } from "../publish/config-writer.ts";
+import type { ConfigWriter, OpenRedis } from "../publish/config-writer.ts";
 import type { EventRecorder } from "../record/event-recorder.ts";
 import type { Random } from "../resolve/mint.ts";
 import type { SecretStore } from "../secrets/secret-store.ts";
@@ -51,7 +51,7 @@ export type PublishObservation =
 export interface StartedPass extends Seen {
   /** What was published before. */
   readonly published: PublishedProject;
-  readonly config: OpenConfig;
+  readonly redis: OpenRedis;
   readonly deps: ReconcileDeps;
 }
 

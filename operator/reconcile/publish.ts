@@ -26,9 +26,9 @@ export async function publishStep(pass: Pass, compiled: CompiledProject): Promis
 }
 
 async function write(pass: Pass, compiled: CompiledProject, served: ProjectParts | undefined): Promise<PublishResult> {
-  const { objects, namespaceUid, config, deps } = pass;
+  const { objects, namespaceUid, redis, deps } = pass;
   const { clock, observePublish, audit } = deps;
-  const { publisher } = config;
+  const { publisher } = redis;
   const record = planData(compiled.data, {
     objects,
     ...(served !== undefined && { parts: served }),
@@ -103,14 +103,14 @@ interface Staying {
 }
 
 /** Publishes what was published last, without the credentials that don't stay. */
-async function revoke({ objects, deleted, published, config, deps }: StartedPass, stays: Staying): Promise<void> {
+async function revoke({ objects, deleted, published, redis, deps }: StartedPass, stays: Staying): Promise<void> {
   const { parts, data } = published;
   if (parts === undefined) return;
   const users = new Map([...parts.users].filter(([, user]) => stays.user(user)));
   const keys = new Map([...parts.keys].filter(([, key]) => stays.key(key)));
   if (users.size === parts.users.size && keys.size === parts.keys.size) return;
   const served = { ...parts, users, keys };
-  await config.publisher.publish(served, data);
+  await redis.publisher.publish(served, data);
   const withdrawn = withdrawnBy({ objects, deleted, published: parts, served, verdicts: [], isNamespaceGone: false });
   for (const entry of withdrawn) deps.audit.record(entry);
 }

@@ -43,8 +43,8 @@ export async function reconcile(seen: Seen, deps: ReconcileDeps, signal: AbortSi
 }
 
 async function start(seen: Seen, deps: ReconcileDeps): Promise<StartedPass> {
-  const config = await deps.writer.session();
-  return { ...seen, deps, config, published: await config.publisher.load(seen.objects.ref) };
+  const redis = await deps.writer.session();
+  return { ...seen, deps, redis, published: await redis.publisher.load(seen.objects.ref) };
 }
 
 /** False while something is missing that may only be unseen: nothing may be published or withdrawn then. */
@@ -73,14 +73,14 @@ async function namespaceUidOf({ objects, published, deps }: StartedPass): Promis
 
 /** Which stored data are to be deleted, and whose may not be served. */
 async function evaluateStoredData(pass: Pass): Promise<DataEvaluation> {
-  const { objects, deleted, published, namespaceUid, config, deps } = pass;
-  await forgetUnrecorded(objects.ref, published.data, config.purges);
+  const { objects, deleted, published, namespaceUid, redis, deps } = pass;
+  await forgetUnrecorded(objects.ref, published.data, redis.purges);
   return evaluateData({
     objects,
     deleted,
     adopt: deps.adopt,
     isReplaced: deps.isReplaced,
-    ordered: await orderedPurges(published.data, config.purges),
+    ordered: await orderedPurges(published.data, redis.purges),
     ...(published.data !== undefined && { publishedRecord: published.data }),
     ...(published.parts !== undefined && { publishedParts: published.parts }),
     ...(namespaceUid !== undefined && { namespaceUid }),
@@ -112,7 +112,7 @@ function isUnpublished({ objects: { project }, published: { parts } }: Pass): bo
 
 /** Waits a moment for replicas to acknowledge what was published. */
 async function awaitReplicas(
-  { objects, config: { acknowledgements } }: Pass,
+  { objects, redis: { acknowledgements } }: Pass,
   { revision }: PublishResult,
   signal: AbortSignal,
 ): Promise<Rollout> {
@@ -123,15 +123,15 @@ async function awaitReplicas(
 }
 
 async function advance(pass: Pass, { data }: PublishResult, { rival }: ResolvedProject): Promise<DeletionProgress> {
-  const { objects, deleted, namespaceUid, config, deps } = pass;
+  const { objects, deleted, namespaceUid, redis, deps } = pass;
   const isNamespaceGone = namespaceUid === undefined;
-  return await advanceDeletions({ objects, isNamespaceGone, deleted, rival, record: data }, config, deps);
+  return await advanceDeletions({ objects, isNamespaceGone, deleted, rival, record: data }, redis, deps);
 }
 
 type Steps = Pick<ProjectOutcome, "resolved" | "compiled" | "publishResult" | "rollout" | "progress">;
 
 /** What the steps found, with what replicas report by now. */
-function outcomeOf({ objects, config: { acknowledgements, publisher }, deps }: Pass, steps: Steps): ProjectOutcome {
+function outcomeOf({ objects, redis: { acknowledgements, publisher }, deps }: Pass, steps: Steps): ProjectOutcome {
   const { ref } = objects;
   const reports = {
     refusals: acknowledgements.refusalsOf(ref),

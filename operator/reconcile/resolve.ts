@@ -10,7 +10,7 @@ import type { ResolvedProject } from "../status/outcomes.ts";
 import type { Pass } from "./pass.ts";
 
 export async function resolveStep(pass: Pass): Promise<ResolvedProject> {
-  const { published, config, deps } = pass;
+  const { published, redis, deps } = pass;
   const { parts, revision } = published;
   const objects = objectsWithSecrets(pass);
   const { find, rival } = await deps.secrets.prepare(objects);
@@ -21,7 +21,7 @@ export async function resolveStep(pass: Pass): Promise<ResolvedProject> {
     hashPassword: deps.hashPassword,
     isPasswordOf: deps.isPasswordOf,
     baseUrl: deps.baseUrlOf(objects.ref),
-    ringAcknowledged: config.acknowledgements.rolloutOf(revision) === "programmed",
+    ringAcknowledged: redis.acknowledgements.rolloutOf(revision) === "programmed",
     ...(rival !== undefined && { rival }),
   });
   const written = await writeSecrets(resolved, {

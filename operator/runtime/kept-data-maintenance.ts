@@ -7,7 +7,7 @@ import { createDeletionInbox, type DeletionInbox } from "../finalize/deletion-in
 import { createKeptSizes, type KeptSizes } from "../finalize/kept-sizes.ts";
 import type { KubeApi, KubeObject } from "../kube/api.ts";
 import { type KeptFigures, keptFigures, nothingKept } from "../observe/kept-figures.ts";
-import type { OpenConfig } from "../publish/config-writer.ts";
+import type { OpenRedis } from "../publish/config-writer.ts";
 import type { EventRecorder } from "../record/event-recorder.ts";
 import { deletionRefused } from "../status/data-events.ts";
 import type { OperatorContext } from "./operator-context.ts";
@@ -21,7 +21,7 @@ export interface KeptDataMaintenanceDeps {
   /** Has the project looked at. */
   readonly enqueue: (key: string) => void;
   /** Undefined before Redis was reached. */
-  readonly config: () => OpenConfig | undefined;
+  readonly redis: () => OpenRedis | undefined;
 }
 
 export interface KeptDataMaintenance {
@@ -37,10 +37,10 @@ export function createKeptDataMaintenance({
   api,
   recorder,
   enqueue,
-  config,
+  redis,
 }: KeptDataMaintenanceDeps): KeptDataMaintenance {
   const { caches, settings, logger, clock } = context;
-  const records = () => config()?.publisher.dataRecords() ?? new Map();
+  const records = () => redis()?.publisher.dataRecords() ?? new Map();
   const hasProject = (key: string) => caches.index.projectOf(projectOfKey(key)) !== undefined;
   const looksAt = (key: string): boolean => {
     const ref = projectOfKey(key);
@@ -62,10 +62,10 @@ export function createKeptDataMaintenance({
   return {
     deletions,
     sizes,
-    figures: () => (config() === undefined ? nothingKept : keptFigures(records(), hasProject)),
+    figures: () => (redis() === undefined ? nothingKept : keptFigures(records(), hasProject)),
     async look(secret) {
       if (secret !== undefined) await deletions.sync(secret);
-      const opened = config();
+      const opened = redis();
       if (opened === undefined) return;
       const { purges, publisher, acknowledgements } = opened;
       const rollout = acknowledgements.rolloutOf(publisher.newest());

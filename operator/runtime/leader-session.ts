@@ -17,7 +17,7 @@ import type { Leadership } from "../lead/leadership.ts";
 import { createAcknowledgementLog } from "../observe/acknowledgement-log.ts";
 import type { KeptFigures } from "../observe/kept-figures.ts";
 import { lookAtRedis, type RedisServer } from "../observe/redis-servers.ts";
-import { type ConfigWriter, createConfigWriter, type OpenConfig } from "../publish/config-writer.ts";
+import { type ConfigWriter, createConfigWriter, type OpenRedis } from "../publish/config-writer.ts";
 import { RedisRefused } from "../publish/refusals.ts";
 import { createWorkQueue, type QueueFigures, type WorkQueue } from "../queue/work-queue.ts";
 import { runWorkers, type WorkObservation, type WorkResult } from "../queue/workers.ts";
@@ -32,7 +32,7 @@ import { createHostRegistry, type HostRegistry } from "./host-registry.ts";
 import { createKeptDataMaintenance, type KeptDataMaintenance } from "./kept-data-maintenance.ts";
 import { createLeaderStatuses } from "./leader-statuses.ts";
 import { createMaintenance, type Maintenance } from "./maintenance.ts";
-import { type OpenedConfig, openConfig } from "./open-config.ts";
+import { type LeaderRedis, openRedis } from "./open-redis.ts";
 import type { OperatorContext } from "./operator-context.ts";
 import { isOvertaken, type ProcessKeyDeps, processKey } from "./process-key.ts";
 import { createPublishHealth, type PublishHealth } from "./publish-health.ts";
@@ -40,7 +40,7 @@ import { createRingMaintenance, type RingMaintenance } from "./ring-maintenance.
 
 export class LeaderSession {
   readonly #context: OperatorContext;
-  readonly #openConfig: typeof openConfig;
+  readonly #openRedis: typeof openRedis;
   readonly #leadership: Leadership;
   readonly #api: KubeApi;
   readonly #queue: WorkQueue;
@@ -55,15 +55,15 @@ export class LeaderSession {
   readonly #heldObjects: HeldObjects;
   readonly #health = createPublishHealth();
   readonly #resealing = new Set<string>();
-  #opened: OpenedConfig | undefined;
+  #opened: LeaderRedis | undefined;
   #redisServers: readonly RedisServer[] = [];
   #running: Promise<unknown> | undefined;
 
   /** `open` is what opens the configuration in Redis. */
-  constructor(leadership: Leadership, context: OperatorContext, open: typeof openConfig = openConfig) {
+  constructor(leadership: Leadership, context: OperatorContext, open: typeof openRedis = openRedis) {
     const { caches, clock, timers, monotonic, random, metrics, settings } = context;
     this.#context = context;
-    this.#openConfig = open;
+    this.#openRedis = open;
     this.#leadership = leadership;
     this.#api = fencedApi(context.api, leadership);
     this.#queue = createWorkQueue({ timers, monotonic, random, observe: metrics.observeQueue });
@@ -96,7 +96,7 @@ export class LeaderSession {
       open: () => this.#health.withKeyRing(() => this.#open()),
       confirm: () => leadership.confirm(),
       takeOver: settings.adopt,
-      onSessionBegun: (config) => this.#onSessionBegun(config),
+      onSessionBegun: (redis) => this.#onSessionBegun(redis),
       onTakenOver: ({ writer }) => context.audit.record({ action: "redis_taken_over", facts: { writer } }),
       onRefused: (refusal) => {
         metrics.observeConfig({ kind: "contested" });
@@ -108,7 +108,7 @@ export class LeaderSession {
       api: this.#api,
       recorder: this.#recorder,
       enqueue: (key) => this.#queue.add(key),
-      config: () => this.#opened,
+      redis: () => this.#opened,
     });
     this.#keyRing = createRingMaintenance({
       context,
@@ -215,9 +215,9 @@ export class LeaderSession {
     log("Failed to reconcile Project; trying again", { namespace, name, error: describeError(error) });
   }
 
-  async #open(): Promise<OpenConfig> {
+  async #open(): Promise<OpenRedis> {
     const { settings, clock, timers, monotonic, logger } = this.#context;
-    const opened = await this.#openConfig({
+    const opened = await this.#openRedis({
       api: this.#api,
       redis: settings.redis,
       redisSecret: settings.redisSecret,
@@ -236,7 +236,7 @@ export class LeaderSession {
   }
 
   /** Incumbents first: a Project that is published with a host keeps it, in whatever order Projects are reconciled. */
-  async #onSessionBegun({ publisher }: OpenConfig): Promise<void> {
+  async #onSessionBegun({ publisher }: OpenRedis): Promise<void> {
     const { caches, logger } = this.#context;
     await this.#heldObjects.begin();
     const published = await publisher.published();
@@ -360,7 +360,7 @@ export class LeaderSession {
         recorder: this.#recorder,
         applyOwnWrite,
         takeProgrammedDelay: this.#handlers.takeProgrammedDelay,
-        config: () => this.#opened,
+        redis: () => this.#opened,
       }),
       recorder: this.#recorder,
       checkSchema: createSchemaCheck(),

@@ -6,7 +6,7 @@ import type { KubeApi } from "../kube/api.ts";
 import type { StoppableRecorder } from "../record/create-event-recorder.ts";
 import { createStatusWriter } from "../status/status-writer.ts";
 import type { EventHandlers } from "./event-handlers.ts";
-import type { OpenedConfig } from "./open-config.ts";
+import type { LeaderRedis } from "./open-redis.ts";
 import type { OperatorContext } from "./operator-context.ts";
 import type { ProcessKeyDeps } from "./process-key.ts";
 
@@ -16,7 +16,7 @@ export interface LeaderStatusesDeps extends Pick<EventHandlers, "takeProgrammedD
   readonly recorder: StoppableRecorder;
   readonly applyOwnWrite: ProcessKeyDeps["applyOwnWrite"];
   /** Undefined until it was opened. */
-  readonly config: () => Pick<OpenedConfig, "keyRing"> | undefined;
+  readonly redis: () => Pick<LeaderRedis, "keyRing"> | undefined;
 }
 
 export function createLeaderStatuses(deps: LeaderStatusesDeps): ProcessKeyDeps["statuses"] {
@@ -31,7 +31,7 @@ export function createLeaderStatuses(deps: LeaderStatusesDeps): ProcessKeyDeps["
     applyOwnWrite,
     baseUrlOf: settings.baseUrlOf,
     userField(username) {
-      const opened = deps.config();
+      const opened = deps.redis();
       return opened === undefined ? "" : userField(opened.keyRing.current(), username);
     },
     onProgrammed: ({ metadata }) => {

@@ -9,7 +9,7 @@ import { NotTheLeader } from "../lead/leadership.ts";
 import type { CustomResource, Project } from "../model/objects.ts";
 import { allObjects, type ProjectObjects } from "../model/project-objects.ts";
 import type { Availability } from "../publish/availability.ts";
-import type { OpenConfig } from "../publish/config-writer.ts";
+import type { OpenRedis } from "../publish/config-writer.ts";
 import type { WorkResult } from "../queue/workers.ts";
 import type { ReconcileDeps } from "../reconcile/pass.ts";
 import { reconcile } from "../reconcile/reconcile.ts";
@@ -65,7 +65,7 @@ export async function processKey(key: string, deps: ProcessKeyDeps, signal: Abor
   }
 }
 
-async function ensureSession({ writer, observePublish }: ProcessKeyDeps): Promise<OpenConfig> {
+async function ensureSession({ writer, observePublish }: ProcessKeyDeps): Promise<OpenRedis> {
   try {
     return await writer.session();
   } catch (error) {

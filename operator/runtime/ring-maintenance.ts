@@ -8,7 +8,7 @@ import { createSealedConfig } from "../keyring/sealed-config.ts";
 import type { KubeApi, KubeObject } from "../kube/api.ts";
 import { createReminders } from "../observe/reminders.ts";
 import { liveReplicas } from "../publish/replicas.ts";
-import type { OpenedConfig } from "./open-config.ts";
+import type { LeaderRedis } from "./open-redis.ts";
 import type { OperatorContext } from "./operator-context.ts";
 
 export interface RingMaintenanceDeps {
@@ -21,7 +21,7 @@ export interface RingMaintenanceDeps {
 
 export interface RingMaintenance {
   /** Answers with the ring's Secret as it was found. */
-  look(opened: OpenedConfig): Promise<KubeObject | undefined>;
+  look(opened: LeaderRedis): Promise<KubeObject | undefined>;
 }
 
 export function createRingMaintenance({ context, api, resealProject }: RingMaintenanceDeps): RingMaintenance {

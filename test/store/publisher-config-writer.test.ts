@@ -11,7 +11,7 @@ import {
   type ConfigWriter,
   type ConfigWriterDeps,
   createConfigWriter,
-  type OpenConfig,
+  type OpenRedis,
 } from "../../operator/publish/config-writer.ts";
 import { createPurges } from "../../operator/publish/purges.ts";
 import { ForeignInstallation, KeyRingCopied, NotTheWriter, RedisRefused } from "../../operator/publish/refusals.ts";
@@ -38,7 +38,7 @@ useEmptiedRedis((own) => {
   begun = [];
 });
 
-async function open(url = redis.url): Promise<OpenConfig> {
+async function open(url = redis.url): Promise<OpenRedis> {
   opened += 1;
   const own = await openRedisClient(url);
   const publisher = newPublisher({ redisClient: own, keyring });

@@ -7,7 +7,7 @@ import { ApiFailure, type KubeApi, type KubeObject } from "../../../../operator/
 import { createRepairs, type Repairs } from "../../../../operator/kube/repairs.ts";
 import { finalizer } from "../../../../operator/model/finalizer.ts";
 import { type Installation, installationText } from "../../../../operator/model/installation.ts";
-import type { OpenConfig } from "../../../../operator/publish/config-writer.ts";
+import type { OpenRedis } from "../../../../operator/publish/config-writer.ts";
 import { projectObjects, stored, terminating } from "../../../support/kubernetes/stored-crs.ts";
 
 const api = { apply: async (_: unknown, body: unknown) => body as KubeObject } as unknown as KubeApi;
@@ -34,7 +34,7 @@ async function unsetMs(deletionPolicy: "Delete" | "Retain", finalizers: readonly
   const shop = stored("Project", "shop", { metadata: { finalizers }, spec: { deletionPolicy } });
   const objects = projectObjects("shop", shop);
   const deletions = { objects, isNamespaceGone: false, deleted: [], record: undefined, rival: undefined };
-  return (await advanceDeletions(deletions, {} as OpenConfig, { ...deps, repairs })).finalizerRetryMs;
+  return (await advanceDeletions(deletions, {} as OpenRedis, { ...deps, repairs })).finalizerRetryMs;
 }
 
 it("a deletionPolicy that is changed back and forth has its finalizer set at once each time", async () => {
@@ -63,7 +63,7 @@ it("an object on its way out without its Project is left to the installation tha
   };
   const objects = projectObjects("shop", ...going, staying);
   const deletions = { objects, isNamespaceGone: false, deleted: [], record: undefined, rival: undefined };
-  const { blockedBy } = await advanceDeletions(deletions, {} as OpenConfig, {
+  const { blockedBy } = await advanceDeletions(deletions, {} as OpenRedis, {
     ...deps,
     secrets: { ...deps.secrets, rivalNamed },
     repairs,
@@ -91,7 +91,7 @@ it("of two that adopt, each takes the finalizer of an object without a Project o
       books = { ...books, metadata: { ...books.metadata, annotations: {}, ...metadata } };
       return books as unknown as KubeObject;
     };
-    return await advanceDeletions({ ...deletions, objects: projectObjects("shop", books) }, {} as OpenConfig, {
+    return await advanceDeletions({ ...deletions, objects: projectObjects("shop", books) }, {} as OpenRedis, {
       ...deps,
       api: { apply } as unknown as KubeApi,
       adopt: true,
@@ -125,7 +125,7 @@ it("a finalizer that the API server refuses to drop keeps no other object from g
     const objects = projectObjects("shop", stored("Project", "shop"), ...going);
     const deletions = { objects, isNamespaceGone: false, deleted: [], record: undefined, rival: undefined };
     const refusing = { apply } as unknown as KubeApi;
-    return advanceDeletions(deletions, {} as OpenConfig, { ...deps, api: refusing, repairs });
+    return advanceDeletions(deletions, {} as OpenRedis, { ...deps, api: refusing, repairs });
   };
   const protectedByPolicy = new ApiFailure(422, { reason: "Invalid", message: "protected" });
   const { gone, finalizerRefusals } = await attempt(protectedByPolicy);

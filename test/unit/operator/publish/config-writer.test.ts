@@ -2,7 +2,7 @@
 
 import { expect, it } from "vitest";
 import { StoreUnavailable } from "../../../../core/errors/store-errors.ts";
-import { createConfigWriter, type OpenConfig } from "../../../../operator/publish/config-writer.ts";
+import { createConfigWriter, type OpenRedis } from "../../../../operator/publish/config-writer.ts";
 
 it("whoever asks while Redis is away costs one opening per backoff, all together, and the look opens in any case", async () => {
   let now = 0;
@@ -41,7 +41,7 @@ it("a beginning that failed before everything was to be published is begun anew,
     isWriter: () => writes,
     verify: async () => "writer",
   };
-  const config = { publisher } as unknown as OpenConfig;
+  const config = { publisher } as unknown as OpenRedis;
   const begun: string[] = [];
   let now = 0;
   let outcome = "published";

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { systemClock } from "../../../../core/clock.ts";
 import type { DataRecord } from "../../../../operator/model/data-record.ts";
-import type { OpenConfig } from "../../../../operator/publish/config-writer.ts";
+import type { OpenRedis } from "../../../../operator/publish/config-writer.ts";
 import { createKeptDataMaintenance } from "../../../../operator/runtime/kept-data-maintenance.ts";
 
 /** What is kept of shop/store while a Project of this class has the name; the names of the data that replicas are to measure. */
@@ -30,7 +30,7 @@ async function measured(options: { readonly className?: string; readonly isWatch
     api: {} as never,
     recorder: {} as never,
     enqueue: () => undefined,
-    config: () => config as unknown as OpenConfig,
+    redis: () => config as unknown as OpenRedis,
   });
   await maintenance.look(undefined);
   return ordered;

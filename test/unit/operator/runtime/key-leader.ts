@@ -6,7 +6,7 @@ import type { Installation } from "../../../../operator/model/installation.ts";
 import type { CustomResource } from "../../../../operator/model/objects.ts";
 import type { PublishedProject } from "../../../../operator/model/published-project.ts";
 import type { Acknowledgements, RolloutState } from "../../../../operator/publish/acknowledgements.ts";
-import type { ConfigWriter, OpenConfig } from "../../../../operator/publish/config-writer.ts";
+import type { ConfigWriter, OpenRedis } from "../../../../operator/publish/config-writer.ts";
 import type { Publisher } from "../../../../operator/publish/publisher.ts";
 import type { Purges } from "../../../../operator/publish/purges.ts";
 import { type ProcessKeyDeps, processKey } from "../../../../operator/runtime/process-key.ts";
@@ -93,12 +93,12 @@ export function leader(world: World = {}) {
     quotaUsageOf: () => undefined,
   } as Partial<Acknowledgements> as Acknowledgements;
   const purges = { ordered: async () => [], isOrdered: async () => false } as Partial<Purges> as Purges;
-  const config = { publisher, acknowledgements, purges } as Partial<OpenConfig> as OpenConfig;
+  const redis = { publisher, acknowledgements, purges } as Partial<OpenRedis> as OpenRedis;
   const writer: ConfigWriter = {
     async session() {
       if (world.failure !== undefined) seen = world.laterObjects ?? seen;
       if (world.failure !== undefined) throw world.failure;
-      return config;
+      return redis;
     },
     verify: async () => undefined,
     close: () => undefined,

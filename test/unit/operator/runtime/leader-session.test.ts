@@ -13,14 +13,14 @@ import type { RolloutState } from "../../../../operator/publish/acknowledgements
 import { KeyRingCopied } from "../../../../operator/publish/refusals.ts";
 import type { RecordObservation } from "../../../../operator/record/create-event-recorder.ts";
 import { LeaderSession } from "../../../../operator/runtime/leader-session.ts";
-import type { OpenConfigDeps, OpenedConfig } from "../../../../operator/runtime/open-config.ts";
+import type { LeaderRedis, OpenRedisDeps } from "../../../../operator/runtime/open-redis.ts";
 import type { CacheListener, Caches } from "../../../../operator/watch/caches.ts";
 import { fakeApiClient } from "../../../support/fake-api/fake-api-client.ts";
 import { type FakeApiServer, startFakeApiServer } from "../../../support/fake-api/fake-api-server.ts";
 import { stored } from "../../../support/kubernetes/stored-crs.ts";
 import { eventually } from "../../../support/time/eventually.ts";
 import { type ManualTime, manualTime, settled } from "../../../support/time/manual-time.ts";
-import { type Opened, oldRing, openedConfig } from "./opened-config.ts";
+import { type Opened, oldRing, openedRedis } from "./opened-redis.ts";
 import { cachesOver, sessionContext } from "./session-context.ts";
 
 const writeVerbs = new Set(["create", "replace", "apply", "delete"]);
@@ -88,7 +88,7 @@ const writes = () =>
   server.requests.filter(({ verb }) => writeVerbs.has(verb)).map(({ verb, collection }) => `${verb} ${collection}`);
 
 /** Caches that know all of it, and a session that wasn't started. */
-async function sessionOf(open: (deps: OpenConfigDeps) => Promise<OpenedConfig>): Promise<LeaderSession> {
+async function sessionOf(open: (deps: OpenRedisDeps) => Promise<LeaderRedis>): Promise<LeaderSession> {
   caches = cachesOver({ api, listener: () => listener });
   caches.start();
   await eventually(() => expect(caches.synced()).toBe(true), { withinMs: 30_000 });
@@ -105,7 +105,7 @@ const away = async (): Promise<never> => {
   throw new StoreUnavailable("Redis is away");
 };
 
-const opened = (options: Opened = {}) => openedConfig(events, options);
+const opened = (options: Opened = {}) => openedRedis(events, options);
 
 /** Waits for what takes requests to the API server. */
 async function soon(expected: () => void): Promise<void> {

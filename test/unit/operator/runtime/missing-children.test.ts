@@ -11,7 +11,7 @@ import { type FakeApiServer, startFakeApiServer } from "../../../support/fake-ap
 import { stored } from "../../../support/kubernetes/stored-crs.ts";
 import { eventually } from "../../../support/time/eventually.ts";
 import { type ManualTime, manualTime } from "../../../support/time/manual-time.ts";
-import { openedConfig } from "./opened-config.ts";
+import { openedRedis } from "./opened-redis.ts";
 import { cachesOver, type SessionParts, sessionContext } from "./session-context.ts";
 
 const rootKeys = new Map(["flags", "texts"].map((name) => [name, { uid: `uid-${name}` } as RootKeyConfig]));
@@ -57,7 +57,7 @@ async function missing(given: Partial<SessionParts> = {}) {
   const uid = server.objects.get("jsonplane.io/projects", "default", "shop")?.metadata.uid;
   const project = { namespace: "default", name: "shop", uid, hosts: [] };
   const published = { ...noParts, project, rootKeys } as unknown as ProjectParts;
-  const { open, loads, parts } = openedConfig([], { load: async () => ({ revision: 1, parts: published }) });
+  const { open, loads, parts } = openedRedis([], { load: async () => ({ revision: 1, parts: published }) });
   caches = cachesOver({ api });
   caches.start();
   await soon(() => expect(caches.synced()).toBe(true));

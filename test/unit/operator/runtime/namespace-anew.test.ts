@@ -12,7 +12,7 @@ import { fakeApiClient } from "../../../support/fake-api/fake-api-client.ts";
 import { type FakeApiServer, startFakeApiServer } from "../../../support/fake-api/fake-api-server.ts";
 import { stored } from "../../../support/kubernetes/stored-crs.ts";
 import { eventually } from "../../../support/time/eventually.ts";
-import { openedConfig } from "./opened-config.ts";
+import { openedRedis } from "./opened-redis.ts";
 import { cachesOver, sessionContext } from "./session-context.ts";
 
 const patience = { withinMs: 30_000 };
@@ -23,7 +23,7 @@ let api: KubeApi;
 let caches: Caches;
 let session: LeaderSession;
 let ending: AbortController;
-let parts: ReturnType<typeof openedConfig>["parts"];
+let parts: ReturnType<typeof openedRedis>["parts"];
 
 beforeEach(async () => {
   ending = new AbortController();
@@ -60,7 +60,7 @@ async function lead(): Promise<void> {
   caches = cachesOver({ api, listener: () => listener });
   caches.start();
   await eventually(() => expect(caches.synced()).toBe(true), patience);
-  const opened = openedConfig([], {});
+  const opened = openedRedis([], {});
   parts = opened.parts;
   session = new LeaderSession(leadership, sessionContext({ api, caches }), opened.open);
   listener = session.listener;

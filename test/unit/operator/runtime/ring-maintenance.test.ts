@@ -6,12 +6,12 @@ import { newRingKey } from "../../../../core/config/keyring.ts";
 import type { JsonObject } from "../../../../core/config/types.ts";
 import { newRingSecret, restingRing, ringAnnotations } from "../../../../operator/keyring/ring-secret.ts";
 import type { KubeApi } from "../../../../operator/kube/api.ts";
-import type { OpenedConfig } from "../../../../operator/runtime/open-config.ts";
+import type { LeaderRedis } from "../../../../operator/runtime/open-redis.ts";
 import { createRingMaintenance } from "../../../../operator/runtime/ring-maintenance.ts";
 import { fakeApiClient } from "../../../support/fake-api/fake-api-client.ts";
 import { type FakeApiServer, startFakeApiServer } from "../../../support/fake-api/fake-api-server.ts";
 import { manualTime } from "../../../support/time/manual-time.ts";
-import { oldRing, openedConfig } from "./opened-config.ts";
+import { oldRing, openedRedis } from "./opened-redis.ts";
 import { cachesOver, sessionContext } from "./session-context.ts";
 
 const secretAt = { namespace: "jsonplane-system", name: "jsonplane-keyring" };
@@ -42,13 +42,13 @@ it("says at once why a rotation waits, then once a minute, and at once again whe
   const context = { ...sessionContext({ api, caches: cachesOver({ api }) }), ...time, logger: logger as never };
   const ring = createRingMaintenance({ context, api, resealProject: () => undefined });
   let kids: readonly string[] | undefined;
-  const opened = await openedConfig([], {}).open({} as never);
+  const opened = await openedRedis([], {}).open({} as never);
   const read = async (_: string, command: string) => {
     if (command === "TIME") return ["1", "0"];
     if (command === "ZRANGEBYSCORE") return kids === undefined ? [] : ["a"];
     return ["1", null, JSON.stringify(kids), null];
   };
-  const look = () => ring.look({ ...opened, redisClient: { read } } as unknown as OpenedConfig);
+  const look = () => ring.look({ ...opened, redisClient: { read } } as unknown as LeaderRedis);
   const waits = "Key ring rotation waits";
   for (let looks = 0; looks < 3; looks += 1) await look();
   expect(lines).toEqual([[waits, expect.stringContaining("No replica is running")]]);

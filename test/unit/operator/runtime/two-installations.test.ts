@@ -17,7 +17,7 @@ import type { StoredObject } from "../../../support/fake-api/fake-api-objects.ts
 import { type FakeApiServer, startFakeApiServer } from "../../../support/fake-api/fake-api-server.ts";
 import { stored } from "../../../support/kubernetes/stored-crs.ts";
 import { eventually } from "../../../support/time/eventually.ts";
-import { openedConfig } from "./opened-config.ts";
+import { openedRedis } from "./opened-redis.ts";
 import { cachesOver, sessionContext } from "./session-context.ts";
 
 const patience = { withinMs: 30_000 };
@@ -30,7 +30,7 @@ const writeVerbs = new Set(["create", "replace", "apply", "delete"]);
 
 interface Installed {
   readonly name: string;
-  readonly parts: ReturnType<typeof openedConfig>["parts"];
+  readonly parts: ReturnType<typeof openedRedis>["parts"];
   /** Names of the Projects that it looked at. */
   readonly loads: readonly string[];
   stop(): Promise<void>;
@@ -84,7 +84,7 @@ async function install(name: string, how: How = {}): Promise<Installed> {
   const caches: Caches = cachesOver({ api, listener: () => listener });
   caches.start();
   await eventually(() => expect(caches.synced()).toBe(true), patience);
-  const opened: ReturnType<typeof openedConfig> = openedConfig([], {
+  const opened: ReturnType<typeof openedRedis> = openedRedis([], {
     installation,
     mayBegin() {
       if (refused) throw new KeyRingCopied("there/ring/uid");

@@ -17,14 +17,14 @@ import { createStoreId, type KeptStoreId } from "../keyring/store-id.ts";
 import type { KubeApi } from "../kube/api.ts";
 import { type Installation, installationOf } from "../model/installation.ts";
 import { createAcknowledgements, type LookObservation } from "../publish/acknowledgements.ts";
-import type { OpenConfig } from "../publish/config-writer.ts";
+import type { OpenRedis } from "../publish/config-writer.ts";
 import { createPublisher } from "../publish/publisher.ts";
 import { createPurges } from "../publish/purges.ts";
 import type { DataLossPolicy } from "../publish/store-identity.ts";
 import { applyRedisUsers, ensureRedisUsers } from "../redis-users/redis-secret.ts";
 import type { Random } from "../resolve/mint.ts";
 
-export interface OpenConfigDeps {
+export interface OpenRedisDeps {
   readonly api: KubeApi;
   readonly redis: string;
   readonly redisSecret: string | undefined;
@@ -43,7 +43,7 @@ export interface OpenConfigDeps {
   readonly observeLook: (observation: LookObservation) => void;
 }
 
-export interface OpenedConfig extends OpenConfig {
+export interface LeaderRedis extends OpenRedis {
   /** This one, as it names itself to others. */
   readonly installation: Installation;
   readonly keyRing: CurrentKeyring;
@@ -52,7 +52,7 @@ export interface OpenedConfig extends OpenConfig {
 
 const commandTimeoutMs = 5_000;
 
-export async function openConfig(deps: OpenConfigDeps): Promise<OpenedConfig> {
+export async function openRedis(deps: OpenRedisDeps): Promise<LeaderRedis> {
   const { api, clock, timers, onAcknowledged, namespace, className } = deps;
   let connecting: Promise<RedisClient> | undefined;
   const connected = (): Promise<RedisClient> => {
@@ -107,7 +107,7 @@ export async function openConfig(deps: OpenConfigDeps): Promise<OpenedConfig> {
 }
 
 /** Rejects with StoreUnavailable while Redis is away, and where it has no JSON. */
-async function connectToRedis(deps: OpenConfigDeps): Promise<RedisClient> {
+async function connectToRedis(deps: OpenRedisDeps): Promise<RedisClient> {
   const target = parseRedisUrl(await redisUrl(deps));
   const redisClient = createRedisClient(
     await connect({ target, name: "jsonplane-operator", commandTimeout: commandTimeoutMs }),
@@ -126,7 +126,7 @@ export async function ownerIn(redisClient: RedisClient): Promise<string | undefi
   return optionalText(await redisClient.read(configKeys.meta, "HGET", configKeys.meta, "owner"));
 }
 
-async function redisUrl({ api, namespace, redis, redisSecret, random }: OpenConfigDeps): Promise<string> {
+async function redisUrl({ api, namespace, redis, redisSecret, random }: OpenRedisDeps): Promise<string> {
   if (redisSecret === undefined) return redis;
   const users = await ensureRedisUsers({ api, secret: { namespace, name: redisSecret }, address: redis, random });
   await applyRedisUsers(users);

@@ -7,7 +7,7 @@ import type { Installation } from "../../../../operator/model/installation.ts";
 import type { Acknowledgements } from "../../../../operator/publish/acknowledgements.ts";
 import type { PublishedEntry } from "../../../../operator/publish/publish-history.ts";
 import type { Publisher } from "../../../../operator/publish/publisher.ts";
-import type { OpenConfigDeps, OpenedConfig } from "../../../../operator/runtime/open-config.ts";
+import type { LeaderRedis, OpenRedisDeps } from "../../../../operator/runtime/open-redis.ts";
 
 export interface Opened {
   readonly published?: readonly PublishedEntry[];
@@ -34,7 +34,7 @@ export const oldRing = parseKeyring(newKeyringText());
 /**
  * `parts` = what was published, by name; `loads` = what was looked at. What is begun, completed, sealed anew and closed goes into `events`.
  */
-export function openedConfig(events: string[], options: Opened) {
+export function openedRedis(events: string[], options: Opened) {
   const { published = [], load = async () => ({ revision: 0 }), verify = async () => "writer" } = options;
   const { awaitRollout = async () => "programmed", rolloutOf = () => "programmed" } = options;
   const parts = new Map<string, ProjectParts>();
@@ -101,7 +101,7 @@ export function openedConfig(events: string[], options: Opened) {
     parts,
     loads,
     acknowledged: () => acknowledged(),
-    async open({ onAcknowledged }: OpenConfigDeps): Promise<OpenedConfig> {
+    async open({ onAcknowledged }: OpenRedisDeps): Promise<LeaderRedis> {
       acknowledged = onAcknowledged;
       const config = {
         installation: options.installation ?? onlyInstallation,
@@ -122,7 +122,7 @@ export function openedConfig(events: string[], options: Opened) {
           },
         },
       };
-      return config as unknown as OpenedConfig;
+      return config as unknown as LeaderRedis;
     },
   };
 }
