@@ -19,7 +19,7 @@ import { fieldsOf, listOf, numberOf, textsOf } from "../../core/redis/reply.ts";
 import { loadScript, runsWithoutMemory } from "../../core/redis/script.ts";
 import type { CollectionPurges, DocumentPurges, SessionPurges } from "../store/ports/purges.ts";
 import type { ByteCounts, Sizes } from "../store/ports/sizes.ts";
-import { type GoesOn, purgeCollection, purgeProjectSessions, purgeWholeDocument } from "./purge-whole.ts";
+import { type MayContinue, purgeCollection, purgeProjectSessions, purgeWholeDocument } from "./purge-whole.ts";
 
 export interface PurgeDeps {
   readonly redisClient: RedisClient;
@@ -97,7 +97,7 @@ async function round(
       failures.push({ order: given.order, error });
     }
   }
-  await dropStaleMarks(redisClient, orders, done).catch((error: unknown) => failures.push({ error }));
+  await dropStaleNotes(redisClient, orders, done).catch((error: unknown) => failures.push({ error }));
   // The lock is left to run out, so that what fails is not tried again at once.
   if (failures.length === 0) await redisClient.write(configKeys.purgeLock, "DEL", configKeys.purgeLock);
   return failures;
@@ -136,10 +136,10 @@ async function carryOut(deps: PurgeDeps, { id, order }: GivenOrder, { scripts, s
 }
 
 /**
- * A mark is stale when its replica stood still between its last look and its mark: the operator had the order's mark already, and no longer
- * asks for it.
+ * Removes done notes whose order no longer exists. A replica that was paused just before it noted an order as done leaves one: meanwhile
+ * another replica had noted it, and the operator had forgotten the order.
  */
-async function dropStaleMarks(
+async function dropStaleNotes(
   redisClient: RedisClient,
   orders: ReadonlyMap<string, string>,
   done: ReadonlySet<string>,
@@ -149,8 +149,8 @@ async function dropStaleMarks(
   if (stale.length > 0) await redisClient.write(purged, "HDEL", purged, ...stale);
 }
 
-/** Looked at before every step: when this replica stood still, another one may have finished. */
-function stillOrdered({ redisClient }: PurgeDeps, id: string, signal: AbortSignal): GoesOn {
+/** Checked before every step: while this replica was paused, another one may have finished. */
+function stillOrdered({ redisClient }: PurgeDeps, id: string, signal: AbortSignal): MayContinue {
   return async () => {
     if (signal.aborted || !(await isOpen(redisClient, id))) return false;
     await redisClient.write(configKeys.purgeLock, "PEXPIRE", configKeys.purgeLock, lockMilliseconds);
@@ -164,10 +164,10 @@ async function measure(
   { id, order }: { readonly id: string; readonly order: SizeOrder },
   signal: AbortSignal,
 ): Promise<string | undefined> {
-  const goesOn = stillOrdered(deps, id, signal);
+  const mayContinue = stillOrdered(deps, id, signal);
   try {
-    const size = await measureKept(deps.store, order, goesOn);
-    return size !== undefined && (await goesOn()) ? writeKeptSize(size) : undefined;
+    const size = await measureKept(deps.store, order, mayContinue);
+    return size !== undefined && (await mayContinue()) ? writeKeptSize(size) : undefined;
   } catch (error) {
     // Purges, which make room, must not be held up by a sum that finds no room.
     if (error instanceof WritesRefused) return undefined;
@@ -179,7 +179,7 @@ async function measure(
 export async function measureKept(
   store: Sizes & ByteCounts,
   { of, project, name }: SizeOrder,
-  goesOn: GoesOn,
+  mayContinue: MayContinue,
 ): Promise<KeptSize | undefined> {
   if (of === "rootkey") return { objects: 0, bytes: (await store.documentSize({ project, rootKey: name })).bytes };
   const collection = { project, resource: name };
@@ -188,27 +188,27 @@ export async function measureKept(
     // Counting what is gone would leave a key behind.
     if (objects === 0) return { objects, bytes: 0 };
     if (isCounted) return { objects, bytes };
-    if (!(await goesOn())) return undefined;
+    if (!(await mayContinue())) return undefined;
     await store.countBytes(collection);
   }
   return undefined;
 }
 
-/** False when it was interrupted before the end. Should this replica stand still, a step takes nothing that was stored since. */
+/** False when it was interrupted before the end. If this replica is paused meanwhile, a step removes nothing that was stored since. */
 async function purge(
   deps: PurgeDeps,
   { id, order }: { readonly id: string; readonly order: PurgeOrder },
   signal: AbortSignal,
 ): Promise<boolean> {
-  const goesOn = stillOrdered(deps, id, signal);
+  const mayContinue = stillOrdered(deps, id, signal);
   const { project } = order;
   switch (order.what) {
     case "rootkey":
-      return purgeWholeDocument(deps.store, { project, rootKey: order.name }, goesOn);
+      return purgeWholeDocument(deps.store, { project, rootKey: order.name }, mayContinue);
     case "resource":
-      return purgeCollection(deps.store, { project, resource: order.name }, goesOn);
+      return purgeCollection(deps.store, { project, resource: order.name }, mayContinue);
     case "sessions":
-      return purgeProjectSessions(deps.store, { project, projectUid: order.projectUid }, goesOn);
+      return purgeProjectSessions(deps.store, { project, projectUid: order.projectUid }, mayContinue);
   }
 }
 

@@ -6,39 +6,39 @@ import type { CollectionPurges, DocumentPurges, SessionPurges } from "../store/p
 import type { CollectionRef, DocumentRef } from "../store/ports/refs.ts";
 
 /** Asked before every step; where it says no, purging ends. */
-export type GoesOn = () => Promise<boolean>;
+export type MayContinue = () => Promise<boolean>;
 
-const always: GoesOn = () => Promise.resolve(true);
+const always: MayContinue = () => Promise.resolve(true);
 const objectsPerStep = 200;
 
 /** False when it was ended before nothing was left. */
 export function purgeCollection(
   store: CollectionPurges,
   collection: CollectionRef,
-  goesOn: GoesOn = always,
+  mayContinue: MayContinue = always,
 ): Promise<boolean> {
   const identity = () => store.collectionIdentity(collection);
-  return purgeAll(identity, (named) => store.purge(collection, named, objectsPerStep), goesOn);
+  return purgeAll(identity, (named) => store.purge(collection, named, objectsPerStep), mayContinue);
 }
 
 /** False when it was ended before nothing was left. */
 export function purgeWholeDocument(
   store: DocumentPurges,
   document: DocumentRef,
-  goesOn: GoesOn = always,
+  mayContinue: MayContinue = always,
 ): Promise<boolean> {
   const identity = () => store.documentIdentity(document);
-  return purgeAll(identity, (named) => store.purgeDocument(document, named), goesOn);
+  return purgeAll(identity, (named) => store.purgeDocument(document, named), mayContinue);
 }
 
 /** Needs no name for what is stored now: each session says whose it is. False when it was ended before nothing was left. */
 export async function purgeProjectSessions(
   store: SessionPurges,
   { project, projectUid }: { readonly project: ProjectRef; readonly projectUid: string },
-  goesOn: GoesOn = always,
+  mayContinue: MayContinue = always,
 ): Promise<boolean> {
   for (let cursor: string | undefined = ""; cursor !== undefined; ) {
-    if (!(await goesOn())) return false;
+    if (!(await mayContinue())) return false;
     cursor = await store.purgeSessions(project, projectUid, cursor);
   }
   return true;
@@ -47,12 +47,13 @@ export async function purgeProjectSessions(
 async function purgeAll(
   identityOf: () => Promise<string | undefined>,
   step: (identity: string) => Promise<string>,
-  goesOn: GoesOn,
+  mayContinue: MayContinue,
 ): Promise<boolean> {
   for (;;) {
-    // Named before the question: were it the other way round, what is stored after a purge by others could be named here.
+    // Read before `mayContinue` is asked. The other way round, another replica could end the purge in between, and this would be the identity
+    // of what was stored since.
     const identity = await identityOf();
-    if (!(await goesOn())) return false;
+    if (!(await mayContinue())) return false;
     if (identity === undefined || (await step(identity)) === "done") return true;
   }
 }

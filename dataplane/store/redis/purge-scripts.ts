@@ -26,7 +26,7 @@ export interface PurgeScripts {
   purgeDocument(keys: DocumentKeys, identity: string): Promise<"done" | "gone">;
 }
 
-/** A replica that stands still for longer between naming a document and removing it begins again. */
+/** A replica that is paused for longer between naming a document and removing it begins again. */
 const documentNameMilliseconds = 5_000;
 
 export function createPurgeScripts(redisClient: RedisClient): PurgeScripts {
