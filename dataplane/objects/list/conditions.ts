@@ -26,18 +26,18 @@ export interface Condition {
   /** The only value that meets it, when there is one. */
   readonly constant?: string;
   /** Whether an object of this text meets it. */
-  holds(text: string): boolean;
+  matchesObject(text: string): boolean;
 }
 
 export function conditionOf(filter: Filter): Condition {
   const { name, path } = filter;
-  const { meets, ...found } = evaluate(filter);
-  return { name, ...found, holds: (text) => meets(valueAt(text, path)) };
+  const { matches, ...found } = evaluate(filter);
+  return { name, ...found, matchesObject: (text) => matches(valueAt(text, path)) };
 }
 
 type Evaluation = Pick<Condition, "ranges" | "isExact" | "constant"> & {
   /** Takes a value's text, undefined when the field is missing. */
-  meets(value: string | undefined): boolean;
+  matches(value: string | undefined): boolean;
 };
 
 function evaluate(filter: Filter): Evaluation {
@@ -47,7 +47,7 @@ function evaluate(filter: Filter): Evaluation {
     case "in":
       return equalToAny(values);
     case "ne":
-      return different(equalToAny(values));
+      return notEqual(equalToAny(values));
     case "gt":
     case "ge":
       return inRanges(values.map((value) => greaterThan(encodeSortValue(value), operator === "ge")));
@@ -59,13 +59,13 @@ function evaluate(filter: Filter): Evaluation {
     case "starts":
       return starting(text);
     case "contains":
-      return { isExact: false, meets: containing(values, text) };
+      return { isExact: false, matches: containing(values, text) };
   }
 }
 
 function inRanges(given: readonly ValueRange[]): Evaluation {
   const ranges = union(given);
-  return { ranges, isExact: true, meets: (value) => contains(ranges, encodeSortValue(value)) };
+  return { ranges, isExact: true, matches: (value) => contains(ranges, encodeSortValue(value)) };
 }
 
 function equalToAny(values: readonly string[]): Evaluation {
@@ -73,24 +73,24 @@ function equalToAny(values: readonly string[]): Evaluation {
   const isExact = wanted.every(({ exact }) => exact);
   // A set, because an array may have a million elements. Most values are exact.
   const keys = new Set(wanted.filter(({ exact }) => exact).map(({ key }) => key));
-  const long = wanted.filter(({ exact }) => !exact);
+  const inexact = wanted.filter(({ exact }) => !exact);
   const [only, ...others] = wanted;
   return {
     ranges: others.length === 0 ? wanted.map(({ key }) => equalTo(key)) : union(wanted.map(({ key }) => equalTo(key))),
     isExact,
     ...(isExact && only !== undefined && others.length === 0 && { constant: only.key }),
-    meets(value) {
+    matches(value) {
       const key = encodeSortValue(value);
-      return keys.has(key) || long.some((each) => each.key === key && each.value === value);
+      return keys.has(key) || inexact.some((each) => each.key === key && each.value === value);
     },
   };
 }
 
-function different(same: Evaluation): Evaluation {
-  const meets = (value: string | undefined): boolean => !same.meets(value);
+function notEqual(same: Evaluation): Evaluation {
+  const matches = (value: string | undefined): boolean => !same.matches(value);
   return same.isExact && same.ranges !== undefined
-    ? { ranges: complement(same.ranges), isExact: true, meets }
-    : { isExact: false, meets };
+    ? { ranges: complement(same.ranges), isExact: true, matches }
+    : { isExact: false, matches };
 }
 
 function starting(beginning: string): Evaluation {
@@ -99,14 +99,14 @@ function starting(beginning: string): Evaluation {
     // The encoding of a longer prefix is cut: strings that start with the cut one may go on in another way.
     ranges: [startingWith(encodeSortValue(text))],
     isExact: Buffer.byteLength(beginning) <= encodedStringBytes,
-    meets: (value) => stringIn(value)?.startsWith(beginning) === true,
+    matches: (value) => stringIn(value)?.startsWith(beginning) === true,
   };
 }
 
-function containing(values: readonly string[], text: string): Evaluation["meets"] {
-  const { meets } = equalToAny(values);
+function containing(values: readonly string[], text: string): Evaluation["matches"] {
+  const { matches } = equalToAny(values);
   return (value) => {
-    if (value?.startsWith("[")) return elementsOf(value).some((element) => isScalar(element) && meets(element));
+    if (value?.startsWith("[")) return elementsOf(value).some((element) => isScalar(element) && matches(element));
     return stringIn(value)?.includes(text) === true;
   };
 }

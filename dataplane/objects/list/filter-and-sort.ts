@@ -62,7 +62,7 @@ export async function filterAndSort(scan: Scan): Promise<ScanResult> {
   // In order of creation what comes first is shown first.
   const mayEnd = !scan.counted && order.keys.length === 0 && !order.descending;
   const end = await readAll(scan, (text) => {
-    if (!conditions.every((condition) => condition.holds(text))) return "go on";
+    if (!conditions.every((condition) => condition.matchesObject(text))) return "go on";
     if (!matches.add(matchOf(text, order))) return "bytes_kept";
     return mayEnd && matches.isFull() ? "enough" : "go on";
   });

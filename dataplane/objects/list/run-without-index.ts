@@ -122,7 +122,7 @@ async function pageOfIds(list: RunningList, ids: readonly string[]): Promise<Lis
   const shown = ordered.slice(start, start + limit);
   const { texts, isCut } = await readPage(list, shown);
   // What was changed since the index was read may match no longer.
-  const matching = texts.filter((text) => conditions.every((condition) => condition.holds(text)));
+  const matching = texts.filter((text) => conditions.every((condition) => condition.matchesObject(text)));
   const page: ListPage = { count: ids.length, texts: matching, isCut };
   const last = start + limit < ids.length ? shown.at(-1) : undefined;
   if (last === undefined) return page;
