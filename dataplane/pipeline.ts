@@ -120,7 +120,7 @@ function useKeptPlan(deps: PipelineDeps, shape: RequestShape | undefined, exchan
     deps.plans.forget(shape.key);
     return undefined;
   }
-  deps.directory.used(plan.project);
+  deps.directory.noteUse(plan.project);
   exchange.project = plan.project;
   exchange.proof = proof;
   exchange.subPath = shape.subPath;

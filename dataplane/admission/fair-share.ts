@@ -70,7 +70,8 @@ export function createFairShareLimiter(clock: Clock, timers: Timers = systemTime
 interface Presence {
   /** Notes that a project asks. */
   note(limiter: Limiter): void;
-  othersThan(limiter: Limiter): boolean;
+  /** Whether a project other than this limiter's has asked a moment ago. */
+  isContended(limiter: Limiter): boolean;
 }
 
 /** The two that asked last are enough to know whether anybody but one of them did. */
@@ -85,7 +86,7 @@ function createPresence(clock: Clock): Presence {
         last = { limiter, at: clock.monotonic() };
       }
     },
-    othersThan(limiter) {
+    isContended(limiter) {
       const other = last.limiter === limiter ? before : last;
       return clock.monotonic() - other.at < presentMs;
     },
@@ -128,7 +129,7 @@ class Limiter implements ProjectLimiter {
     });
   }
 
-  /** While Redis hangs no slot is released, for as long as a command may take: a release alone would refuse too late. */
+  /** By a timer, because a release may come too late: while Redis hangs, no slot is released until its command times out. */
   #refuseOnTime(since: number): void {
     if (this.#isTimed) return;
     this.#isTimed = true;
@@ -174,7 +175,7 @@ class Limiter implements ProjectLimiter {
   #hasRoom(weight: number, responseLength = this.#expectedLength): boolean {
     const wanted = this.#inUse + weight;
     if (this.#inUse === 0 || wanted <= contendedLimit) return true;
-    return wanted <= soloLimit && responseLength !== undefined && !this.#presence.othersThan(this);
+    return wanted <= soloLimit && responseLength !== undefined && !this.#presence.isContended(this);
   }
 }
 

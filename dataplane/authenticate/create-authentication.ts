@@ -84,8 +84,8 @@ export async function createAuthentication(deps: AuthenticationDeps): Promise<Au
     const config = liveValue(found);
     if (config === undefined) throw invalidCredentials(project.config);
     const { name, description, role, access, expiresAt } = config;
-    const life = expiresAt === undefined ? always : { ...always, validUntil: expiresAt * 1000 };
-    const proof = proofOf({ kind: "apikey", name, description, role, access }, life);
+    const validity = expiresAt === undefined ? always : { ...always, validUntil: expiresAt * 1000 };
+    const proof = proofOf({ kind: "apikey", name, description, role, access }, validity);
     if (!isInTime(proof)) throw keyExpired(project.config);
     return proof;
   };
@@ -97,8 +97,8 @@ export async function createAuthentication(deps: AuthenticationDeps): Promise<Au
       throw invalidCredentials(project.config);
     }
     const { username: name, role, access } = config;
-    const life = lifeOf(claims, project.config.sessions.accessTokenSeconds);
-    const proof = proofOf({ kind: "user", name, role, access, sessionId: sid }, life);
+    const validity = validityOf(claims, project.config.sessions.accessTokenSeconds);
+    const proof = proofOf({ kind: "user", name, role, access, sessionId: sid }, validity);
     if (!isInTime(proof)) throw accessTokenExpired(project.config);
     return proof;
   };
@@ -142,19 +142,19 @@ export async function createAuthentication(deps: AuthenticationDeps): Promise<Au
   };
 }
 
-type Life = Pick<Proof, "validFrom" | "validUntil">;
+type Validity = Pick<Proof, "validFrom" | "validUntil">;
 
-function proofOf(caller: Caller, life: Life): Proof {
-  return Object.freeze({ caller: Object.freeze(caller), logMembers: logMembersOf(caller), ...life });
+function proofOf(caller: Caller, validity: Validity): Proof {
+  return Object.freeze({ caller: Object.freeze(caller), logMembers: logMembersOf(caller), ...validity });
 }
 
-/** `longest` = seconds for which an access token lives now. */
-function lifeOf({ iat, exp, nbf = Number.NEGATIVE_INFINITY }: ReadClaims, longest: number): Life {
+/** `accessTokenSeconds` = the lifetime of an access token as it is configured now. */
+function validityOf({ iat, exp, nbf = Number.NEGATIVE_INFINITY }: ReadClaims, accessTokenSeconds: number): Validity {
   return {
     // A clock that was ahead made it, by more than clocks may differ: it would live on until that time.
-    validFrom: Math.max(iat - longest, nbf) * 1000,
-    // A life that was shortened since counts for tokens that are out, too; ended sessions are remembered by it.
-    validUntil: Math.min(exp, iat + longest) * 1000,
+    validFrom: Math.max(iat - accessTokenSeconds, nbf) * 1000,
+    // A lifetime that was shortened since counts for tokens that are out, too; ended sessions are remembered for that long.
+    validUntil: Math.min(exp, iat + accessTokenSeconds) * 1000,
   };
 }
 

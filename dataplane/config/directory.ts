@@ -46,7 +46,7 @@ export interface Directory {
   user(project: LiveProject, username: string): Lookup<UserConfig> | Promise<Lookup<UserConfig>>;
   key(project: LiveProject, sha256: string): Lookup<KeyConfig> | Promise<Lookup<KeyConfig>>;
   /** A request went by what was found before: of the projects in memory, this is not the one to forget. */
-  used(project: LiveProject): void;
+  noteUse(project: LiveProject): void;
   /**
    * Calls back in the step in which lookups of a project, its users and keys may begin to find something else, and when it leaves memory,
    * with its name. Returns how to end that.

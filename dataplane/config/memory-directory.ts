@@ -102,7 +102,7 @@ export function createMemoryDirectory(clock: Clock, compile?: CompileSchema): Me
     },
     user: (project, username) => found(state?.byUid.get(project.config.uid)?.users.get(username)),
     key: (project, sha256) => found(state?.byUid.get(project.config.uid)?.keys.get(sha256)),
-    used: () => undefined,
+    noteUse: () => undefined,
     onChange: listeners.add,
     projects: () => state?.refs ?? [],
     loaded: () => [...(state?.entries.values() ?? [])].map(({ live }) => live),

@@ -136,7 +136,7 @@ export function createRedisDirectory(deps: RedisDirectoryDeps): RedisDirectory {
       hostHolder: index.ofHost,
       user: (project, username) => credentials.user(project, username),
       key: (project, sha256) => credentials.key(project, sha256),
-      used: ({ config }) => projects.use(keyOfProject(config)),
+      noteUse: ({ config }) => projects.use(keyOfProject(config)),
       onChange: listeners.add,
       projects: () => [...index.names()].map(projectOfKey),
       loaded: () => projects.all().flatMap(({ live }) => live ?? []),

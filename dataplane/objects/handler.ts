@@ -67,7 +67,7 @@ export function carryOutObjects(
   exchange: Exchange,
   renewPlan: RenewPlan,
 ): Promise<HttpResponse> {
-  // Those of a write are refused before its body is read, and evaluated by the plan that stands behind it.
+  // A write that may not send them is refused here, before its body is read; `write` reads them again, for the plan that it has by then.
   const preconditions = authorizedPreconditions(plan, exchange);
   if (plan.isWrite) return write(deps, plan, exchange, renewPlan);
   const context = preconditions === undefined ? plan : { ...plan, preconditions };
@@ -121,13 +121,13 @@ async function write(
 function acquireWithIndexes(deps: ObjectsDeps, plan: ObjectsPlan, exchange: Exchange): Promise<void> | undefined {
   const { resource, collection } = plan;
   const waiting = acquireSlot(deps, plan, exchange);
-  if (waiting !== undefined) return waiting.then(() => prepared(plan, deps.preparer.prepare(resource, collection)));
+  if (waiting !== undefined) return waiting.then(() => awaitIndexes(plan, deps.preparer.prepare(resource, collection)));
   const preparing = deps.preparer.prepare(resource, collection);
-  return preparing === undefined ? undefined : prepared(plan, preparing);
+  return preparing === undefined ? undefined : awaitIndexes(plan, preparing);
 }
 
 /** While the store takes no writes, or others keep declaring indexes, they can't be declared: reads go on with those that the store has. */
-async function prepared({ isWrite }: ObjectsPlan, preparing: Promise<void> | undefined): Promise<void> {
+async function awaitIndexes({ isWrite }: ObjectsPlan, preparing: Promise<void> | undefined): Promise<void> {
   try {
     await preparing;
   } catch (error) {

@@ -10,9 +10,9 @@ import { type Patch, patched } from "../http/patch.ts";
 import { maxDepth } from "../store/ports/documents.ts";
 
 /** Members that the service owns: returned on every object, never stored from a body. */
-const owned = new Set(["id", "_metadata"]);
+const serviceMembers = new Set(["id", "_metadata"]);
 /** Query parameters of lists, so they can't be data. */
-const parameters = new Set(["_sort", "_limit", "_offset", "_fields", "_count", "_cursor"]);
+const listParameters = new Set(["_sort", "_limit", "_offset", "_fields", "_count", "_cursor"]);
 
 export interface Metadata {
   /** Unix seconds. */
@@ -32,7 +32,7 @@ export interface ObjectRules {
 export function validateNew(rules: ObjectRules, body: CanonicalJson, id: string, metadata: Metadata): string {
   requireObject(body);
   for (const { name } of membersOf(body.text)) {
-    if (owned.has(name) || parameters.has(name)) throw reserved(name, "leave it out");
+    if (serviceMembers.has(name) || listParameters.has(name)) throw reserved(name, "leave it out");
   }
   requireStorable(rules, body.text, "{}");
   return newObjectText(body, id, metadata);
@@ -54,8 +54,9 @@ export function validateUpdate(rules: ObjectRules, body: CanonicalJson, stored: 
   const changes = new Map<string, string>();
   for (const member of membersOf(body.text)) {
     const value = body.text.slice(member.valueStart, member.valueEnd);
-    if (parameters.has(member.name)) throw reserved(member.name, "leave it out");
-    if (owned.has(member.name)) requireUnchanged(member.name, value, memberText(stored, storedMembers, member.name));
+    if (listParameters.has(member.name)) throw reserved(member.name, "leave it out");
+    if (serviceMembers.has(member.name))
+      requireUnchanged(member.name, value, memberText(stored, storedMembers, member.name));
     else changes.set(member.name, value);
   }
   if (changes.size === 0) return stored;
@@ -71,44 +72,47 @@ export function validateUpdate(rules: ObjectRules, body: CanonicalJson, stored: 
 export function validatePatch(rules: ObjectRules, patch: Patch, stored: string): string {
   const members = membersOf(stored);
   const { data, id, metadata } = separate(stored, members);
-  const changed = patch.format === "merge-patch" ? merged(patch.text, stored, data) : operated(patch, stored);
+  const changed =
+    patch.format === "merge-patch" ? applyMergePatch(patch.text, stored, data) : applyJsonPatch(patch, stored);
   if (changed === data) return stored;
-  requireReadable(changed);
+  requireNamesAndDepth(changed);
   requireStorable(rules, changed, data);
   return `{"id":${id},${changed === "{}" ? "" : `${changed.slice(1, -1)},`}"_metadata":${metadata}}`;
 }
 
-function merged(patch: string, stored: string, data: string): string {
+function applyMergePatch(patch: string, stored: string, data: string): string {
   if (kindOf(patch) !== "object") throw notObject(kindOf(patch));
-  requireOwnedUnchanged(patch, stored);
-  return patched({ format: "merge-patch", text: withoutMembers(patch, owned) }, data);
+  requireServiceMembersUnchanged(patch, stored);
+  return patched({ format: "merge-patch", text: withoutMembers(patch, serviceMembers) }, data);
 }
 
-function operated(patch: Patch & { readonly format: "json-patch" }, stored: string): string {
+function applyJsonPatch(patch: Patch & { readonly format: "json-patch" }, stored: string): string {
   patch.operations.forEach((operation, at) => {
     const written = operation.op === "test" ? [] : [["path", operation.path[0]] as const];
     const taken = operation.op === "move" ? [["from", operation.from[0]] as const] : [];
     for (const [member, name] of [...written, ...taken]) {
-      if (name !== undefined && owned.has(name)) throw reserved(name, "a patch can only test it", `/${at}/${member}`);
+      if (name !== undefined && serviceMembers.has(name))
+        throw reserved(name, "a patch can only test it", `/${at}/${member}`);
     }
   });
   const changed = patched(patch, stored);
   if (kindOf(changed) !== "object") throw notObject(kindOf(changed));
   // A value that replaces the whole object may have changed them; otherwise they are as they were.
-  requireOwnedUnchanged(changed, stored);
-  return withoutMembers(changed, owned);
+  requireServiceMembersUnchanged(changed, stored);
+  return withoutMembers(changed, serviceMembers);
 }
 
-function requireOwnedUnchanged(text: string, stored: string): void {
+function requireServiceMembersUnchanged(text: string, stored: string): void {
   const members = membersOf(stored);
   for (const { name, valueStart, valueEnd } of membersOf(text)) {
-    if (owned.has(name)) requireUnchanged(name, text.slice(valueStart, valueEnd), memberText(stored, members, name));
+    if (serviceMembers.has(name))
+      requireUnchanged(name, text.slice(valueStart, valueEnd), memberText(stored, members, name));
   }
 }
 
-/** What POST and PUT are refused for while their body is read. */
-function requireReadable(data: string): void {
-  for (const { name } of membersOf(data)) if (parameters.has(name)) throw reserved(name, "leave it out");
+/** The checks that POST and PUT pass while their body is read, for the object that a patch made. */
+function requireNamesAndDepth(data: string): void {
+  for (const { name } of membersOf(data)) if (listParameters.has(name)) throw reserved(name, "leave it out");
   if (depthOf(data) > maxDepth)
     throw new Problem("too_deep", `An object may be nested at most ${maxDepth} levels deep`);
 }
@@ -134,7 +138,7 @@ export function metadataOf(stored: string): Metadata {
 }
 
 function separate(stored: string, members: readonly Member[]): { data: string; id: string; metadata: string } {
-  const kept = members.filter((member) => !owned.has(member.name));
+  const kept = members.filter((member) => !serviceMembers.has(member.name));
   return {
     data: `{${kept.map((member) => stored.slice(member.start, member.valueEnd)).join(",")}}`,
     id: memberText(stored, members, "id") ?? "null",

@@ -170,9 +170,9 @@ export function createAccessLog(logger: Logger, clock: Clock): AccessLog {
     const { request, project } = exchange;
     let line = `{"time":"${time()}","level":"info","message":"Request","requestId":"${exchange.requestId}"`;
     if (project) line += `,"namespace":"${project.config.namespace}","project":"${project.config.name}"`;
-    const mark = exchange.rawUrl.indexOf("?");
+    const queryStart = exchange.rawUrl.indexOf("?");
     // Without the query, whose filters are data.
-    const path = (mark < 0 ? exchange.rawUrl : exchange.rawUrl.slice(0, mark)).slice(0, pathLimit);
+    const path = (queryStart < 0 ? exchange.rawUrl : exchange.rawUrl.slice(0, queryStart)).slice(0, pathLimit);
     line += `,"method":"${request.method}","path":${JSON.stringify(path)}`;
     if (exchange.proof) line += exchange.proof.logMembers;
     line += `,"status":${ending.status}`;

@@ -21,9 +21,9 @@ export interface SplitTarget {
 /** `target` is the request line's: origin form, or absolute form as proxies send it. */
 export function splitTarget(target: string): SplitTarget {
   const origin = target.charCodeAt(0) === 47 ? target : originForm(target);
-  const mark = origin.indexOf("?");
-  const path = mark < 0 ? origin : origin.slice(0, mark);
-  const query = mark < 0 ? "" : origin.slice(mark + 1);
+  const queryStart = origin.indexOf("?");
+  const path = queryStart < 0 ? origin : origin.slice(0, queryStart);
+  const query = queryStart < 0 ? "" : origin.slice(queryStart + 1);
   if (path.length > maxPathBytes) {
     const fault = new Problem("path_too_long", `A path may have at most ${maxPathBytes} bytes`);
     return { segments: rawSegments(path.slice(1)), query, fault };
@@ -115,8 +115,8 @@ export function requestShape(
   const { authorization } = headers;
   if (host === "" || target.length + host.length + (authorization?.length ?? 0) > maxShapeLength) return undefined;
   const holder = directory.hostHolder(hostName(host));
-  const mark = target.indexOf("?");
-  const path = mark < 0 ? target : target.slice(0, mark);
+  const queryStart = target.indexOf("?");
+  const path = queryStart < 0 ? target : target.slice(0, queryStart);
   const baseSegments = holder === undefined ? 2 + lengthOfPublicPath(publicPath, path) : 0;
   const split = splitSubPath(path, baseSegments);
   if (split === undefined) return undefined;
@@ -125,7 +125,7 @@ export function requestShape(
   // holder, because a host may be claimed and given up. `=` distinguishes an empty Authorization header from a missing one.
   const origin = `${request.protocol === "https" ? "https" : "http"}://${host}\n${holder ?? ""}`;
   const credential = authorization === undefined ? "" : `=${authorization}`;
-  const query = mark < 0 ? "" : target.slice(mark);
+  const query = queryStart < 0 ? "" : target.slice(queryStart);
   const key = `${request.method}\n${origin}\n${credential}\n${resourcePath}${subPath.length > 0 ? "/" : ""}${query}`;
   return { key, targetLength: target.length, queryLength: query.length, baseSegments, subPath };
 }

@@ -110,16 +110,16 @@ async function login(
     const named = liveValue(await deps.directory.user(project, credential.username));
     // Spent with the permit as well, so that logins in flight, which may all be right, don't use up the budget of failures.
     await deps.throttle.spend(attempt);
-    const right = await compared(deps, attempt, () => compare(named?.passwordHash, credential.password));
-    return right ? named : undefined;
+    const isRight = await compareOrRefund(deps, attempt, () => compare(named?.passwordHash, credential.password));
+    return isRight ? named : undefined;
   });
   if (user === undefined) throw invalidLogin(project.config);
-  const [result] = await Promise.all([openSession(deps, project, user), giveBack(deps, attempt)]);
+  const [result] = await Promise.all([openSession(deps, project, user), refundAttempt(deps, attempt)]);
   return result;
 }
 
 /** A comparison that threw does not count as a failed login. */
-async function compared(
+async function compareOrRefund(
   deps: OpenSessionDeps,
   attempt: LoginAttempt,
   compare: () => Promise<boolean>,
@@ -127,13 +127,13 @@ async function compared(
   try {
     return await compare();
   } catch (error) {
-    await giveBack(deps, attempt);
+    await refundAttempt(deps, attempt);
     throw error;
   }
 }
 
 /** The login stands whether or not its budget gets one back. */
-async function giveBack({ throttle, observe }: OpenSessionDeps, attempt: LoginAttempt): Promise<void> {
+async function refundAttempt({ throttle, observe }: OpenSessionDeps, attempt: LoginAttempt): Promise<void> {
   try {
     await throttle.refund(attempt);
   } catch (cause) {

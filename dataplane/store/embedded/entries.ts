@@ -1,5 +1,5 @@
-// Keeps the entries of objects true, by creation and in every index, for everyone and for the owner, and reads objects in order of
-// creation. Runs inside a transaction; an object's entries are found again by encoding its stored text.
+// Keeps the entries of objects consistent with their texts, by creation and in every index, for everyone and for the owner, and reads
+// objects in order of creation. Runs inside a transaction; an object's entries are found again by encoding its stored text.
 
 import type { DatabaseSync } from "node:sqlite";
 import type { IndexField } from "../../../core/config/types.ts";
@@ -7,7 +7,7 @@ import { valueAt } from "../../../core/json/members.ts";
 import { encodeIndexed } from "../order.ts";
 import type { Collection, Ordering } from "./collections.ts";
 
-export interface Indexed {
+export interface ObjectRow {
   readonly objectId: number;
   readonly id: string;
   readonly ownerId: number;
@@ -21,18 +21,18 @@ export interface BatchBounds {
 }
 
 export interface Batch {
-  readonly objects: readonly Indexed[];
+  readonly objects: readonly ObjectRow[];
   /** The last object's id when there may be more after it. */
   readonly next: string | undefined;
 }
 
 export interface Entries {
-  add(collection: Collection, object: Indexed): void;
-  remove(collection: Collection, object: Indexed): void;
+  add(collection: Collection, object: ObjectRow): void;
+  remove(collection: Collection, object: ObjectRow): void;
   /** Moves the entries of the indexes whose value differs between the two texts. */
-  move(collection: Collection, object: Indexed, newText: string): void;
+  move(collection: Collection, object: ObjectRow, newText: string): void;
   /** Adds an existing object's entries to these indexes, unless they are there. */
-  addTo(indexes: readonly Ordering[], collection: Collection, object: Indexed): void;
+  addTo(indexes: readonly Ordering[], collection: Collection, object: ObjectRow): void;
   /** The objects of `owner` after the id `after` (`""` = from the start), one at least while there are any. */
   batch(collection: Collection, owner: number, after: string, bounds: BatchBounds): Batch;
 }
@@ -48,14 +48,14 @@ export function createEntries(database: DatabaseSync): Entries {
       WHERE e.ordering = ? AND e.owner = ? AND e.value = '' AND e.id > ? ORDER BY e.id LIMIT ?`,
   );
 
-  function insertBoth(orderingId: number, { everyone }: Collection, value: string, indexed: Indexed): void {
-    const { id, objectId } = indexed;
-    for (const owner of [everyone, indexed.ownerId]) insert.run(orderingId, owner, value, id, objectId);
+  function insertBoth(orderingId: number, { everyone }: Collection, value: string, row: ObjectRow): void {
+    const { id, objectId } = row;
+    for (const owner of [everyone, row.ownerId]) insert.run(orderingId, owner, value, id, objectId);
   }
 
-  function dropBoth(orderingId: number, { everyone }: Collection, value: string, indexed: Indexed): void {
+  function dropBoth(orderingId: number, { everyone }: Collection, value: string, row: ObjectRow): void {
     // Nothing to delete where an index is building and has not come to this object.
-    for (const owner of [everyone, indexed.ownerId]) drop.run(orderingId, owner, value, indexed.id);
+    for (const owner of [everyone, row.ownerId]) drop.run(orderingId, owner, value, row.id);
   }
 
   return {
@@ -89,10 +89,10 @@ export function createEntries(database: DatabaseSync): Entries {
       }
     },
     batch({ creation }, owner, after, bounds) {
-      const objects: Indexed[] = [];
+      const objects: ObjectRow[] = [];
       let characters = 0;
       for (const row of objectsAfter.iterate(creation, owner, after, bounds.objects)) {
-        const object = row as unknown as Indexed;
+        const object = row as unknown as ObjectRow;
         objects.push(object);
         characters += object.text.length;
         if (characters >= bounds.characters) break;

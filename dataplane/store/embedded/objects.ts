@@ -14,7 +14,7 @@ import type {
 import type { CollectionPurges, PurgeStep } from "../ports/purges.ts";
 import type { CollectionRef, Owner, Visibility } from "../ports/refs.ts";
 import type { Collection, Collections } from "./collections.ts";
-import type { Batch, Entries, Indexed } from "./entries.ts";
+import type { Batch, Entries, ObjectRow } from "./entries.ts";
 import type { RecordTable } from "./idempotency-records.ts";
 import type { TextReader } from "./text-reader.ts";
 import type { Transactions } from "./transactions.ts";
@@ -37,10 +37,10 @@ export function createObjects(deps: ObjectDeps): Objects {
   const statements = prepare(database);
 
   /** The object of this id, by way of the owner's own order of creation when one is given. */
-  function find(collection: Collection, id: string, visible: Visibility): Indexed | undefined {
+  function find(collection: Collection, id: string, visible: Visibility): ObjectRow | undefined {
     const viewer = viewerOf(collections, collection, visible);
     if (viewer === undefined) return undefined;
-    return statements.find.get(collection.creation, viewer, id) as Indexed | undefined;
+    return statements.find.get(collection.creation, viewer, id) as ObjectRow | undefined;
   }
 
   function create(ref: CollectionRef, { id, owner, text }: NewObject, maxObjects: number): boolean {
@@ -78,7 +78,7 @@ export function createObjects(deps: ObjectDeps): Objects {
     return "removed";
   }
 
-  function removeStored(collection: Collection, stored: Indexed): void {
+  function removeStored(collection: Collection, stored: ObjectRow): void {
     entries.remove(collection, stored);
     statements.delete.run(stored.objectId);
     const bytes = -Buffer.byteLength(stored.text);

@@ -1,4 +1,4 @@
-// Runs reads at once and writes in groups: all writes that arrive while the event loop is busy share one transaction and one sync of the
+// Runs reads immediately, and writes in groups: all writes that arrive while the event loop is busy share one transaction and one sync of the
 // disk, and are acknowledged after it. A read never sees a write before it is acknowledged. Refuses everything after close.
 
 import type { DatabaseSync } from "node:sqlite";
@@ -34,7 +34,7 @@ export function createTransactions(database: DatabaseSync, onRollback: () => voi
   let onIdle: (() => void) | undefined;
   let closing: Promise<void> | undefined;
 
-  /** What the end of the job will be once the transaction is committed; throws when the file or its disk is at fault. */
+  /** Runs the job; returns what resolves or rejects it, for when the transaction is committed. Throws when the file or its disk is at fault. */
   function run(job: Job): () => void {
     statements.savepoint.run();
     try {
@@ -61,15 +61,15 @@ export function createTransactions(database: DatabaseSync, onRollback: () => voi
     }
   }
 
-  /** Commits what it can of the jobs within the group's time; how many they are. */
+  /** Commits as many of the jobs as fit into the group's time. Returns how many those are. */
   function commitGroup(jobs: readonly Job[]): number {
-    const ends: (() => void)[] = [];
+    const completions: (() => void)[] = [];
     try {
       statements.begin.run();
       const deadline = performance.now() + groupMilliseconds;
       for (const job of jobs) {
-        if (ends.length > 0 && performance.now() >= deadline) break;
-        ends.push(run(job));
+        if (completions.length > 0 && performance.now() >= deadline) break;
+        completions.push(run(job));
       }
     } catch (failure) {
       rollBack();
@@ -79,11 +79,11 @@ export function createTransactions(database: DatabaseSync, onRollback: () => voi
       statements.commit.run();
     } catch (failure) {
       rollBack();
-      return refuse(jobs.slice(0, ends.length), failure, withUnknownEffect(failure));
+      return refuse(jobs.slice(0, completions.length), failure, withUnknownEffect(failure));
     }
     isReachable = true;
-    for (const end of ends) end();
-    return ends.length;
+    for (const complete of completions) complete();
+    return completions.length;
   }
 
   function refuse(jobs: readonly Job[], failure: unknown, error: unknown): number {

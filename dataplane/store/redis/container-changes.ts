@@ -14,7 +14,7 @@ import type { DocumentKeys } from "./keys.ts";
 import { sha1 } from "./objects.ts";
 
 /** Time for attempts. On a busy machine one takes half a second for a large document, and a replica may lose more than four in a row. */
-const patienceMilliseconds = 5_000;
+const conflictBudgetMs = 5_000;
 /** Characters that are gone through at one go: some milliseconds, after which other requests have their turn. */
 const charactersAtOnce = 1024 * 1024;
 
@@ -61,7 +61,7 @@ export async function changeContainer(
   { scripts, clock }: ContainerDeps,
   changes: ContainerChanges,
 ): Promise<readonly ChangeResult<string>[] | "apart"> {
-  const deadline = clock.monotonic() + patienceMilliseconds;
+  const deadline = clock.monotonic() + conflictBudgetMs;
   for (let attempts = 1; clock.monotonic() < deadline; attempts += 1) {
     const container = await containerOf(scripts, changes[0].write);
     if ("outcome" in container) return changes.map(() => container);

@@ -17,7 +17,7 @@ import type { IndexEntry, IndexMove, ObjectScripts, OwnedObject } from "./object
 import { code } from "./store-script.ts";
 
 /** How long a remove goes on against others that change the same object. */
-const patienceMilliseconds = 2_000;
+const conflictBudgetMs = 2_000;
 
 export interface ObjectDeps {
   readonly joinedReads: JoinedReads;
@@ -32,7 +32,7 @@ export function createObjects(deps: ObjectDeps): ObjectReads & ObjectWrites {
   return {
     async create(collection, object, maxObjects) {
       const keys = collectionKeys(collection);
-      const { id, owner, text } = checked(object);
+      const { id, owner, text } = requireNoNul(object);
       const result = await indexSetCache.retryWhileStale(keys, async (set) => {
         const entries = entriesOf(set, text);
         const call = { keys, version: set.version, maxObjects, id, owner, text, entries, record: object.record };
@@ -56,7 +56,7 @@ export function createObjects(deps: ObjectDeps): ObjectReads & ObjectWrites {
     },
     async replace(collection, object, previous) {
       const keys = collectionKeys(collection);
-      const { id, owner, text } = checked(object);
+      const { id, owner, text } = requireNoNul(object);
       const result = await indexSetCache.retryWhileStale(keys, async (set) => {
         const moves = movesOf(set, previous.text, text);
         const call = { keys, version: set.version, previous: sha1(previous.text), id, owner, text, moves };
@@ -70,7 +70,7 @@ export function createObjects(deps: ObjectDeps): ObjectReads & ObjectWrites {
     },
     async remove(collection, id, { owner }) {
       const keys = collectionKeys(collection);
-      const deadline = clock.monotonic() + patienceMilliseconds;
+      const deadline = clock.monotonic() + conflictBudgetMs;
       for (let attempts = 1; ; attempts += 1) {
         const found = await scripts.read(keys, id, owner);
         if (found === undefined) return false;
@@ -118,7 +118,7 @@ function movesOf(set: IndexSet, before: string, after: string): readonly IndexMo
 }
 
 /** An id or owner with a NUL would run into its neighbour in an index. */
-function checked(object: NewObject): NewObject {
+function requireNoNul(object: NewObject): NewObject {
   if (object.id.includes(separator) || object.owner.includes(separator)) {
     throw new RangeError("The id or owner of an object holds a NUL");
   }

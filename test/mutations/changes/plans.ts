@@ -43,7 +43,7 @@ export const planMutations: readonly Mutation[] = [
     name: "project-of-plans-leaves-memory",
     harm: "The project that is asked most is loaded again and again, because nobody looks it up",
     file: pipeline,
-    find: "  deps.directory.used(plan.project);\n",
+    find: "  deps.directory.noteUse(plan.project);\n",
     replace: "",
     caughtBy: [followed],
   },
