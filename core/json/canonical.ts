@@ -83,7 +83,7 @@ class Canonicaliser {
     });
   }
 
-  /** Reads a scalar or opens a container; true when another value must follow at once. */
+  /** Reads a scalar or opens a container; true when another value must follow directly. */
   #value(): boolean {
     const first = this.#source.charCodeAt(this.#at);
     if (first === unit.quote) this.#string();

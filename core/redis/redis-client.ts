@@ -28,7 +28,7 @@ export interface RedisClient {
   primaryOf(key: string): string;
   /** True when a command could be sent now. */
   ready(): boolean;
-  /** Ends the connections at once. */
+  /** Ends the connections immediately. */
   disconnect(): void;
 }
 

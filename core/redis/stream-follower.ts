@@ -1,4 +1,4 @@
-// Follows something that others change in Redis: a stream's entries are hints and come at once, the whole is the truth and is
+// Follows something that others change in Redis: a stream's entries are hints and come immediately, the whole is the truth and is
 // read at the start, every five seconds and after every interruption. No failure ends it once it runs; a reading that failed is
 // made again.
 

@@ -1,6 +1,6 @@
 // What an Authorization header proves: an API key by its SHA-256, an access token by its signature. Whether the key, or the user and the
-// session, exist, and with which role, is looked up in live configuration whenever a request is decided, so that a removal takes effect at
-// once, also while the store is away. Refuses with 401, and with 503 what can't be looked up.
+// session, exist, and with which role, is looked up in live configuration whenever a request is decided, so that a removal takes effect
+// immediately, also while the store is away. Refuses with 401, and with 503 what can't be looked up.
 
 import { createHash } from "node:crypto";
 import type { Clock } from "../../core/clock.ts";

@@ -98,7 +98,7 @@ async function round(
     }
   }
   await dropStaleNotes(redisClient, orders, done).catch((error: unknown) => failures.push({ error }));
-  // The lock is left to run out, so that what fails is not tried again at once.
+  // The lock is left to run out, so that what fails is not tried again immediately.
   if (failures.length === 0) await redisClient.write(configKeys.purgeLock, "DEL", configKeys.purgeLock);
   return failures;
 }

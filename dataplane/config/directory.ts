@@ -37,7 +37,7 @@ export type Lookup<T> =
   | { readonly outcome: "unavailable" };
 
 export interface Directory {
-  /** Answers at once for a loaded project. */
+  /** Answers immediately for a loaded project. */
   project(ref: ProjectRef): Lookup<LiveProject> | Promise<Lookup<LiveProject>>;
   /** The project that claims this host name (lower case, no port); `unknown` = nobody claims it, so that paths name projects there. */
   host(host: string): Lookup<LiveProject> | Promise<Lookup<LiveProject>>;

@@ -1,4 +1,4 @@
-// The fleet's key ring as it is now: read again when its file has changed, and at once when a value was sealed with a key that it lacks.
+// The fleet's key ring as it is now: read again when its file has changed, and immediately when a value was sealed with a key that it lacks.
 // A file that can't be used is reported, without its content, and the ring that was read before stays.
 
 import { type Keyring, parseKeyring } from "../../core/config/keyring.ts";

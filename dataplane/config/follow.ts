@@ -1,4 +1,4 @@
-// Follows the published configuration: the stream of changes is a hint and makes a change live at once, the revisions are the
+// Follows the published configuration: the stream of changes is a hint and makes a change live immediately, the revisions are the
 // truth and are compared every five seconds and after every interruption. What is missing in Redis means "no information",
 // never "empty": the last good configuration goes on serving.
 

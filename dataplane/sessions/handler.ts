@@ -59,7 +59,7 @@ export async function carryOutSession(
         const session = await sessions.login(project, headers.authorization, ip);
         return { ...created(JSON.stringify(session), { Location: `${url}/${session.session_id}` }), secret: true };
       }
-      // An anonymous caller is refused at once, and need not wait for that.
+      // An anonymous caller is refused immediately, and need not wait for that.
       if (caller.kind !== "anonymous") {
         const weight = caller.role === "Administrators" ? listWeight : ownListWeight;
         // The length counts as known: responses with sessions say nothing of what reads of stored data weigh.

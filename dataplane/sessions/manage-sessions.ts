@@ -109,7 +109,7 @@ async function end(
       throw sessionNotFound("end");
   } catch (error) {
     if (!mayEnd || !isStoreFailure(error)) throw error;
-    // Fails closed: refused here at once, and everywhere as soon as the store takes it.
+    // Fails closed: refused here immediately, and everywhere as soon as the store takes it.
     deps.ended.add(id, tokenLifetimeSeconds);
     deps.unfinished.add({ project: project.config, id, tokenLifetimeSeconds });
     throw sessionEndedHere(error);

@@ -7,7 +7,7 @@ import { wrapMethods } from "./wrap-methods.ts";
 
 type Observe = (observation: StoreObservation) => void;
 
-/** `local`: returns at once and sends nothing. */
+/** `local`: returns immediately and sends nothing. */
 type Kind<M> = M extends (...args: never[]) => infer Result
   ? Result extends Promise<unknown>
     ? "call"

@@ -35,7 +35,7 @@ export interface ConfirmedDeletionsDeps extends Pick<ReplacedDefinitions, "lacks
   readonly onFound: (ref: ProjectRef, children: number) => void;
 }
 
-/** Between the two looks: events may bring a Project up again at once. */
+/** Between the two looks: events may bring a Project up again immediately. */
 const minIntervalMs = 4_000;
 const pageSize = 2_000;
 
@@ -146,7 +146,7 @@ interface MissingInput {
   /** UIDs, or keys of Projects. */
   readonly published: ReadonlySet<string>;
   readonly present: ReadonlySet<string>;
-  /** Those that the watch or a list reported as gone: they are, at once. */
+  /** Those that the watch or a list reported as gone: no second look is needed. */
   readonly deleted: ReadonlySet<string>;
   /** `suspected` of the pass before; empty on the first. */
   readonly suspected: ReadonlySet<string>;

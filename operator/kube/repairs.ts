@@ -1,5 +1,5 @@
 // Slows down repairs of the same thing again and again, where something else keeps changing it: a tool, or another
-// installation. The first repairs come at once, later ones at growing intervals.
+// installation. The first repairs come immediately, later ones at growing intervals.
 
 import { createHash } from "node:crypto";
 import { recentlyUsed } from "../../core/recently-used.ts";
@@ -30,7 +30,7 @@ const firstWaitMs = 1_000;
 const maxWaitMs = 300_000;
 /** A change once an hour is not a loop. */
 const forgottenMs = 3_600_000;
-/** What is forgotten beyond these is repaired at once again. */
+/** What is forgotten beyond these is immediately repaired again. */
 const maxTargets = 10_000;
 
 export function createRepairs(monotonic: Monotonic): Repairs {

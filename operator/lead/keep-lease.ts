@@ -1,4 +1,4 @@
-// Leadership from the moment that the Lease was taken: renewed again and again, over at once when that fails for too long, when
+// Leadership from the moment that the Lease was taken: renewed again and again, over immediately when that fails for too long, when
 // another process has the Lease, or when this process slept.
 
 import { type Timers, waited } from "../../core/timers.ts";

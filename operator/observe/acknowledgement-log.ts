@@ -1,4 +1,4 @@
-// Logs acknowledgements and usage figures that can't be read: at once and then once a minute, for they are looked at many times a second while somebody
+// Logs acknowledgements and usage figures that can't be read: immediately and then once a minute, for they are looked at many times a second while somebody
 // waits for them.
 
 import { describeError } from "../../core/log/describe-error.ts";

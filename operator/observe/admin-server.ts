@@ -6,7 +6,7 @@ import type { OperatorMetrics } from "./metrics.ts";
 
 export interface AdminDeps {
   readonly metrics: Pick<OperatorMetrics, "registry">;
-  /** What keeps this process from leading; undefined = nothing does. A standby is ready too: it takes over at once. */
+  /** What keeps this process from leading; undefined = nothing does. A standby is ready too: it takes over immediately. */
   readonly notReady: () => string | undefined;
   /** False when only a restart helps. An API server that is away is no such case. */
   readonly healthy?: () => boolean;

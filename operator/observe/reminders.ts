@@ -1,4 +1,4 @@
-// Whether something that goes on is to be logged: at once, and then once a minute until it is over, however often it is met.
+// Whether something that goes on is to be logged: immediately, and then once a minute until it is over, however often it is met.
 
 import type { Monotonic } from "../../core/timers.ts";
 

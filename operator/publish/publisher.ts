@@ -129,7 +129,7 @@ class RedisPublisher implements Publisher {
   async begin({ confirm, takeOver = false }: BeginOptions = {}): Promise<RedisRefused | undefined> {
     const { redisClient, clock, owner, ringLocation } = this.#deps;
     if (this.#session !== undefined) this.#end(this.#session);
-    // Looked at before the Lease is: a process that stood still after the answer takes nothing from one that began meanwhile.
+    // Read before the Lease is checked: a process that is paused after that check takes nothing from one that began meanwhile.
     const found = await this.#readState();
     const refusal = refusalOf(found, this.#deps);
     const mayTake = (takeOver && !this.#hasBegun) || found.epoch === this.#takenOver;

@@ -1,5 +1,5 @@
 // Why a publisher refuses to write, beside the store's own errors; and to which installation a Redis belongs. Within one installation the holder of
-// the Lease takes the epoch at once. The Redis of another one, or of one with a copy of the key ring in another location, is taken only where a person
+// the Lease takes the epoch immediately. The Redis of another one, or of one with a copy of the key ring in another location, is taken only where a person
 // allows it.
 
 /** Another publisher has begun, or the configuration was emptied or lost writes: begin again and publish everything. */

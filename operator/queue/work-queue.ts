@@ -1,4 +1,4 @@
-// Keys that wait for a worker. A key is never worked on twice at once: a key that is added while a worker has it waits again, once, when
+// Keys that wait for a worker. Two workers never have the same key: a key that is added while a worker has it waits again, once, when
 // the worker is done with it. A key whose work failed comes back after a backoff that doubles each time.
 
 import type { Monotonic, Timers } from "../../core/timers.ts";
@@ -28,7 +28,7 @@ export interface WorkQueue {
   addAfter(key: string, milliseconds: number, lane?: Lane): void;
   /** Adds the key after its backoff, which doubles each time until `forget`. Called by the key's worker, before `done`. */
   retry(key: string): void;
-  /** Retries the keys of the live lane that wait for their backoff at once, because what made them fail is over. */
+  /** Retries the keys of the live lane without waiting for their backoff, because what made them fail is over. */
   retryNow(): void;
   /** The key's next backoff is the shortest again. */
   forget(key: string): void;

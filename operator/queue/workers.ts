@@ -1,4 +1,4 @@
-// Works on so many keys of the queue at once. Whatever a handler does, its worker goes on: an error is reported and the key comes again.
+// Works on several keys of the queue concurrently. Whatever a handler does, its worker goes on: an error is reported and the key comes again.
 // A handler that takes long is reported and waited for. It is not aborted: every call that it makes has a limit of its own, so that it ends;
 // what it has published its statuses have to say; and the next attempt would take as long.
 

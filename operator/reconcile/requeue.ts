@@ -30,9 +30,9 @@ const rivalRequeueMs = 60_000;
 /** `rewriteAfterMs`: until a status may be written again that something else keeps changing; 0 = all are written. */
 export function requeue(outcome: ProjectOutcome, rewriteAfterMs: number, now: number): Reconciled {
   const { resolved, compiled, publishResult, rollout, progress } = outcome;
-  // Requests from a client whose clock is slightly ahead of this one.
-  const coming = compiled.requests.filter(({ isEarly }) => isEarly !== true);
-  const moments = coming.map(({ until }) => until - now).filter((milliseconds) => milliseconds > 0);
+  // A request whose time is slightly ahead, because its client's clock is, is due at that time. Those further ahead are refused.
+  const pending = compiled.requests.filter(({ isEarly }) => isEarly !== true);
+  const moments = pending.map(({ until }) => until - now).filter((milliseconds) => milliseconds > 0);
   if (resolved.nextAt !== undefined) moments.push(Math.max(0, resolved.nextAt - now));
   // Objects that waited for a purge can be served now, and a purge that a replica carries out has to be followed.
   if (progress.purged.length > 0) moments.push(0);

@@ -138,7 +138,7 @@ function encoded(text: string): string {
 const commandTimeoutMs = 5_000;
 
 /**
- * Applies the users to a running server, which reads its ACL file only when it starts: an upgrade that needs other rights has them at once. Throws
+ * Applies the users to a running server, which reads its ACL file only when it starts: an upgrade that needs other rights has them immediately. Throws
  * StoreUnavailable while the server is away.
  */
 export async function applyRedisUsers({ adminUrl, passwords }: RedisUsers): Promise<void> {

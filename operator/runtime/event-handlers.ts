@@ -32,7 +32,7 @@ export interface EventHandlers extends CacheListener {
   giveBack(key: string, objects: readonly CustomResource[]): void;
   /**
    * The key's newest revision was not acknowledged by all when its status was written; undefined = it was. What replicas have done since comes only
-   * once, and is looked for at once.
+   * once, and is looked for immediately.
    */
   awaits(
     key: string,

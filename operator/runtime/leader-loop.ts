@@ -1,6 +1,6 @@
 // The leader loop: waits for the Lease, runs a session until the Lease is lost, and stands by again. A session has ended before the
 // Lease is requested again, so that a paused process that wakes up finds all its writes refused. Only a process whose caches are
-// complete requests the Lease: one that must list everything first would take it from one that could continue at once. And a leader
+// complete requests the Lease: one that must list everything first would take it from one that could continue immediately. And a leader
 // acts only once its caches are up to date: complete caches may be minutes behind on dead connections, and would restore what was revoked.
 
 import { waited } from "../../core/timers.ts";

@@ -25,7 +25,7 @@ export interface Maintenance {
    */
   onSessionBegun(lost: readonly string[]): void;
   /**
-   * The Redis is another installation's. Everything is looked at once, where that is news, for the statuses to say so; an installation that takes
+   * The Redis is another installation's. Where that is news, every Project is reconciled once, so that its statuses report it; an installation that takes
    * it from a running one may withdraw what that one served. It is over when a writer session has begun.
    */
   refused(refusal: RedisRefused): void;

@@ -1,4 +1,4 @@
-// Deletes the Secrets of deleted objects: at once when the object's DELETED event was seen, else only after an hour as an orphan,
+// Deletes the Secrets of deleted objects: immediately when the object's DELETED event was seen, else only after an hour as an orphan,
 // because a backup restores Secrets before the objects they belong to. The Secret of an object that exists is never deleted, nor is a
 // copy in another namespace. Each decision asks the API server, not the cache.
 

@@ -66,7 +66,7 @@ export interface CachesOptions {
   readonly monotonic: Monotonic;
   readonly random: () => number;
   readonly observe: (kind: string) => (observation: ReflectorObservation) => void;
-  /** Absent where CustomResourceDefinitions can't be asked for: then every deletion counts at once. */
+  /** Absent where CustomResourceDefinitions can't be asked for: then every deletion counts immediately. */
   readonly onDefinitionUnread?: (kind: Kind, error: unknown) => void;
 }
 

@@ -237,7 +237,7 @@ class Reflection {
     } finally {
       if (monotonic() - since >= healthyMs) this.#backoff.reset();
     }
-    // A server that ends each watch at once must not be asked without pause.
+    // A server that ends each watch immediately must not be asked without pause.
     if (monotonic() - since < healthyMs) await this.#pause(this.#backoff.next(), signal);
   }
 
@@ -260,7 +260,7 @@ class Reflection {
       this.#silences += 1;
       // Not even bookmarks: after a restored backup the server waits for a version that is far in the future.
       if (this.#silences > 1) this.#position = undefined;
-    } else if (isGone(error) && this.#mayRelistAtOnce()) observe({ what: "gone" });
+    } else if (isGone(error) && this.#mayRelistNow()) observe({ what: "gone" });
     else {
       if (isForbidden(error)) this.forbidden = true;
       // Without its definition there is nothing to receive of a kind, which is no fault of this process.
@@ -276,12 +276,12 @@ class Reflection {
   }
 
   /** The first 410 is the usual course of things; one soon after it is a fault of the server. */
-  #mayRelistAtOnce(): boolean {
+  #mayRelistNow(): boolean {
     const now = this.#options.monotonic();
-    const atOnce = this.#position !== undefined && !(now - (this.#goneAt ?? -Infinity) < this.#times.backoffCapMs);
+    const isAllowed = this.#position !== undefined && !(now - (this.#goneAt ?? -Infinity) < this.#times.backoffCapMs);
     if (this.#position !== undefined) this.#goneAt = now;
-    if (atOnce) this.#position = undefined;
-    return atOnce;
+    if (isAllowed) this.#position = undefined;
+    return isAllowed;
   }
 
   #pause(milliseconds: number, signal: AbortSignal): Promise<void> {
