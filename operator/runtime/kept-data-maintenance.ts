@@ -44,7 +44,7 @@ export function createKeptDataMaintenance({
   const hasProject = (key: string) => caches.index.projectOf(projectOfKey(key)) !== undefined;
   const looksAt = (key: string): boolean => {
     const ref = projectOfKey(key);
-    return caches.knows(ref.namespace) && isOurs(caches.index.projectOf(ref), settings);
+    return caches.isCurrent(ref.namespace) && isOurs(caches.index.projectOf(ref), settings);
   };
   const deletions = createDeletionInbox({
     api,

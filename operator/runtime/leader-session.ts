@@ -243,7 +243,7 @@ export class LeaderSession {
     for (const { hosts, namespace, name } of published) {
       const uid = caches.index.projectOf({ namespace, name })?.metadata.uid;
       // A published project without an object in a known namespace is withdrawn, and holds no host.
-      if (uid !== undefined || !caches.knows(namespace)) this.#hosts.addPublished({ namespace, name }, uid, hosts);
+      if (uid !== undefined || !caches.isCurrent(namespace)) this.#hosts.addPublished({ namespace, name }, uid, hosts);
     }
     const lost = publisher.lostFrom(published);
     logger.info("Writer session begun");
@@ -274,7 +274,7 @@ export class LeaderSession {
       logger,
       signal: this.#leadership.ended,
       keys: () => caches.index.keys(),
-      knows: caches.knows,
+      isCurrent: caches.isCurrent,
       publisher: async () => (await this.#writer.session()).publisher,
       confirmCaches: () => caches.confirm(this.#leadership.ended),
       verify: () => this.#verify(),
@@ -304,7 +304,7 @@ export class LeaderSession {
       applyOwnWrite,
       clock,
       className: settings.className,
-      knows: caches.knows,
+      isCurrent: caches.isCurrent,
       baseUrlOf: settings.baseUrlOf,
       availabilityOf: (ref) =>
         this.#opened?.acknowledgements.availabilityOf(ref, Number.POSITIVE_INFINITY) ?? "unknown",

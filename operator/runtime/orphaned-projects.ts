@@ -26,7 +26,7 @@ export interface OrphanedProjectsDeps {
   /** Keys of all Projects that objects name. */
   readonly keys: () => Iterable<string>;
   /** False of a namespace whose objects are not known. */
-  readonly knows: (namespace: string) => boolean;
+  readonly isCurrent: (namespace: string) => boolean;
   readonly publisher: () => Promise<Publisher>;
   /** Resolves once what `keys` and `knows` say is no older than this call. */
   readonly confirmCaches: () => Promise<void>;
@@ -44,10 +44,11 @@ export function createOrphanedProjects(deps: OrphanedProjectsDeps): OrphanedProj
   const find = async (suspected: ReadonlySet<string>): Promise<void> => {
     const publisher = await deps.publisher();
     const present = new Set(deps.keys());
-    const known = (await publisher.published()).filter(({ namespace }) => deps.knows(namespace));
+    const known = (await publisher.published()).filter(({ namespace }) => deps.isCurrent(namespace));
     const published = new Set(known.map(keyOfProject));
     const missing = checkMissing({ published, present, deleted: new Set(), suspected });
-    const isThere = (key: string) => present.has(key) || published.has(key) || !deps.knows(projectOfKey(key).namespace);
+    const isThere = (key: string) =>
+      present.has(key) || published.has(key) || !deps.isCurrent(projectOfKey(key).namespace);
     for (const key of [...missing.gone, ...leftBehind(publisher.dataRecords(), isThere)]) queue.add(key, "bulk");
     if (missing.suspected.size === 0 || looksAgain) return;
     logger.warn("Mass deletion suspected; checking again before withdrawing", {

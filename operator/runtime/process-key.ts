@@ -22,7 +22,7 @@ export interface ProcessKeyDeps extends ReconcileDeps {
   readonly objectsOf: (ref: ProjectRef) => ProjectObjects;
   readonly className: string | undefined;
   /** False while something of the namespace was never listed: nothing there may be taken for absent. */
-  readonly knows: (namespace: string) => boolean;
+  readonly isCurrent: (namespace: string) => boolean;
   /** Objects of the key that the watch or a list reported as gone; they are the caller's until `giveBack`. */
   readonly takeDeleted: (key: string) => readonly CustomResource[];
   readonly giveBack: (key: string, objects: readonly CustomResource[]) => void;
@@ -44,7 +44,7 @@ const unknownMs = 2_000;
 
 export async function processKey(key: string, deps: ProcessKeyDeps, signal: AbortSignal): Promise<WorkResult> {
   const ref = projectOfKey(key);
-  if (!deps.knows(ref.namespace)) return await keepAsPublished(key, deps);
+  if (!deps.isCurrent(ref.namespace)) return await keepAsPublished(key, deps);
   // Read once: a Project of another class may come to children that were here without one while Redis answers.
   const objects = deps.objectsOf(ref);
   if (!isOurs(objects.project, deps)) return await leaveToOtherClass(ref, deps);
@@ -80,7 +80,7 @@ async function keepAsPublished(key: string, deps: ProcessKeyDeps): Promise<WorkR
   const isRestored = await tryRestore(ref, deps);
   deps.onProcessed(key, { nothingMissing: isRestored });
   const isEmpty = allObjects(deps.objectsOf(ref)).length === 0;
-  return deps.knows(ref.namespace) || (isEmpty && isRestored) ? undefined : { requeueAfterMs: unknownMs };
+  return deps.isCurrent(ref.namespace) || (isEmpty && isRestored) ? undefined : { requeueAfterMs: unknownMs };
 }
 
 async function tryRestore(ref: ProjectRef, { writer }: ProcessKeyDeps): Promise<boolean> {

@@ -41,7 +41,7 @@ export interface Caches {
    * False of a namespace of which something was never listed, or may be behind, or that is not watched: what is absent there
    * may only be unseen.
    */
-  knows(namespace: string): boolean;
+  isCurrent(namespace: string): boolean;
   /** All objects of the five kinds, those that are held too. */
   all(): Iterable<CustomResource>;
   /** Objects that went with the CustomResourceDefinition of their kind, and are kept as they were last. */
@@ -139,7 +139,7 @@ export function createCaches(options: CachesOptions): Caches {
       await Promise.all([...reflectors.keys()].map((kind) => confirmKind(kind, signal)));
     },
     synced: () => [...reflectors.values()].every(({ watched }) => watched.synced()),
-    knows: (namespace) => [...reflectors.values()].every((reflector) => reflector.knows(namespace)),
+    isCurrent: (namespace) => [...reflectors.values()].every((reflector) => reflector.isCurrent(namespace)),
     informers: () =>
       [...reflectors].map(([kind, reflector]) => {
         const activity = reflector.lastActivity();

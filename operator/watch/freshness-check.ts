@@ -17,7 +17,7 @@ export interface CheckedReflection {
   readonly forbidden: boolean;
   readonly position: string | undefined;
   readonly notFound: unknown;
-  known(): boolean;
+  isCurrent(): boolean;
   /** Ends what is under way, so that a watch is opened. */
   interrupt(): void;
   /** While `is`, a new watch lasts only so long that a bookmark shows how far the cache is. */
@@ -109,7 +109,7 @@ export class FreshnessCheck {
     if (behind === 0) return true;
     // Also when a list was due already: this one begins now.
     reflection.requireRelist();
-    while (!reflection.known()) {
+    while (!reflection.isCurrent()) {
       if (reflection.forbidden) return false;
       if (reflection.notFound !== undefined) throw reflection.notFound;
       await pause(timers, pollMs, signal);

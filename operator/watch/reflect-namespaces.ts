@@ -13,9 +13,9 @@ export interface NamespacesOptions extends Omit<ReflectorOptions, "scope"> {
   readonly namespaces: readonly string[];
 }
 
-export interface NamespacesReflector extends Omit<Reflector, "known" | "confirm"> {
+export interface NamespacesReflector extends Omit<Reflector, "isCurrent" | "confirm"> {
   /** Whether what is kept of this namespace began with a complete list, and is not known to be behind. */
-  knows(namespace: string): boolean;
+  isCurrent(namespace: string): boolean;
   /**
    * Resolves once what is kept is no older than this call. Of named namespaces, those that the server refuses to list are
    * not known then; where all are asked for at once, it goes on asking. Rejects when the signal is aborted.
@@ -30,7 +30,7 @@ export function reflectNamespaces({ namespaces, scope, ...options }: NamespacesO
     const reflector = createReflector({ ...options, scope });
     return {
       ...reflector,
-      knows: () => reflector.known(),
+      isCurrent: () => reflector.isCurrent(),
       async confirm(signal) {
         while (!(await reflector.confirm(signal))) await pause(options.timers, refusedMs, signal);
       },
@@ -45,7 +45,7 @@ export function reflectNamespaces({ namespaces, scope, ...options }: NamespacesO
   const reflectors = [...byNamespace.values()];
   return {
     watched: joined(byNamespace),
-    knows: (namespace) => byNamespace.get(namespace)?.known() ?? false,
+    isCurrent: (namespace) => byNamespace.get(namespace)?.isCurrent() ?? false,
     async confirm(signal) {
       await Promise.all(reflectors.map((reflector) => reflector.confirm(signal)));
     },

@@ -22,7 +22,7 @@ export interface Reflector {
   /** The server refuses: the right was never given, or has gone. Until it answers. */
   forbidden(): boolean;
   /** What is kept began with a complete list, and is not known to be behind. */
-  known(): boolean;
+  isCurrent(): boolean;
   /**
    * Makes sure that what is kept is no older than this call: a connection may have died without a word. The watch is opened
    * again and shows by a bookmark how far it has come, or what is kept is compared with a list of names and versions; where it stays behind, it
@@ -41,7 +41,7 @@ export function createReflector(options: ReflectorOptions): Reflector {
     stop: () => reflection.stop(),
     lastActivity: () => reflection.lastActivity,
     forbidden: () => reflection.forbidden,
-    known: () => reflection.known(),
+    isCurrent: () => reflection.isCurrent(),
     confirm: (signal) => reflection.confirm(signal),
   };
 }
@@ -137,7 +137,7 @@ class Reflection {
     await this.#running;
   }
 
-  known(): boolean {
+  isCurrent(): boolean {
     return this.cache.synced() && !this.#isStale;
   }
 

@@ -42,7 +42,7 @@ async function watching(type: ResourceType, scope: ListScope) {
   const observe = (observation: ReflectorObservation) => void observed.push(observation);
   const reflector = startReflector(api, { type, scope }, { observe, times: { metadataPageSize: 0 } });
   onTestFinished(() => reflector.stop());
-  await eventually(() => expect(reflector.known()).toBe(true));
+  await eventually(() => expect(reflector.isCurrent()).toBe(true));
   observed.length = 0;
   return { reflector, observed };
 }

@@ -264,7 +264,7 @@ function beginMaintenance(queue: ReturnType<typeof createWorkQueue>, keys: reado
     logger: { info: () => undefined, warn: () => undefined } as never,
     signal: new AbortController().signal,
     keys: () => keys,
-    knows: () => true,
+    isCurrent: () => true,
     publisher: async () => publisher,
     confirmCaches: async () => undefined,
     verify: async () => undefined,

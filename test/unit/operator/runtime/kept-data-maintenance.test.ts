@@ -22,7 +22,7 @@ async function measured(options: { readonly className?: string; readonly isWatch
   };
   const maintenance = createKeptDataMaintenance({
     context: {
-      caches: { knows: () => isWatched, index: { projectOf: () => ({ spec: { className } }) } } as never,
+      caches: { isCurrent: () => isWatched, index: { projectOf: () => ({ spec: { className } }) } } as never,
       settings: { className: "blue" } as never,
       logger: {} as never,
       clock: systemClock,

@@ -108,7 +108,7 @@ export function leader(world: World = {}) {
   const deps: Partial<ProcessKeyDeps> = {
     writer,
     className: world.className,
-    knows: typeof knows === "boolean" ? () => knows : knows,
+    isCurrent: typeof knows === "boolean" ? () => knows : knows,
     objectsOf: () => projectObjects("shop", ...seen),
     takeDeleted() {
       const taken = deleted;

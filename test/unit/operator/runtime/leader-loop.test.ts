@@ -117,7 +117,7 @@ describe("a process that takes the Lease while the definition of a kind is missi
     server.cut();
     release();
     await eventually(() => expect(terms).toEqual([["kept"]]), patience);
-    expect(caches.knows("default")).toBe(true);
+    expect(caches.isCurrent("default")).toBe(true);
   });
 });
 
@@ -149,6 +149,6 @@ describe("a process whose caches are not complete", () => {
     expect(asksForTheLease()).toBe(false);
     hidden = ["b"];
     await eventually(() => expect(terms).toHaveLength(1), patience);
-    expect(["a", "b"].map((namespace) => caches.knows(namespace))).toEqual([true, false]);
+    expect(["a", "b"].map((namespace) => caches.isCurrent(namespace))).toEqual([true, false]);
   });
 });

@@ -51,7 +51,7 @@ export function leader({ keys = [] as readonly string[], unknown = "", random = 
     logger: { info: log("info"), warn: log("warn") } as never,
     signal: end.signal,
     keys: () => world.keys,
-    knows: (namespace) => namespace !== unknown,
+    isCurrent: (namespace) => namespace !== unknown,
     async publisher() {
       world.onPublisher();
       return publisher;

@@ -159,11 +159,11 @@ describe("what is kept", () => {
     answer(refused, refused);
     expect(await reflector.confirm(never)).toBe(false);
     await settled();
-    expect([reflector.known(), reflector.watched.synced(), reflector.forbidden()]).toEqual([false, true, true]);
+    expect([reflector.isCurrent(), reflector.watched.synced(), reflector.forbidden()]).toEqual([false, true, true]);
     expect(await reflector.confirm(never)).toBe(false);
     answer(page(30, [served("two", 25)]));
     await time.advance(250);
-    expect([reflector.known(), reflector.forbidden(), names()]).toEqual([true, false, ["two 25"]]);
+    expect([reflector.isCurrent(), reflector.forbidden(), names()]).toEqual([true, false, ["two 25"]]);
     await reflector.stop();
   });
 
@@ -198,7 +198,7 @@ describe("what is kept of a kind whose definition is gone", () => {
     expect(await confirmedAfter(1_999, confirmed, time)).toBeUndefined();
     answer(notFound);
     expect(await confirmedAfter(1, confirmed, time)).toBe(true);
-    expect([reflector.known(), names()]).toEqual([true, ["one 1"]]);
+    expect([reflector.isCurrent(), names()]).toEqual([true, ["one 1"]]);
     expect(observed.filter(({ what }) => what === "failed")).toHaveLength(2);
     await reflector.stop();
   });
@@ -211,7 +211,7 @@ describe("what is kept of a kind whose definition is gone", () => {
     const confirmed = reflector.confirm(never);
     expect(await confirmedAfter(1_000, confirmed, time)).toBeUndefined();
     expect(await confirmedAfter(1_100, confirmed, time)).toBe(true);
-    expect([reflector.known(), names()]).toEqual([true, ["one 1"]]);
+    expect([reflector.isCurrent(), names()]).toEqual([true, ["one 1"]]);
     answer(page(30, [served("two", 25)]));
     await time.advance(30_000);
     expect(names()).toEqual(["two 25"]);
@@ -267,11 +267,11 @@ describe("what is kept of all namespaces at once", () => {
       done = true;
     });
     await time.advance(100);
-    expect([done, reflector.knows("a")]).toEqual([false, false]);
+    expect([done, reflector.isCurrent("a")]).toEqual([false, false]);
     answer(page(20, []), page(21, []));
     await time.advance(5_000);
     await confirmed;
-    expect(reflector.knows("a")).toBe(true);
+    expect(reflector.isCurrent("a")).toBe(true);
     await reflector.stop();
   });
 });
@@ -286,10 +286,14 @@ describe("what is kept of several namespaces", () => {
     answer(page(20, [served("one", 1)]), refused, refused);
     await reflector.confirm(never);
     await settled();
-    expect([reflector.knows("a"), reflector.knows("b"), reflector.watched.synced()]).toEqual([true, false, true]);
+    expect([reflector.isCurrent("a"), reflector.isCurrent("b"), reflector.watched.synced()]).toEqual([
+      true,
+      false,
+      true,
+    ]);
     answer(page(30, []));
     await time.advance(250);
-    expect(reflector.knows("b")).toBe(true);
+    expect(reflector.isCurrent("b")).toBe(true);
     await reflector.stop();
   });
 });

@@ -122,11 +122,16 @@ function watchers(reader: KubeReader, random: () => number): readonly Watching[]
   const ofLabelled = createReflector({ ...common(labelled), scope: { labelSelector: "mine=yes", metadataOnly: true } });
   const ofNamed = reflectNamespaces({ ...common(named), scope: {}, namespaces: ["a", "c"] });
   return [
-    { reflector: ofAll, knows: ofAll.known, sink: all, holds: () => true },
-    { reflector: ofLabelled, knows: ofLabelled.known, sink: labelled, holds: (_, labels) => labels["mine"] === "yes" },
+    { reflector: ofAll, knows: ofAll.isCurrent, sink: all, holds: () => true },
+    {
+      reflector: ofLabelled,
+      knows: ofLabelled.isCurrent,
+      sink: labelled,
+      holds: (_, labels) => labels["mine"] === "yes",
+    },
     {
       reflector: ofNamed,
-      knows: ofNamed.knows,
+      knows: ofNamed.isCurrent,
       sink: named,
       holds: (namespace) => namespace === "a" || namespace === "c",
     },

@@ -291,7 +291,7 @@ describe("several namespaces", () => {
       random: () => 1 - 2 ** -30,
       observe: () => undefined,
     });
-    const known = () => ["a", "b", "elsewhere"].map((namespace) => reflector.knows(namespace));
+    const known = () => ["a", "b", "elsewhere"].map((namespace) => reflector.isCurrent(namespace));
     scripted.answer(forbidden, forbidden);
     reflector.start();
     await settled();
