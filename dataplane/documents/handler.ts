@@ -1,5 +1,5 @@
 // Requests for the value of a root key, at any path: deciding what is to be done (authorize), then carrying it out: read and validate
-// what the request brings, take a share of the replica, ask the store.
+// what the request brings, acquire a slot of the fair share, ask the store.
 
 import type { RootKeyConfig } from "../../core/config/types.ts";
 import { authorizeDocument, type DocumentGrant, requirePermission } from "../authorize/authorize.ts";
@@ -56,7 +56,7 @@ export function carryOutDocument(
   exchange: Exchange,
   renewPlan: RenewPlan,
 ): Promise<HttpResponse> {
-  // Preconditions of a write are refused before its body is read, and evaluated by the plan that stands behind it.
+  // A write that may not send preconditions is refused here, before its body is read; `write` reads them again, for the plan that it has by then.
   const context = contextOf(plan, exchange);
   if (plan.isWrite) return write(deps, plan, exchange, renewPlan);
   const waiting = acquireSlot(deps, plan, exchange);
