@@ -8,7 +8,7 @@ import { parseRedisUrl } from "../../core/redis/redis-url.ts";
 import type { Store } from "../../dataplane/store/port.ts";
 import type { NewObject } from "../../dataplane/store/ports/objects.ts";
 import type { CollectionRef } from "../../dataplane/store/ports/refs.ts";
-import { createJoinedCreates } from "../../dataplane/store/redis/joined-creates.ts";
+import { createBatchedCreates } from "../../dataplane/store/redis/batched-creates.ts";
 import { collectionKeys } from "../../dataplane/store/redis/keys.ts";
 import { createObjectScripts } from "../../dataplane/store/redis/object-scripts.ts";
 import { startTcpProxy } from "../support/process/tcp-proxy.ts";
@@ -199,13 +199,13 @@ describe("of objects that are created together", () => {
   it("each is unavailable, and nothing is sent, when Redis goes away in the very turn", async () => {
     const client = await connect({ target: parseRedisUrl(redis.url), name: "test", commandTimeout: 20_000 });
     const redisClient = createRedisClient(client);
-    const joined = createJoinedCreates(redisClient, createObjectScripts(redisClient));
+    const batched = createBatchedCreates(redisClient, createObjectScripts(redisClient));
     const calls = upTo(5).map((n) => ({
       ...{ keys: collectionKeys(films), version: "", maxObjects: plenty, entries: [] },
       ...numbered(n),
     }));
     const sent = await commandsSent(redis.port, async () => {
-      const told = Promise.allSettled(calls.map((call) => joined.create(call)));
+      const told = Promise.allSettled(calls.map((call) => batched.create(call)));
       client.disconnect();
       for (const each of await told) expect(each).toMatchObject({ reason: expect.any(StoreUnavailable) });
     });

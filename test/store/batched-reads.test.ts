@@ -8,7 +8,7 @@ import { createRedisClient } from "../../core/redis/redis-client.ts";
 import { parseRedisUrl } from "../../core/redis/redis-url.ts";
 import type { Store } from "../../dataplane/store/port.ts";
 import type { CollectionRef, DocumentRef } from "../../dataplane/store/ports/refs.ts";
-import { createJoinedReads } from "../../dataplane/store/redis/joined-reads.ts";
+import { createBatchedReads } from "../../dataplane/store/redis/batched-reads.ts";
 import { collectionKeys } from "../../dataplane/store/redis/keys.ts";
 import { startTcpProxy } from "../support/process/tcp-proxy.ts";
 import { askRedis } from "../support/redis/ask-redis.ts";
@@ -220,7 +220,7 @@ describe("of objects that are read together", () => {
   it("each is unavailable, and nothing is sent, when Redis goes away in the very turn", async () => {
     await (await freshStore()).close();
     const client = await connect({ target: parseRedisUrl(redis.url), name: "test", commandTimeout: 20_000 });
-    const { read: readOne } = createJoinedReads(createRedisClient(client));
+    const { read: readOne } = createBatchedReads(createRedisClient(client));
     const keys = upTo(5).map((n) => collectionKeys(books).objectKey(idOf(n)));
     await Promise.all(keys.map((key) => readOne(key)));
     const sent = await commandsSent(redis.port, async () => {

@@ -1,4 +1,4 @@
-// Joins creates: new small objects of one collection that come in one turn of the event loop are stored by one script. Each caller gets
+// Batches creates: new small objects of one collection that come in one turn of the event loop are stored by one script. Each caller gets
 // what is true of its own object, as if it had been created alone. A create with an idempotency record runs alone. Refuses as a
 // script does; where it is not known whether one took effect, that is so of all its objects.
 
@@ -8,24 +8,24 @@ import { separator } from "./keys.ts";
 import type { CreateObject, ObjectCode, ObjectScripts } from "./object-scripts.ts";
 import { code } from "./store-script.ts";
 
-export interface JoinedCreates {
+export interface BatchedCreates {
   create(call: CreateObject): Promise<ObjectCode | Repeated>;
 }
 
 /** Objects of one script: so many with three indexes hold Redis for some 0.4 ms. */
-const maxJoined = 16;
+const maxBatch = 16;
 /** Characters of a text for which others may wait. */
-const maxJoinedLength = 16 * 1024;
+const maxBatchedLength = 16 * 1024;
 
 interface Waiting extends PromiseWithResolvers<ObjectCode | Repeated> {
   readonly call: CreateObject;
 }
 type Batch = [Waiting, ...Waiting[]];
 
-export function createJoinedCreates(
+export function createBatchedCreates(
   redisClient: Pick<RedisClient, "atEndOfTurn">,
   scripts: Pick<ObjectScripts, "create" | "createTogether">,
-): JoinedCreates {
+): BatchedCreates {
   let turn: Waiting[] = [];
 
   const createAlone = ({ call, resolve, reject }: Waiting): void => void scripts.create(call).then(resolve, reject);
@@ -52,7 +52,7 @@ export function createJoinedCreates(
 
   return {
     create(call) {
-      if (call.record !== undefined || call.text.length > maxJoinedLength) return scripts.create(call);
+      if (call.record !== undefined || call.text.length > maxBatchedLength) return scripts.create(call);
       if (turn.length === 0) redisClient.atEndOfTurn(endTurn);
       const { promise, resolve, reject } = Promise.withResolvers<ObjectCode | Repeated>();
       turn.push({ call, promise, resolve, reject });
@@ -69,7 +69,7 @@ function batchesOf(waiting: readonly Waiting[]): readonly Batch[] {
     const { keys, version, maxObjects } = each.call;
     const name = [keys.tag, version, maxObjects].join(separator);
     const batch = lastOf.get(name);
-    if (batch !== undefined && batch.length < maxJoined) {
+    if (batch !== undefined && batch.length < maxBatch) {
       batch.push(each);
       continue;
     }

@@ -1,4 +1,4 @@
-// Joins the reads of stored JSON, whole objects and documents alike: what is read in one turn of the event loop becomes one JSON.MGET for
+// Batches the reads of stored JSON, whole objects and documents alike: what is read in one turn of the event loop becomes one JSON.MGET for
 // each hash tag. Each caller gets what is true of its own key, as if it had been read alone. Refuses with StoreUnavailable, and RedisFault
 // where something else than JSON is stored.
 
@@ -8,7 +8,7 @@ import { listOf, optionalText } from "../../../core/redis/reply.ts";
 import { createKeySet } from "./key-set.ts";
 import { hashTagOf, separator } from "./keys.ts";
 
-export interface JoinedReads {
+export interface BatchedReads {
   /** The text of a JSON value, or what JSON.GET finds at `path` in it; undefined when nothing is stored. */
   read(key: string, path?: string): Promise<string | undefined>;
   /** Whether a value was small when this replica saw it last; false for one that it has not seen lately. */
@@ -18,16 +18,16 @@ export interface JoinedReads {
 }
 
 /** Values of one command: so many of 16 KiB hold Redis for some 1.3 ms. */
-const maxJoined = 32;
+const maxBatch = 32;
 /** Bytes of a value for which others may wait. */
-const maxJoinedBytes = 16 * 1024;
+const maxBatchedBytes = 16 * 1024;
 
 interface Read extends PromiseWithResolvers<string | undefined> {
   readonly key: string;
   readonly path: string | undefined;
 }
 
-export function createJoinedReads(redisClient: RedisClient): JoinedReads {
+export function createBatchedReads(redisClient: RedisClient): BatchedReads {
   // A value that was not seen lately may be as large as values get, or may not be there: it is read alone.
   const lastSeenSmall = createKeySet();
   let turn = new Map<string, Read>();
@@ -71,12 +71,12 @@ export function createJoinedReads(redisClient: RedisClient): JoinedReads {
   const endTurn = (): void => {
     const reads = turn;
     turn = new Map();
-    const joined: Read[] = [];
+    const small: Read[] = [];
     for (const read of reads.values()) {
-      if (read.path === undefined && lastSeenSmall.has(read.key)) joined.push(read);
+      if (read.path === undefined && lastSeenSmall.has(read.key)) small.push(read);
       else void readAlone(read);
     }
-    for (const batch of batchesOf(joined)) void (batch.length === 1 ? batch.map(readAlone) : readTogether(batch));
+    for (const batch of batchesOf(small)) void (batch.length === 1 ? batch.map(readAlone) : readTogether(batch));
   };
 
   return {
@@ -102,7 +102,7 @@ function batchesOf(reads: readonly Read[]): readonly (readonly Read[])[] {
   for (const read of reads) {
     const tag = hashTagOf(read.key);
     let batch = lastOf.get(tag);
-    if (batch === undefined || batch.length === maxJoined) {
+    if (batch === undefined || batch.length === maxBatch) {
       batch = [];
       batches.push(batch);
       lastOf.set(tag, batch);
@@ -113,5 +113,5 @@ function batchesOf(reads: readonly Read[]): readonly (readonly Read[])[] {
 }
 
 function isSmall(text: unknown): boolean {
-  return typeof text === "string" && Buffer.byteLength(text) <= maxJoinedBytes;
+  return typeof text === "string" && Buffer.byteLength(text) <= maxBatchedBytes;
 }

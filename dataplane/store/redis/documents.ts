@@ -14,6 +14,7 @@ import {
   maxDepth,
 } from "../ports/documents.ts";
 import type { DocumentRef, Path } from "../ports/refs.ts";
+import type { BatchedReads } from "./batched-reads.ts";
 import { addressableLength, unambiguousPath } from "./document-path.ts";
 import {
   createDocumentScripts,
@@ -22,23 +23,22 @@ import {
   withoutBrackets,
 } from "./document-scripts.ts";
 import { createIdempotencyRecords } from "./idempotency-records.ts";
-import type { JoinedReads } from "./joined-reads.ts";
 import { type DocumentKeys, documentKeys } from "./keys.ts";
 import { createUnaddressablePaths } from "./unaddressable-paths.ts";
 
 export interface DocumentDeps {
   readonly redisClient: RedisClient;
-  readonly joinedReads: JoinedReads;
+  readonly batchedReads: BatchedReads;
   readonly clock: Clock;
 }
 
-export function createDocuments({ redisClient, joinedReads, clock }: DocumentDeps): DocumentReads & DocumentWrites {
+export function createDocuments({ redisClient, batchedReads, clock }: DocumentDeps): DocumentReads & DocumentWrites {
   const scripts = createDocumentScripts(redisClient);
   const unaddressable = createUnaddressablePaths({ scripts, clock });
   const records = createIdempotencyRecords(redisClient);
   return {
     initialise: (document, text) => scripts.initialise(documentKeys(document), text),
-    readAt: (document, path) => read({ joinedReads, scripts }, document, path),
+    readAt: (document, path) => read({ batchedReads, scripts }, document, path),
     async insertAt(document, path, text, { maxBytes, maxGrowth, expected, record }) {
       if (isTooDeep(path, text, maxDepth)) return { outcome: "too_deep" };
       const write = { keys: documentKeys(document), path, text, maxBytes, maxGrowth, expected, record };
@@ -91,7 +91,7 @@ function isPlain(path: Path): boolean {
 }
 
 interface ReadDeps {
-  readonly joinedReads: JoinedReads;
+  readonly batchedReads: BatchedReads;
   readonly scripts: DocumentScripts;
 }
 
@@ -103,17 +103,17 @@ async function read(deps: ReadDeps, document: DocumentRef, path: Path): Promise<
 }
 
 async function readPlain(
-  { joinedReads, scripts }: ReadDeps,
+  { batchedReads, scripts }: ReadDeps,
   keys: DocumentKeys,
   path: Path,
 ): Promise<DocumentRead | MissingDocument> {
   if (path.length === 0) {
-    const whole = await joinedReads.read(keys.value);
+    const whole = await batchedReads.read(keys.value);
     return whole === undefined ? { outcome: "missing_document" } : { outcome: "found", text: whole };
   }
   const only = unambiguousPath(path);
   if (only === undefined) return scripts.read(keys, path);
-  const list = await joinedReads.read(keys.value, only);
+  const list = await batchedReads.read(keys.value, only);
   if (list === undefined) return { outcome: "missing_document" };
   return list === "[]" ? { outcome: "not_found" } : { outcome: "found", text: withoutBrackets(list) };
 }

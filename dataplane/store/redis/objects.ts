@@ -8,10 +8,10 @@ import type { Clock } from "../../../core/clock.ts";
 import { WriteConflict } from "../../../core/errors/store-errors.ts";
 import { RedisFault } from "../../../core/redis/failure.ts";
 import type { NewObject, ObjectReads, ObjectWrites } from "../ports/objects.ts";
+import type { BatchedCreates } from "./batched-creates.ts";
+import type { BatchedReads } from "./batched-reads.ts";
 import { encodedValues, type IndexSet } from "./index-set.ts";
 import type { IndexSetCache } from "./index-set-cache.ts";
-import type { JoinedCreates } from "./joined-creates.ts";
-import type { JoinedReads } from "./joined-reads.ts";
 import { type CollectionKeys, collectionKeys, separator } from "./keys.ts";
 import type { IndexEntry, IndexMove, ObjectScripts, OwnedObject } from "./object-scripts.ts";
 import { code } from "./store-script.ts";
@@ -20,15 +20,15 @@ import { code } from "./store-script.ts";
 const conflictBudgetMs = 2_000;
 
 export interface ObjectDeps {
-  readonly joinedReads: JoinedReads;
-  readonly joinedCreates: JoinedCreates;
+  readonly batchedReads: BatchedReads;
+  readonly batchedCreates: BatchedCreates;
   readonly scripts: ObjectScripts;
   readonly indexSetCache: IndexSetCache;
   readonly clock: Clock;
 }
 
 export function createObjects(deps: ObjectDeps): ObjectReads & ObjectWrites {
-  const { joinedReads, joinedCreates, scripts, indexSetCache, clock } = deps;
+  const { batchedReads, batchedCreates, scripts, indexSetCache, clock } = deps;
   return {
     async create(collection, object, maxObjects) {
       const keys = collectionKeys(collection);
@@ -36,13 +36,13 @@ export function createObjects(deps: ObjectDeps): ObjectReads & ObjectWrites {
       const result = await indexSetCache.retryWhileStale(keys, async (set) => {
         const entries = entriesOf(set, text);
         const call = { keys, version: set.version, maxObjects, id, owner, text, entries, record: object.record };
-        const reply = await joinedCreates.create(call);
+        const reply = await batchedCreates.create(call);
         return reply === code.stale_index_set ? "stale" : reply;
       });
       if (typeof result === "object") return result;
       if (result === code.conflict) throw new RedisFault(`The new id ${id} is taken`, { code: "EXISTS" });
       if (result === code.quota_exceeded) return { outcome: "quota_exceeded" };
-      joinedReads.note(keys.objectKey(id), text);
+      batchedReads.note(keys.objectKey(id), text);
       return { outcome: "created", text };
     },
     async read(collection, id, { owner }) {
@@ -51,7 +51,7 @@ export function createObjects(deps: ObjectDeps): ObjectReads & ObjectWrites {
         const found = await scripts.read(keys, id, owner);
         return found && { text: found.text };
       }
-      const text = await joinedReads.read(keys.objectKey(id));
+      const text = await batchedReads.read(keys.objectKey(id));
       return text === undefined ? undefined : { text };
     },
     async replace(collection, object, previous) {
@@ -65,7 +65,7 @@ export function createObjects(deps: ObjectDeps): ObjectReads & ObjectWrites {
       });
       if (result === code.not_found) return { outcome: "not_found" };
       if (result === code.conflict) return { outcome: "conflict" };
-      joinedReads.note(keys.objectKey(id), text);
+      batchedReads.note(keys.objectKey(id), text);
       return { outcome: "replaced", text };
     },
     async remove(collection, id, { owner }) {

@@ -2,7 +2,7 @@
 // byte limit.
 
 import type { ReadTexts } from "../read-page.ts";
-import type { JoinedReads } from "./joined-reads.ts";
+import type { BatchedReads } from "./batched-reads.ts";
 import type { CollectionKeys } from "./keys.ts";
 import type { ObjectScripts } from "./object-scripts.ts";
 
@@ -11,15 +11,15 @@ const maxTogether = 32;
 
 export interface TextDeps {
   readonly scripts: ObjectScripts;
-  readonly joinedReads: JoinedReads;
+  readonly batchedReads: BatchedReads;
 }
 
-export function pageTexts({ scripts, joinedReads }: TextDeps, keys: CollectionKeys): ReadTexts {
+export function pageTexts({ scripts, batchedReads }: TextDeps, keys: CollectionKeys): ReadTexts {
   return async (ids) => {
     const together = ids.slice(0, maxTogether).map(keys.objectKey);
-    if (together.every(joinedReads.isSmall)) return await Promise.all(together.map((key) => joinedReads.read(key)));
+    if (together.every(batchedReads.isSmall)) return await Promise.all(together.map((key) => batchedReads.read(key)));
     const texts = await scripts.readMany(keys, ids);
-    for (const [at, text] of texts.entries()) joinedReads.note(keys.objectKey(ids[at] as string), text);
+    for (const [at, text] of texts.entries()) batchedReads.note(keys.objectKey(ids[at] as string), text);
     return texts;
   };
 }

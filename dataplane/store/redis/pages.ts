@@ -8,9 +8,9 @@ import { hasSamePaths } from "../order.ts";
 import type { FieldPage, FieldQuery, ObjectLists, PageRange } from "../ports/lists.ts";
 import type { Owner, Visibility } from "../ports/refs.ts";
 import { readOrderedPage, readPage } from "../read-page.ts";
+import type { BatchedReads } from "./batched-reads.ts";
 import type { IndexSet, StoredIndex } from "./index-set.ts";
 import type { IndexSetCache } from "./index-set-cache.ts";
-import type { JoinedReads } from "./joined-reads.ts";
 import { type CollectionKeys, collectionKeys, separator } from "./keys.ts";
 import { rangesAfter, wholeRanges } from "./lex-ranges.ts";
 import type { ObjectScripts } from "./object-scripts.ts";
@@ -20,7 +20,7 @@ import { neverStale } from "./store-script.ts";
 
 export interface PageDeps {
   readonly redisClient: RedisClient;
-  readonly joinedReads: JoinedReads;
+  readonly batchedReads: BatchedReads;
   readonly scripts: ObjectScripts;
   readonly rangeScripts: RangeScripts;
   readonly indexSetCache: IndexSetCache;

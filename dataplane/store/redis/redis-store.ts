@@ -10,14 +10,14 @@ import { requireJson } from "../../../core/redis/require-json.ts";
 import { rereadMilliseconds } from "../../../core/redis/stream-follower.ts";
 import { observedStore, outcomeOf } from "../observed-store.ts";
 import type { Store, StoreObservation } from "../port.ts";
+import { createBatchedCreates } from "./batched-creates.ts";
+import { createBatchedReads } from "./batched-reads.ts";
 import { createDocuments } from "./documents.ts";
 import { createEndedSessions } from "./ended-sessions.ts";
 import { createIdempotencyRecords } from "./idempotency-records.ts";
 import { createIndexScripts } from "./index-scripts.ts";
 import { createIndexSetCache } from "./index-set-cache.ts";
 import { createIndexes } from "./indexes.ts";
-import { createJoinedCreates } from "./joined-creates.ts";
-import { createJoinedReads } from "./joined-reads.ts";
 import { createKeysetPages } from "./keyset-pages.ts";
 import { createBuckets, createCounters } from "./limits.ts";
 import { createObjectScripts } from "./object-scripts.ts";
@@ -60,9 +60,9 @@ export async function createRedisStore(options: RedisStoreOptions): Promise<Stor
   const indexScripts = createIndexScripts(redisClient);
   const rangeScripts = createRangeScripts(redisClient);
   const scripts = createObjectScripts(redisClient);
-  const joinedReads = createJoinedReads(redisClient);
-  const joinedCreates = createJoinedCreates(redisClient, scripts);
-  const deps = { redisClient, joinedReads, scripts, rangeScripts, indexSetCache: createIndexSetCache(indexScripts) };
+  const batchedReads = createBatchedReads(redisClient);
+  const batchedCreates = createBatchedCreates(redisClient, scripts);
+  const deps = { redisClient, batchedReads, scripts, rangeScripts, indexSetCache: createIndexSetCache(indexScripts) };
   const failed = (operation: string) => (failure: unknown) =>
     observe?.({ operation, seconds: 0, outcome: outcomeOf(failure) });
   const sessionScripts = createSessionScripts(redisClient);
@@ -82,7 +82,7 @@ export async function createRedisStore(options: RedisStoreOptions): Promise<Stor
     onFailure: failed("readEndedSessions"),
   });
   const store: Store = {
-    ...createObjects({ ...deps, joinedCreates, clock }),
+    ...createObjects({ ...deps, batchedCreates, clock }),
     ...createPages(deps),
     ...createKeysetPages(deps),
     ...createIndexes({ ...deps, scripts: indexScripts }),

@@ -6,8 +6,8 @@ const scripts = "dataplane/store/redis/scripts";
 const embeddedSessions = "dataplane/store/embedded/sessions.ts";
 const readPage = "dataplane/store/read-page.ts";
 const pageTextsTest = "test/store/page-texts.test.ts";
-const joinedReads = "dataplane/store/redis/joined-reads.ts";
-const joinedReadsTest = "test/store/joined-reads.test.ts";
+const batchedReads = "dataplane/store/redis/batched-reads.ts";
+const batchedReadsTest = "test/store/batched-reads.test.ts";
 const embeddedStore = "test/store/embedded-store.test.ts";
 const redisStore = "test/store/redis-store.test.ts";
 
@@ -53,31 +53,31 @@ export const storeMutations: readonly Mutation[] = [
     caughtBy: [pageTextsTest],
   },
   {
-    name: "joined-read-takes-nothing-for-missing",
+    name: "batched-read-takes-nothing-for-missing",
     harm: "A key that holds something else than an object is answered as an object that there is not",
-    file: joinedReads,
+    file: batchedReads,
     find: "    else void readAlone(read);\n  };",
     replace: "    else read.resolve(undefined);\n  };",
-    caughtBy: [joinedReadsTest],
+    caughtBy: [batchedReadsTest],
   },
   {
-    name: "joined-read-fails-as-one",
+    name: "batched-read-fails-as-one",
     harm: "Where Redis refuses to read objects together, none of them is read",
-    file: joinedReads,
+    file: batchedReads,
     find: "isErrorReply(error) ? readAlone",
     replace: "isErrorReply(error) && false ? readAlone",
-    caughtBy: [joinedReadsTest],
+    caughtBy: [batchedReadsTest],
   },
   {
-    name: "joined-read-waits-for-large-values",
+    name: "batched-read-waits-for-large-values",
     harm: "Small objects and documents wait for 32 of the largest, and Redis does nothing else meanwhile",
-    file: joinedReads,
-    find: "Buffer.byteLength(text) <= maxJoinedBytes",
+    file: batchedReads,
+    find: "Buffer.byteLength(text) <= maxBatchedBytes",
     replace: "Buffer.byteLength(text) > 0",
-    caughtBy: [joinedReadsTest],
+    caughtBy: [batchedReadsTest],
   },
   {
-    name: "joined-read-is-redirected",
+    name: "batched-read-is-redirected",
     harm: "While a Cluster moves a slot, reads of its keys wait for a quarter of a second and fail",
     file: "core/redis/redis-client.ts",
     find: `name, "read", doNotFollow)`,
@@ -293,27 +293,27 @@ export const storeMutations: readonly Mutation[] = [
     caughtBy: [redisStore, "test/store/purges.test.ts"],
   },
   {
-    name: "joined-creates-beyond-limit",
+    name: "batched-creates-beyond-limit",
     harm: "Objects that are created at the same moment get past the resource's maxObjects",
     file: `${scripts}/create-objects-n.lua`,
     find: "    room = room - 1\n",
     replace: "",
-    caughtBy: ["test/store/joined-creates.test.ts"],
+    caughtBy: ["test/store/batched-creates.test.ts"],
   },
   {
-    name: "joined-creates-fail-together",
+    name: "batched-creates-fail-together",
     harm: "An object that can't be stored has others created at the same moment refused after some of them were stored, without index entries",
     file: `${scripts}/create-objects-n.lua`,
     find: 'return redis.pcall("JSON.SET", key, "$", text, "NX")',
     replace: 'return redis.call("JSON.SET", key, "$", text, "NX")',
-    caughtBy: ["test/store/joined-creates.test.ts"],
+    caughtBy: ["test/store/batched-creates.test.ts"],
   },
   {
-    name: "joined-creates-of-all-collections",
+    name: "batched-creates-of-all-collections",
     harm: "An object is stored in the collection of another tenant who creates one at the same moment",
-    file: "dataplane/store/redis/joined-creates.ts",
+    file: "dataplane/store/redis/batched-creates.ts",
     find: "[keys.tag, version, maxObjects]",
     replace: "[version, maxObjects]",
-    caughtBy: ["test/store/joined-creates.test.ts"],
+    caughtBy: ["test/store/batched-creates.test.ts"],
   },
 ];

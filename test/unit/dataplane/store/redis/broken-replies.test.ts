@@ -3,8 +3,8 @@
 import { expect, it } from "vitest";
 import { RedisFault } from "../../../../../core/redis/failure.ts";
 import type { RedisClient } from "../../../../../core/redis/redis-client.ts";
+import { createBatchedReads } from "../../../../../dataplane/store/redis/batched-reads.ts";
 import type { IndexSetCache } from "../../../../../dataplane/store/redis/index-set-cache.ts";
-import { createJoinedReads } from "../../../../../dataplane/store/redis/joined-reads.ts";
 import { createKeysetPages } from "../../../../../dataplane/store/redis/keyset-pages.ts";
 import { createObjectScripts } from "../../../../../dataplane/store/redis/object-scripts.ts";
 import { createPages } from "../../../../../dataplane/store/redis/pages.ts";
@@ -19,7 +19,7 @@ function listsWhere(...replies: readonly unknown[]) {
   const redisClient = { run: async () => replies[Math.min(calls++, replies.length - 1)] } as unknown as RedisClient;
   const parts = {
     redisClient,
-    joinedReads: createJoinedReads(redisClient),
+    batchedReads: createBatchedReads(redisClient),
     scripts: createObjectScripts(redisClient),
     rangeScripts: createRangeScripts(redisClient),
     indexSetCache: {} as IndexSetCache,

@@ -2,9 +2,9 @@
 
 import { expect, it } from "vitest";
 import { WriteConflict } from "../../../../../core/errors/store-errors.ts";
+import type { BatchedCreates } from "../../../../../dataplane/store/redis/batched-creates.ts";
+import type { BatchedReads } from "../../../../../dataplane/store/redis/batched-reads.ts";
 import { createIndexSetCache } from "../../../../../dataplane/store/redis/index-set-cache.ts";
-import type { JoinedCreates } from "../../../../../dataplane/store/redis/joined-creates.ts";
-import type { JoinedReads } from "../../../../../dataplane/store/redis/joined-reads.ts";
 import { collectionKeys } from "../../../../../dataplane/store/redis/keys.ts";
 import type { ObjectScripts } from "../../../../../dataplane/store/redis/object-scripts.ts";
 import { createObjects } from "../../../../../dataplane/store/redis/objects.ts";
@@ -38,8 +38,8 @@ it("an object that others keep changing is not removed", async () => {
     },
   } as unknown as ObjectScripts;
   const { cache } = indexSetCache();
-  const [joinedReads, joinedCreates] = [{} as JoinedReads, {} as JoinedCreates];
-  const objects = createObjects({ joinedReads, joinedCreates, scripts, indexSetCache: cache, clock });
+  const [batchedReads, batchedCreates] = [{} as BatchedReads, {} as BatchedCreates];
+  const objects = createObjects({ batchedReads, batchedCreates, scripts, indexSetCache: cache, clock });
   await expect(objects.remove(collection, "1", {})).rejects.toBeInstanceOf(WriteConflict);
   expect(tries).toBe(3);
 });
