@@ -26,21 +26,21 @@ export interface PurgeDeps {
   readonly store: CollectionPurges & DocumentPurges & SessionPurges & Sizes & ByteCounts;
   /** Called once everything of a purge order is gone, in the replica that notes so. */
   readonly onDone: (id: string, order: PurgeOrder) => void;
-  /** Called once for a look, with everything that failed in it. */
+  /** Called once for a round, with everything that failed in it. */
   readonly onFailed: (failures: readonly PurgeFailure[]) => void;
 }
 
 export interface PurgeFailure {
-  /** Absent where the look itself failed. */
+  /** Absent where the round itself failed. */
   readonly order?: DataOrder;
   readonly error: unknown;
 }
 
-/** A look costs one read of a key that hardly ever exists; a deletion waits for the next look. */
-const lookMilliseconds = 500;
+/** A round costs one read of a key that hardly ever exists; a deletion waits for the next round. */
+const roundPauseMilliseconds = 500;
 /** Renewed before every step; a replica that died in the middle is followed by another one after this time. */
 const lockMilliseconds = 5_000;
-/** Steps of measuring in one look; the next one goes on where it ended, and purges come in between. */
+/** Steps of measuring in one round; the next one goes on where it ended, and purges come in between. */
 const maxMeasureSteps = 100;
 
 /** Failures that one log line names. */
@@ -65,7 +65,7 @@ export function carryOutPurges(deps: PurgeDeps): { stop(): Promise<void> } {
     while (!stopping.signal.aborted) {
       const failures = await round(deps, scripts, stopping.signal).catch((error: unknown) => [{ error }]);
       if (failures.length > 0) deps.onFailed(failures);
-      await sleep(lookMilliseconds, undefined, { signal: stopping.signal, ref: false }).catch(() => undefined);
+      await sleep(roundPauseMilliseconds, undefined, { signal: stopping.signal, ref: false }).catch(() => undefined);
     }
   };
   const running = run();
@@ -158,7 +158,7 @@ function stillOrdered({ redisClient }: PurgeDeps, id: string, signal: AbortSigna
   };
 }
 
-/** What a replica notes of it; undefined when it is to go on with the next look. */
+/** What a replica notes of it; undefined when it is to go on in the next round. */
 async function measure(
   deps: PurgeDeps,
   { id, order }: { readonly id: string; readonly order: SizeOrder },

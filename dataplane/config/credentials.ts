@@ -59,7 +59,11 @@ export function createCredentials(redisClient: RedisClient, keyring: FollowedKey
     return { outcome: "found", value };
   };
 
-  const look = <T extends UserConfig | KeyConfig>(project: LiveProject, field: string, parse: (text: string) => T) => {
+  const lookUp = <T extends UserConfig | KeyConfig>(
+    project: LiveProject,
+    field: string,
+    parse: (text: string) => T,
+  ) => {
     const known = cache.get(cacheKey(project, field));
     if (known?.uid !== project.config.uid) return read(project, field, parse);
     // A field's name says what it holds.
@@ -67,8 +71,8 @@ export function createCredentials(redisClient: RedisClient, keyring: FollowedKey
   };
 
   return {
-    user: (project, username) => look(project, userField(keyring.current(), username), readUser),
-    key: (project, sha256) => look(project, keyField(sha256), readKey),
+    user: (project, username) => lookUp(project, userField(keyring.current(), username), readUser),
+    key: (project, sha256) => lookUp(project, keyField(sha256), readKey),
     forget(project, fields) {
       forgettings += 1;
       const generation = generations.get(project) ?? 0;

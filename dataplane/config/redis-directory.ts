@@ -9,8 +9,8 @@ import { createCredentials } from "./credentials.ts";
 import type { Directory, LiveProject, Lookup } from "./directory.ts";
 import { Follower, type FollowListener } from "./follow.ts";
 import type { FollowedKeyring } from "./follow-keyring.ts";
-import { HeldProjects } from "./held-projects.ts";
 import type { Nack } from "./load-project.ts";
+import { LoadedProjects } from "./loaded-projects.ts";
 import { createProjectIndex } from "./project-index.ts";
 import { createRingFit, type RingFit } from "./ring-fit.ts";
 
@@ -51,7 +51,7 @@ export function createRedisDirectory(deps: RedisDirectoryDeps): RedisDirectory {
   const credentials = createCredentials(commands, keyring);
   const index = createProjectIndex();
   const listeners = createChangeListeners();
-  const projects = new HeldProjects({
+  const projects = new LoadedProjects({
     commands,
     keyring,
     index,
@@ -68,7 +68,7 @@ export function createRedisDirectory(deps: RedisDirectoryDeps): RedisDirectory {
 
   /** What is known of a name that the index lacks. */
   const missing = () => (index.whole() ? unknown : unavailable);
-  const look = (name: string): Lookup<LiveProject> | Promise<Lookup<LiveProject>> => {
+  const lookUp = (name: string): Lookup<LiveProject> | Promise<Lookup<LiveProject>> => {
     const known = projects.get(name)?.live;
     if (known) return { outcome: "found", value: known };
     if (!index.get(name)) return missing();
@@ -84,7 +84,7 @@ export function createRedisDirectory(deps: RedisDirectoryDeps): RedisDirectory {
     deps.onApplied(applied, nacks);
   };
 
-  /** Also of a project that is not held: it may just be looked up. */
+  /** Also of a project that is not loaded: it may just be looked up. */
   const forgetCredentials = (name: string, fields?: readonly string[]): void => {
     credentials.forget(name, fields);
     listeners.report(name);
@@ -127,10 +127,10 @@ export function createRedisDirectory(deps: RedisDirectoryDeps): RedisDirectory {
 
   return {
     directory: {
-      project: (ref) => look(keyOfProject(ref)),
+      project: (ref) => lookUp(keyOfProject(ref)),
       host(host) {
         const name = index.ofHost(host);
-        if (name !== undefined) return look(name);
+        if (name !== undefined) return lookUp(name);
         return index.whole() ? unknown : unavailable;
       },
       hostHolder: index.ofHost,

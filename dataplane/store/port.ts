@@ -23,7 +23,7 @@ export interface DataStore
     DocumentWrites,
     IdempotencyRecords {}
 
-/** All of it, for who opens, wraps and closes a store; others name the parts that they use. */
+/** All of it, for code that opens, wraps or closes a store; other code names the parts that it uses. */
 export interface Store
   extends DataStore,
     ObjectIndexes,

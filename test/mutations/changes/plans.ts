@@ -8,7 +8,7 @@ const keptPlans = "dataplane/operation/kept-plans.ts";
 const target = "dataplane/route/request-target.ts";
 const authentication = "dataplane/authenticate/create-authentication.ts";
 const redisDirectory = "dataplane/config/redis-directory.ts";
-const heldProjects = "dataplane/config/held-projects.ts";
+const loadedProjects = "dataplane/config/loaded-projects.ts";
 const histories = "test/http/kept-plans.test.ts";
 const keptTests = "test/unit/dataplane/operation/kept-plans.test.ts";
 const targetTests = "test/unit/dataplane/route/request-target.test.ts";
@@ -34,7 +34,7 @@ export const planMutations: readonly Mutation[] = [
   {
     name: "plans-outlive-a-changed-project",
     harm: "A project's new configuration does not reach callers who asked before, and what left memory stays in it",
-    file: heldProjects,
+    file: loadedProjects,
     find: "(name) => deps.onChange(name)",
     replace: "() => undefined",
     caughtBy: [followed],

@@ -11,45 +11,45 @@ import { type LoadedProject, loadProject, type Nack } from "./load-project.ts";
 import type { ProjectIndex } from "./project-index.ts";
 
 /** A project with the revision of its index entry that it was read at, or is known to equal. */
-interface Held {
+interface LoadedVersion {
   readonly project: LoadedProject;
   readonly revision: number;
 }
 
-export interface HeldProjectsDeps {
+export interface LoadedProjectsDeps {
   readonly commands: RedisClient;
   readonly keyring: FollowedKeyring;
   readonly index: Pick<ProjectIndex, "get">;
-  /** How many are held at once; the one unused for longest goes. */
+  /** How many are kept at once; the one unused for longest goes. */
   readonly maxLoaded: number;
-  /** Called when another version of a project is held, and when it is held no longer. */
+  /** Called when another version of a project is loaded, and when it is forgotten. */
   readonly onChange: (name: string) => void;
   /** Called when what is refused of a project has changed, with what is refused of it now. */
   readonly onRefusals: (nacks: readonly Nack[]) => void;
 }
 
-export class HeldProjects {
-  readonly #deps: HeldProjectsDeps;
-  readonly #held: ReturnType<typeof recentlyUsed<Held>>;
+export class LoadedProjects {
+  readonly #deps: LoadedProjectsDeps;
+  readonly #loaded: ReturnType<typeof recentlyUsed<LoadedVersion>>;
   readonly #loading = new Map<string, Promise<LoadedProject | undefined>>();
 
-  constructor(deps: HeldProjectsDeps) {
+  constructor(deps: LoadedProjectsDeps) {
     this.#deps = deps;
-    this.#held = recentlyUsed<Held>(deps.maxLoaded, (name) => deps.onChange(name));
+    this.#loaded = recentlyUsed<LoadedVersion>(deps.maxLoaded, (name) => deps.onChange(name));
   }
 
   all(): readonly LoadedProject[] {
-    return [...this.#held.values()].map(({ project }) => project);
+    return [...this.#loaded.values()].map(({ project }) => project);
   }
 
-  /** As it is held; undefined where it is not. */
+  /** As it was loaded; undefined where it is not in memory. */
   get(name: string): LoadedProject | undefined {
-    return this.#held.get(name)?.project;
+    return this.#loaded.get(name)?.project;
   }
 
   /** It is not the one to forget next. */
   use(name: string): void {
-    this.#held.get(name);
+    this.#loaded.get(name);
   }
 
   /** From a load that is under way, or a new one. */
@@ -57,33 +57,33 @@ export class HeldProjects {
     return this.#loading.get(name) ?? this.#loadAnew(name);
   }
 
-  /** Reads anew what is held, or just being read, and older than the index says; forgets what is gone. */
+  /** Reads anew what is loaded, or just being read, and older than the index says; forgets what is gone. */
   async refresh(name: string): Promise<void> {
     const entry = this.#deps.index.get(name);
-    if (!entry) this.#held.delete(name);
+    if (!entry) this.#loaded.delete(name);
     else if (this.#loading.has(name) || this.#isOld(name, entry.revision)) await this.#loadAnew(name);
   }
 
   async refreshAll(): Promise<void> {
-    for (const name of [...this.#held.keys()]) await this.refresh(name);
+    for (const name of [...this.#loaded.keys()]) await this.refresh(name);
   }
 
-  /** What is held as of revision `from` is the same at revision `to`. False where something else is held, or nothing. */
+  /** What is loaded as of revision `from` is the same at revision `to`. False where something else is loaded, or nothing. */
   advance(name: string, from: number | undefined, to: number): boolean {
-    const known = this.#held.peek(name);
+    const known = this.#loaded.peek(name);
     if (known === undefined || known.revision !== from) return false;
-    this.#held.set(name, { ...known, revision: to }, { noDisposeOnSet: true });
+    this.#loaded.set(name, { ...known, revision: to }, { noDisposeOnSet: true });
     return true;
   }
 
   /** Reads those anew of which something was refused. What fails is loaded when it is next asked for, or changes. */
   async retryRefused(): Promise<void> {
-    const refused = [...this.#held].filter(([, { project }]) => project.nacks.length > 0).map(([name]) => name);
+    const refused = [...this.#loaded].filter(([, { project }]) => project.nacks.length > 0).map(([name]) => name);
     for (const name of refused) await this.#loadAnew(name).catch(() => undefined);
   }
 
   #isOld(name: string, revision: number): boolean {
-    return this.#held.has(name) && this.#held.peek(name)?.revision !== revision;
+    return this.#loaded.has(name) && this.#loaded.peek(name)?.revision !== revision;
   }
 
   /** One load at a time per project; who asks while one runs waits for one that began later. */
@@ -105,10 +105,10 @@ export class HeldProjects {
     const ref = projectOfKey(name);
     const key = projectConfigKey(ref);
     const values = fieldsOf(await commands.read(key, "HGETALL", key));
-    const before = this.#held.peek(name)?.project;
+    const before = this.#loaded.peek(name)?.project;
     const project = await loadProject(keyring, ref, values, before);
     if (project && revision !== undefined && index.get(name)) {
-      this.#held.set(name, { project, revision });
+      this.#loaded.set(name, { project, revision });
       if (!isDeepStrictEqual(project.nacks, before?.nacks ?? [])) onRefusals(project.nacks);
     }
     // The ring changed meanwhile, which what was refused before that has not seen.
