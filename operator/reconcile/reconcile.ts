@@ -15,14 +15,14 @@ import type { ProjectOutcome, ResolvedProject, Rollout } from "../status/outcome
 import { compileStep } from "./compile.ts";
 import type { Pass, ReconcileDeps, StartedPass } from "./pass.ts";
 import { publishStep, revokeDeleted, revokeGone } from "./publish.ts";
-import { type Reconciled, requeue } from "./requeue.ts";
+import { type ReconcileResult, resultOf } from "./reconcile-result.ts";
 import { resolveStep } from "./resolve.ts";
 
 /** Most changes are live within this time: then the status is written once, and says so. */
 const acknowledgedWithinMs = 400;
 const unconfirmedRequeueMs = 5_000;
 
-export async function reconcile(seen: Seen, deps: ReconcileDeps, signal: AbortSignal): Promise<Reconciled> {
+export async function reconcile(seen: Seen, deps: ReconcileDeps, signal: AbortSignal): Promise<ReconcileResult> {
   const started = await start(seen, deps);
   if (!(await areDeletionsConfirmed(started, signal))) return await onlyRevoke(started);
   const pass: Pass = { ...started, namespaceUid: await namespaceUidOf(started) };
@@ -39,7 +39,7 @@ export async function reconcile(seen: Seen, deps: ReconcileDeps, signal: AbortSi
   // Tried again, after all else is done.
   const [refusal] = progress.finalizerRefusals;
   if (refusal !== undefined) throw refusal;
-  return requeue(outcome, rewriteAfterMs, deps.clock.now());
+  return resultOf(outcome, rewriteAfterMs, deps.clock.now());
 }
 
 async function start(seen: Seen, deps: ReconcileDeps): Promise<StartedPass> {
@@ -56,7 +56,7 @@ async function areDeletionsConfirmed(
   return await deps.confirmedDeletions.areConfirmed(objects, published, uids, signal);
 }
 
-async function onlyRevoke(started: StartedPass): Promise<Reconciled> {
+async function onlyRevoke(started: StartedPass): Promise<ReconcileResult> {
   await revokeDeleted(started);
   return { requeueAfterMs: unconfirmedRequeueMs, unconfirmed: true };
 }

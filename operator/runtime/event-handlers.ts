@@ -11,7 +11,7 @@ import { kindLabel, nameLabel } from "../model/secret-names.ts";
 import type { Acknowledgements } from "../publish/acknowledgements.ts";
 import type { Liveness } from "../publish/availability.ts";
 import type { Lane } from "../queue/lanes.ts";
-import type { UnacknowledgedRevision } from "../reconcile/requeue.ts";
+import type { UnacknowledgedRevision } from "../reconcile/reconcile-result.ts";
 import { createSecretUsers } from "../secrets/secret-users.ts";
 import type { CacheListener } from "../watch/caches.ts";
 

@@ -13,7 +13,7 @@ import type { OpenRedis } from "../publish/config-writer.ts";
 import type { WorkResult } from "../queue/workers.ts";
 import type { ReconcileDeps } from "../reconcile/pass.ts";
 import { reconcile } from "../reconcile/reconcile.ts";
-import type { Reconciled } from "../reconcile/requeue.ts";
+import type { ReconcileResult } from "../reconcile/reconcile-result.ts";
 import { SecretChanged } from "../secrets/secret-object.ts";
 import { NamespaceTerminating } from "../secrets/secret-store.ts";
 import { type WhyUnpublished, whyUnpublished } from "../status/why-unpublished.ts";
@@ -36,7 +36,7 @@ export interface ProcessKeyDeps extends ReconcileDeps {
    */
   readonly onProcessed: (
     key: string,
-    outcome: { readonly done?: Reconciled; readonly nothingMissing: boolean; readonly writeFailed?: true },
+    outcome: { readonly done?: ReconcileResult; readonly nothingMissing: boolean; readonly writeFailed?: true },
   ) => void;
 }
 

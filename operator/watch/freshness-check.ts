@@ -20,8 +20,9 @@ export interface CheckedReflection {
   isCurrent(): boolean;
   /** Ends what is under way, so that a watch is opened. */
   interrupt(): void;
-  /** While `is`, a new watch lasts only so long that a bookmark shows how far the cache is. */
-  confirming(is: boolean): void;
+  /** Until `endConfirming`, a new watch lasts only so long that a bookmark shows how far the cache is. */
+  beginConfirming(): void;
+  endConfirming(): void;
   requireRelist(): void;
   markRefused(): void;
   markTrusted(): void;
@@ -57,12 +58,12 @@ export class FreshnessCheck {
     const reflection = this.#reflection;
     // A bookmark costs the same for any number of objects, and a comparison of few is quicker.
     const isLarge = reflection.cache.size > this.#times.metadataPageSize;
-    if (isLarge) reflection.confirming(true);
+    if (isLarge) reflection.beginConfirming();
     reflection.interrupt();
     try {
       return await this.#confirm(isLarge ? "bookmark" : "comparison", signal);
     } finally {
-      if (isLarge) reflection.confirming(false);
+      if (isLarge) reflection.endConfirming();
     }
   }
 

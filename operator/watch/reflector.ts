@@ -113,9 +113,13 @@ class Reflection {
     this.requireRelist();
   }
 
-  /** Whether each watch is to end soon, so that the server sends a bookmark: while somebody waits to know how far the cache is. */
-  confirming(is: boolean): void {
-    this.#confirming += is ? 1 : -1;
+  /** Until `endConfirming`, each watch is short, so that the server sends a bookmark soon: somebody waits to know how far the cache is. */
+  beginConfirming(): void {
+    this.#confirming += 1;
+  }
+
+  endConfirming(): void {
+    this.#confirming -= 1;
   }
 
   /** There is no such kind any more: what is kept is all there is to know. */

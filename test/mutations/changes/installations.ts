@@ -124,7 +124,7 @@ export const installationMutations: readonly Mutation[] = [
   {
     name: "held-back-for-ever",
     harm: "An object hangs in Terminating for an installation whose namespace is gone, until somebody edits it",
-    file: "operator/reconcile/requeue.ts",
+    file: "operator/reconcile/reconcile-result.ts",
     find: "resolved.rival !== undefined || progress.blockedBy.size > 0",
     replace: "resolved.rival !== undefined",
     caughtBy: ["test/unit/operator/runtime/process-key.test.ts"],

@@ -5,7 +5,7 @@ import type { CustomResource } from "../../../../operator/model/objects.ts";
 import { kindLabel, nameLabel } from "../../../../operator/model/secret-names.ts";
 import type { Acknowledgements, RolloutState } from "../../../../operator/publish/acknowledgements.ts";
 import type { Availability, Liveness } from "../../../../operator/publish/availability.ts";
-import type { UnacknowledgedRevision } from "../../../../operator/reconcile/requeue.ts";
+import type { UnacknowledgedRevision } from "../../../../operator/reconcile/reconcile-result.ts";
 import { createEventHandlers, type EventHandlers } from "../../../../operator/runtime/event-handlers.ts";
 import { createHostRegistry } from "../../../../operator/runtime/host-registry.ts";
 import type { Watched } from "../../../../operator/watch/watched.ts";

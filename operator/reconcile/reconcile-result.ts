@@ -3,7 +3,7 @@
 import type { RolloutState } from "../publish/acknowledgements.ts";
 import type { ProjectOutcome } from "../status/outcomes.ts";
 
-export interface Reconciled {
+export interface ReconcileResult {
   /** Milliseconds after which to look again although nothing has changed. */
   readonly requeueAfterMs?: number;
   /** The revision that replicas have not all acknowledged yet. */
@@ -28,7 +28,7 @@ const signingRingRequeueMs = 500;
 const rivalRequeueMs = 60_000;
 
 /** `rewriteAfterMs`: until a status may be written again that something else keeps changing; 0 = all are written. */
-export function requeue(outcome: ProjectOutcome, rewriteAfterMs: number, now: number): Reconciled {
+export function resultOf(outcome: ProjectOutcome, rewriteAfterMs: number, now: number): ReconcileResult {
   const { resolved, compiled, publishResult, rollout, progress } = outcome;
   // A request whose time is slightly ahead, because its client's clock is, is due at that time. Those further ahead are refused.
   const pending = compiled.requests.filter(({ isEarly }) => isEarly !== true);
