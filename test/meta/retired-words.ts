@@ -87,6 +87,9 @@ export const retiredWords: readonly RetiredWord[] = [
   { words: ["created before", "inserted before"], write: "replayCreate, replayInsert" },
   { words: ["below of", "split below"], write: "subPathOf, splitSubPath" },
   { words: ["one thing", "weak caller"], write: "notFound, insufficientAccess" },
+  { words: ["joined reads", "joined creates"], write: "batchedReads, batchedCreates: a join is one of tables" },
+  { words: ["open config", "opened config"], write: "OpenRedis, LeaderRedis" },
+  { words: ["held projects"], write: "LoadedProjects" },
 ];
 
 /** Names that stay as they are, because stored data or files of other programs have them. */
