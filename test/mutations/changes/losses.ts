@@ -20,6 +20,22 @@ export const lossMutations: readonly Mutation[] = [
     caughtBy: ["test/store/store-identity.test.ts"],
   },
   {
+    name: "accepted-loss-comes-back-with-a-snapshot",
+    harm: "A snapshot of Redis from before a loss was accepted is served as an empty store, because its loss has the accepted name",
+    file: "operator/publish/scripts/begin-1.lua",
+    find: "if not named or named == last_accepted then",
+    replace: "if not named then",
+    caughtBy: ["test/store/store-identity.test.ts"],
+  },
+  {
+    name: "acceptance-that-redis-lost-goes-unseen",
+    harm: "A failover loses the acceptance of a loss: replicas refuse all data for good, and Projects say Ready",
+    file: "operator/publish/publisher.ts",
+    find: "if (stands && isAccepted)",
+    replace: "if (stands)",
+    caughtBy: ["test/store/store-identity.test.ts"],
+  },
+  {
     name: "replica-waits-for-the-operator-to-find-a-loss",
     harm: "While no operator runs, replicas serve an emptied Redis as an empty store, and take writes",
     file: "dataplane/config/watch-store.ts",
