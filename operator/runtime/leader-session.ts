@@ -86,6 +86,7 @@ export class LeaderSession {
     this.#sweep = createSecretSweep({
       api: this.#api,
       own: caches.ownSecrets,
+      foreign: caches.foreignSecrets,
       objects: caches.objects,
       countsAsExisting: (...object) => this.#heldObjects.countsAsExisting(...object),
       now: () => clock.now(),

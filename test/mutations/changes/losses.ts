@@ -20,6 +20,14 @@ export const lossMutations: readonly Mutation[] = [
     caughtBy: ["test/store/store-identity.test.ts"],
   },
   {
+    name: "secret-without-the-label-outlives-its-object",
+    harm: "A deleted key works again with the next object of its name, because a policy had changed a label of its Secret",
+    file: "operator/secrets/secret-sweep.ts",
+    find: "own.get(namespace, secretName) ?? foreign.get(namespace, secretName)",
+    replace: "own.get(namespace, secretName)",
+    caughtBy: ["test/operator/secrets.test.ts"],
+  },
+  {
     name: "accepted-loss-comes-back-with-a-snapshot",
     harm: "A snapshot of Redis from before a loss was accepted is served as an empty store, because its loss has the accepted name",
     file: "operator/publish/scripts/begin-1.lua",
