@@ -20,6 +20,14 @@ export const lossMutations: readonly Mutation[] = [
     caughtBy: ["test/store/store-identity.test.ts"],
   },
   {
+    name: "credential-restored-for-an-owner-that-is-gone",
+    harm: "Keys and passwords of a deleted namespace stay in force for good in the next one of its name, whose own are never made",
+    file: "operator/secrets/secret-store.ts",
+    find: "        await requireOwner(write.restoredFor, deps);\n",
+    replace: "",
+    caughtBy: ["test/unit/operator/runtime/namespace-anew.test.ts"],
+  },
+  {
     name: "secret-without-the-label-outlives-its-object",
     harm: "A deleted key works again with the next object of its name, because a policy had changed a label of its Secret",
     file: "operator/secrets/secret-sweep.ts",
