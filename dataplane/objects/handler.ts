@@ -101,11 +101,13 @@ async function write(
   exchange: Exchange,
   renewPlan: RenewPlan,
 ): Promise<HttpResponse> {
-  const { plan, body, patch, idempotencyKey } = await receiveWrite(deps, decided, exchange, renewPlan);
+  const { plan: received, body, patch, idempotencyKey } = await receiveWrite(deps, decided, exchange, renewPlan);
+  const acquiring = acquireSlot(deps, received, exchange);
+  const plan = acquiring === undefined ? received : await acquiring.then(() => renewPlan(received, exchange));
   const preconditions = authorizedPreconditions(plan, exchange);
   const context = preconditions === undefined ? plan : { ...plan, preconditions };
-  const waiting = acquireWithIndexes(deps, plan, exchange);
-  if (waiting !== undefined) await waiting;
+  const preparing = deps.preparer.prepare(plan.resource, plan.collection);
+  if (preparing !== undefined) await preparing;
   const objects = { store: plan.store, clock: deps.clock, newId: deps.newId };
   if (plan.operation === "create") {
     const { caller, url } = plan;
@@ -117,21 +119,21 @@ async function write(
   return await updateObject(objects, context, id, patch ? { patch } : { fields: requireBody(body) });
 }
 
-/** Acquires a slot, then makes sure that the store knows the resource's indexes; a promise where either has to be waited for. */
+/** For a read: acquires a slot, then makes sure that the store knows the resource's indexes; a promise where either has to be waited for. */
 function acquireWithIndexes(deps: ObjectsDeps, plan: ObjectsPlan, exchange: Exchange): Promise<void> | undefined {
   const { resource, collection } = plan;
   const waiting = acquireSlot(deps, plan, exchange);
-  if (waiting !== undefined) return waiting.then(() => prepared(plan, deps.preparer.prepare(resource, collection)));
+  if (waiting !== undefined) return waiting.then(() => preparedForRead(deps.preparer.prepare(resource, collection)));
   const preparing = deps.preparer.prepare(resource, collection);
-  return preparing === undefined ? undefined : prepared(plan, preparing);
+  return preparing === undefined ? undefined : preparedForRead(preparing);
 }
 
 /** While the store takes no writes, or others keep declaring indexes, they can't be declared: reads go on with those that the store has. */
-async function prepared({ isWrite }: ObjectsPlan, preparing: Promise<void> | undefined): Promise<void> {
+async function preparedForRead(preparing: Promise<void> | undefined): Promise<void> {
   try {
     await preparing;
   } catch (error) {
-    if (isWrite || !(error instanceof WritesRefused || error instanceof WriteConflict)) throw error;
+    if (!(error instanceof WritesRefused || error instanceof WriteConflict)) throw error;
   }
 }
 

@@ -102,12 +102,12 @@ function nameOf({ ancestorTitles, title }: ReportedTest): string {
   return [...ancestorTitles, title].join(" › ");
 }
 
-const longestMessage = 300;
+const maxMessageLength = 300;
 
 /** What vitest printed about it may be thousands of lines above the end. */
 function failedMessage(path: string, test: ReportedTest): string {
   const [message = ""] = test.failureMessages?.[0]?.split("\n") ?? [];
-  return [`${path} › ${nameOf(test)}`, message.slice(0, longestMessage)].filter(Boolean).join(": ");
+  return [`${path} › ${nameOf(test)}`, message.slice(0, maxMessageLength)].filter(Boolean).join(": ");
 }
 
 function isSkipped(test: ReportedTest): boolean {
