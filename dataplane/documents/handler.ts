@@ -56,13 +56,13 @@ export function carryOutDocument(
   exchange: Exchange,
   renewPlan: RenewPlan,
 ): Promise<HttpResponse> {
-  // Preconditions of a write are refused before its body is read, and evaluated by the plan that stands behind it.
-  const context = contextOf(plan, exchange);
   if (plan.isWrite) return write(deps, plan, exchange, renewPlan);
-  const waiting = acquireSlot(deps, plan, exchange);
-  return waiting === undefined
-    ? readDocument(plan.store, context)
-    : waiting.then(() => readDocument(plan.store, context));
+  const acquiring = acquireSlot(deps, plan, exchange);
+  if (acquiring === undefined) return readDocument(plan.store, contextOf(plan, exchange));
+  return acquiring.then(async () => {
+    const current = await renewPlan(plan, exchange);
+    return readDocument(current.store, contextOf(current, exchange));
+  });
 }
 
 function contextOf(plan: DocumentPlan, exchange: Exchange): DocumentContext {
@@ -77,6 +77,8 @@ async function write(
   exchange: Exchange,
   renewPlan: RenewPlan,
 ): Promise<HttpResponse> {
+  // Refused before the body is read, and evaluated by the plan that stands behind it.
+  authorizedPreconditions(decided, exchange);
   const { plan: received, ...sent } = await receiveWrite(deps, decided, exchange, renewPlan);
   const { body, patch } = sent;
   // The response to a PATCH has a length that only the store knows; a PUT or POST returns what was sent, a DELETE next to nothing.

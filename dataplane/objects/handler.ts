@@ -67,14 +67,21 @@ export function carryOutObjects(
   exchange: Exchange,
   renewPlan: RenewPlan,
 ): Promise<HttpResponse> {
-  // Those of a write are refused before its body is read, and evaluated by the plan that stands behind it.
-  const preconditions = authorizedPreconditions(plan, exchange);
   if (plan.isWrite) return write(deps, plan, exchange, renewPlan);
+  const acquiring = acquireSlot(deps, plan, exchange);
+  return acquiring === undefined
+    ? readWithIndexes(deps, plan, exchange)
+    : acquiring.then(async () => readWithIndexes(deps, await renewPlan(plan, exchange), exchange));
+}
+
+/** Reads once the store knows the resource's indexes. */
+function readWithIndexes(deps: ObjectsDeps, plan: ObjectsPlan, exchange: Exchange): Promise<HttpResponse> {
+  const preconditions = authorizedPreconditions(plan, exchange);
   const context = preconditions === undefined ? plan : { ...plan, preconditions };
-  const waiting = acquireWithIndexes(deps, plan, exchange);
-  return waiting === undefined
+  const preparing = deps.preparer.prepare(plan.resource, plan.collection);
+  return preparing === undefined
     ? read(deps, plan, context, exchange)
-    : waiting.then(() => read(deps, plan, context, exchange));
+    : preparedForRead(preparing).then(() => read(deps, plan, context, exchange));
 }
 
 function read(deps: ObjectsDeps, plan: ObjectsPlan, context: ObjectContext, exchange: Exchange): Promise<HttpResponse> {
@@ -101,6 +108,8 @@ async function write(
   exchange: Exchange,
   renewPlan: RenewPlan,
 ): Promise<HttpResponse> {
+  // Refused before the body is read, and evaluated by the plan that stands behind it.
+  authorizedPreconditions(decided, exchange);
   const { plan: received, body, patch, idempotencyKey } = await receiveWrite(deps, decided, exchange, renewPlan);
   const acquiring = acquireSlot(deps, received, exchange);
   const plan = acquiring === undefined ? received : await acquiring.then(() => renewPlan(received, exchange));
@@ -119,17 +128,8 @@ async function write(
   return await updateObject(objects, context, id, patch ? { patch } : { fields: requireBody(body) });
 }
 
-/** For a read: acquires a slot, then makes sure that the store knows the resource's indexes; a promise where either has to be waited for. */
-function acquireWithIndexes(deps: ObjectsDeps, plan: ObjectsPlan, exchange: Exchange): Promise<void> | undefined {
-  const { resource, collection } = plan;
-  const waiting = acquireSlot(deps, plan, exchange);
-  if (waiting !== undefined) return waiting.then(() => preparedForRead(deps.preparer.prepare(resource, collection)));
-  const preparing = deps.preparer.prepare(resource, collection);
-  return preparing === undefined ? undefined : preparedForRead(preparing);
-}
-
 /** While the store takes no writes, or others keep declaring indexes, they can't be declared: reads go on with those that the store has. */
-async function preparedForRead(preparing: Promise<void> | undefined): Promise<void> {
+async function preparedForRead(preparing: Promise<void>): Promise<void> {
   try {
     await preparing;
   } catch (error) {

@@ -173,7 +173,7 @@ export const planMutations: readonly Mutation[] = [
     file: "dataplane/objects/handler.ts",
     find: "await acquiring.then(() => renewPlan(received, exchange))",
     replace: "await acquiring.then(() => received)",
-    caughtBy: ["test/http/waiting-writes.test.ts"],
+    caughtBy: ["test/http/waiting-requests.test.ts"],
   },
   {
     name: "waiting-values-go-by-what-was",
@@ -181,7 +181,7 @@ export const planMutations: readonly Mutation[] = [
     file: "dataplane/documents/handler.ts",
     find: "await acquiring.then(() => renewPlan(received, exchange))",
     replace: "await acquiring.then(() => received)",
-    caughtBy: ["test/http/waiting-writes.test.ts"],
+    caughtBy: ["test/http/waiting-requests.test.ts"],
   },
   {
     name: "locked-values-go-by-what-was",
@@ -189,7 +189,7 @@ export const planMutations: readonly Mutation[] = [
     file: "dataplane/documents/handler.ts",
     find: "    const current = await renewPlan(plan, exchange);",
     replace: "    const current = await Promise.resolve(plan);",
-    caughtBy: ["test/http/waiting-writes.test.ts"],
+    caughtBy: ["test/http/waiting-requests.test.ts"],
   },
   {
     name: "passwords-kept-in-plans",
@@ -222,5 +222,13 @@ export const planMutations: readonly Mutation[] = [
     find: 'if (claims !== undefined && use === "access")',
     replace: 'if (claims !== undefined && use === "refresh")',
     caughtBy: ["test/unit/dataplane/authenticate/verify-access-token.test.ts"],
+  },
+  {
+    name: "waiting-read-goes-by-its-first-plan",
+    harm: "A read that waited two seconds for its project's share is answered although its key was revoked meanwhile",
+    file: "dataplane/objects/handler.ts",
+    find: "readWithIndexes(deps, await renewPlan(plan, exchange), exchange)",
+    replace: "readWithIndexes(deps, plan, exchange)",
+    caughtBy: ["test/http/waiting-requests.test.ts"],
   },
 ];

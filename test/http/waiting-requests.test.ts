@@ -1,5 +1,5 @@
-// A write may wait for seconds after its body has arrived: for its project's share of the replica, or behind other patches of the same value.
-// What holds when it has waited decides whether it is written, and where.
+// A request may wait for seconds: for its project's share of the replica, and a write behind other patches of the same value. What holds when
+// it has waited decides whether it is carried out, and on what.
 
 import { describe, expect, it } from "vitest";
 import { type Clock, systemClock } from "../../core/clock.ts";
@@ -46,7 +46,7 @@ interface Waiting {
 
 type Wait = (path: string, sent: SentRequest, check: (waiting: Waiting) => Promise<void>) => Promise<void>;
 
-/** Sends a write while so many requests that came before it hang in the store. */
+/** Sends a request while so many requests that came before it hang in the store. */
 function behind(count: number, before: (served: Served) => Promise<Reply>): Wait {
   return async (path, sent, check) => {
     const store = await createEmbeddedStore({ directory: ":memory:", clock });
@@ -63,7 +63,7 @@ function behind(count: number, before: (served: Served) => Promise<Reply>): Wait
     // Where nobody else asks, a project may have more in progress than its share.
     await send(served.origin, `/${served.namespace}/neighbour/api/books`, { as: other });
     const reply = served.send(path, sent);
-    // Sent later and answered, over a connection that is new as well: the write has been received by then.
+    // Sent later and answered, over a connection that is new as well: the other has been received by then.
     await served.send("/openapi.json", { as: other });
     await check({
       served,
@@ -108,6 +108,19 @@ describe.each<readonly [string, Wait, string, SentRequest]>([
       served.change(withKey("new"));
       expect([200, 201]).toContain((await written()).status);
       expect((await served.send(path, { as: other })).text).toContain('"a":1');
+    });
+  });
+});
+
+describe.each(["/api/books", "/json/flags"])("a read of %s that waits for its share", (path) => {
+  it.each<readonly [string, Modifier, number]>([
+    ["whose key was revoked meanwhile", withoutKey("late"), 401],
+    ["of a project that was switched off meanwhile", withConfig({ serving: "Off" }), 503],
+    ["of a project in which something else changed", withKey("new"), 200],
+  ])("%s is answered by what holds then", async (_, change, status) => {
+    await forItsShare(path, { as: late }, async ({ served, written }) => {
+      served.change(change);
+      expect((await written()).status).toBe(status);
     });
   });
 });
