@@ -59,7 +59,7 @@ export function createFairShareLimiter(clock: Clock, timers: Timers = systemTime
     of(project) {
       let limiter = limiters.get(project);
       if (limiter === undefined) {
-        limiter = new Limiter({ clock, timers, presence });
+        limiter = new Limiter({ clock, timers, presence, uid: project.config.uid });
         limiters.set(project, limiter);
       }
       return limiter;
@@ -67,27 +67,28 @@ export function createFairShareLimiter(clock: Clock, timers: Timers = systemTime
   };
 }
 
+/** By the UID, which a project keeps with a new configuration. */
 interface Presence {
   /** Notes that a project asks. */
-  note(limiter: Limiter): void;
-  /** Whether a project other than this limiter's has asked a moment ago. */
-  isContended(limiter: Limiter): boolean;
+  note(uid: string): void;
+  /** Whether a project other than this has asked a moment ago. */
+  isContended(uid: string): boolean;
 }
 
 /** The two that asked last are enough to know whether anybody but one of them did. */
 function createPresence(clock: Clock): Presence {
-  let last: { limiter: Limiter | undefined; at: number } = { limiter: undefined, at: Number.NEGATIVE_INFINITY };
+  let last: { uid: string | undefined; at: number } = { uid: undefined, at: Number.NEGATIVE_INFINITY };
   let before = last;
   return {
-    note(limiter) {
-      if (last.limiter === limiter) last.at = clock.monotonic();
+    note(uid) {
+      if (last.uid === uid) last.at = clock.monotonic();
       else {
         before = last;
-        last = { limiter, at: clock.monotonic() };
+        last = { uid, at: clock.monotonic() };
       }
     },
-    isContended(limiter) {
-      const other = last.limiter === limiter ? before : last;
+    isContended(uid) {
+      const other = last.uid === uid ? before : last;
       return clock.monotonic() - other.at < presentMs;
     },
   };
@@ -97,12 +98,14 @@ interface LimiterDeps {
   readonly clock: Clock;
   readonly timers: Timers;
   readonly presence: Presence;
+  readonly uid: string;
 }
 
 class Limiter implements ProjectLimiter {
   readonly #clock: Clock;
   readonly #timers: Timers;
   readonly #presence: Presence;
+  readonly #uid: string;
   readonly #queue: QueuedRequest[] = [];
   /** Weight of the slots that were acquired and not released. */
   #inUse = 0;
@@ -111,14 +114,15 @@ class Limiter implements ProjectLimiter {
   /** Whether a timer will look at the queue. */
   #isTimed = false;
 
-  constructor({ clock, timers, presence }: LimiterDeps) {
+  constructor({ clock, timers, presence, uid }: LimiterDeps) {
     this.#clock = clock;
     this.#timers = timers;
     this.#presence = presence;
+    this.#uid = uid;
   }
 
   acquire(baseWeight: number, responseLength?: number): Slot | Promise<Slot> {
-    this.#presence.note(this);
+    this.#presence.note(this.#uid);
     const weight = this.#weightOf(baseWeight, responseLength);
     if (this.#queue.length === 0 && this.#hasRoom(weight, responseLength)) return this.#take(weight, responseLength);
     if (this.#queue.length >= maxWaiting) return Promise.reject(busy());
@@ -175,7 +179,7 @@ class Limiter implements ProjectLimiter {
   #hasRoom(weight: number, responseLength = this.#expectedLength): boolean {
     const wanted = this.#inUse + weight;
     if (this.#inUse === 0 || wanted <= contendedLimit) return true;
-    return wanted <= soloLimit && responseLength !== undefined && !this.#presence.isContended(this);
+    return wanted <= soloLimit && responseLength !== undefined && !this.#presence.isContended(this.#uid);
   }
 }
 

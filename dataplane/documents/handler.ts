@@ -14,7 +14,7 @@ import {
   type RenewPlan,
   type SubjectOf,
 } from "../operation/plan.ts";
-import { acquireSlot, authorizedPreconditions, receiveWrite, requireBody } from "../operation/steps.ts";
+import { acquireSlot, authorizedPreconditions, receiveWrite, requireBody, type SentBody } from "../operation/steps.ts";
 import type { DocumentRef } from "../store/ports/refs.ts";
 import type { DocumentLock } from "./document-lock.ts";
 import {
@@ -56,13 +56,13 @@ export function carryOutDocument(
   exchange: Exchange,
   renewPlan: RenewPlan,
 ): Promise<HttpResponse> {
-  // A write that may not send preconditions is refused here, before its body is read; `write` reads them again, for the plan that it has by then.
-  const context = contextOf(plan, exchange);
   if (plan.isWrite) return write(deps, plan, exchange, renewPlan);
-  const waiting = acquireSlot(deps, plan, exchange);
-  return waiting === undefined
-    ? readDocument(plan.store, context)
-    : waiting.then(() => readDocument(plan.store, context));
+  const acquiring = acquireSlot(deps, plan, exchange);
+  if (acquiring === undefined) return readDocument(plan.store, contextOf(plan, exchange));
+  return acquiring.then(async () => {
+    const current = await renewPlan(plan, exchange);
+    return readDocument(current.store, contextOf(current, exchange));
+  });
 }
 
 function contextOf(plan: DocumentPlan, exchange: Exchange): DocumentContext {
@@ -77,17 +77,34 @@ async function write(
   exchange: Exchange,
   renewPlan: RenewPlan,
 ): Promise<HttpResponse> {
-  const { plan, body, patch, idempotencyKey } = await receiveWrite(deps, decided, exchange, renewPlan);
-  const context = contextOf(plan, exchange);
+  // A write that may not send preconditions is refused here, before its body is read; they are read again for the plan that it has by then.
+  authorizedPreconditions(decided, exchange);
+  const { plan: received, ...sent } = await receiveWrite(deps, decided, exchange, renewPlan);
+  const { body, patch } = sent;
   // The response to a PATCH has a length that only the store knows; a PUT or POST returns what was sent, a DELETE next to nothing.
   const responseLength = patch ? undefined : (body?.text.length ?? 0);
-  const waiting = acquireSlot(deps, plan, exchange, responseLength);
-  if (waiting !== undefined) await waiting;
-  const documents = { store: plan.store, lock: deps.lock };
-  if (plan.operation === "delete") return await deleteDocument(documents, context);
-  if (patch) return await patchDocument(documents, context, patch);
-  if (plan.operation === "create") return await insertDocument(documents, context, requireBody(body), idempotencyKey);
-  return await putDocument(documents, context, requireBody(body));
+  const acquiring = acquireSlot(deps, received, exchange, responseLength);
+  const plan = acquiring === undefined ? received : await acquiring.then(() => renewPlan(received, exchange));
+  const context = contextOf(plan, exchange);
+  const comparesAndSets = patch !== undefined || context.preconditions !== undefined;
+  if (!comparesAndSets) return await change(plan, context, sent);
+  const { project, rootKey, path } = context;
+  return await deps.lock.hold([project.namespace, project.name, rootKey.key, ...path], async () => {
+    // Those before it may have taken seconds.
+    const current = await renewPlan(plan, exchange);
+    return change(current, contextOf(current, exchange), sent);
+  });
+}
+
+function change(
+  { store, operation }: DocumentPlan,
+  context: DocumentContext,
+  { body, patch, idempotencyKey }: SentBody,
+): Promise<HttpResponse> {
+  if (operation === "delete") return deleteDocument(store, context);
+  if (patch) return patchDocument(store, context, patch);
+  if (operation === "create") return insertDocument(store, context, requireBody(body), idempotencyKey);
+  return putDocument(store, context, requireBody(body));
 }
 
 function pathOf({ subPath }: Exchange): DocumentContext["path"] {

@@ -28,13 +28,9 @@ import {
 } from "../store/ports/documents.ts";
 import type { IdempotencyRecords } from "../store/ports/idempotency.ts";
 import type { DocumentRef, Path } from "../store/ports/refs.ts";
-import type { DocumentLock } from "./document-lock.ts";
 import { withInitialValue } from "./initial-value.ts";
 
-export interface DocumentDeps {
-  readonly store: DocumentReads & DocumentWrites & IdempotencyRecords;
-  readonly lock: DocumentLock;
-}
+type DocumentStore = DocumentReads & DocumentWrites & IdempotencyRecords;
 
 export interface DocumentContext {
   readonly project: ProjectConfig;
@@ -54,12 +50,11 @@ export async function readDocument(store: DocumentReads, context: DocumentContex
 }
 
 export async function insertDocument(
-  deps: DocumentDeps,
+  store: DocumentStore,
   context: DocumentContext,
   body: CanonicalJson,
   idempotencyKey: string | undefined,
 ): Promise<HttpResponse> {
-  const { store } = deps;
   const limits = { maxBytes: context.project.limits.maxDocumentBytes };
   const record =
     idempotencyKey === undefined
@@ -69,7 +64,7 @@ export async function insertDocument(
     const before = await store.idempotencyRecord(context.document, record.key);
     if (before !== undefined) return replayInsert(before, body);
   }
-  const result = await withPreconditions(deps, context, (expecting) =>
+  const result = await withPreconditions(store, context, (expecting) =>
     withInitialValue(store, context.rootKey.initialValue).insertAt(context.document, context.path, body.text, {
       ...limits,
       ...expecting,
@@ -86,13 +81,13 @@ function replayInsert(record: string, body: CanonicalJson): HttpResponse {
 }
 
 export async function putDocument(
-  deps: DocumentDeps,
+  store: DocumentStore,
   context: DocumentContext,
   body: CanonicalJson,
 ): Promise<HttpResponse> {
   const limits = { maxBytes: context.project.limits.maxDocumentBytes, mayCreate: context.grant.mayCreate };
-  const result = await withPreconditions(deps, context, (expecting) =>
-    withInitialValue(deps.store, context.rootKey.initialValue).putAt(context.document, context.path, body.text, {
+  const result = await withPreconditions(store, context, (expecting) =>
+    withInitialValue(store, context.rootKey.initialValue).putAt(context.document, context.path, body.text, {
       ...limits,
       ...expecting,
     }),
@@ -100,13 +95,17 @@ export async function putDocument(
   return responseOfWrite(result, context);
 }
 
-export async function patchDocument(deps: DocumentDeps, context: DocumentContext, patch: Patch): Promise<HttpResponse> {
+export async function patchDocument(
+  store: DocumentStore,
+  context: DocumentContext,
+  patch: Patch,
+): Promise<HttpResponse> {
   const limits = { maxBytes: context.project.limits.maxDocumentBytes, mayCreate: context.grant.mayCreate };
-  const result = await compareAndSet<DocumentWrite>(deps, context, async ({ expected }, text) => {
+  const result = await compareAndSet<DocumentWrite>(store, context, async ({ expected }, text) => {
     // Operations need a value; a merge patch makes one, as PUT adds a key.
     if (text === undefined && patch.format === "json-patch") return { outcome: "not_found" };
     const put = (value: string) =>
-      withInitialValue(deps.store, context.rootKey.initialValue).putAt(context.document, context.path, value, {
+      withInitialValue(store, context.rootKey.initialValue).putAt(context.document, context.path, value, {
         ...limits,
         ...(expected && { expected }),
       });
@@ -118,10 +117,10 @@ export async function patchDocument(deps: DocumentDeps, context: DocumentContext
   return responseOfWrite(result, context);
 }
 
-export async function deleteDocument(deps: DocumentDeps, context: DocumentContext): Promise<HttpResponse> {
+export async function deleteDocument(store: DocumentStore, context: DocumentContext): Promise<HttpResponse> {
   if (leadsTooDeep(context.path)) throw nothingThere();
-  const result = await withPreconditions(deps, context, (expecting) =>
-    withInitialValue(deps.store, context.rootKey.initialValue).removeAt(context.document, context.path, expecting),
+  const result = await withPreconditions(store, context, (expecting) =>
+    withInitialValue(store, context.rootKey.initialValue).removeAt(context.document, context.path, expecting),
   );
   if (result.outcome !== "removed") throw problemOf(result, context);
   return ok("{}");
@@ -138,25 +137,18 @@ function nothingThere(): Problem {
 
 /** Carries a write out under the request's preconditions, if it has any: they hold in the very step that writes. */
 function withPreconditions<T extends { readonly outcome: string }>(
-  deps: DocumentDeps,
+  store: DocumentStore,
   context: DocumentContext,
   write: (expecting: Expecting) => Promise<T>,
 ): Promise<T> {
-  return context.preconditions === undefined ? write({}) : compareAndSet(deps, context, write);
+  return context.preconditions === undefined ? write({}) : compareAndSet(store, context, write);
 }
 
-/** Reads what is at the path, checks it against the preconditions, and has `write` write as long as it is still there. */
-function compareAndSet<T extends { readonly outcome: string }>(
-  { store, lock }: DocumentDeps,
-  context: DocumentContext,
-  write: (expecting: Expecting, text: string | undefined) => Promise<T>,
-): Promise<T> {
-  const { project, rootKey, path } = context;
-  const locked = [project.namespace, project.name, rootKey.key, ...path];
-  return lock.hold(locked, () => retryCompareAndSet(store, context, write));
-}
-
-async function retryCompareAndSet<T extends { readonly outcome: string }>(
+/**
+ * Reads what is at the path, checks it against the preconditions, and has `write` write as long as it is still there. For a request that
+ * holds the lock of the path (document-lock.ts).
+ */
+async function compareAndSet<T extends { readonly outcome: string }>(
   store: DocumentReads,
   context: DocumentContext,
   write: (expecting: Expecting, text: string | undefined) => Promise<T>,

@@ -67,14 +67,21 @@ export function carryOutObjects(
   exchange: Exchange,
   renewPlan: RenewPlan,
 ): Promise<HttpResponse> {
-  // A write that may not send them is refused here, before its body is read; `write` reads them again, for the plan that it has by then.
-  const preconditions = authorizedPreconditions(plan, exchange);
   if (plan.isWrite) return write(deps, plan, exchange, renewPlan);
+  const acquiring = acquireSlot(deps, plan, exchange);
+  return acquiring === undefined
+    ? readWithIndexes(deps, plan, exchange)
+    : acquiring.then(async () => readWithIndexes(deps, await renewPlan(plan, exchange), exchange));
+}
+
+/** Reads once the store knows the resource's indexes. */
+function readWithIndexes(deps: ObjectsDeps, plan: ObjectsPlan, exchange: Exchange): Promise<HttpResponse> {
+  const preconditions = authorizedPreconditions(plan, exchange);
   const context = preconditions === undefined ? plan : { ...plan, preconditions };
-  const waiting = acquireWithIndexes(deps, plan, exchange);
-  return waiting === undefined
+  const preparing = deps.preparer.prepare(plan.resource, plan.collection);
+  return preparing === undefined
     ? read(deps, plan, context, exchange)
-    : waiting.then(() => read(deps, plan, context, exchange));
+    : awaitIndexes(preparing).then(() => read(deps, plan, context, exchange));
 }
 
 function read(deps: ObjectsDeps, plan: ObjectsPlan, context: ObjectContext, exchange: Exchange): Promise<HttpResponse> {
@@ -101,11 +108,15 @@ async function write(
   exchange: Exchange,
   renewPlan: RenewPlan,
 ): Promise<HttpResponse> {
-  const { plan, body, patch, idempotencyKey } = await receiveWrite(deps, decided, exchange, renewPlan);
+  // A write that may not send preconditions is refused here, before its body is read; they are read again for the plan that it has by then.
+  authorizedPreconditions(decided, exchange);
+  const { plan: received, body, patch, idempotencyKey } = await receiveWrite(deps, decided, exchange, renewPlan);
+  const acquiring = acquireSlot(deps, received, exchange);
+  const plan = acquiring === undefined ? received : await acquiring.then(() => renewPlan(received, exchange));
   const preconditions = authorizedPreconditions(plan, exchange);
   const context = preconditions === undefined ? plan : { ...plan, preconditions };
-  const waiting = acquireWithIndexes(deps, plan, exchange);
-  if (waiting !== undefined) await waiting;
+  const preparing = deps.preparer.prepare(plan.resource, plan.collection);
+  if (preparing !== undefined) await preparing;
   const objects = { store: plan.store, clock: deps.clock, newId: deps.newId };
   if (plan.operation === "create") {
     const { caller, url } = plan;
@@ -117,21 +128,12 @@ async function write(
   return await updateObject(objects, context, id, patch ? { patch } : { fields: requireBody(body) });
 }
 
-/** Acquires a slot, then makes sure that the store knows the resource's indexes; a promise where either has to be waited for. */
-function acquireWithIndexes(deps: ObjectsDeps, plan: ObjectsPlan, exchange: Exchange): Promise<void> | undefined {
-  const { resource, collection } = plan;
-  const waiting = acquireSlot(deps, plan, exchange);
-  if (waiting !== undefined) return waiting.then(() => awaitIndexes(plan, deps.preparer.prepare(resource, collection)));
-  const preparing = deps.preparer.prepare(resource, collection);
-  return preparing === undefined ? undefined : awaitIndexes(plan, preparing);
-}
-
 /** While the store takes no writes, or others keep declaring indexes, they can't be declared: reads go on with those that the store has. */
-async function awaitIndexes({ isWrite }: ObjectsPlan, preparing: Promise<void> | undefined): Promise<void> {
+async function awaitIndexes(preparing: Promise<void>): Promise<void> {
   try {
     await preparing;
   } catch (error) {
-    if (isWrite || !(error instanceof WritesRefused || error instanceof WriteConflict)) throw error;
+    if (!(error instanceof WritesRefused || error instanceof WriteConflict)) throw error;
   }
 }
 

@@ -14,7 +14,7 @@ import { idempotencyKeyOf } from "./idempotency.ts";
 import type { OperationDeps, OperationPlan, RenewPlan } from "./plan.ts";
 
 /** What a write sends. */
-interface SentBody {
+export interface SentBody {
   readonly body?: CanonicalJson;
   /** The body of a PATCH, read. */
   readonly patch?: Patch;

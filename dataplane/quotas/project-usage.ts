@@ -8,6 +8,9 @@ import type { Clock } from "../../core/clock.ts";
 import { type QuotaKind, quotaKinds } from "../../core/config/quota-uses.ts";
 import type { ProjectQuota } from "../../core/config/types.ts";
 import { Problem } from "../../core/errors/problem.ts";
+import { createKeyedMutex } from "../../core/keyed-mutex.ts";
+import { createReservations } from "./reservations.ts";
+import { grantedOf, isCrowded, lackingKind, limitOf, maxAmountsOf, type Want } from "./room.ts";
 import { type Amounts, noAmounts, type PartialAmounts, plus } from "./stored-amounts.ts";
 
 /** After this time the store is asked again beside the writes that come in, and after the next one before them. */
@@ -23,15 +26,8 @@ export interface Reservation {
   commit(added: PartialAmounts): void;
 }
 
-export interface Want {
-  /** Refused when there is no room for all of it. */
-  readonly required?: PartialAmounts;
-  /** As much of it as there is room for. */
-  readonly upTo?: PartialAmounts;
-}
-
 export interface ProjectUsage {
-  /** Reserves room for a write. */
+  /** Reserves room for a write. Waits for writes under way where those leave too little of what may be there. */
   reserve(quota: ProjectQuota, want: Want): Promise<Reservation>;
   /** Something was written without a reservation. */
   added(amounts: PartialAmounts): void;
@@ -51,25 +47,38 @@ export function createProjectUsage(read: () => Promise<Amounts>, clock: Clock): 
   let foundAt = Number.NEGATIVE_INFINITY;
   /** Written here since the store was asked, and perhaps already in what it said. */
   let written = noAmounts;
-  let reserved = noAmounts;
-  let isDoubtful = false;
+  const reservations = createReservations();
+  /** What made the amounts doubtful, counted, and how much of that the store knew when it was asked last. */
+  let doubts = 0;
+  let answeredDoubts = 0;
   let reading: Promise<void> | undefined;
+  /** Of those that found too little room, and of all that came after them. */
+  const line = createKeyedMutex();
+  let inLine = 0;
+
+  let isForgotten = false;
 
   const age = (): number => clock.monotonic() - foundAt;
 
   const ask = async (): Promise<void> => {
     const before = written;
     const askedAt = clock.monotonic();
-    isDoubtful = false;
+    const doubtsBefore = doubts;
+    isForgotten = false;
     const answer = await read();
     found = answer;
-    foundAt = askedAt;
+    // Else it is of what counted before.
+    if (!isForgotten) foundAt = askedAt;
     written = plus(written, before, -1);
+    // Not before it has answered: until then nobody is to be refused by what was known.
+    answeredDoubts = doubtsBefore;
     // What was written meanwhile may be counted twice now: that is only ever too careful, and asked again before a refusal.
-    if (hasChanged()) isDoubtful = true;
+    if (hasChanged()) doubts += 1;
   };
 
-  const hasChanged = (): boolean => isDoubtful || quotaKinds.some((kind) => written[kind] !== 0);
+  const isDoubtful = (): boolean => doubts > answeredDoubts;
+
+  const hasChanged = (): boolean => isDoubtful() || quotaKinds.some((kind) => written[kind] !== 0);
 
   const refresh = (): Promise<void> => {
     reading ??= ask().finally(() => {
@@ -78,70 +87,84 @@ export function createProjectUsage(read: () => Promise<Amounts>, clock: Clock): 
     return reading;
   };
 
-  const used = (): Amounts => plus(plus(found ?? noAmounts, written), reserved);
+  const stored = (): Amounts => plus(found ?? noAmounts, written);
 
-  const lacking = (quota: ProjectQuota, wanted: PartialAmounts): QuotaKind | undefined => {
-    const now = used();
-    return quotaKinds.find((kind) => (wanted[kind] ?? 0) > 0 && now[kind] + (wanted[kind] ?? 0) > limit(quota, kind));
-  };
+  const used = (): Amounts => plus(stored(), reservations.amounts());
 
   const beCurrent = async (): Promise<void> => {
     const old = age();
-    if (old > staleMs) await refresh();
+    if (old > staleMs) {
+      do await refresh();
+      while (foundAt === Number.NEGATIVE_INFINITY);
+    }
     // Should it fail, the next write waits for it and gets the error.
     else if (old > freshMs) refresh().catch(() => undefined);
   };
 
-  const beCurrentEnough = async (quota: ProjectQuota, { required = {}, upTo = {} }: Want): Promise<void> => {
+  const beCurrentEnough = async (quota: ProjectQuota, want: Want): Promise<void> => {
     await beCurrent();
-    if (lacking(quota, plus(plus(noAmounts, required), upTo)) === undefined) return;
-    if (!isDoubtful && age() <= refusalMs) return;
+    if (lackingKind(quota, maxAmountsOf(want), used()) === undefined) return;
+    if (!isDoubtful() && age() <= refusalMs) return;
     // One under way may have begun before what is to be seen.
     await reading;
     await refresh();
   };
 
+  const reserveNow = (quota: ProjectQuota, want: Want): Reservation => {
+    const kind = lackingKind(quota, want.required ?? {}, used());
+    if (kind !== undefined) throw refusalOf(quota, kind);
+    const granted = grantedOf(quota, want, used());
+    const end = reservations.add(maxAmountsOf({ ...want, upTo: granted }));
+    return {
+      granted,
+      commit(added) {
+        end();
+        written = plus(written, added);
+      },
+    };
+  };
+
+  const mustWait = (quota: ProjectQuota, want: Want): boolean =>
+    isCrowded(quota, want, stored(), reservations.amounts());
+
+  const reserveInTurn = async (quota: ProjectQuota, want: Want): Promise<Reservation> => {
+    await beCurrentEnough(quota, want);
+    if (mustWait(quota, want)) {
+      await reservations.ended();
+      await beCurrentEnough(quota, want);
+    }
+    return reserveNow(quota, want);
+  };
+
   return {
     async reserve(quota, want) {
-      const { required = {}, upTo = {} } = want;
       await beCurrentEnough(quota, want);
-      const kind = lacking(quota, required);
-      if (kind !== undefined) throw refusalOf(quota, kind);
-      const room = plus(used(), required);
-      const granted: Partial<Record<QuotaKind, number>> = {};
-      for (const each of quotaKinds) {
-        const wanted = upTo[each];
-        if (wanted !== undefined) granted[each] = Math.max(0, Math.min(wanted, limit(quota, each) - room[each]));
-      }
-      const reservation = plus(plus(noAmounts, required), granted);
-      reserved = plus(reserved, reservation);
-      return {
-        granted,
-        commit(added) {
-          reserved = plus(reserved, reservation, -1);
-          written = plus(written, added);
-        },
-      };
+      if (inLine === 0 && !mustWait(quota, want)) return reserveNow(quota, want);
+      // Those under way reserve the most that they may add, and add less, or nothing: who went by that would be refused in a project that
+      // is half empty. In the order of arrival, so that nobody takes what another one waits for.
+      inLine += 1;
+      return line
+        .run("", () => reserveInTurn(quota, want))
+        .finally(() => {
+          inLine -= 1;
+        });
     },
     added(amounts) {
       written = plus(written, amounts);
     },
     freed() {
-      isDoubtful = true;
+      doubts += 1;
     },
     async refreshAfter(milliseconds) {
       if (age() > (hasChanged() ? freshMs : milliseconds)) await refresh();
     },
     forget() {
+      isForgotten = true;
       foundAt = Number.NEGATIVE_INFINITY;
     },
     amounts: () => found && used(),
     refusal: refusalOf,
   };
-}
-
-function limit(quota: ProjectQuota, kind: QuotaKind): number {
-  return quota[kind] ?? Number.POSITIVE_INFINITY;
 }
 
 const nouns: Readonly<Record<QuotaKind, string>> = {
@@ -152,6 +175,6 @@ const nouns: Readonly<Record<QuotaKind, string>> = {
 
 /** Without the figures: a caller who may create one object need not learn how much others stored. */
 function refusalOf(quota: ProjectQuota, kind: QuotaKind): Problem {
-  const detail = `This would exceed the project's quota \`${kind}\`: at most ${limit(quota, kind)} ${nouns[kind]}; delete some first`;
+  const detail = `This would exceed the project's quota \`${kind}\`: at most ${limitOf(quota, kind)} ${nouns[kind]}; delete some first`;
   return new Problem("quota_exceeded", detail);
 }

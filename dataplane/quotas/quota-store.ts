@@ -13,7 +13,8 @@ import type { ObjectWrites } from "../store/ports/objects.ts";
 import type { CollectionRef, DocumentRef, Path } from "../store/ports/refs.ts";
 import type { Sizes } from "../store/ports/sizes.ts";
 import { type Method, wrapMethods } from "../store/wrap-methods.ts";
-import type { ProjectUsage, Reservation, Want } from "./project-usage.ts";
+import type { ProjectUsage, Reservation } from "./project-usage.ts";
+import type { Want } from "./room.ts";
 import type { PartialAmounts } from "./stored-amounts.ts";
 
 type CountedWrites = ObjectWrites & DocumentWrites;

@@ -8,6 +8,8 @@ import { secretType } from "../kube/resource-types.ts";
 import type { DataLossPolicy, StoreIdentity } from "../publish/store-identity.ts";
 
 export const storeIdAnnotation = "jsonplane.io/store-id";
+/** The loss that was accepted last: its name is used up, also where a snapshot of Redis brings it back. */
+const acceptedLossAnnotation = "jsonplane.io/accepted-data-loss";
 
 export interface StoreIdDeps {
   /** Bound to leadership. */
@@ -47,6 +49,8 @@ export function createStoreId({ api, secret, policy }: StoreIdDeps): KeptStoreId
     },
     keep: (id) => setAnnotation(storeIdAnnotation, id),
     accepted: () => getAnnotation(acceptLossAnnotation),
+    lastAccepted: async () => known.get(acceptedLossAnnotation) ?? (await getAnnotation(acceptedLossAnnotation)),
+    keepAccepted: (loss) => setAnnotation(acceptedLossAnnotation, loss),
     annotations: () => Object.fromEntries(known),
   };
 }

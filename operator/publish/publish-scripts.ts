@@ -45,6 +45,8 @@ export interface ExpectedStore {
   readonly newId: string;
   /** Names a loss, should one be found. */
   readonly loss: string;
+  /** Name of the loss that was accepted last: a Redis that says it went back, which is another loss. */
+  readonly lastAccepted?: string | undefined;
 }
 
 export interface FoundStore {
@@ -105,7 +107,7 @@ export function createPublishScripts(redisClient: RedisClient): PublishScripts {
   const acceptLoss = load("accept-loss-1");
   return {
     async begin({ owner, seen, epoch, datasetId, format, takeOver, ringMark, store }) {
-      const about = [store.policy, store.id ?? "", store.newId, store.loss];
+      const about = [store.policy, store.id ?? "", store.newId, store.loss, store.lastAccepted ?? ""];
       const args = [owner, seen, epoch, datasetId, format, takeOver ? "1" : "", ringMark, ...about];
       const [code, revision, ...found] = listOf(await redisClient.run(begin, [configKeys.meta], args));
       if (numberOf(code) === 0)

@@ -9,6 +9,7 @@ import { configFormat } from "../../core/config/fields.ts";
 import type { Keyring } from "../../core/config/keyring.ts";
 import { readEntry } from "../../core/config/published-value.ts";
 import { ringMarkOf } from "../../core/config/ring-mark.ts";
+import { storeFields } from "../../core/config/store-fields.ts";
 import type { ProjectParts, ProjectRef } from "../../core/config/types.ts";
 import { OutcomeUnknown } from "../../core/errors/store-errors.ts";
 import type { RedisClient } from "../../core/redis/redis-client.ts";
@@ -177,7 +178,9 @@ class RedisPublisher implements Publisher {
   }
 
   async acceptLoss(): Promise<void> {
-    const { id } = this.#store;
+    const { id, loss } = this.#store;
+    // Remembered first: what ends in between finds the loss under another name, and a person accepts that one.
+    if (loss !== undefined) await this.#deps.store?.keepAccepted(loss);
     await this.fenced((epoch) => this.#scripts.acceptLoss(epoch, id));
     this.#store = { id, isOther: true };
   }
@@ -190,12 +193,17 @@ class RedisPublisher implements Publisher {
     const session = this.#session;
     if (session === undefined) return "lost";
     const { meta } = configKeys;
+    let foundLoss: string | undefined;
     const stands = await session.stands(async () => {
-      const found = listOf(await this.#deps.redisClient.read(meta, "HMGET", meta, "epoch", "revision"));
-      const [epoch, revision = "0"] = found.map(optionalText);
+      const fields = ["epoch", "revision", storeFields.loss];
+      const found = listOf(await this.#deps.redisClient.read(meta, "HMGET", meta, ...fields));
+      const [epoch, revision = "0", loss] = found.map(optionalText);
+      foundLoss = loss;
       return { epoch, revision };
     });
-    if (stands) return "writer";
+    // The acceptance of a loss has no revision: a Redis that went back behind it may say nothing else that is older.
+    const isAccepted = this.#deps.store === undefined || foundLoss === this.#store.loss;
+    if (stands && isAccepted) return "writer";
     this.#end(session);
     return "lost";
   }

@@ -13,6 +13,10 @@ export interface StoreIdentity {
   keep(id: string): Promise<void>;
   /** Name of the loss that a person has accepted for the whole installation. */
   accepted(): Promise<string | undefined>;
+  /** Name of the loss that was accepted last for the whole installation. */
+  lastAccepted(): Promise<string | undefined>;
+  /** Remembers that this loss is accepted. */
+  keepAccepted(loss: string): Promise<void>;
 }
 
 /** `accepts` = a person allowed taking this Redis as it is. */
@@ -23,5 +27,6 @@ export async function expectedStore(
   const made = { newId: randomUUID(), loss: randomUUID().slice(0, 8) };
   if (identity === undefined) return { policy: "", ...made };
   const strict = accepts ? "accept" : "refuse";
-  return { policy: identity.policy === "Serve" ? "serve" : strict, id: await identity.expected(), ...made };
+  const policy = identity.policy === "Serve" ? "serve" : strict;
+  return { policy, id: await identity.expected(), lastAccepted: await identity.lastAccepted(), ...made };
 }

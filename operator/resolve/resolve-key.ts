@@ -120,7 +120,7 @@ function mint(context: KeyContext, known: KeyRecord | undefined): ResolvedKey {
   const first = credentialEvent(key, "CredentialMinted", `Created an API key in Secret "${keySecretName(key)}"`);
   return {
     record,
-    writes: [shown, hashWrite(context, record)],
+    writes: [shown, hashWrite(context, record, "minted")],
     events: [known === undefined ? first : rotated(key)],
     notices: [],
   };
@@ -147,10 +147,15 @@ function keyEntries(apiKey: string, { baseUrl }: ResolveTools): Readonly<Record<
   return { apiKey, id: keyIdOf(sha256Hex(apiKey)), baseURL: baseUrl };
 }
 
-function hashWrite({ key, hashSecret, sealing }: KeyContext, record: KeyRecord): SecretWrite {
+function hashWrite(
+  { key, hashSecret, sealing }: KeyContext,
+  record: KeyRecord,
+  source: "minted" | "restored" = "restored",
+): SecretWrite {
   const causeId = JSON.stringify([record.current, record.rotationId]);
   const entries = sealRecord({ ...record }, sealing);
-  return writeOf(key, hashSecret, { name: keyHashSecretName(key), entries, causeId });
+  const isRestored = source === "restored";
+  return writeOf(key, hashSecret, { name: keyHashSecretName(key), entries, causeId, isRestored });
 }
 
 function shownKey(secret: Secret | undefined, sealing: Sealing): ShownKey | undefined {

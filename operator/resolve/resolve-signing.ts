@@ -74,14 +74,14 @@ export function resolveSigning(
   }
   const unwritten = change === "nothing" || secret?.immutable === true;
   const replaced = isReplaced(project, found, secret);
+  const isRestored = hasKnownKeys(found);
+  const content = { name, entries: entriesOf(keys, after.state), ...lossOf(found), isRestored };
   const leaving = after.state.retiring.map((key) => retiresAt(key, tokenSeconds));
   const nextAt = earliest(leaving, now);
   return {
     keys: { ok: true, value: keys },
-    writes: unwritten
-      ? []
-      : [writeOf(project, secret, { name, entries: entriesOf(keys, after.state), ...lossOf(found) })],
-    events: unwritten ? [] : eventsOf(project, { steps: after.steps, replaced, restored: isRestored(found) }),
+    writes: unwritten ? [] : [writeOf(project, secret, content)],
+    events: unwritten ? [] : eventsOf(project, { steps: after.steps, replaced, restored: isRestored }),
     replaced,
     waits: after.state.pending !== undefined,
     ...(nextAt !== undefined && { nextAt }),
@@ -102,7 +102,7 @@ function lossOf({ rotating, projectKey }: FoundKeys): { readonly causeId?: strin
   return rotating === undefined || projectKey === undefined ? { causeId: "keys were lost" } : {};
 }
 
-function isRestored({ source, projectKey }: FoundKeys): boolean {
+function hasKnownKeys({ source, projectKey }: FoundKeys): boolean {
   return source === "published" || (source === "secret" && projectKey === undefined);
 }
 

@@ -285,7 +285,8 @@ function passwordWrite(
 function hashWrite({ user, hashSecret, sealing }: UserContext, record: UserRecord): SecretWrite {
   const causeId = JSON.stringify([macOf(record), record.rotationId]);
   const entries = sealRecord({ ...record }, sealing);
-  return writeOf(user, hashSecret, { name: userHashSecretName(user), entries, causeId });
+  // Of a new password it is asked in vain, which is nothing beside argon2.
+  return writeOf(user, hashSecret, { name: userHashSecretName(user), entries, causeId, isRestored: true });
 }
 
 function repairedPassword(user: ProjectUser): CredentialEvent {

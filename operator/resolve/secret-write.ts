@@ -19,6 +19,11 @@ export interface SecretWrite {
    * Writes with the same cause count as one repetition for the repair limiter, even if the value is new. Absent: entries are compared.
    */
   readonly causeId?: string;
+  /**
+   * The owner, whose credential from before is written into a Secret that was lost. It must be looked up first: where a namespace was recreated, the
+   * lost Secret may be the only thing that was heard of it, and the credential belongs to an object that is gone.
+   */
+  readonly restoredFor?: CustomResource;
 }
 
 export interface SecretContent {
@@ -28,6 +33,8 @@ export interface SecretContent {
   /** Unset, the mark of the rotation stays as it is. */
   readonly mark?: Readonly<Record<string, string>>;
   readonly causeId?: string;
+  /** A credential from before, as opposed to one that was just made. */
+  readonly isRestored?: boolean;
 }
 
 /** A write of a Secret of `owner`; `found` is the one that is there now. */
@@ -44,6 +51,7 @@ export function writeOf(owner: CustomResource, found: Secret | undefined, conten
     annotations: { [namespaceAnnotation]: namespace, ...ownerMarks(owner), ...(content.mark ?? presentMark(found)) },
     entries: content.entries,
     ...(content.causeId !== undefined && { causeId: content.causeId }),
+    ...(content.isRestored === true && found === undefined && { restoredFor: owner }),
   };
 }
 

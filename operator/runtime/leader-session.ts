@@ -86,6 +86,7 @@ export class LeaderSession {
     this.#sweep = createSecretSweep({
       api: this.#api,
       own: caches.ownSecrets,
+      foreign: caches.foreignSecrets,
       objects: caches.objects,
       countsAsExisting: (...object) => this.#heldObjects.countsAsExisting(...object),
       now: () => clock.now(),
@@ -297,6 +298,8 @@ export class LeaderSession {
   #handleDeps(): ProcessKeyDeps {
     const { caches, clock, metrics, settings, logger } = this.#context;
     const api = this.#api;
+    const isHeld: ProcessKeyDeps["isHeld"] = ({ kind, metadata }) =>
+      caches.isHeld(kind, metadata.namespace ?? "", metadata.name);
     const applyOwnWrite: ProcessKeyDeps["applyOwnWrite"] = (object, answer) =>
       caches.objects[object.kind].applyOwnWrite(answer);
     return {
@@ -346,6 +349,7 @@ export class LeaderSession {
         keyRing: { namespace: settings.namespace, ringSecretName: ringSecretNameOf(settings.className) },
         installation: () => this.#opened?.installation,
         seesNamespace: (name) => caches.namespaces?.get("", name) !== undefined,
+        isHeld,
         adopt: settings.adopt,
         monotonic: this.#context.monotonic,
       }),
@@ -369,7 +373,7 @@ export class LeaderSession {
       random: randomBytes,
       sweep: this.#sweep,
       repairs: createRepairs(this.#context.monotonic),
-      isHeld: ({ kind, metadata }) => caches.isHeld(kind, metadata.namespace ?? "", metadata.name),
+      isHeld,
       audit: this.#context.audit,
       onPurged: (count) => metrics.observeConfig({ kind: "purged", count }),
       onSwept: (count) => metrics.observeConfig({ kind: "secrets_swept", count }),

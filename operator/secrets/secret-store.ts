@@ -13,7 +13,7 @@ import {
   type ObjectName,
 } from "../kube/api.ts";
 import { createRepairs, SecretContested } from "../kube/repairs.ts";
-import { secretType } from "../kube/resource-types.ts";
+import { customTypes, secretType } from "../kube/resource-types.ts";
 import type { Installation } from "../model/installation.ts";
 import type { CustomResource } from "../model/objects.ts";
 import { isDeleting, type ProjectObjects } from "../model/project-objects.ts";
@@ -28,7 +28,15 @@ import {
 import type { FindSecret, FoundSecret } from "../resolve/resolution.ts";
 import type { SecretWrite } from "../resolve/secret-write.ts";
 import type { Watched } from "../watch/watched.ts";
-import { changedSecret, newSecret, secretChanged, secretOf, unreadSecret, weightOf } from "./secret-object.ts";
+import {
+  changedSecret,
+  newSecret,
+  OwnerGone,
+  secretChanged,
+  secretOf,
+  unreadSecret,
+  weightOf,
+} from "./secret-object.ts";
 import { createSecretOwnership, type SecretOwnershipDeps } from "./secret-ownership.ts";
 import { referencedSecretNames, secretNamesOf } from "./secret-users.ts";
 
@@ -44,7 +52,7 @@ export interface SecretStore {
   prepare(objects: ProjectObjects): Promise<PreparedSecrets>;
   /** The other installation that looks after the Project and may still exist, even if this one is to take the Project over. */
   holderOf(objects: ProjectObjects): Promise<Installation | undefined>;
-  /** Throws SecretChanged, SecretContested, NamespaceTerminating, or the failure of the API server. */
+  /** Throws SecretChanged, OwnerGone, SecretContested, NamespaceTerminating, or the failure of the API server. */
   write(write: SecretWrite): Promise<void>;
   /**
    * Says on own Secrets of a Project without a rival whose they are, where they don't say so: they come from a backup, or from an
@@ -63,6 +71,8 @@ export interface SecretStoreDeps extends Omit<SecretOwnershipDeps, "forgetSecret
   readonly own: Watched;
   /** Metadata of all other Secrets. */
   readonly foreign: Watched;
+  /** Whether the object counts as existing although its definition was deleted; by default none does. */
+  readonly isHeld?: (object: CustomResource) => boolean;
 }
 
 /** Nothing can be made in the namespace any more. Its objects go, and then nothing is left to do. */
@@ -160,6 +170,7 @@ export function createSecretStore(deps: SecretStoreDeps): SecretStore {
       const { target, text } = repairOf(write);
       if (repairs.waitMs(target, text) > 0) throw contestedError(write.name);
       try {
+        await requireOwner(write.restoredFor, deps);
         const annotations = { ...write.annotations, ...ownership.signature() };
         const whole = { ...write, annotations };
         own.applyOwnWrite(await send(api, whole));
@@ -227,6 +238,14 @@ const noNames: ReadonlySet<string> = new Set();
 /** Nobody logs in to a Project that goes or has gone, and what is served of it must not wait for Secrets that can't be read. */
 function hasLogins({ project }: ProjectObjects): boolean {
   return project !== undefined && !isDeleting(project);
+}
+
+/** The end of a Secret may be seen before that of its owner: another object of the owner's name would take the credential over. */
+async function requireOwner(owner: CustomResource | undefined, { api, isHeld }: SecretStoreDeps): Promise<void> {
+  if (owner === undefined || isHeld?.(owner) === true) return;
+  const { namespace = "", name, uid } = owner.metadata;
+  const live = await api.get(customTypes[owner.kind], { namespace, name });
+  if (live?.metadata.uid !== uid) throw new OwnerGone(`${owner.kind} "${namespace}/${name}" is gone`);
 }
 
 async function send(api: KubeApi, write: SecretWrite): Promise<KubeObject> {

@@ -32,6 +32,8 @@ export interface SecretSweepDeps {
   readonly api: KubeApi;
   /** Secrets with the label app.kubernetes.io/managed-by=jsonplane. */
   readonly own: Watched;
+  /** Metadata of all other Secrets: somebody may take that label off, and what is used of an object has to go with it. */
+  readonly foreign: Watched;
   readonly objects: Readonly<Record<Kind, Watched>>;
   /** True for an object that was deleted with the CustomResourceDefinition of its kind: it counts as existing. */
   readonly countsAsExisting: (kind: Kind, namespace: string, name: string) => boolean;
@@ -45,7 +47,7 @@ export interface SecretSweepDeps {
 export const orphanAgeMs = 3_600_000;
 
 export function createSecretSweep(deps: SecretSweepDeps): SecretSweep {
-  const { api, own, objects, countsAsExisting, now, monotonic } = deps;
+  const { api, own, foreign, objects, countsAsExisting, now, monotonic } = deps;
   /** UID of a Secret → when it was first seen without its object. */
   const orphanedSince = new Map<string, number>();
 
@@ -74,7 +76,7 @@ export function createSecretSweep(deps: SecretSweepDeps): SecretSweep {
       const { kind } = object;
       const { namespace, name } = object.metadata;
       const secrets = ownSecretNames(object)
-        .map((secretName) => own.get(namespace, secretName))
+        .map((secretName) => own.get(namespace, secretName) ?? foreign.get(namespace, secretName))
         .filter((secret) => secret !== undefined)
         .filter((secret) => isOwn(secretOf(secret), object) && ownerOf(secret) !== undefined);
       if (secrets.length === 0 || !(await isGone({ kind, namespace, name }))) return [];
@@ -128,12 +130,12 @@ function ownerOf({ metadata }: KubeObject): Owner | undefined {
 async function remove(
   secret: KubeObject,
   why: "Deleted" | "Orphaned",
-  { api, own, audit }: SecretSweepDeps,
+  { api, own, foreign, audit }: SecretSweepDeps,
 ): Promise<boolean> {
   const { namespace, name, uid, resourceVersion } = secret.metadata;
   try {
     const removed = await api.remove(secretType, { namespace, name }, { uid, resourceVersion });
-    own.applyOwnDelete(secret);
+    for (const watched of [own, foreign]) watched.applyOwnDelete(secret);
     if (removed) audit.record({ action: "secret_deleted", facts: { ...factsOf(secret), why } });
     return removed;
   } catch (error) {

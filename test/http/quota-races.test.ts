@@ -1,11 +1,12 @@
-// A quota of document keys under writes at one time: one replica holds it exactly, whatever they replace, add and remove.
+// A quota under writes at one time: one replica holds it exactly, whatever they replace, add and remove, and refuses none that has room.
 
 import { describe, expect, it } from "vitest";
 import { systemClock } from "../../core/clock.ts";
+import type { ProjectQuota } from "../../core/config/types.ts";
 import { createEmbeddedStore } from "../../dataplane/store/embedded/embedded-store.ts";
 import type { Store } from "../../dataplane/store/port.ts";
 import { outcome } from "../support/http/api-calls.ts";
-import { apikey, project, withKey, withLimits, withRootKey } from "../support/http/projects.ts";
+import { apikey, changed, project, withKey, withLimits, withRootKey } from "../support/http/projects.ts";
 import { describeServedOnBothStores, serveFrom } from "../support/http/served.ts";
 import { eventually } from "../support/time/eventually.ts";
 
@@ -85,5 +86,28 @@ describeServedOnBothStores("a quota of document keys under writes at one time", 
     await served.send("/json/kv", { method: "PUT", body: {}, as });
     await served.send("/json/list", { method: "PUT", body: [], as });
     expect(outcome(await served.send("/json/kv", { method: "PUT", body: wholes[3], as }))).toEqual([200, undefined]);
+  });
+});
+
+/** Each has room for what adds a little, and not for all that the writes beside it may add, which add nothing. */
+const crowds: readonly (readonly [string, ProjectQuota, unknown])[] = [
+  ["bytes", { bytes: 100_000 }, "x".repeat(60_000)],
+  ["document keys", { documentKeys: 2 }, 1],
+];
+
+describeServedOnBothStores("a quota beside writes that may add something, and add nothing", (serve) => {
+  it.each(crowds)("of %s refuses no write that has room", async (_, quota, value) => {
+    const served = await serve(changed(shop, withLimits({ quota })));
+    const put = (key: string, body: unknown) =>
+      served.send(`/json/kv/${key}`, { method: "PUT", body: JSON.stringify(body), as });
+    expect((await put("kept", value)).status).toBe(201);
+    for (let round = 0; round < 20; round += 1) {
+      const before = Array.from({ length: 4 }, () => put("kept", value));
+      const added = put("added", 1);
+      const after = Array.from({ length: 4 }, () => put("kept", value));
+      expect(outcome(await added)).toEqual([201, undefined]);
+      for (const reply of await Promise.all([...before, ...after])) expect(reply.status).toBe(200);
+      expect((await served.send("/json/kv/added", { method: "DELETE", as })).status).toBe(200);
+    }
   });
 });

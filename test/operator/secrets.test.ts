@@ -73,6 +73,7 @@ function sweepThrough(asked: KubeApi): SecretSweep {
   return createSecretSweep({
     api: asked,
     own: watched.own,
+    foreign: watched.foreign,
     objects: watched.objects,
     countsAsExisting: () => false,
     now: () => now,
@@ -258,6 +259,17 @@ describe("Secrets of objects that are gone", () => {
     expect([...(await sweep.sweepSubject(key))].sort()).toEqual(["ci-api-key", "ci-key-hash"]);
     expect(await secretNames()).toEqual(["ada-password", "ada-user-hash", "shop-signing"]);
     expect(await sweep.sweepSubject(key)).toEqual([]);
+  });
+
+  test("go at once although somebody took the label off that they are managed by jsonplane: a later object would take them over", async () => {
+    const key = await prepared();
+    for (const name of ["ci-api-key", "ci-key-hash"]) {
+      await here().patch("Secret", name, { metadata: { labels: { "app.kubernetes.io/managed-by": "others" } } });
+    }
+    await here().remove("ApiKey", "ci");
+    await watched.caughtUp();
+    expect([...(await sweep.sweepSubject(key))].sort()).toEqual(["ci-api-key", "ci-key-hash"]);
+    expect(await secretNames()).toEqual(["ada-password", "ada-user-hash", "shop-signing"]);
   });
 
   test("stay when an object of that name stands in its place", async () => {

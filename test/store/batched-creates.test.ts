@@ -211,4 +211,26 @@ describe("of objects that are created together", () => {
     });
     expect(sent).toEqual({});
   });
+
+  it("each has its entries where two callers know the indexes in another order, as after a declaration that changes it alone", async () => {
+    const indexes = ["n", "m"].map((name, at) => ({
+      ...{ name, path: [name] },
+      slot: at + 1,
+      encoding: 1,
+      state: "ready" as const,
+    }));
+    const keys = collectionKeys(films);
+    const client = await connect({ target: parseRedisUrl(redis.url), name: "test", commandTimeout: 20_000 });
+    closing.push(async () => client.disconnect());
+    const scripts = createObjectScripts(createRedisClient(client));
+    const call = (n: number, order: typeof indexes) => ({
+      ...{ keys, version: "", maxObjects: plenty, ...numbered(n) },
+      entries: order.map((index) => ({ index, value: `3${index.name}` })),
+    });
+    await scripts.createTogether([call(1, indexes), call(2, indexes.toReversed())]);
+    for (const { slot, name } of indexes) {
+      const members = await askRedis(redis.port, `ZRANGE ${keys.index(slot)} 0 -1`);
+      expect([...members.matchAll(/3[nm]/g)].map(([value]) => value)).toEqual([`3${name}`, `3${name}`]);
+    }
+  });
 });

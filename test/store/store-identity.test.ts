@@ -95,6 +95,25 @@ describe("a Redis without the id, or with another one", () => {
     expect((await begun(store)).dataLoss()).not.toBe(loss);
   });
 
+  it("is another loss, with another name, where Redis goes back behind the acceptance: a failover or a snapshot", async () => {
+    const store = rememberedStore();
+    await begun(store);
+    await flush();
+    const publisher = await begun(store);
+    const loss = publisher.dataLoss() ?? "";
+    await publisher.acceptLoss();
+    expect(await publisher.verify()).toBe("writer");
+    await redisClient.write(meta, "HSET", meta, storeFields.loss, loss);
+    await redisClient.write(meta, "HDEL", meta, storeFields.id);
+    expect(await publisher.verify()).toBe("lost");
+    await publisher.begin();
+    const next = publisher.dataLoss();
+    expect(next).toMatch(/^[0-9a-f]{8}$/);
+    expect(next).not.toBe(loss);
+    expect(await says()).toEqual([undefined, next, "1"]);
+    expect((await begun(store)).dataLoss()).toBe(next);
+  });
+
   it("is not accepted by who no longer writes", async () => {
     const store = rememberedStore();
     await begun(store);

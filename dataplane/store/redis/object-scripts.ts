@@ -195,16 +195,20 @@ export function indexKeys(keys: CollectionKeys, of: readonly { readonly index: S
 function createArguments(calls: CreateObjects): Pick<WriteCall, "keys" | "args"> {
   const [{ keys, version, maxObjects, entries: of }] = calls;
   const objectKeys = calls.flatMap(({ id, owner }) => [keys.objectKey(id), keys.owned(owner)]);
-  const objects = calls.flatMap(({ id, owner, text, entries }) => [
-    id,
-    owner,
-    text,
-    ...entries.map(({ value }) => value),
-  ]);
+  const objects = calls.flatMap(({ id, owner, text, entries }) => [id, owner, text, ...valuesOf(entries, of)]);
   return {
     keys: [keys.indexSet, keys.ids, ...indexKeys(keys, of), ...objectKeys],
     args: [version, maxObjects, of.length, ...objects],
   };
+}
+
+/** In the order of `of`: a declaration that changes the order alone keeps the version, so that calls of one turn may have two. */
+function valuesOf(entries: readonly IndexEntry[], of: readonly IndexEntry[]): readonly string[] {
+  return of.map(({ index }) => {
+    const entry = entries.find((each) => each.index.slot === index.slot);
+    if (entry === undefined) throw new Error(`A version of the index set has the index ${index.name} for some callers`);
+    return entry.value;
+  });
 }
 
 function pageArguments(call: ReadPage): readonly (string | number)[] {

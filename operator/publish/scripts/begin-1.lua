@@ -4,13 +4,14 @@
 -- ARGV: 1 owner, 2 epoch that the caller saw ("" none), 3 epoch to take, 4 a name for the data set in Redis, 5 format,
 --       6 "1" = take over another installation's, 7 mark of the key ring, 8 what to do about stored data ("" nothing, "serve" whatever
 --       there is, "accept" it this once, "refuse" what isn't the store that is expected), 9 id of the expected store ("" none yet),
---       10 id for a store without one, 11 name for a loss that is found
+--       10 id for a store without one, 11 name for a loss that is found, 12 name of the loss that was accepted last ("" none)
 -- Returns: {begun, revision published last, id of the store, name of the loss ("" none), "1" = another store was accepted}
 --          | {foreign} | {overtaken}
 local code = { begun = 0, foreign = 1, overtaken = 2 }
 local meta = KEYS[1]
 local owner, seen, epoch, dataset_id, format, take_over = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
 local ring, policy, expected, new_id, loss = ARGV[7], ARGV[8], ARGV[9], ARGV[10], ARGV[11]
+local last_accepted = ARGV[12]
 
 local found = redis.call("HGET", meta, "owner")
 local is_foreign = found and found ~= owner
@@ -38,8 +39,13 @@ else
   redis.call("HSET", meta, "guarded", "1")
 end
 if is_other and policy == "refuse" then
-  redis.call("HSETNX", meta, "lost", loss)
-  return { code.begun, revision, id, redis.call("HGET", meta, "lost"), "" }
+  local named = redis.call("HGET", meta, "lost")
+  -- A name is used once: a Redis that says it again has gone back behind its acceptance, and lost what came after it.
+  if not named or named == last_accepted then
+    named = loss
+    redis.call("HSET", meta, "lost", named)
+  end
+  return { code.begun, revision, id, named, "" }
 end
 redis.call("HSET", meta, "store", id)
 redis.call("HDEL", meta, "lost")

@@ -7,6 +7,30 @@ const redisStore = "test/store/redis-store.test.ts";
 
 export const limitMutations: readonly Mutation[] = [
   {
+    name: "quota-refuses-for-what-others-may-add",
+    harm: "Small writes get 403 in a project that has room, while others replace large values",
+    file: "dataplane/quotas/project-usage.ts",
+    find: "if (inLine === 0 && !mustWait(quota, want)) return reserveNow(quota, want);",
+    replace: "if (inLine === 0) return reserveNow(quota, want);",
+    caughtBy: ["test/unit/dataplane/quotas/project-usage.test.ts", "test/http/quota-races.test.ts"],
+  },
+  {
+    name: "quota-doubt-ends-before-the-answer",
+    harm: "After a deletion, writes get 403 while the store is asked for what is left",
+    file: "dataplane/quotas/project-usage.ts",
+    find: "    const doubtsBefore = doubts;\n",
+    replace: "    const doubtsBefore = doubts;\n    answeredDoubts = doubts;\n",
+    caughtBy: ["test/unit/dataplane/quotas/project-usage.test.ts"],
+  },
+  {
+    name: "forgotten-amounts-count",
+    harm: "For a second after a quota was changed, it is enforced by amounts of what counted before",
+    file: "dataplane/quotas/project-usage.ts",
+    find: "if (!isForgotten) foundAt = askedAt;",
+    replace: "foundAt = isForgotten ? askedAt : askedAt;",
+    caughtBy: ["test/unit/dataplane/quotas/project-usage.test.ts"],
+  },
+  {
     name: "object-grows-by-put",
     harm: "Thirty PUTs of new fields make an object of 30 MB, whose list nobody can read any more",
     file: "dataplane/objects/validate-object.ts",

@@ -372,6 +372,9 @@ export const operatorMutations: readonly Mutation[] = [
     file: "operator/runtime/leader-session.ts",
     find: "confirmedDeletions: createConfirmedDeletions({",
     replace: "confirmedDeletions: { areConfirmed: async () => true } as never, ...({",
-    caughtBy: ["test/unit/operator/runtime/missing-children.test.ts"],
+    caughtBy: [
+      "test/unit/operator/runtime/missing-children.test.ts",
+      "test/unit/operator/runtime/namespace-anew.test.ts",
+    ],
   },
 ];

@@ -316,4 +316,12 @@ export const storeMutations: readonly Mutation[] = [
     replace: "[version, maxObjects]",
     caughtBy: ["test/store/batched-creates.test.ts"],
   },
+  {
+    name: "batched-creates-in-the-first-ones-order",
+    harm: "Right after a resource's indexes were put in another order, an object gets the entry of one index in another",
+    file: "dataplane/store/redis/object-scripts.ts",
+    find: "...valuesOf(entries, of)",
+    replace: "...entries.map(({ value }) => value)",
+    caughtBy: ["test/store/batched-creates.test.ts"],
+  },
 ];

@@ -66,9 +66,14 @@ export function rememberedStore(
   policy: DataLossPolicy = "Refuse",
   id?: string,
 ): StoreIdentity & { id: string | undefined } {
+  let lastAccepted: string | undefined;
   const remembered = {
     policy,
     id,
+    lastAccepted: async () => lastAccepted,
+    async keepAccepted(loss: string) {
+      lastAccepted = loss;
+    },
     expected: async () => remembered.id,
     async keep(found: string) {
       remembered.id = found;

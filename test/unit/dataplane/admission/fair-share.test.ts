@@ -19,11 +19,15 @@ let limiter: FairShareLimiter;
 let loud: ProjectLimiter;
 let quiet: ProjectLimiter;
 
+function liveProject(uid: string): LiveProject {
+  return { config: { uid } } as LiveProject;
+}
+
 beforeEach(() => {
   clock = manualClock();
   limiter = createFairShareLimiter(clock);
-  loud = limiter.of({} as LiveProject);
-  quiet = limiter.of({} as LiveProject);
+  loud = limiter.of(liveProject("loud"));
+  quiet = limiter.of(liveProject("quiet"));
 });
 
 /** Acquires so many slots of weight 1: those that were free, and those that are waited for. */
@@ -47,6 +51,13 @@ describe("a project's share of a replica", () => {
   it("is what keeps Redis busy while nobody else asks, and no more: all wait behind what Redis was given", () => {
     ask(loud);
     expect(acquire(loud, 500).acquired).toHaveLength(soloLimit);
+  });
+
+  it("stays what it is alone when its configuration changes: that is no other project", () => {
+    ask(loud);
+    const changed = limiter.of(liveProject("loud"));
+    ask(changed);
+    expect(acquire(changed, 500).acquired).toHaveLength(soloLimit);
   });
 
   it("is small until a first answer said what answers cost", () => {
@@ -82,7 +93,7 @@ describe("a project's share of a replica", () => {
   });
 
   it("stays bounded for each of three that ask by turns", () => {
-    const third = limiter.of({} as LiveProject);
+    const third = limiter.of(liveProject("third"));
     ask(quiet);
     ask(third);
     expect([loud, quiet, third].map((share) => acquire(share, 20).acquired.length)).toEqual([8, 8, 8]);
@@ -161,7 +172,7 @@ describe("a project's share of a replica", () => {
 
   it("refuses on time who has waited too long, also while nothing ends, and asks for one timer at once", async () => {
     const time = manualTime();
-    loud = createFairShareLimiter(time.clock, time.timers).of({} as LiveProject);
+    loud = createFairShareLimiter(time.clock, time.timers).of(liveProject("loud"));
     const outcomes: string[] = [];
     const note = ({ waiting }: { readonly waiting: readonly Promise<Slot>[] }, name: string) => {
       for (const wait of waiting) wait.catch(({ code }) => outcomes.push(`${name}: ${code}`));

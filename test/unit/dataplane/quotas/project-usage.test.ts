@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { StoreUnavailable } from "../../../../core/errors/store-errors.ts";
 import { createProjectUsage } from "../../../../dataplane/quotas/project-usage.ts";
 import { type Amounts, noAmounts } from "../../../../dataplane/quotas/stored-amounts.ts";
@@ -21,15 +21,24 @@ describe("what a replica knows of a project's usage", () => {
     expect(asked()).toBe(3);
   });
 
-  it("counts what is set aside, until it is given back", async () => {
+  it("counts what is set aside until that ends: who finds no room beside it waits, and is refused only by what was written", async () => {
     const { usage } = knowing({ objects: 8 });
     const first = await usage.reserve(quota, one);
     const second = await usage.reserve(quota, one);
-    await expect(usage.reserve(quota, one)).rejects.toMatchObject(refused);
+    const [third, fourth] = [usage.reserve(quota, one), usage.reserve(quota, one)];
+    const isRefused = expect(fourth).rejects.toMatchObject(refused);
     first.commit({});
     second.commit({ objects: 1 });
-    (await usage.reserve(quota, one)).commit({ objects: 1 });
+    (await third).commit({ objects: 1 });
+    await isRefused;
     await expect(usage.reserve(quota, one)).rejects.toMatchObject(refused);
+  });
+
+  it("does not have those wait who would be refused whatever others do, or who have room beside them", async () => {
+    const { usage } = knowing({ objects: 9, bytes: 500 });
+    await usage.reserve(quota, { required: { objects: 1, bytes: 400 } });
+    await expect(usage.reserve(quota, { required: { objects: 2 } })).rejects.toMatchObject(refused);
+    expect((await usage.reserve(quota, { upTo: { bytes: 100 } })).granted).toEqual({ bytes: 100 });
   });
 
   it("refuses by what the store says now when something was removed, or when it was asked a while ago", async () => {
@@ -50,10 +59,11 @@ describe("what a replica knows of a project's usage", () => {
   it("grants as much as there is room for, and nothing where there is none", async () => {
     const { usage, store, clock } = knowing({ bytes: 900 });
     const first = await usage.reserve(quota, { upTo: { bytes: 80 } });
-    const second = await usage.reserve(quota, { upTo: { bytes: 80 } });
-    expect([first.granted, second.granted]).toEqual([{ bytes: 80 }, { bytes: 20 }]);
-    first.commit({ bytes: -500 });
-    second.commit({});
+    const second = usage.reserve(quota, { upTo: { bytes: 80 } });
+    expect(first.granted).toEqual({ bytes: 80 });
+    first.commit({ bytes: 50 });
+    expect((await second).granted).toEqual({ bytes: 50 });
+    (await second).commit({ bytes: -500 });
     expect((await usage.reserve(quota, { upTo: { bytes: 80 } })).granted).toEqual({ bytes: 80 });
     store.bytes = 5_000;
     clock.advance(5_000);
@@ -104,7 +114,45 @@ describe("what a replica knows of a project's usage", () => {
     await usage.reserve(quota, one);
     expect(asked()).toBe(2);
   });
+
+  it("refuses nobody by what was known before something was removed, while the store is asked for what is there now", async () => {
+    const { usage, answers } = askedByHand();
+    const first = expect(usage.reserve(quota, one)).rejects.toMatchObject(refused);
+    answers[0]?.({ objects: 10 });
+    await first;
+    usage.freed();
+    const second = usage.reserve(quota, one);
+    await vi.waitFor(() => expect(answers).toHaveLength(2));
+    const third = usage.reserve(quota, one);
+    answers[1]?.({ objects: 8 });
+    await second;
+    await vi.waitFor(() => expect(answers).toHaveLength(3));
+    answers[2]?.({ objects: 8 });
+    await third;
+  });
+
+  it("does not go by what the store was asked before it was to be forgotten, and said only then", async () => {
+    const { usage, answers } = askedByHand();
+    const before = usage.reserve(quota, one);
+    usage.forget();
+    const after = expect(usage.reserve(quota, one)).rejects.toMatchObject(refused);
+    answers[0]?.({ objects: 1 });
+    await vi.waitFor(() => expect(answers).toHaveLength(2));
+    answers[1]?.({ objects: 10 });
+    await after;
+    await expect(before).rejects.toMatchObject(refused);
+  });
 });
+
+/** A store that answers when the test says so, and what. */
+function askedByHand() {
+  const answers: ((amounts: Partial<Amounts>) => void)[] = [];
+  const read = () =>
+    new Promise<Amounts>((resolve) => {
+      answers.push((amounts) => resolve({ ...noAmounts, ...amounts }));
+    });
+  return { usage: createProjectUsage(read, manualClock()), answers };
+}
 
 function knowing(amounts: Partial<Amounts>) {
   const clock = manualClock();

@@ -60,7 +60,12 @@ async function lead(): Promise<void> {
   caches = cachesOver({ api, listener: () => listener });
   caches.start();
   await eventually(() => expect(caches.synced()).toBe(true), patience);
-  const opened = openedRedis([], {});
+  const opened = openedRedis([], {
+    async load({ name }) {
+      const published = parts.get(name);
+      return { revision: 0, ...(published !== undefined && { parts: published }) };
+    },
+  });
   parts = opened.parts;
   session = new LeaderSession(leadership, sessionContext({ api, caches }), opened.open);
   listener = session.listener;
@@ -103,6 +108,38 @@ it("a namespace made anew gets keys and a ring of its own, though the watch of S
   expect(parts.get("shop")?.signing).not.toEqual(ring);
   expect(shownKey()?.apiKey).not.toBe(shown?.apiKey);
   expect(shownKey()).toBeDefined();
+});
+
+it("a namespace made anew gets keys and a ring of its own, though nothing but the end of the former Secrets is heard", async () => {
+  server.setFaults(({ verb, collection }) =>
+    verb === "watch" && collection !== "/secrets" ? { kind: "cutStream", afterLines: 0, how: "silent" } : undefined,
+  );
+  declare("Project", "shop");
+  declare("ApiKey", "ci");
+  await lead();
+  const former = await serving("shop");
+  const ring = parts.get("shop")?.signing;
+  const names = ["ci-api-key", "ci-key-hash", "shop-signing"];
+  const madeAnew = () => names.filter((name) => server.objects.get("/secrets", "default", name) !== undefined);
+  remove(collections.ApiKey, "ci");
+  remove(collections.Project, "shop");
+  for (const name of names) remove("/secrets", name);
+  declare("Project", "shop");
+  declare("ApiKey", "ci");
+  const { length } = server.requests;
+  await eventually(() => {
+    const since = server.requests.slice(length).filter(({ verb }) => verb === "get" || verb === "create");
+    expect(since.map(({ collection }) => collection)).toContain(collections.Project);
+  }, patience);
+  expect(madeAnew()).toEqual([]);
+  server.setFaults(() => undefined);
+  await caches.confirm(ending.signal);
+  await eventually(() => expect(madeAnew()).toEqual(names), patience);
+  await eventually(() => {
+    expect(publishedKeys("shop")).toHaveLength(1);
+    expect(publishedKeys("shop")).not.toContain(former);
+  }, patience);
+  expect(parts.get("shop")?.signing).not.toEqual(ring);
 });
 
 it("an ApiKey made anew under another Project of its namespace gets a key of its own, and the former one lets in nowhere", async () => {
