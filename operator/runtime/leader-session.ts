@@ -22,6 +22,7 @@ import { RedisRefused } from "../publish/refusals.ts";
 import { createWorkQueue, type QueueFigures, type WorkQueue } from "../queue/work-queue.ts";
 import { runWorkers, type WorkObservation, type WorkResult } from "../queue/workers.ts";
 import { createEventRecorder, type StoppableRecorder } from "../record/create-event-recorder.ts";
+import { OwnerGone } from "../secrets/secret-object.ts";
 import { createSecretStore } from "../secrets/secret-store.ts";
 import { createSecretSweep, type SecretSweep } from "../secrets/secret-sweep.ts";
 import type { CacheListener } from "../watch/caches.ts";
@@ -58,6 +59,7 @@ export class LeaderSession {
   #opened: LeaderRedis | undefined;
   #redisServers: readonly RedisServer[] = [];
   #running: Promise<unknown> | undefined;
+  #confirming: Promise<void> | undefined;
 
   /** `open` is what opens the configuration in Redis. */
   constructor(leadership: Leadership, context: OperatorContext, open: typeof openRedis = openRedis) {
@@ -212,8 +214,19 @@ export class LeaderSession {
     }
     const { error } = observation;
     if (error === undefined) return;
+    if (error instanceof OwnerGone) this.#confirmCaches();
     const log = isOvertaken(error) || error instanceof RedisRefused ? logger.debug : logger.warn;
     log("Failed to reconcile Project; trying again", { namespace, name, error: describeError(error) });
+  }
+
+  /** An object is gone, and its watch has not told: whatever is kept may be behind, and be served. One at a time. */
+  #confirmCaches(): void {
+    this.#confirming ??= this.#context.caches
+      .confirm(this.#leadership.ended)
+      .catch(() => undefined)
+      .finally(() => {
+        this.#confirming = undefined;
+      });
   }
 
   async #open(): Promise<OpenRedis> {

@@ -260,4 +260,12 @@ export const lossMutations: readonly Mutation[] = [
     replace: "ends[0]",
     caughtBy: ["test/store/redis-tls.test.ts"],
   },
+  {
+    name: "gone-owner-not-looked-into",
+    harm: "An operator that has proof that its watches are silent goes on serving the keys and data of a deleted namespace for two minutes",
+    file: "operator/runtime/leader-session.ts",
+    find: "    if (error instanceof OwnerGone) this.#confirmCaches();\n",
+    replace: "",
+    caughtBy: ["test/unit/operator/runtime/namespace-anew.test.ts"],
+  },
 ];
