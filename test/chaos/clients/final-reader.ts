@@ -12,7 +12,13 @@ interface Item {
   readonly _metadata: { readonly created: number };
 }
 
-const pageSize = 100;
+interface Page {
+  readonly items: readonly Item[];
+  readonly links: { readonly next?: string };
+}
+
+/** By cursors, which show each object once: a create without an answer may still take effect between two pages, and shift all offsets. */
+const firstPage = "/api/items?_limit=100&_cursor=";
 
 export async function readEverything({ asker, history, credentials }: ClientDeps, replica: Target): Promise<void> {
   const get = async <T>(path: string): Promise<T> => {
@@ -22,10 +28,10 @@ export async function readEverything({ asker, history, credentials }: ClientDeps
   };
   const from = history.now();
   const items: Item[] = [];
-  for (;;) {
-    const page = await get<{ items: Item[] }>(`/api/items?_limit=${pageSize}&_offset=${items.length}`);
+  for (let path: string | undefined = firstPage; path !== undefined; ) {
+    const page: Page = await get<Page>(path);
     items.push(...page.items);
-    if (page.items.length < pageSize) break;
+    path = page.links.next?.split(base)[1];
   }
   const lists = await get<Readonly<Record<string, readonly number[]>>>("/json/log");
   const registers = await get<Readonly<Record<string, number | null>>>("/json/registers");
