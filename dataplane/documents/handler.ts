@@ -57,12 +57,10 @@ export function carryOutDocument(
   renewPlan: RenewPlan,
 ): Promise<HttpResponse> {
   if (plan.isWrite) return write(deps, plan, exchange, renewPlan);
-  const acquiring = acquireSlot(deps, plan, exchange);
-  if (acquiring === undefined) return readDocument(plan.store, contextOf(plan, exchange));
-  return acquiring.then(async () => {
-    const current = await renewPlan(plan, exchange);
-    return readDocument(current.store, contextOf(current, exchange));
-  });
+  const acquired = acquireSlot(deps, plan, exchange, { renewPlan });
+  return acquired instanceof Promise
+    ? acquired.then((current) => readDocument(current.store, contextOf(current, exchange)))
+    : readDocument(acquired.store, contextOf(acquired, exchange));
 }
 
 function contextOf(plan: DocumentPlan, exchange: Exchange): DocumentContext {
@@ -77,14 +75,12 @@ async function write(
   exchange: Exchange,
   renewPlan: RenewPlan,
 ): Promise<HttpResponse> {
-  // A write that may not send preconditions is refused here, before its body is read; they are read again for the plan that it has by then.
-  authorizedPreconditions(decided, exchange);
   const { plan: received, ...sent } = await receiveWrite(deps, decided, exchange, renewPlan);
   const { body, patch } = sent;
   // The response to a PATCH has a length that only the store knows; a PUT or POST returns what was sent, a DELETE next to nothing.
   const responseLength = patch ? undefined : (body?.text.length ?? 0);
-  const acquiring = acquireSlot(deps, received, exchange, responseLength);
-  const plan = acquiring === undefined ? received : await acquiring.then(() => renewPlan(received, exchange));
+  const acquired = acquireSlot(deps, received, exchange, { renewPlan, responseLength });
+  const plan = acquired instanceof Promise ? await acquired : acquired;
   const context = contextOf(plan, exchange);
   const comparesAndSets = patch !== undefined || context.preconditions !== undefined;
   if (!comparesAndSets) return await change(plan, context, sent);

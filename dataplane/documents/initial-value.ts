@@ -18,28 +18,36 @@ type Write = "insertAt" | "putAt" | "removeAt";
 /** The store's own writes, for documents of a root key with this initial value. */
 export function withInitialValue(store: DocumentWrites, initialValue: string): Pick<DocumentWrites, Write> {
   return {
-    async insertAt(document, path, text, limits) {
-      const first = await store.insertAt(document, path, text, limits);
-      if (first.outcome !== "missing_document") return first;
-      const refusal = refusalOf(insertAt(initialValue, path, text, maxDepth), path, limits);
-      return refusal ?? initialised(document, () => store.insertAt(document, path, text, limits));
-    },
-    async putAt(document, path, text, limits) {
-      const first = await store.putAt(document, path, text, limits);
-      if (first.outcome !== "missing_document") return first;
-      const { mayCreate } = limits;
-      const refusal = refusalOf(putAt(initialValue, path, text, { mayCreate, maxDepth }), path, limits);
-      return refusal ?? initialised(document, () => store.putAt(document, path, text, limits));
-    },
-    async removeAt(document, path, expecting = {}) {
-      const first = await store.removeAt(document, path, expecting);
-      if (first.outcome !== "missing_document") return first;
-      const refusal = refusalOf(removeAt(initialValue, path), path, expecting);
-      return refusal ?? initialised(document, () => store.removeAt(document, path, expecting));
-    },
+    insertAt: (document, path, text, limits) =>
+      fromInitialValue(
+        document,
+        () => store.insertAt(document, path, text, limits),
+        () => refusalOf(insertAt(initialValue, path, text, maxDepth), path, limits),
+      ),
+    putAt: (document, path, text, limits) =>
+      fromInitialValue(
+        document,
+        () => store.putAt(document, path, text, limits),
+        () => refusalOf(putAt(initialValue, path, text, { mayCreate: limits.mayCreate, maxDepth }), path, limits),
+      ),
+    removeAt: (document, path, expecting = {}) =>
+      fromInitialValue(
+        document,
+        () => store.removeAt(document, path, expecting),
+        () => refusalOf(removeAt(initialValue, path), path, expecting),
+      ),
   };
 
-  async function initialised<T>(document: DocumentRef, write: () => Promise<T>): Promise<T> {
+  /** Carries `write` out again where nothing is stored, over the initial value, unless that refuses it. */
+  async function fromInitialValue<T extends { readonly outcome: string }>(
+    document: DocumentRef,
+    write: () => Promise<T>,
+    refusal: () => DocumentRefusal | undefined,
+  ): Promise<T | DocumentRefusal> {
+    const first = await write();
+    if (first.outcome !== "missing_document") return first;
+    const refused = refusal();
+    if (refused !== undefined) return refused;
     await store.initialise(document, initialValue);
     return write();
   }

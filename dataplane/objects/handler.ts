@@ -68,10 +68,10 @@ export function carryOutObjects(
   renewPlan: RenewPlan,
 ): Promise<HttpResponse> {
   if (plan.isWrite) return write(deps, plan, exchange, renewPlan);
-  const acquiring = acquireSlot(deps, plan, exchange);
-  return acquiring === undefined
-    ? readWithIndexes(deps, plan, exchange)
-    : acquiring.then(async () => readWithIndexes(deps, await renewPlan(plan, exchange), exchange));
+  const acquired = acquireSlot(deps, plan, exchange, { renewPlan });
+  return acquired instanceof Promise
+    ? acquired.then((current) => readWithIndexes(deps, current, exchange))
+    : readWithIndexes(deps, acquired, exchange);
 }
 
 /** Reads once the store knows the resource's indexes. */
@@ -108,11 +108,9 @@ async function write(
   exchange: Exchange,
   renewPlan: RenewPlan,
 ): Promise<HttpResponse> {
-  // A write that may not send preconditions is refused here, before its body is read; they are read again for the plan that it has by then.
-  authorizedPreconditions(decided, exchange);
   const { plan: received, body, patch, idempotencyKey } = await receiveWrite(deps, decided, exchange, renewPlan);
-  const acquiring = acquireSlot(deps, received, exchange);
-  const plan = acquiring === undefined ? received : await acquiring.then(() => renewPlan(received, exchange));
+  const acquired = acquireSlot(deps, received, exchange, { renewPlan });
+  const plan = acquired instanceof Promise ? await acquired : acquired;
   const preconditions = authorizedPreconditions(plan, exchange);
   const context = preconditions === undefined ? plan : { ...plan, preconditions };
   const preparing = deps.preparer.prepare(plan.resource, plan.collection);

@@ -46,6 +46,8 @@ export async function receiveWrite<Plan extends OperationPlan>(
   exchange: Exchange,
   renewPlan: RenewPlan,
 ): Promise<ReceivedWrite<Plan>> {
+  // A write that may not send preconditions is refused here, before its body is read; they are read again for the plan that it has by then.
+  authorizedPreconditions(decided, exchange);
   const { project, operation, caller } = decided;
   const { raw, headers, ip } = exchange.request;
   if (caller.kind === "anonymous") await anonymousWrites.spend(project.config, ip);
@@ -77,27 +79,28 @@ export function requireBody(body: CanonicalJson | undefined): CanonicalJson {
 }
 
 /**
- * Acquires a slot of the project's fair share; a promise when it has to wait for one. From here on nothing depends on how fast the client
- * sends, so a slow client holds no slot. Refuses with `data_lost`. `responseLength` = characters of the response, where that is known
- * already.
+ * Acquires a slot of the project's fair share; a promise when it has to wait for one. Answers with the plan to go by from here on, decided again
+ * after a wait. From here on nothing depends on how fast the client sends, so a slow client holds no slot. Refuses with `data_lost`.
+ * `responseLength` = characters of the response, where that is known already.
  */
-export function acquireSlot(
+export function acquireSlot<Plan extends OperationPlan>(
   { directory }: Pick<OperationDeps, "directory">,
-  plan: OperationPlan,
+  plan: Plan,
   exchange: Exchange,
-  responseLength?: number,
-): Promise<void> | undefined {
+  { renewPlan, responseLength }: { readonly renewPlan: RenewPlan; readonly responseLength?: number | undefined },
+): Plan | Promise<Plan> {
   const slot = plan.limiter.acquire(plan.baseWeight, responseLength);
   if (slot instanceof Promise) {
     return slot.then((acquired) => {
       exchange.slot = acquired;
       requireDataNotLost(directory, plan.project);
+      return renewPlan(plan, exchange);
     });
   }
   exchange.slot = slot;
   // They may have been lost while the body arrived, for as long as the client likes, or while this waited for a slot.
   requireDataNotLost(directory, plan.project);
-  return undefined;
+  return plan;
 }
 
 /** `length` = characters of the response, if there is one. Does nothing for a request without a slot, or whose slot was released. */

@@ -4,6 +4,7 @@
 
 import type { RedisClient } from "../../../core/redis/redis-client.ts";
 import type { Repeated } from "../ports/idempotency.ts";
+import { type Batch, batchesOf } from "./batches.ts";
 import { separator } from "./keys.ts";
 import type { CreateObject, ObjectCode, ObjectScripts } from "./object-scripts.ts";
 import { code } from "./store-script.ts";
@@ -20,7 +21,6 @@ const maxBatchedLength = 16 * 1024;
 interface Waiting extends PromiseWithResolvers<ObjectCode | Repeated> {
   readonly call: CreateObject;
 }
-type Batch = [Waiting, ...Waiting[]];
 
 export function createBatchedCreates(
   redisClient: Pick<RedisClient, "atEndOfTurn">,
@@ -30,7 +30,7 @@ export function createBatchedCreates(
 
   const createAlone = ({ call, resolve, reject }: Waiting): void => void scripts.create(call).then(resolve, reject);
 
-  const createTogether = async (batch: Batch): Promise<void> => {
+  const createTogether = async (batch: Batch<Waiting>): Promise<void> => {
     const [first, ...others] = batch;
     try {
       const codes = await scripts.createTogether([first.call, ...others.map(({ call }) => call)]);
@@ -47,7 +47,8 @@ export function createBatchedCreates(
   const endTurn = (): void => {
     const waiting = turn;
     turn = [];
-    for (const batch of batchesOf(waiting)) void (batch.length === 1 ? createAlone(batch[0]) : createTogether(batch));
+    for (const batch of batchesOf(waiting, batchNameOf, maxBatch))
+      void (batch.length === 1 ? createAlone(batch[0]) : createTogether(batch));
   };
 
   return {
@@ -61,21 +62,7 @@ export function createBatchedCreates(
   };
 }
 
-/** What one script can store: of one collection, with the same indexes and limit. */
-function batchesOf(waiting: readonly Waiting[]): readonly Batch[] {
-  const batches: Batch[] = [];
-  const lastOf = new Map<string, Batch>();
-  for (const each of waiting) {
-    const { keys, version, maxObjects } = each.call;
-    const name = [keys.tag, version, maxObjects].join(separator);
-    const batch = lastOf.get(name);
-    if (batch !== undefined && batch.length < maxBatch) {
-      batch.push(each);
-      continue;
-    }
-    const next: Batch = [each];
-    batches.push(next);
-    lastOf.set(name, next);
-  }
-  return batches;
+/** What one script can store together: of one collection, with the same indexes and limit. */
+function batchNameOf({ call: { keys, version, maxObjects } }: Waiting): string {
+  return [keys.tag, version, maxObjects].join(separator);
 }

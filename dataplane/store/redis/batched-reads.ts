@@ -5,6 +5,7 @@
 import { isErrorReply } from "../../../core/redis/failure.ts";
 import type { RedisClient } from "../../../core/redis/redis-client.ts";
 import { listOf, optionalText } from "../../../core/redis/reply.ts";
+import { batchesOf } from "./batches.ts";
 import { createKeySet } from "./key-set.ts";
 import { hashTagOf, separator } from "./keys.ts";
 
@@ -76,7 +77,9 @@ export function createBatchedReads(redisClient: RedisClient): BatchedReads {
       if (read.path === undefined && lastSeenSmall.has(read.key)) small.push(read);
       else void readAlone(read);
     }
-    for (const batch of batchesOf(small)) void (batch.length === 1 ? batch.map(readAlone) : readTogether(batch));
+    // Of one hash tag each, because a Cluster refuses a command over several slots.
+    const batches = batchesOf(small, ({ key }) => hashTagOf(key), maxBatch);
+    for (const batch of batches) void (batch.length === 1 ? batch.map(readAlone) : readTogether(batch));
   };
 
   return {
@@ -93,23 +96,6 @@ export function createBatchedReads(redisClient: RedisClient): BatchedReads {
       return promise;
     },
   };
-}
-
-/** Each batch has one hash tag, because a Cluster refuses a command over several slots. */
-function batchesOf(reads: readonly Read[]): readonly (readonly Read[])[] {
-  const batches: Read[][] = [];
-  const lastOf = new Map<string, Read[]>();
-  for (const read of reads) {
-    const tag = hashTagOf(read.key);
-    let batch = lastOf.get(tag);
-    if (batch === undefined || batch.length === maxBatch) {
-      batch = [];
-      batches.push(batch);
-      lastOf.set(tag, batch);
-    }
-    batch.push(read);
-  }
-  return batches;
 }
 
 function isSmall(text: unknown): boolean {
