@@ -23,6 +23,7 @@ export const landings = [
   "d50b071615c524e5670666425a068212a2e2f663",
   "8772e6e435e08fe2e1a84514b776771819aa80a0",
   "df55a88514b42aa7f08e76a4f6d686c80b350ab7",
+  "0ec6a54de333f9cabb3474001228a90a47256a6e",
 ] as const;
 export const lastLanding: string = landings.at(-1) ?? landings[0];
 
