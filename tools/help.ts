@@ -15,9 +15,9 @@ const sentences: Readonly<Record<string, string>> = {
   "check:layers": "import direction, cycles, file size, names, headers of Lua scripts",
   test: "everything that a commit must pass: the check, then all tests on real parts; what .ci/run runs",
   "test:nightly":
-    "the test with many cases instead of few, then mutations, chaos, fuzzers, upgrades, a bare machine; up to 90 minutes",
+    "the test with many cases instead of few, then a third of the mutations, chaos, fuzzers, upgrades, a bare machine; up to 90 minutes",
   "test:mutations":
-    "small faults put into a copy of the code: fails when the tests meant for one do not notice it; --only NAME,NAME",
+    "small faults put into a copy of the code: fails when the tests meant for one do not notice it; --only NAME,NAME --shard K/N",
   "test:bare":
     "both commands as on a machine that has nothing of ours: a clone, an empty HOME and PATH; --whole --warm-go",
   "test:unit": "the pure stages, no input or output",

@@ -4,6 +4,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { landings } from "../earlier-tree.ts";
+import { nightlyShard } from "./nightly-shard.ts";
 import { upgradeStarts } from "./upgrade-starts.ts";
 
 export interface NightlyStep {
@@ -20,7 +21,7 @@ interface StepCommand {
 
 function commands(seed: string): readonly StepCommand[] {
   return [
-    { name: "mutations", args: ["test/mutations/run.ts"] },
+    { name: "mutations", args: ["test/mutations/run.ts", "--shard", nightlyShard(seed)] },
     { name: "chaos", args: ["test/chaos/run.ts", "--seed", seed] },
     { name: "fuzz", args: ["test/fuzz/run.ts", "--seed", seed, "--requests", "20000", "--manifests", "500"] },
     { name: "fuzz:openapi", args: ["test/fuzz/schemathesis.ts", "--seed", seed, "--examples", "50"] },
