@@ -23,6 +23,8 @@ const systemFolders = ["/usr/bin", "/usr/sbin", "/bin", "/sbin"];
 /** Programs that a part would be found as, which a bare machine doesn't have. */
 const hidden =
   /^(redis-.*|kube.*|etcd.*|helm|glua|coredns|metrics-server|prometheus|promtool|openapi-typescript|schemathesis|kind|docker)$/;
+/** Programs that apt-get installs while the parts are brought: their links lead to where they will be. */
+const installedLater = ["chromium"];
 /** How this machine reaches package registries is no part of what is tried. */
 const kept =
   /^((https?|all|no)_proxy|NODE_EXTRA_CA_CERTS|SSL_CERT_.*|.*_CA_BUNDLE|PIP_.*|GO(PROXY|SUMDB|NOSUMDB|PRIVATE)|LANG)$/i;
@@ -54,6 +56,7 @@ async function bareMachine(): Promise<BareMachine> {
   await mkdir(home);
   await requireSuccess("git", ["clone", "--quiet", root, clone]);
   for (const path of systemFolders) await linkPrograms(path, bin);
+  for (const name of installedLater) await linkProgram(join("/usr/bin", name), join(bin, name));
   for (const name of ["go", "node", "npm"]) await linkProgram(onPath(name, process.env), join(bin, name));
   const goCaches = options["warm-go"] ? await goFolders() : {};
   return {
