@@ -5,7 +5,7 @@
 
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdir, mkdtemp, readdir, rm, symlink } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -21,10 +21,11 @@ const root = fileURLToPath(new URL("../..", import.meta.url));
 /** Debian's own programs; /usr/local and whatever a person added are left out. */
 const systemFolders = ["/usr/bin", "/usr/sbin", "/bin", "/sbin"];
 /** Programs that a part would be found as, which a bare machine doesn't have. */
-const hidden =
-  /^(redis-.*|kube.*|etcd.*|helm|glua|coredns|metrics-server|prometheus|promtool|openapi-typescript|schemathesis|kind|docker)$/;
-/** Programs that apt-get installs while the parts are brought: their links lead to where they will be. */
-const installedLater = ["chromium"];
+const hidden = [
+  ...["redis-*", "kube*", "etcd*", "helm", "glua", "coredns", "metrics-server", "prometheus", "promtool"],
+  ...["openapi-typescript", "schemathesis", "kind", "docker"],
+];
+const hiddenNames = new RegExp(`^(${hidden.join("|").replaceAll("*", ".*")})$`);
 /** How this machine reaches package registries is no part of what is tried. */
 const kept =
   /^((https?|all|no)_proxy|NODE_EXTRA_CA_CERTS|SSL_CERT_.*|.*_CA_BUNDLE|PIP_.*|GO(PROXY|SUMDB|NOSUMDB|PRIVATE)|LANG)$/i;
@@ -56,7 +57,7 @@ async function bareMachine(): Promise<BareMachine> {
   await mkdir(home);
   await requireSuccess("git", ["clone", "--quiet", root, clone]);
   for (const path of systemFolders) await linkPrograms(path, bin);
-  for (const name of installedLater) await linkProgram(join("/usr/bin", name), join(bin, name));
+  await writeAptGet(bin);
   for (const name of ["go", "node", "npm"]) await linkProgram(onPath(name, process.env), join(bin, name));
   const goCaches = options["warm-go"] ? await goFolders() : {};
   return {
@@ -72,7 +73,7 @@ async function bareMachine(): Promise<BareMachine> {
 
 async function linkPrograms(from: string, to: string): Promise<void> {
   for (const name of await readdir(from)) {
-    if (hidden.test(name) || name === "go") continue;
+    if (hiddenNames.test(name) || name === "go") continue;
     await linkProgram(join(from, name), join(to, name));
   }
 }
@@ -83,6 +84,23 @@ async function linkProgram(from: string | undefined, to: string): Promise<void> 
     // An earlier folder of the PATH has it.
     if (error.code !== "EEXIST") throw error;
   });
+}
+
+/** Replaces apt-get by a script that runs it, and then links the programs that it brought. */
+async function writeAptGet(bin: string): Promise<void> {
+  const aptGet = join(bin, "apt-get");
+  await rm(aptGet, { force: true });
+  const script = `#!/bin/sh
+/usr/bin/apt-get "$@"
+code=$?
+for program in ${systemFolders.map((folder) => `${folder}/*`).join(" ")}; do
+  name=\${program##*/}
+  case "$name" in ${hidden.join("|")}|go) continue ;; esac
+  [ -e "${bin}/$name" ] || ln -sf "$program" "${bin}/$name"
+done
+exit $code
+`;
+  await writeFile(aptGet, script, { mode: 0o755 });
 }
 
 async function goFolders(): Promise<Readonly<Record<string, string>>> {
