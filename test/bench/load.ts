@@ -17,6 +17,9 @@ export interface LoadRequest {
   readonly paths?: readonly string[];
 }
 
+/** What a proxy in front of the servers adds to every request. */
+const forwarded = { "x-forwarded-for": "203.0.113.7" };
+
 export interface LoadOptions {
   readonly connections: number;
   readonly seconds: number;
@@ -67,7 +70,8 @@ const loadByWrk: Loader = async (request, options) => {
 function wrkScript({ method = "GET", headers = {}, body, paths = [] }: LoadRequest): string {
   const quoted = (text: string) => `"${text.replace(/[\\"]/g, "\\$&").replaceAll("\n", "\\n")}"`;
   const lines = [`wrk.method = ${quoted(method)}`];
-  for (const [name, value] of Object.entries(headers)) lines.push(`wrk.headers[${quoted(name)}] = ${quoted(value)}`);
+  for (const [name, value] of Object.entries({ ...forwarded, ...headers }))
+    lines.push(`wrk.headers[${quoted(name)}] = ${quoted(value)}`);
   if (body !== undefined) lines.push(`wrk.body = ${quoted(body)}`);
   if (paths.length > 0) {
     lines.push(
@@ -98,7 +102,7 @@ const loadByAutocannon: Loader = async (request, options) => {
   const result = await autocannon({
     url: request.url,
     method: (request.method ?? "GET") as "GET",
-    headers: { ...request.headers },
+    headers: { ...forwarded, ...request.headers },
     ...(request.body !== undefined && { body: request.body.replaceAll("@", "1") }),
     ...(request.paths && { requests: rotation(request.paths, request.body ?? "") }),
     connections: options.connections,

@@ -97,7 +97,7 @@ export function neighbourLines(rows: readonly NeighbourRow[]): readonly string[]
     "",
     "One client reads an object of its own project every few milliseconds: alone, and while callers of another project do one thing as",
     "fast as the replica allows. The client and both loads share the cores. So the p99 is compared with the p99 that the client has",
-    "while the same load is on another server (bare): budget ≤ 2. Medians, in milliseconds.",
+    "while the same load is on another server (bare): budget ≤ 1.1. Medians, in milliseconds.",
     "",
     "| the other project's callers | p50 alone | p50 beside | p99 alone | p99 beside | p99 against load elsewhere | their requests /s |",
     "|---|---:|---:|---:|---:|---:|---:|",
