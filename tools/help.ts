@@ -49,6 +49,7 @@ const sentences: Readonly<Record<string, string>> = {
   "bench:replicas": "one to four replicas, documents of 1 KiB to 1 MiB, a Redis Cluster against one Redis",
   "bench:flames": "flame graphs of the three hottest paths, and in words where the time goes",
   "bench:projects": "what 10,000 projects cost a replica",
+  "bench:memory": "what a replica of 100 projects keeps of its memory after a burst",
   "bench:operator": "the operator with 10,000 projects: cold start, memory, time until a change is live",
   chaos: "kills, outages and failovers under clients whose history is judged; --only NAME --seed N --seconds S",
   "draw:dashboards": "pictures of the dashboards, from a real Prometheus after minutes of traffic",

@@ -13,6 +13,7 @@ const headings = [
   "# Growth",
   "# Replicas, documents, Cluster",
   "# Many projects",
+  "# A replica's memory after a burst",
   "# The operator at scale",
   "# The operator in upheavals",
 ] as const;

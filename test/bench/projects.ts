@@ -2,20 +2,13 @@
 // a replica: time until it is ready, the first request of a project that isn't loaded, memory with none, with a thousand and with all of
 // them loaded. With --write it puts the table into docs/benchmarks.md.
 
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { Redis } from "ioredis";
-import { newKeyringText, parseKeyring } from "../../core/config/keyring.ts";
-import type { ProjectParts } from "../../core/config/types.ts";
 import { startScript } from "../../tools/start-script.ts";
-import { begunPublisher, openRedisClient } from "../support/fleet/publishing.ts";
-import { type Replica, startReplica } from "../support/fleet/replica.ts";
-import { apikey, project, withKey, withResource, withRootKey, withUser } from "../support/http/projects.ts";
-import { startRedis } from "../support/redis/redis.ts";
+import type { Replica } from "../support/fleet/replica.ts";
+import { apikey } from "../support/http/projects.ts";
 import { numbersFrom, readWrite } from "./bench-arguments.ts";
 import { writeSection } from "./page.ts";
-import { bookIndexes, bookSchema } from "./subjects.ts";
+import { residentBytes, typicalKey, typicalProjects } from "./typical-projects.ts";
 
 startScript("npm run bench:projects");
 const writes = readWrite();
@@ -44,38 +37,13 @@ const text = page();
 process.stdout.write(text);
 if (writes) await writeSection("# Many projects", text);
 
-/** Two resources of seven fields with indexes, a root key, a user and a key: what a small team has. */
-function typical(index: number): ProjectParts {
-  return project(
-    `p-${index}`,
-    withKey("reader"),
-    withUser("ann"),
-    withResource("books", { schema: bookSchema, indexes: bookIndexes }),
-    withResource("notes", { schema: bookSchema, indexes: ["title"] }),
-    withRootKey("flags"),
-  );
-}
-
 async function measure(count: number): Promise<Measured> {
-  const folder = await mkdtemp(join(tmpdir(), "jsonplane-bench-"));
-  const redis = await startRedis();
-  const client = new Redis(redis.url, { protocol: 2 });
+  const projects = await typicalProjects(count);
+  const client = new Redis(projects.redis.url, { protocol: 2 });
   try {
-    const keyringText = newKeyringText();
-    const keyring = join(folder, "keyring.json");
-    await writeFile(keyring, keyringText, { mode: 0o600 });
-    const used = async (): Promise<number> =>
-      Number(/used_memory:(\d+)/.exec(await client.info("memory"))?.[1] ?? Number.NaN);
-    const empty = await used();
-    const redisClient = await openRedisClient(redis.url);
-    const publisher = await begunPublisher({ redisClient, keyring: parseKeyring(keyringText) });
-    for (let index = 0; index < count; index += 1) await publisher.publish(typical(index));
-    await publisher.complete();
-    redisClient.disconnect();
-    const redisBytes = ((await used()) - empty) / count;
-
     const start = (name: string, most: number): Promise<Replica> =>
-      startReplica({ redis: redis.url, keyring, name, args: ["--max-projects", String(most), "--log-level", "warn"] });
+      projects.startReplica(name, "--max-projects", String(most));
+    const redisBytes = await configurationBytes(client);
     const began = performance.now();
     const bounded = await start("bounded", 1_000);
     const readySeconds = (performance.now() - began) / 1000;
@@ -88,12 +56,27 @@ async function measure(count: number): Promise<Measured> {
     const all = await residentBytes(whole);
     await whole.stop();
     const at = (share: number): number => cold[Math.floor(cold.length * share)] ?? Number.NaN;
-    return { count, redisBytes, readySeconds, idle, coldP50: at(0.5), coldP99: at(0.99), bounded: afterAll, all };
+    return {
+      count,
+      redisBytes: redisBytes / count,
+      readySeconds,
+      idle,
+      coldP50: at(0.5),
+      coldP99: at(0.99),
+      bounded: afterAll,
+      all,
+    };
   } finally {
     client.disconnect();
-    await redis.stop();
-    await rm(folder, { recursive: true, force: true });
+    await projects.close();
   }
+}
+
+/** What Redis holds beyond what it needs for itself. */
+async function configurationBytes(client: Redis): Promise<number> {
+  const info = await client.info("memory");
+  const bytes = (name: string): number => Number(new RegExp(`^${name}:(\\d+)`, "m").exec(info)?.[1] ?? Number.NaN);
+  return bytes("used_memory") - bytes("used_memory_startup");
 }
 
 /** Each project's first request, one after the other; sorted milliseconds. */
@@ -101,16 +84,11 @@ async function askAll(replica: Replica, count: number): Promise<readonly number[
   const durations: number[] = [];
   for (let index = 0; index < count; index += 1) {
     const began = performance.now();
-    const reply = await replica.send(`/default/p-${index}/api/books`, { as: apikey("reader") });
+    const reply = await replica.send(`/default/p-${index}/api/books`, { as: apikey(typicalKey) });
     if (reply.status !== 200) throw new Error(`Project ${index} answered ${reply.status}: ${reply.text}`);
     durations.push(performance.now() - began);
   }
   return durations.sort((left, right) => left - right);
-}
-
-async function residentBytes(replica: Replica): Promise<number> {
-  const text = await fetch(`${replica.adminUrl}/metrics`).then((reply) => reply.text());
-  return Number(/^process_resident_memory_bytes (\S+)/m.exec(text)?.[1]);
 }
 
 function page(): string {

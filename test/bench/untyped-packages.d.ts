@@ -3,11 +3,14 @@
 declare module "autocannon" {
   interface Options {
     url: string;
-    method?: "GET";
+    method?: "GET" | "PUT";
     headers?: Record<string, string>;
     body?: string;
     connections: number;
+    /** Seconds. */
     duration: number;
+    /** Seconds until a request without an answer is an error. */
+    timeout?: number;
     requests?: { path: string; body: string }[];
   }
   interface Result {

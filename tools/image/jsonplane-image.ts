@@ -14,6 +14,12 @@ import { writeRootFolder } from "./root-folder.ts";
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const user = { name: "jsonplane", id: 65_532 } as const;
 
+/**
+ * Of glibc (mallopt(3)): a buffer of 128 KiB or more has pages of its own, which the system gets back with it. Without them that size grows
+ * with what was freed, up to 32 MiB, and what a burst of large bodies took stays with the process.
+ */
+export const allocatorEnvironment = { MALLOC_MMAP_THRESHOLD_: "131072", MALLOC_TRIM_THRESHOLD_: "131072" } as const;
+
 /** `built` is what `npm run build` wrote; dist/ where it isn't said. */
 export async function writeJsonplaneRoot(folder: string, built?: string): Promise<void> {
   await writeRootFolder(folder, [{ source: process.execPath, path: "/usr/local/bin/node" }], user);
@@ -28,7 +34,7 @@ export async function jsonplaneSettings(): Promise<ImageSettings> {
     entrypoint: ["node", "/app/dist/cli/main.js"],
     command: ["--help"],
     user: `${user.id}:${user.id}`,
-    environment: { NODE_ENV: "production" },
+    environment: { NODE_ENV: "production", ...allocatorEnvironment },
     workingFolder: "/app",
     ports: ["8080/tcp", "9090/tcp"],
     labels: {
