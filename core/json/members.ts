@@ -86,17 +86,19 @@ export function valueAt(text: string, path: readonly string[]): string | undefin
 
 /** Puts each value text of `changes` in its member's place, new members at the end, in the order of `changes`. */
 export function mergeMembers(text: string, changes: ReadonlyMap<string, string>): string {
-  const parts: string[] = [];
-  const present = new Set<string>();
-  for (const { name, start, valueStart, valueEnd } of membersOf(text)) {
-    present.add(name);
+  const added = new Map(changes);
+  let merged = "";
+  let kept = 0;
+  for (const { name, valueStart, valueEnd } of membersOf(text)) {
     const value = changes.get(name);
-    parts.push(value === undefined ? text.slice(start, valueEnd) : text.slice(start, valueStart) + value);
+    if (value === undefined) continue;
+    added.delete(name);
+    merged += text.slice(kept, valueStart) + value;
+    kept = valueEnd;
   }
-  for (const [name, value] of changes) {
-    if (!present.has(name)) parts.push(`${JSON.stringify(name)}:${value}`);
-  }
-  return `{${parts.join(",")}}`;
+  if (added.size === 0) return merged + text.slice(kept);
+  const behind = [...added].map(([name, value]) => `${JSON.stringify(name)}:${value}`).join(",");
+  return `${merged}${text.slice(kept, -1)}${text === "{}" ? "" : ","}${behind}}`;
 }
 
 /** The object without the members of these names; the others keep their order. */

@@ -9,32 +9,24 @@ const closeArray = 0x5d;
 const openObject = 0x7b;
 const closeObject = 0x7d;
 
-/** Strings of up to so many characters are looked through one by one; a search costs more to begin. */
-const shortString = 24;
-
 /** The position behind the closing quote of the string that opens at `start`. */
 export function endOfString(text: string, start: number): number {
-  const soon = Math.min(text.length, start + shortString);
+  // A search even in a short string: with a loop over its characters, the members of 700 characters took from 0.7 to 2.7 µs, by what the
+  // engine had compiled the loop for; so they take 0.5.
   let at = start + 1;
-  while (at < soon) {
-    const unit = text.charCodeAt(at);
-    if (unit === quote) return at + 1;
-    at += unit === backslash ? 2 : 1;
-  }
-  return endOfLongString(text, at);
-}
-
-/** `from` is inside the string, and not behind a backslash that escapes it. */
-function endOfLongString(text: string, from: number): number {
-  let at = from;
   for (;;) {
     const end = text.indexOf('"', at);
     if (end < 0) return text.length;
-    let escapes = end;
-    while (escapes > at && text.charCodeAt(escapes - 1) === backslash) escapes--;
-    if ((end - escapes) % 2 === 0) return end + 1;
+    if (text.charCodeAt(end - 1) !== backslash || !isEscaped(text, at, end)) return end + 1;
     at = end + 1;
   }
+}
+
+/** Whether the quote at `end` belongs to the string that is open at `from`. */
+function isEscaped(text: string, from: number, end: number): boolean {
+  let escapes = end;
+  while (escapes > from && text.charCodeAt(escapes - 1) === backslash) escapes--;
+  return (end - escapes) % 2 === 1;
 }
 
 /** The position behind the value that starts at `start`. */

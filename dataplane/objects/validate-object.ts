@@ -3,14 +3,15 @@
 
 import { Problem, type ProblemItem } from "../../core/errors/problem.ts";
 import type { CanonicalJson } from "../../core/json/canonical.ts";
-import { kindOf, type Member, membersOf, mergeMembers, withoutMembers } from "../../core/json/members.ts";
-import { depthOf } from "../../core/json/walk.ts";
+import { kindOf, membersOf, mergeMembers, withoutMembers } from "../../core/json/members.ts";
+import { depthOf, endOfValue } from "../../core/json/walk.ts";
 import type { CompiledSchema } from "../../core/schema/compile-schema.ts";
 import { type Patch, patched } from "../http/patch.ts";
 import { maxDepth } from "../store/ports/documents.ts";
 
 /** Members that the service owns: returned on every object, never stored from a body. */
-const serviceMembers = new Set(["id", "_metadata"]);
+type ServiceMember = "id" | "_metadata";
+const serviceMembers: ReadonlySet<string> = new Set<ServiceMember>(["id", "_metadata"]);
 /** Query parameters of lists, so they can't be data. */
 const listParameters = new Set(["_sort", "_limit", "_offset", "_fields", "_count", "_cursor"]);
 
@@ -40,8 +41,7 @@ export function validateNew(rules: ObjectRules, body: CanonicalJson, id: string,
 
 /** The same of a body that was validated before. */
 export function newObjectText({ text }: CanonicalJson, id: string, metadata: Metadata): string {
-  const data = text === "{}" ? "" : `${text.slice(1, -1)},`;
-  return `{"id":${JSON.stringify(id)},${data}"_metadata":${JSON.stringify(metadata)}}`;
+  return textOf({ id: JSON.stringify(id), data: text, _metadata: JSON.stringify(metadata) });
 }
 
 /**
@@ -50,63 +50,57 @@ export function newObjectText({ text }: CanonicalJson, id: string, metadata: Met
  */
 export function validateUpdate(rules: ObjectRules, body: CanonicalJson, stored: string): string {
   requireObject(body);
-  const storedMembers = membersOf(stored);
+  const parts = partsOf(stored);
   const changes = new Map<string, string>();
-  for (const member of membersOf(body.text)) {
-    const value = body.text.slice(member.valueStart, member.valueEnd);
-    if (listParameters.has(member.name)) throw reserved(member.name, "leave it out");
-    if (serviceMembers.has(member.name))
-      requireUnchanged(member.name, value, memberText(stored, storedMembers, member.name));
-    else changes.set(member.name, value);
+  for (const { name, valueStart, valueEnd } of membersOf(body.text)) {
+    const value = body.text.slice(valueStart, valueEnd);
+    if (listParameters.has(name)) throw reserved(name, "leave it out");
+    if (isServiceMember(name)) requireUnchanged(name, value, parts);
+    else changes.set(name, value);
   }
   if (changes.size === 0) return stored;
-  const { data, id, metadata } = separate(stored, storedMembers);
-  const merged = mergeMembers(data, changes);
+  const merged = mergeMembers(parts.data, changes);
   // Also when the values are the stored ones: since they were stored the schema may have changed.
-  requireStorable(rules, merged, data);
-  if (merged === data) return stored;
-  return `{"id":${id},${merged === "{}" ? "" : `${merged.slice(1, -1)},`}"_metadata":${metadata}}`;
+  requireStorable(rules, merged, parts.data);
+  return merged === parts.data ? stored : textOf({ ...parts, data: merged });
 }
 
 /** The stored text with a patch applied to it, validated as a whole. Throws as validateUpdate does, and as `patched` does. */
 export function validatePatch(rules: ObjectRules, patch: Patch, stored: string): string {
-  const members = membersOf(stored);
-  const { data, id, metadata } = separate(stored, members);
+  const parts = partsOf(stored);
   const changed =
-    patch.format === "merge-patch" ? applyMergePatch(patch.text, stored, data) : applyJsonPatch(patch, stored);
-  if (changed === data) return stored;
+    patch.format === "merge-patch" ? applyMergePatch(patch.text, parts) : applyJsonPatch(patch, stored, parts);
+  if (changed === parts.data) return stored;
   requireNamesAndDepth(changed);
-  requireStorable(rules, changed, data);
-  return `{"id":${id},${changed === "{}" ? "" : `${changed.slice(1, -1)},`}"_metadata":${metadata}}`;
+  requireStorable(rules, changed, parts.data);
+  return textOf({ ...parts, data: changed });
 }
 
-function applyMergePatch(patch: string, stored: string, data: string): string {
+function applyMergePatch(patch: string, parts: StoredParts): string {
   if (kindOf(patch) !== "object") throw notObject(kindOf(patch));
-  requireServiceMembersUnchanged(patch, stored);
-  return patched({ format: "merge-patch", text: withoutMembers(patch, serviceMembers) }, data);
+  requireServiceMembersUnchanged(patch, parts);
+  return patched({ format: "merge-patch", text: withoutMembers(patch, serviceMembers) }, parts.data);
 }
 
-function applyJsonPatch(patch: Patch & { readonly format: "json-patch" }, stored: string): string {
+function applyJsonPatch(patch: Patch & { readonly format: "json-patch" }, stored: string, parts: StoredParts): string {
   patch.operations.forEach((operation, at) => {
     const written = operation.op === "test" ? [] : [["path", operation.path[0]] as const];
     const taken = operation.op === "move" ? [["from", operation.from[0]] as const] : [];
     for (const [member, name] of [...written, ...taken]) {
-      if (name !== undefined && serviceMembers.has(name))
+      if (name !== undefined && isServiceMember(name))
         throw reserved(name, "a patch can only test it", `/${at}/${member}`);
     }
   });
   const changed = patched(patch, stored);
   if (kindOf(changed) !== "object") throw notObject(kindOf(changed));
   // A value that replaces the whole object may have changed them; otherwise they are as they were.
-  requireServiceMembersUnchanged(changed, stored);
+  requireServiceMembersUnchanged(changed, parts);
   return withoutMembers(changed, serviceMembers);
 }
 
-function requireServiceMembersUnchanged(text: string, stored: string): void {
-  const members = membersOf(stored);
+function requireServiceMembersUnchanged(text: string, parts: StoredParts): void {
   for (const { name, valueStart, valueEnd } of membersOf(text)) {
-    if (serviceMembers.has(name))
-      requireUnchanged(name, text.slice(valueStart, valueEnd), memberText(stored, members, name));
+    if (isServiceMember(name)) requireUnchanged(name, text.slice(valueStart, valueEnd), parts);
   }
 }
 
@@ -132,23 +126,37 @@ function requireStorable({ schema, maxBytes }: ObjectRules, data: string, before
 
 /** `_metadata` of a stored text. */
 export function metadataOf(stored: string): Metadata {
-  const text = memberText(stored, membersOf(stored), "_metadata");
-  if (text === undefined) throw new Error("A stored object has no _metadata");
-  return JSON.parse(text) as Metadata;
+  return JSON.parse(partsOf(stored)._metadata) as Metadata;
 }
 
-function separate(stored: string, members: readonly Member[]): { data: string; id: string; metadata: string } {
-  const kept = members.filter((member) => !serviceMembers.has(member.name));
+/** The texts of what a stored object has: the data as an object of its own, and each service member. */
+interface StoredParts {
+  readonly data: string;
+  readonly id: string;
+  readonly _metadata: string;
+}
+
+const beforeId = '{"id":';
+const beforeMetadata = ',"_metadata":';
+
+/** What `textOf` has joined. It is told by its ends, so nothing in between is looked at: in a string, a quote would be escaped. */
+function partsOf(stored: string): StoredParts {
+  const end = stored.lastIndexOf(beforeMetadata);
+  if (end < 0 || !stored.startsWith(beforeId)) throw new Error("A stored object lacks its id or _metadata");
+  const start = endOfValue(stored, beforeId.length);
   return {
-    data: `{${kept.map((member) => stored.slice(member.start, member.valueEnd)).join(",")}}`,
-    id: memberText(stored, members, "id") ?? "null",
-    metadata: memberText(stored, members, "_metadata") ?? "null",
+    data: start === end ? "{}" : `{${stored.slice(start + 1, end)}}`,
+    id: stored.slice(beforeId.length, start),
+    _metadata: stored.slice(end + beforeMetadata.length, -1),
   };
 }
 
-function memberText(text: string, members: readonly Member[], name: string): string | undefined {
-  const member = members.find((candidate) => candidate.name === name);
-  return member && text.slice(member.valueStart, member.valueEnd);
+function textOf({ id, data, _metadata }: StoredParts): string {
+  return `${beforeId}${id}${data === "{}" ? "" : `,${data.slice(1, -1)}`}${beforeMetadata}${_metadata}}`;
+}
+
+function isServiceMember(name: string): name is ServiceMember {
+  return serviceMembers.has(name);
 }
 
 function requireObject(body: CanonicalJson): void {
@@ -169,8 +177,8 @@ function summary(errors: readonly ProblemItem[]): string {
   return `${first?.pointer || "The object"}: ${first?.message}${more}`;
 }
 
-function requireUnchanged(name: string, sent: string, stored: string | undefined): void {
-  if (stored !== undefined && (sent === stored || sorted(sent) === sorted(stored))) return;
+function requireUnchanged(name: ServiceMember, sent: string, parts: StoredParts): void {
+  if (sent === parts[name] || sorted(sent) === sorted(parts[name])) return;
   throw reserved(name, "leave it out, or send it back unchanged");
 }
 

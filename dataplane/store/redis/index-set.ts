@@ -1,7 +1,7 @@
 // The set of a collection's indexes as Redis holds it: which fields, in which sorted sets, how far each one is built. Turns the
 // stored hash into an IndexSet and a declaration into the next set; pure.
 
-import type { IndexField } from "../../../core/config/types.ts";
+import type { FieldPath, IndexField } from "../../../core/config/types.ts";
 import { membersOf, valueAt } from "../../../core/json/members.ts";
 import { listOf, optionalText } from "../../../core/redis/reply.ts";
 import { encodeIndexed, hasSamePaths } from "../order.ts";
@@ -97,13 +97,39 @@ export function allReady(indexes: readonly StoredIndex[]): readonly StoredIndex[
 
 /** The encoded value of each index in an object's text. */
 export function encodedValues(indexes: readonly StoredIndex[], text: string): readonly string[] {
-  if (indexes.length <= 2) return indexes.map((index) => encodeIndexed(index, (path) => valueAt(text, path)));
-  // One pass over the text for all indexes: a text may be long, and there may be sixteen.
-  const members = new Map<string, string>();
-  for (const { name, valueStart, valueEnd } of membersOf(text)) members.set(name, text.slice(valueStart, valueEnd));
-  const textAt = ([first = "", ...below]: readonly string[]) => {
-    const value = members.get(first);
-    return value === undefined ? undefined : valueAt(value, below);
-  };
+  const textAt = fieldReader(indexes, text);
   return indexes.map((index) => encodeIndexed(index, textAt));
+}
+
+/** An index whose entry a replace writes anew; both values are the same when it is still building. */
+export interface IndexMove {
+  readonly index: StoredIndex;
+  readonly before: string;
+  readonly after: string;
+}
+
+/** What changes in the indexes with an object's text. */
+export function indexMoves(indexes: readonly StoredIndex[], before: string, after: string): readonly IndexMove[] {
+  const [oldAt, freshAt] = [fieldReader(indexes, before), fieldReader(indexes, after)];
+  const moves: IndexMove[] = [];
+  for (const index of indexes) {
+    // The builder leaves out what was changed since it read it: an index that is building needs every entry from its writers.
+    const isBuilding = index.state === "building";
+    const { path, parts = [{ path }] } = index;
+    if (!isBuilding && parts.every((part) => oldAt(part.path) === freshAt(part.path))) continue;
+    const move = { index, before: encodeIndexed(index, oldAt), after: encodeIndexed(index, freshAt) };
+    if (isBuilding || move.before !== move.after) moves.push(move);
+  }
+  return moves;
+}
+
+/** The text of each field of these indexes in an object's text. */
+function fieldReader(indexes: readonly StoredIndex[], text: string): (path: FieldPath["path"]) => string | undefined {
+  if (indexes.length <= 2) return (path) => valueAt(text, path);
+  // One pass over the text for all indexes: a text may be long, and there may be sixteen.
+  const members = membersOf(text);
+  return ([first = "", ...below]) => {
+    const member = members.find(({ name }) => name === first);
+    return member && valueAt(text.slice(member.valueStart, member.valueEnd), below);
+  };
 }

@@ -6,7 +6,7 @@ import type { RedisClient } from "../../../core/redis/redis-client.ts";
 import { listOf, numberOf, optionalText, textOf, textsOf } from "../../../core/redis/reply.ts";
 import type { IdempotencyRecord, Repeated } from "../ports/idempotency.ts";
 import { createWriter, repeatedBy, type WriteCall } from "./idempotency-records.ts";
-import type { StoredIndex } from "./index-set.ts";
+import type { IndexMove, StoredIndex } from "./index-set.ts";
 import { type CollectionKeys, separator } from "./keys.ts";
 import { type Code, code, scriptReply, storeScript, unexpectedCode } from "./store-script.ts";
 
@@ -16,13 +16,6 @@ const bytesPerCall = 1024 * 1024;
 export interface IndexEntry {
   readonly index: StoredIndex;
   readonly value: string;
-}
-
-/** An index whose entry a replace writes anew; both values are the same when it is still building. */
-export interface IndexMove {
-  readonly index: StoredIndex;
-  readonly before: string;
-  readonly after: string;
 }
 
 export interface CreateObject {

@@ -10,10 +10,10 @@ import { RedisFault } from "../../../core/redis/failure.ts";
 import type { NewObject, ObjectReads, ObjectWrites } from "../ports/objects.ts";
 import type { BatchedCreates } from "./batched-creates.ts";
 import type { BatchedReads } from "./batched-reads.ts";
-import { encodedValues, type IndexSet } from "./index-set.ts";
+import { encodedValues, type IndexSet, indexMoves } from "./index-set.ts";
 import type { IndexSetCache } from "./index-set-cache.ts";
 import { type CollectionKeys, collectionKeys, separator } from "./keys.ts";
-import type { IndexEntry, IndexMove, ObjectScripts, OwnedObject } from "./object-scripts.ts";
+import type { IndexEntry, ObjectScripts, OwnedObject } from "./object-scripts.ts";
 import { code } from "./store-script.ts";
 
 /** How long a remove goes on against others that change the same object. */
@@ -58,7 +58,7 @@ export function createObjects(deps: ObjectDeps): ObjectReads & ObjectWrites {
       const keys = collectionKeys(collection);
       const { id, owner, text } = requireNoNul(object);
       const result = await indexSetCache.retryWhileStale(keys, async (set) => {
-        const moves = movesOf(set, previous.text, text);
+        const moves = indexMoves(set.indexes, previous.text, text);
         const call = { keys, version: set.version, previous: sha1(previous.text), id, owner, text, moves };
         const reply = await scripts.replace(call);
         return reply === code.stale_index_set ? "stale" : reply;
@@ -107,14 +107,6 @@ export function sha1(text: string): string {
 function entriesOf(set: IndexSet, text: string): readonly IndexEntry[] {
   const values = encodedValues(set.indexes, text);
   return set.indexes.map((index, at) => ({ index, value: values[at] ?? "" }));
-}
-
-function movesOf(set: IndexSet, before: string, after: string): readonly IndexMove[] {
-  const old = encodedValues(set.indexes, before);
-  const fresh = encodedValues(set.indexes, after);
-  const moves = set.indexes.map((index, at) => ({ index, before: old[at] ?? "", after: fresh[at] ?? "" }));
-  // The builder leaves out what was changed since it read it: an index that is building needs every entry from its writers.
-  return moves.filter((move) => move.before !== move.after || move.index.state === "building");
 }
 
 /** An id or owner with a NUL would run into its neighbour in an index. */

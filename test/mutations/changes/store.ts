@@ -10,6 +10,7 @@ const batchedReads = "dataplane/store/redis/batched-reads.ts";
 const batchedReadsTest = "test/store/batched-reads.test.ts";
 const embeddedStore = "test/store/embedded-store.test.ts";
 const redisStore = "test/store/redis-store.test.ts";
+const indexSetTest = "test/unit/dataplane/store/redis/index-set.test.ts";
 
 export const storeMutations: readonly Mutation[] = [
   {
@@ -147,6 +148,30 @@ export const storeMutations: readonly Mutation[] = [
     find: `redis.call("ZREM", owned, id)\n`,
     replace: "",
     caughtBy: [redisStore],
+  },
+  {
+    name: "replace-passes-over-half-of-an-index",
+    harm: "A list by two fields finds an object by a value that it no longer has",
+    file: "dataplane/store/redis/index-set.ts",
+    find: "parts.every((part) => oldAt(part.path) === freshAt(part.path))",
+    replace: "parts.some((part) => oldAt(part.path) === freshAt(part.path))",
+    caughtBy: [indexSetTest],
+  },
+  {
+    name: "replace-passes-over-a-building-index",
+    harm: "An object that is changed while an index is built is missing in it",
+    file: "dataplane/store/redis/index-set.ts",
+    find: "if (!isBuilding && parts.every(",
+    replace: "if (parts.every(",
+    caughtBy: [indexSetTest],
+  },
+  {
+    name: "update-takes-data-for-metadata",
+    harm: "An object with a member `_metadata` below its top loses its data by PUT, or gets another owner",
+    file: "dataplane/objects/validate-object.ts",
+    find: "stored.lastIndexOf(beforeMetadata)",
+    replace: "stored.indexOf(beforeMetadata)",
+    caughtBy: ["test/unit/dataplane/objects/validate-object.test.ts"],
   },
   {
     name: "replace-overwrites-newer-text",

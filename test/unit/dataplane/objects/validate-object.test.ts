@@ -1,3 +1,4 @@
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { canonicalJson } from "../../../../core/json/canonical.ts";
 import { compileSchema } from "../../../../core/schema/compile-schema.ts";
@@ -8,6 +9,7 @@ import {
   validateUpdate,
 } from "../../../../dataplane/objects/validate-object.ts";
 import { maxObjectBytes } from "../../../../dataplane/operation/plan.ts";
+import { names, render, type Written, written } from "../../../support/json/json-texts.ts";
 
 function rulesOf(schema: Parameters<typeof compileSchema>[0]) {
   const result = compileSchema(schema);
@@ -115,6 +117,71 @@ describe("an update", () => {
       );
     },
   );
+});
+
+describe("what a write leaves of any object", () => {
+  const reserved = new Set(["id", "_metadata", "_sort", "_limit", "_offset", "_fields", "_count", "_cursor"]);
+  /** Also members below the top, and strings, that look like what stands around the data. */
+  const values = fc.oneof(
+    written,
+    fc.constantFrom(
+      { members: [["_metadata", { literal: "1" }]] } as const,
+      {
+        members: [
+          ["id", { string: "x" }],
+          ["_metadata", { members: [["created", { literal: "2" }]] }],
+        ],
+      } as const,
+      ...[',"_metadata":{"created":2}}', '{"id":"x",', '\\",\\"_metadata\\":1', "_metadata", '"', "\\"].map(
+        (string) => ({ string }),
+      ),
+    ),
+  );
+  const members = fc
+    .uniqueArray(fc.tuple(names, values), { selector: ([name]) => name, maxLength: 6 })
+    .map((all) =>
+      all.filter(([name]) => !reserved.has(name)).map(([name, value]) => [name, valueText(value)] as const),
+    );
+  const creators = fc.constantFrom("ann", 'a","_metadata":{"creator":"b', "\\", ',"_metadata":');
+  const valueText = (value: Written): string => body(render(value, [0])).text;
+  const membersText = (all: Iterable<readonly [string, string]>): string =>
+    Array.from(all, ([name, value]) => `${JSON.stringify(name)}:${value},`).join("");
+  const objectOf = (all: Iterable<readonly [string, string]>) => `{${membersText(all).slice(0, -1)}}`;
+  const numRuns = 2_000;
+
+  it("is what a Map of its members has, between its id and its metadata", () => {
+    fc.assert(
+      fc.property(members, members, creators, (before, changes, creator) => {
+        const made = { created: 1, creator, creator_type: "user" };
+        const expected = (all: Iterable<readonly [string, string]>) =>
+          `{"id":"i",${membersText(all)}"_metadata":${JSON.stringify(made)}}`;
+        const text = validateNew(anything, body(objectOf(before)), "i", made);
+        expect(text).toBe(expected(before));
+        expect(metadataOf(text)).toEqual(made);
+        const updated = validateUpdate(anything, body(objectOf(changes)), text);
+        expect(updated).toBe(expected(new Map([...before, ...changes])));
+        expect(metadataOf(updated)).toEqual(made);
+      }),
+      { numRuns },
+    );
+  });
+
+  it("is what each operation of a JSON patch, or each member of a merge patch, makes of its member alone", () => {
+    fc.assert(
+      fc.property(members, members, (before, changes) => {
+        const text = validateNew(anything, body(objectOf(before)), "i", metadata);
+        const operations = changes.map(([name, value]) => ({ op: "add" as const, path: [name], value }));
+        const scalars = changes.filter(([, value]) => !/^[{n]/.test(value));
+        expect(validatePatch(anything, { format: "json-patch", operations }, text)).toBe(
+          validateUpdate(anything, body(objectOf(changes)), text),
+        );
+        expect(validatePatch(anything, { format: "merge-patch", text: objectOf(scalars) }, text)).toBe(
+          validateUpdate(anything, body(objectOf(scalars)), text),
+        );
+      }),
+      { numRuns },
+    );
+  });
 });
 
 it("metadata is read from the stored text", () => {

@@ -1,12 +1,15 @@
 // Which index set follows a declaration, and what values its indexes hold of an object.
 
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { encodeSortValue } from "../../../../../dataplane/store/order.ts";
 import {
   encodedValues,
   type IndexSet,
+  indexMoves,
   indexSetOf,
   nextIndexSet,
+  type StoredIndex,
 } from "../../../../../dataplane/store/redis/index-set.ts";
 
 const none: IndexSet = indexSetOf([null, null, null, null, null, null]);
@@ -86,5 +89,49 @@ describe("the values of an object", () => {
     for (const [at, index] of indexes.entries()) {
       expect(encodedValues([index], text)).toEqual([encodeSortValue(expected[at])]);
     }
+  });
+});
+
+describe("what changes in the indexes with an object", () => {
+  const texts = fc
+    .record(
+      {
+        a: fc.constantFrom("1", "1.0", "2", '"x"', "null", '{"b":1}', '{"b":2,"c":1}'),
+        b: fc.constantFrom("1", '"x"', "[1]", "[2]"),
+        c: fc.constantFrom("true", '"\\u0000"'),
+      },
+      { requiredKeys: [] },
+    )
+    .map(
+      (members) =>
+        `{"id":"i",${Object.entries(members)
+          .map(([name, value]) => `"${name}":${value},`)
+          .join("")}"z":0}`,
+    );
+  const fields = fc.constantFrom(...["a", "b", "c", "a.b", "a.c", "missing"].map(field));
+  const indexes = fc
+    .array(fc.tuple(fields, fc.option(fc.tuple(fields, fields)), fc.constantFrom("ready", "building")), {
+      maxLength: 5,
+    })
+    .map((all) =>
+      all.map(
+        ([one, both, state], at): StoredIndex => ({
+          ...{ ...one, slot: at + 1, encoding: 1, state },
+          ...(both && { parts: both }),
+        }),
+      ),
+    );
+
+  it("is each entry whose value is another one, and every entry of an index that is building", () => {
+    fc.assert(
+      fc.property(indexes, texts, texts, (all, before, after) => {
+        const [old, fresh] = [encodedValues(all, before), encodedValues(all, after)];
+        const expected = all
+          .map((index, at) => ({ index, before: old[at], after: fresh[at] }))
+          .filter((move) => move.before !== move.after || move.index.state === "building");
+        expect(indexMoves(all, before, after)).toEqual(expected);
+      }),
+      { numRuns: 3_000 },
+    );
   });
 });
