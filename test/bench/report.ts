@@ -58,8 +58,8 @@ function missedLines(rows: readonly Row[]): readonly string[] {
     "## Budgets that are missed",
     "",
     `${missed.map((row) => `${row.name}: ${median(ratiosOf(row.plane, row.bare)).toFixed(2)} of ${row.budget}`).join("; ")}. A missed budget is listed here until it is met. The`,
-    "[next section](#where-the-time-goes) shows where the time goes. The script of a create spends half of its time in Redis on eight sorted-set",
-    "entries (ids, owner, and two for each of three indexes); the bare one only sets a document.",
+    "[next section](#where-the-time-goes) shows where the time goes. The script of a create adds four entries to sorted sets",
+    "(ids, and one for each of three indexes); the bare one only sets a document.",
     "",
   ];
 }
