@@ -1,5 +1,5 @@
-// Declares a collection's indexes and builds them over existing objects in small steps, and adds or removes owners' entries likewise. Every step is one script that checks what the
-// step was computed from, so that it can be cut anywhere and taken up by another replica.
+// Declares a collection's indexes and builds them over existing objects in small steps, and adds or removes owners' entries likewise. Every
+// step is one script that checks what the step was computed from, so that it can be cut anywhere and taken up by another replica.
 
 import { randomBytes } from "node:crypto";
 import type { IndexField } from "../../../core/config/types.ts";
