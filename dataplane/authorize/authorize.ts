@@ -49,6 +49,11 @@ export function authorizeObjects(
   return { visible: mayRead ? within(resource.scope.read, caller) : writable, writable };
 }
 
+/** Whether a list of the resource can be limited to its caller's objects, whatever its Project says. */
+export function listsOwn({ access, scope }: ResourceConfig): boolean {
+  return scope.read === "Own" && (access.read === "Anyone" || access.read === "Authenticated");
+}
+
 export function authorizeDocument(
   project: ProjectConfig,
   rootKey: RootKeyConfig,

@@ -4,6 +4,7 @@
 import type { BuildingIndexes } from "../../core/config/building-indexes.ts";
 import { keyOfProject } from "../../core/config/config-keys.ts";
 import { describeError } from "../../core/log/describe-error.ts";
+import { listsOwn } from "../authorize/authorize.ts";
 import type { LiveResource } from "../config/directory.ts";
 import type { IndexState, ObjectIndexes } from "../store/ports/indexes.ts";
 import type { CollectionRef } from "../store/ports/refs.ts";
@@ -39,7 +40,13 @@ export function createCollectionPreparer(store: ObjectIndexes, onBuildFailed: On
   const stopping = new AbortController();
 
   const declare = async (resource: LiveResource, collection: CollectionRef): Promise<void> => {
-    const states = await store.declareIndexes(collection, resource.config.indexes, resource.revision);
+    const { config, revision } = resource;
+    const states = await store.declareIndexes(
+      collection,
+      config.indexes,
+      revision,
+      listsOwn(config) ? "kept" : "left out",
+    );
     prepared.add(resource);
     const indexes = states.filter(({ state }) => state === "building");
     if (indexes.length > 0) startBuild(collection, indexes);

@@ -18,6 +18,8 @@ import {
 
 export interface CountedFixture {
   readonly ids: readonly string[];
+  /** An object of the resource whose lists show all. */
+  readonly noticeId: string;
   /** An object of the project that has quotas. */
   readonly limitedId: string;
   /** ETags of the objects. */
@@ -85,6 +87,20 @@ export const countedRequests: Readonly<Record<string, (fixture: CountedFixture, 
     body: book(100 + time),
     as: admin,
     status: 201,
+  }),
+  "create, three indexes, no list of one's own": (_, time) => ({
+    path: "/api/notices",
+    method: "POST",
+    body: book(100 + time),
+    as: admin,
+    status: 201,
+  }),
+  "PUT, one index of three, no list of one's own": ({ noticeId }, time) => ({
+    path: `/api/notices/${noticeId}`,
+    method: "PUT",
+    body: { stock: 1_000 + time },
+    as: admin,
+    status: 200,
   }),
   "create with an Idempotency-Key": (_, time) => ({
     path: "/api/books",
@@ -203,21 +219,25 @@ export const countedRequests: Readonly<Record<string, (fixture: CountedFixture, 
   "the project's OpenAPI": () => ({ path: "/openapi.json", as: admin, status: 200 }),
 };
 
-export const countedProject = project(
+const shelf = {
+  indexes: ["title", "price", "stock"],
+  schema: {
+    type: "object",
+    properties: { title: { type: "string" }, price: { type: "number" }, stock: { type: "integer" } },
+  },
+} as const;
+
+const ownBooks = project(
   "shop",
   withKey("admin", { role: "Administrators" }),
   withKey("owner"),
   withUser("ann", { role: "Administrators" }),
-  withResource("books", {
-    indexes: ["title", "price", "stock"],
-    schema: {
-      type: "object",
-      properties: { title: { type: "string" }, price: { type: "number" }, stock: { type: "integer" } },
-    },
-  }),
+  withResource("books", shelf),
   withRootKey("kv", { initialValue: '{"theme":{"colour":"#334455"},"list":[1],"gone":{"k0":0,"k1":1}}' }),
   withRootKey("open", { initialValue: '{"list":[]}', access: { create: "Anyone" } }),
 );
+
+export const countedProject = changed(ownBooks, withResource("notices", { ...shelf, scope: { read: "All" } }));
 
 /** Of the project that is counted. */
 export function ask(origin: string, path: string, request: ProjectRequest): Promise<Reply> {
@@ -225,10 +245,9 @@ export function ask(origin: string, path: string, request: ProjectRequest): Prom
   return send(origin, `/default/${name}${path}`, sent);
 }
 
-/** What the requests ask for. */
-/** The same with every quota, none of them full. */
+/** With every quota, none of them full. */
 export const limitedProject = changed(
-  countedProject,
+  ownBooks,
   withConfig({ name: "limited", uid: "limited" }),
   withLimits({ quota: { objects: 1_000, bytes: 1_000_000, documentKeys: 1_000 } }),
 );
@@ -244,6 +263,8 @@ export async function fillCounted(origin: string): Promise<CountedFixture> {
     tags.push(created.headers.etag ?? "");
   }
   demand(await ask(origin, repeated.path, repeated), 201);
+  const notice = await ask(origin, "/api/notices", { method: "POST", body: book(0), as: admin });
+  demand(notice, 201);
   // What a value was begun with is stored by its first write.
   for (const path of ["/json/kv/list/-", "/json/open/list/-"]) {
     demand(await ask(origin, path, { method: "POST", body: "2", as: admin }), 201);
@@ -260,6 +281,7 @@ export async function fillCounted(origin: string): Promise<CountedFixture> {
   const limitedId = made.json<{ id: string }>().id;
   return {
     ids,
+    noticeId: notice.json<{ id: string }>().id,
     limitedId,
     tags,
     accessToken,

@@ -2,6 +2,7 @@
 
 import { beforeAll, expect, it } from "vitest";
 import { systemClock } from "../../core/clock.ts";
+import type { Scope } from "../../core/config/types.ts";
 import { createObjectIds } from "../../dataplane/objects/object-ids.ts";
 import { list, outcome } from "../support/http/api-calls.ts";
 import { apikey, project, withKey, withResource } from "../support/http/projects.ts";
@@ -135,6 +136,25 @@ describeServed("a collection of more than 10,000 objects", (serve) => {
     expect(items).toMatchObject([{ late: 10_000 }]);
     expect((await ask("late=17")).json()).toMatchObject({ count: 1, items: [{ late: 17 }] });
     await eventually(() => expect(served.plane.buildingIndexes()).toEqual([]));
+  });
+
+  it("answers 503 to those who see few of its objects while its lists begin to show only these, then lists them", async () => {
+    const small = apikey("small");
+    const reading = (read: Scope) => withResource("many", { schema, indexes: ["indexed", "same"], scope: { read } });
+    served.change(reading("All"));
+    expect((await ask("_limit=1", small)).json()).toMatchObject({ count: 10_003 });
+    await eventually(() => expect(served.plane.buildingIndexes()).toEqual([]));
+    served.change(reading("Own"));
+    for (const query of ["", "_cursor=", "_sort=indexed", "plain=5", "_sort=plain"]) {
+      const early = await ask(query, small);
+      expect([query, ...outcome(early)]).toEqual([query, 503, "index_building"]);
+      expect(Number(early.headers["retry-after"])).toBeGreaterThanOrEqual(1);
+    }
+    const project = `${served.namespace}/shop`;
+    expect(served.plane.buildingIndexes()).toEqual([{ project, resource: "many", indexes: ["_metadata.creator"] }]);
+    expect((await ask("_limit=1")).json()).toMatchObject({ count: 10_003 });
+    expect(await untilBuilt(() => ask("", small))).toMatchObject({ count: 2, items: [{ plain: 5 }, { plain: 4 }] });
+    expect((await ask("_sort=indexed", small)).json()).toMatchObject({ count: 2 });
   });
 });
 

@@ -10,12 +10,14 @@ import { limitMutations } from "./changes/limits.ts";
 import { lossMutations } from "./changes/losses.ts";
 import { operatorMutations } from "./changes/operator.ts";
 import { operatorFaultMutations } from "./changes/operator-faults.ts";
+import { ownersMutations } from "./changes/owners.ts";
 import { planMutations } from "./changes/plans.ts";
 import { storeMutations } from "./changes/store.ts";
 import type { Mutation } from "./mutation.ts";
 
 export const mutations: readonly Mutation[] = [
   ...storeMutations,
+  ...ownersMutations,
   ...accessMutations,
   ...answerMutations,
   ...operatorMutations,

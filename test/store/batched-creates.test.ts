@@ -201,7 +201,7 @@ describe("of objects that are created together", () => {
     const redisClient = createRedisClient(client);
     const batched = createBatchedCreates(redisClient, createObjectScripts(redisClient));
     const calls = upTo(5).map((n) => ({
-      ...{ keys: collectionKeys(films), version: "", maxObjects: plenty, entries: [] },
+      ...{ keys: collectionKeys(films), version: "", maxObjects: plenty, entries: [], keepsOwners: true },
       ...numbered(n),
     }));
     const sent = await commandsSent(redis.port, async () => {
@@ -224,7 +224,7 @@ describe("of objects that are created together", () => {
     closing.push(async () => client.disconnect());
     const scripts = createObjectScripts(createRedisClient(client));
     const call = (n: number, order: typeof indexes) => ({
-      ...{ keys, version: "", maxObjects: plenty, ...numbered(n) },
+      ...{ keys, version: "", maxObjects: plenty, keepsOwners: true, ...numbered(n) },
       entries: order.map((index) => ({ index, value: `3${index.name}` })),
     });
     await scripts.createTogether([call(1, indexes), call(2, indexes.toReversed())]);

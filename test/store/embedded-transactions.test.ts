@@ -7,6 +7,7 @@ import { createEmbeddedStore } from "../../dataplane/store/embedded/embedded-sto
 import { createTransactions } from "../../dataplane/store/embedded/transactions.ts";
 import type { Store, StoreObservation } from "../../dataplane/store/port.ts";
 import { expectIndexesExact } from "../support/redis/check-integrity.ts";
+import { pageByCreation } from "../support/store/page-by-creation.ts";
 import { idOf, idsIn, objectOf } from "../support/store/stored-objects.ts";
 import { manualClock } from "../support/time/manual-clock.ts";
 import { freshCollection, freshDocument, freshProject } from "./contract/fixture.ts";
@@ -89,7 +90,7 @@ describe("writes to an embedded store", () => {
       const texts: string[] = [];
       for (let offset = 0; offset < 20; offset += 1) {
         const range = { offset, limit: 1, descending: false };
-        texts.push(...(await store.pageByCreation(collection, {}, range)).texts);
+        texts.push(...(await pageByCreation(store, collection, {}, range)).texts);
       }
       return idsIn(texts);
     };

@@ -12,6 +12,7 @@ import { askRedis } from "../support/redis/ask-redis.ts";
 import { commandsSent } from "../support/redis/command-counts.ts";
 import { openRedisStore } from "../support/redis/open-store.ts";
 import { startRedis, type TestRedis } from "../support/redis/redis.ts";
+import { pageByCreation } from "../support/store/page-by-creation.ts";
 import { fillCollection, idOf, idsIn, objectOf } from "../support/store/stored-objects.ts";
 
 const books: CollectionRef = { project: { namespace: "default", name: "shop" }, resource: "books" };
@@ -47,7 +48,7 @@ afterEach(async () => {
   await proxy.stop();
 });
 
-const byCreation = async () => (await store.pageByCreation(books, {}, range)).texts;
+const byCreation = async () => (await pageByCreation(store, books, {}, range)).texts;
 const bySort = async () => textsIn(await store.pageByField(books, {}, { index: "s" }, range));
 function textsIn(page: Page | { readonly outcome: "not_ready" }): readonly string[] {
   if (!("texts" in page)) throw new Error("The index is not ready");
@@ -74,7 +75,7 @@ describe("a page", () => {
     await Promise.all(Array.from({ length: 300 }, (_, n) => direct.create(books, bookOf(n + total), plenty)));
     const many = { ...range, limit: 500 };
     for (let times = 0; times < 2; times += 1) {
-      const { count, texts } = await store.pageByCreation(books, {}, { ...many, descending: true });
+      const { count, texts } = await pageByCreation(store, books, {}, { ...many, descending: true });
       expect([count, idsIn(texts)]).toEqual([310, Array.from({ length: 310 }, (_, n) => idOf(309 - n))]);
     }
   });
@@ -169,7 +170,7 @@ describe.each([
   }
 
   const lists: Readonly<Record<string, () => Promise<readonly string[]>>> = {
-    "in order of creation": async () => (await store.pageByCreation(books, own, range)).texts,
+    "in order of creation": async () => (await pageByCreation(store, books, own, range)).texts,
     "in order of a field": async () => textsIn(await store.pageByField(books, own, { index: "s" }, range)),
     "by a filter": async () => textsIn(await store.pageByField(books, own, fromFive, range)),
     "in a walk": async () => textsIn(await store.pageAfter(books, own, undefined, walk)),

@@ -10,6 +10,7 @@ import type { Store } from "../../dataplane/store/port.ts";
 import { openRedisClient } from "../support/fleet/publishing.ts";
 import { openRedisStore } from "../support/redis/open-store.ts";
 import { startRedis, type TestRedis } from "../support/redis/redis.ts";
+import { pageByCreation } from "../support/store/page-by-creation.ts";
 import { objectOf } from "../support/store/stored-objects.ts";
 import { eventually } from "../support/time/eventually.ts";
 
@@ -53,7 +54,7 @@ it("a purge that fails holds up no other, and is carried out once it can be", as
   ];
   const counts = async () => {
     const all = { offset: 0, limit: 1, descending: false };
-    const pages = await Promise.all(tenants.map((namespace) => store.pageByCreation(booksOf(namespace), {}, all)));
+    const pages = await Promise.all(tenants.map((namespace) => pageByCreation(store, booksOf(namespace), {}, all)));
     return pages.map(({ count }) => count).sort();
   };
   const failures: unknown[] = [];

@@ -95,10 +95,7 @@ async function logIn(projectUid: string, ...usernames: readonly string[]): Promi
 const sessionsLeft = async (): Promise<readonly string[]> =>
   (await store.sessions(ref, { limit: 9 })).map(({ id }) => id);
 
-async function counted(resource: string): Promise<number> {
-  const all = { offset: 0, limit: 1, descending: false };
-  return (await store.pageByCreation({ project: ref, resource }, {}, all)).count;
-}
+const counted = (resource: string): Promise<number> => store.count({ project: ref, resource }, {});
 
 const hasFlags = async (): Promise<boolean> => (await store.readAt(flags, [])).outcome === "found";
 

@@ -28,6 +28,7 @@ import {
 import { openRedisStore } from "../support/redis/open-store.ts";
 import { startRedis, type TestRedis } from "../support/redis/redis.ts";
 import { allowAsDocumented, type DocumentedUser, documentedUrl } from "../support/redis/redis-acl.ts";
+import { pageByCreation } from "../support/store/page-by-creation.ts";
 import { idOf, servedText } from "../support/store/stored-objects.ts";
 import { eventually } from "../support/time/eventually.ts";
 
@@ -106,7 +107,7 @@ describe("with the documented permissions", () => {
     await carrying.stop();
     await purges.forget("one");
     expect([await purges.ordered(), await purges.isDone("one"), failures]).toEqual([[], false, []]);
-    expect((await store.pageByCreation(books, {}, { offset: 0, limit: 1, descending: false })).count).toBe(0);
+    expect((await pageByCreation(store, books, {}, { offset: 0, limit: 1, descending: false })).count).toBe(0);
     // Of a bound that the second one exceeds, so that whatever a login may ask of Redis is asked.
     const created = Math.floor(Date.now() / 1_000);
     const session = {

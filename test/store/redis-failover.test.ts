@@ -18,6 +18,7 @@ import { openRedisStore } from "../support/redis/open-store.ts";
 import { startRedis } from "../support/redis/redis.ts";
 import { startRedisCluster, type TestRedisCluster } from "../support/redis/redis-cluster.ts";
 import { startRedisSentinel, type TestSentinel } from "../support/redis/redis-sentinel.ts";
+import { pageByCreation } from "../support/store/page-by-creation.ts";
 import { fillCollection, idOf, objectOf } from "../support/store/stored-objects.ts";
 import { eventually } from "../support/time/eventually.ts";
 import { documentOf, textAt } from "./contract/document-steps.ts";
@@ -244,8 +245,8 @@ describe("a store on a Cluster", () => {
       const read = async (): Promise<void> => {
         const range = { offset: 0, limit: total, descending: false };
         const single = { offset: total - 1, limit: 1, descending: false };
-        counts.push((await store.pageByCreation(collection, {}, range)).texts.length);
-        counts.push((await store.pageByCreation(collection, {}, single)).texts.length + total - 1);
+        counts.push((await pageByCreation(store, collection, {}, range)).texts.length);
+        counts.push((await pageByCreation(store, collection, {}, single)).texts.length + total - 1);
         let scanned = 0;
         for await (const batch of store.scan(collection, {})) scanned += batch.length;
         counts.push(scanned);

@@ -1,4 +1,4 @@
-// Adds indexes to a large collection while two replicas write to it and build; one of them is killed midway.
+// Adds indexes, or entries by owner, to a large collection while two replicas write to it and build; one of them is killed midway.
 
 import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";
@@ -14,12 +14,26 @@ import { countForTier } from "../support/time/test-tier.ts";
 import { freshCollection } from "./contract/fixture.ts";
 
 const objects = countForTier(10_000, 100_000);
-/** A step adds a hundred objects to all indexes. */
+/** A step adds a hundred objects to all indexes, or the entries of some eighty. */
 const steps = objects / 100;
 const program = fileURLToPath(new URL("../support/killed-writer/redis-builder.ts", import.meta.url));
 const fields = ["a", "b"].map((name) => ({ name, path: [name] }));
 
-describe(`indexes that are added to ${objects} objects`, () => {
+/** What is declared before the objects come, what afterwards, and the states until it is built. */
+const added = {
+  indexes: {
+    before: { fields: [], entries: "kept" },
+    after: { fields, entries: "kept" },
+    states: ["building", "building"],
+  },
+  "entries by owner": {
+    before: { fields, entries: "left out" },
+    after: { fields, entries: "kept" },
+    states: ["ready", "ready", "building"],
+  },
+} as const;
+
+describe.each(Object.entries(added))(`%s that are added to ${objects} objects`, (_, { before, after, states }) => {
   let redis: TestRedis;
   let store: Store;
   beforeAll(async () => {
@@ -34,11 +48,10 @@ describe(`indexes that are added to ${objects} objects`, () => {
   it("end complete and exact though two replicas write meanwhile and the first builder is killed", async () => {
     const collection = freshCollection();
     const objectAt = (n: number) => objectOf(n, { a: String(n % 1_013), b: `"${n % 17}"` }, `user:u${n % 3}`);
+    await store.declareIndexes(collection, before.fields, 1, before.entries);
     await fillCollection(store, collection, objects, objectAt);
-    expect((await store.declareIndexes(collection, fields, 1)).map(({ state }) => state)).toEqual([
-      "building",
-      "building",
-    ]);
+    const declared = await store.declareIndexes(collection, after.fields, 2, after.entries);
+    expect(declared.map(({ state }) => state)).toEqual(states);
     const other = spawn(process.execPath, [program, redis.url, JSON.stringify(collection), "200000", String(objects)]);
     const gone = new Promise((resolve) => other.once("exit", resolve));
     let isOver = false;
@@ -49,7 +62,7 @@ describe(`indexes that are added to ${objects} objects`, () => {
     expect(await store.buildIndexes(collection)).toBe("busy");
     other.kill("SIGKILL");
     await gone;
-    expect((await store.indexes(collection)).map(({ state }) => state)).toEqual(["building", "building"]);
+    expect((await store.indexes(collection)).map(({ state }) => state)).toEqual(states);
 
     const progress = await buildToTheEnd();
     isOver = true;

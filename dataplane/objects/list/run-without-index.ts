@@ -2,6 +2,7 @@
 // to a bound; a residual filter then looks at each object. Refuses what would read more, naming the index that would make it cheap.
 
 import { keyOfProject } from "../../../core/config/config-keys.ts";
+import { ownersField } from "../../store/ports/indexes.ts";
 import { shortPageBytes } from "../../store/read-page.ts";
 import type { Cursor } from "./cursor.ts";
 import { cursorOf } from "./cursor-position.ts";
@@ -25,9 +26,17 @@ export async function listWithoutIndex(list: RunningList, indexPlan: IndexPlan):
   const texts = found.ids === undefined ? await scanCollection(list) : store.readObjects(collection, found.ids);
   const result = texts === undefined ? tooManyObjects : await filterAndSortList(list, texts);
   if ("page" in result) return result.page;
-  const building = indexPlan.answeringScan?.query.index ?? found.building;
+  const building = indexPlan.answeringScan?.query.index ?? found.building ?? (await lackingOwners(list));
   if (building !== undefined) throw indexBuilding(building);
   throw tooExpensive(result.excess, { query: plan.query, conditions: plan.conditions, indexes });
+}
+
+/** What a list of one's own would need, if the store doesn't have it. Without filter and sort, nothing else can be missing. */
+async function lackingOwners({ store, collection, visible, plan }: RunningList): Promise<string | undefined> {
+  if (visible.owner === undefined) return undefined;
+  if (plan.indexPlan === undefined) return ownersField.name;
+  const page = await store.pageByCreation(collection, visible, onlyCount);
+  return page.outcome === "not_ready" ? ownersField.name : undefined;
 }
 
 const tooManyObjects = Object.freeze({ excess: "objects" } as const);

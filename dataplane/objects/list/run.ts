@@ -38,10 +38,8 @@ function envelope(query: ListQuery, page: ListPage, url: string): string {
 }
 
 function findPage(list: RunningList): Promise<ListPage> {
-  const { query, indexPlan } = list.plan;
-  if (indexPlan !== undefined) return byPlan(list, indexPlan);
-  if (query.cursor !== undefined) return byCreationAfter(list);
-  return list.store.pageByCreation(list.collection, list.visible, rangeOf(list));
+  const { indexPlan } = list.plan;
+  return indexPlan === undefined ? byCreation(list) : byPlan(list, indexPlan);
 }
 
 async function byPlan(list: RunningList, indexPlan: IndexPlan): Promise<ListPage> {
@@ -53,10 +51,17 @@ async function byPlan(list: RunningList, indexPlan: IndexPlan): Promise<ListPage
   return await listWithoutIndex(list, indexPlan);
 }
 
-async function byCreationAfter(list: RunningList): Promise<ListPage> {
-  const page = await afterCursor(list, undefined);
+/** For everybody the order of creation is always there. */
+const creationOrder: IndexPlan = Object.freeze({ candidateScans: [], isInCreationOrder: true });
+
+async function byCreation(list: RunningList): Promise<ListPage> {
+  const { store, collection, visible, plan } = list;
+  const page = await (plan.query.cursor === undefined
+    ? store.pageByCreation(collection, visible, rangeOf(list))
+    : afterCursor(list, undefined));
   if (page.outcome === "page") return page;
-  throw new Error("The order of creation is always there");
+  list.onIndexMissing();
+  return await listWithoutIndex(list, creationOrder);
 }
 
 type IndexPage = ({ readonly outcome: "page" } & ListPage) | { readonly outcome: "not_ready" };

@@ -53,7 +53,7 @@ export function createPages({ database, transactions, collections, texts }: Obje
   return {
     async pageByCreation(ref, visible, range) {
       const found = (await inList({ ref, visible }, pageOf(range))) ?? nothing;
-      return await readPage(found, (ids) => texts.readMore(ref, ids), range);
+      return { outcome: "page", ...(await readPage(found, (ids) => texts.readMore(ref, ids), range)) };
     },
     async pageByField(ref, visible, query, range) {
       const find = () => inList({ ref, visible, query }, pageOf(range));

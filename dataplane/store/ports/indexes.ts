@@ -1,6 +1,6 @@
 // The indexes of a collection: declared, and built over objects that are there. port.ts says what a call may throw.
 
-import type { IndexField } from "../../../core/config/types.ts";
+import type { FieldPath, IndexField } from "../../../core/config/types.ts";
 import type { CollectionRef } from "./refs.ts";
 
 export interface IndexState {
@@ -9,19 +9,28 @@ export interface IndexState {
   readonly state: "building" | "ready";
 }
 
+/** Stands in the states of indexes for the entries of owners while a store adds or removes them. */
+export const ownersField: FieldPath = Object.freeze({ name: "_metadata.creator", path: ["_metadata", "creator"] });
+
+/** Whether lists may be limited to one owner's objects; `left out` = such a list is scanned. A store may keep them in any case. */
+export type OwnersEntries = "kept" | "left out";
+
 export interface ObjectIndexes {
   /**
    * Makes `fields` the collection's indexes when `revision` is newer than the one declared last; new fields, and a name
    * that now stands for another path, start as `building`; in an empty collection all are ready. Equal or older revisions
-   * change nothing. Returns the indexes in force.
+   * change nothing. Returns the indexes in force. The same revisions decide about the entries of owners: kept until one says otherwise;
+   * while they are added or removed, the states have `ownersField`.
    */
   declareIndexes(
     collection: CollectionRef,
     fields: readonly IndexField[],
     revision: number,
+    owners?: OwnersEntries,
   ): Promise<readonly IndexState[]>;
   /**
-   * Adds the next batch of existing objects to every building index, under a lock shared by all replicas.
+   * Adds the next batch of existing objects to every building index, or adds or removes its owners' entries, under a lock shared by all
+   * replicas.
    * `done`: no index is building; `more`: call again; `busy`: another replica holds the lock.
    */
   buildIndexes(collection: CollectionRef): Promise<"done" | "more" | "busy">;

@@ -36,7 +36,8 @@ export interface FieldQuery {
   readonly ranges?: readonly ValueRange[];
 }
 
-export type FieldPage = ({ readonly outcome: "page" } & Page) | { readonly outcome: "not_ready" };
+/** `not_ready`: the store has no index for the query, or still adds to what it needs, or lacks the entries of owners. */
+export type FoundPage = ({ readonly outcome: "page" } & Page) | { readonly outcome: "not_ready" };
 
 /** What a page begins behind: an object that may be gone or have another value by now. */
 export interface Position {
@@ -63,9 +64,9 @@ export type Candidates =
 
 export interface ObjectLists {
   /** A page in order of creation, and the count. */
-  pageByCreation(collection: CollectionRef, visible: Visibility, range: PageRange): Promise<Page>;
+  pageByCreation(collection: CollectionRef, visible: Visibility, range: PageRange): Promise<FoundPage>;
   /** A page in order of an indexed field (then of id), optionally of one value only. */
-  pageByField(collection: CollectionRef, visible: Visibility, query: FieldQuery, range: PageRange): Promise<FieldPage>;
+  pageByField(collection: CollectionRef, visible: Visibility, query: FieldQuery, range: PageRange): Promise<FoundPage>;
   /**
    * The next objects behind a position, in order of creation, or of an indexed field when there is a query: whatever is written
    * meanwhile, a client that goes from page to page gets every object once that exists all the time with the same value.
@@ -80,6 +81,7 @@ export interface ObjectLists {
   candidates(collection: CollectionRef, visible: Visibility, query: FieldQuery, max: number): Promise<Candidates>;
   /** Served texts of these objects, in this order, in batches of at most 4 MiB; those that are gone are left out. */
   readObjects(collection: CollectionRef, ids: readonly string[]): AsyncIterable<readonly string[]>;
+  /** How many a scan looks at: the visible objects, or all of them while the store lacks the entries of owners. */
   count(collection: CollectionRef, visible: Visibility): Promise<number>;
   /** Served texts of all visible objects, in order of creation, in batches of at most 4 MiB. For bounded scans. */
   scan(collection: CollectionRef, visible: Visibility): AsyncIterable<readonly string[]>;

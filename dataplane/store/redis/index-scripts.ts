@@ -3,12 +3,15 @@
 
 import type { RedisClient } from "../../../core/redis/redis-client.ts";
 import { textOf, textsOf } from "../../../core/redis/reply.ts";
+import type { Script } from "../../../core/redis/script.ts";
+import type { Owner } from "../ports/refs.ts";
 import {
   allReady,
   type Declaration,
   type IndexSet,
   indexSetFields,
   indexSetOf,
+  type StatedIndexes,
   type StoredIndex,
   storedIndexesOf,
 } from "./index-set.ts";
@@ -43,9 +46,14 @@ export type BuildBatch =
       readonly objects: readonly { readonly member: string; readonly text: string }[];
       /** True when no further object needs entries. */
       readonly isLast: boolean;
+      readonly keepsOwners: boolean;
+      /** Whose entries are next: those of building indexes, or those of owners. */
+      readonly walk: "indexes" | "owners";
     };
 
 export interface BuiltObject {
+  /** Its member of ids. */
+  readonly member: string;
   /** SHA-1 of the text that the values come from. */
   readonly hash: string;
   readonly id: string;
@@ -54,24 +62,46 @@ export interface BuiltObject {
   readonly values: readonly string[];
 }
 
-export interface AddEntries {
+/** One step of a builder that holds the lock. */
+interface BuildStep {
   readonly keys: CollectionKeys;
   readonly token: string;
   readonly version: string;
+}
+
+export interface AddEntries extends BuildStep {
   /** Indexes that are building. */
   readonly building: readonly StoredIndex[];
+  readonly keepsOwners: boolean;
   readonly objects: readonly BuiltObject[];
   readonly cursor: string;
   /** All indexes, ready, when this was the last batch. */
   readonly built: readonly StoredIndex[] | undefined;
 }
 
+export interface AddOwners extends BuildStep {
+  readonly indexes: readonly StoredIndex[];
+  /** With one value for each of the indexes. */
+  readonly objects: readonly BuiltObject[];
+  readonly isLast: boolean;
+}
+
+export interface DropOwners extends BuildStep {
+  readonly owners: readonly Owner[];
+  /** The member of ids that the walk came to; undefined at the end. */
+  readonly cursor: string | undefined;
+}
+
+export type BuildProgress = "done" | "more" | "stale" | "busy";
+
 export interface IndexScripts {
   load(keys: CollectionKeys): Promise<IndexSet>;
-  /** The fields now in force, or `stale` when the set is no longer the one that the declaration follows. */
-  declare(call: DeclareIndexes): Promise<readonly StoredIndex[] | "stale">;
+  /** What is now in force, or `stale` when the set is no longer the one that the declaration follows. */
+  declare(call: DeclareIndexes): Promise<StatedIndexes | "stale">;
   beginBuild(call: BeginBuild): Promise<BuildBatch>;
-  addEntries(call: AddEntries): Promise<"done" | "more" | "stale" | "busy">;
+  addEntries(call: AddEntries): Promise<BuildProgress>;
+  addOwners(call: AddOwners): Promise<BuildProgress>;
+  dropOwners(call: DropOwners): Promise<BuildProgress>;
 }
 
 export function createIndexScripts(redisClient: RedisClient): IndexScripts {
@@ -79,25 +109,25 @@ export function createIndexScripts(redisClient: RedisClient): IndexScripts {
   const declare = freeingScript("declare-indexes-n");
   const beginBuild = storeScript("begin-build-3", "write");
   const addEntries = storeScript("add-entries-n", "write");
+  const addOwners = storeScript("add-owners-n", "write");
+  const dropOwners = storeScript("drop-owners-n", "write");
+
+  const runStep = async (script: Script, keys: readonly string[], args: readonly (string | number)[]) =>
+    progressOf(script, await redisClient.run(script, keys, args));
 
   return {
     async load(keys) {
       return indexSetOf(await redisClient.read(keys.indexSet, "HMGET", keys.indexSet, ...indexSetFields));
     },
     async declare({ keys, version, newVersion, revision, declaration }) {
-      const { nextIndexNumber, indexes, dropped, cursor } = declaration;
-      const own = [
-        keys.indexSet,
-        keys.ids,
-        ...indexKeys(
-          keys,
-          dropped.map((index) => ({ index })),
-        ),
-      ];
+      const { nextIndexNumber, indexes, dropped, droppedForOwners, cursor, owners } = declaration;
+      const gone = [...indexKeys(keys, dropped, true), ...droppedForOwners.map(({ slot }) => keys.ownIndex(slot))];
       const fields = [JSON.stringify(allReady(indexes)), JSON.stringify(indexes)];
-      const args = [version, newVersion, revision, nextIndexNumber, ...fields, cursor ?? "-"];
-      const reply = scriptReply(await redisClient.run(declare, own, args));
-      return reply.code === code.stale_index_set ? "stale" : storedIndexesOf(textOf(reply.rest[0]));
+      const ofOwners = [owners.areKept ? 1 : 0, owners.revision, owners.cursor ?? "-"];
+      const args = [version, newVersion, revision, nextIndexNumber, ...fields, cursor ?? "-", ...ofOwners];
+      const reply = scriptReply(await redisClient.run(declare, [keys.indexSet, keys.ids, ...gone], args));
+      if (reply.code === code.stale_index_set) return "stale";
+      return { indexes: storedIndexesOf(textOf(reply.rest[0])), isOwnersWalk: reply.rest[1] === "1" };
     },
     async beginBuild({ keys, token, lockMilliseconds, maxObjects, maxBytes }) {
       const own = [keys.indexSet, keys.buildLock, keys.ids];
@@ -105,7 +135,7 @@ export function createIndexScripts(redisClient: RedisClient): IndexScripts {
       const reply = scriptReply(await redisClient.run(beginBuild, own, args));
       if (reply.code === code.done) return { outcome: "done" };
       if (reply.code === code.busy) return { outcome: "busy" };
-      const [version, fields, members, texts, isLast] = reply.rest;
+      const [version, fields, members, texts, isLast, keepsOwners, walk] = reply.rest;
       const found = textsOf(texts);
       return {
         outcome: "more",
@@ -113,35 +143,43 @@ export function createIndexScripts(redisClient: RedisClient): IndexScripts {
         indexes: storedIndexesOf(textOf(fields)),
         objects: textsOf(members).map((member, at) => ({ member, text: found[at] ?? "" })),
         isLast: isLast === "1",
+        keepsOwners: keepsOwners === "1",
+        walk: walk === "owners" ? "owners" : "indexes",
       };
     },
-    async addEntries({ keys, token, version, building, objects, cursor, built }) {
+    addEntries({ keys, token, version, building, keepsOwners, objects, cursor, built }) {
       const objectKeys = objects.map(({ id }) => keys.objectKey(id));
-      const own = [
-        keys.indexSet,
-        keys.buildLock,
-        ...objectKeys,
-        ...indexKeys(
-          keys,
-          building.map((index) => ({ index })),
-        ),
-      ];
+      const own = [keys.indexSet, keys.buildLock, ...objectKeys, ...indexKeys(keys, building, keepsOwners)];
       const perObject = objects.flatMap(({ hash, id, owner, values }) => [hash, id, owner, ...values]);
       const fields = built === undefined ? "" : JSON.stringify(built);
-      const args = [token, version, cursor, fields, objects.length, ...perObject];
-      const reply = scriptReply(await redisClient.run(addEntries, own, args));
-      switch (reply.code) {
-        case code.done:
-          return "done";
-        case code.more:
-          return "more";
-        case code.stale_index_set:
-          return "stale";
-        case code.busy:
-          return "busy";
-        default:
-          throw unexpectedCode(addEntries.name, reply.code);
-      }
+      const args = [token, version, cursor, fields, objects.length, keepsOwners ? 1 : 0, ...perObject];
+      return runStep(addEntries, own, args);
+    },
+    addOwners({ keys, token, version, indexes, objects, isLast }) {
+      const objectKeys = objects.flatMap(({ id, owner }) => [keys.objectKey(id), keys.owned(owner)]);
+      const own = [keys.indexSet, keys.buildLock, ...objectKeys, ...indexes.map(({ slot }) => keys.ownIndex(slot))];
+      const perObject = objects.flatMap(({ member, hash, id, owner, values }) => [member, hash, id, owner, ...values]);
+      return runStep(addOwners, own, [token, version, isLast ? 1 : 0, objects.length, ...perObject]);
+    },
+    dropOwners({ keys, token, version, owners, cursor }) {
+      const own = [keys.indexSet, keys.buildLock, ...owners.map(keys.owned)];
+      return runStep(dropOwners, own, [token, version, cursor ?? ""]);
     },
   };
+}
+
+function progressOf(script: Script, reply: unknown): BuildProgress {
+  const found = scriptReply(reply).code;
+  switch (found) {
+    case code.done:
+      return "done";
+    case code.more:
+      return "more";
+    case code.stale_index_set:
+      return "stale";
+    case code.busy:
+      return "busy";
+    default:
+      throw unexpectedCode(script.name, found);
+  }
 }

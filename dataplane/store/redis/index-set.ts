@@ -5,7 +5,7 @@ import type { FieldPath, IndexField } from "../../../core/config/types.ts";
 import { membersOf, valueAt } from "../../../core/json/members.ts";
 import { listOf, optionalText } from "../../../core/redis/reply.ts";
 import { encodeIndexed, hasSamePaths } from "../order.ts";
-import type { IndexState } from "../ports/indexes.ts";
+import { type IndexState, ownersField } from "../ports/indexes.ts";
 
 /** Grows when encodeSortValue gives other encodings for the same values: indexes of another number are built anew. */
 const encoding = 1;
@@ -28,45 +28,87 @@ export interface IndexSet {
   readonly indexes: readonly StoredIndex[];
   /** The member of ids that building goes on after; undefined when nothing is building. */
   readonly cursor: string | undefined;
+  readonly owners: StoredOwners;
   /** What a purge has named the collection; undefined when none has. */
   readonly id: string | undefined;
 }
 
+/** Whether each object also has its entries among those of its owner: `owned` and `ownIndex` in keys.ts. */
+export interface StoredOwners {
+  /** True of a set that says nothing: until it did, they always were. */
+  readonly areKept: boolean;
+  /** Of the declaration that said so: replicas of before declare indexes without a word of owners. */
+  readonly revision: number;
+  /** The member of ids that adding or removing them goes on after; undefined when neither is under way. */
+  readonly cursor: string | undefined;
+}
+
 /** The hash's fields that `indexSetOf` wants, in its order. */
-export const indexSetFields = ["version", "revision", "next", "fields", "cursor", "id"] as const;
+export const indexSetFields = [
+  ...["version", "revision", "next", "fields", "cursor", "id"],
+  ...["owners", "owners_revision", "owners_cursor"],
+] as const;
 
 export function indexSetOf(reply: unknown): IndexSet {
-  const [version, revision, nextIndexNumber, fields, cursor, id] = listOf(reply).map(optionalText);
+  const [version, revision, nextIndexNumber, fields, cursor, id, owners, ownersRevision, ownersCursor] =
+    listOf(reply).map(optionalText);
   return {
     version: version ?? "",
     revision: Number(revision ?? Number.NEGATIVE_INFINITY),
     nextIndexNumber: Number(nextIndexNumber ?? 1),
     indexes: storedIndexesOf(fields ?? "[]"),
     cursor,
+    owners: {
+      areKept: owners !== "0",
+      revision: Number(ownersRevision ?? revision ?? Number.NEGATIVE_INFINITY),
+      cursor: ownersCursor,
+    },
     id,
   };
+}
+
+/** True when the entries of owners can be read: all are there. */
+export function hasAllOwners({ owners }: IndexSet): boolean {
+  return owners.areKept && owners.cursor === undefined;
 }
 
 export function storedIndexesOf(text: string): readonly StoredIndex[] {
   return JSON.parse(text) as readonly StoredIndex[];
 }
 
-export function indexStates(indexes: readonly StoredIndex[]): readonly IndexState[] {
-  return indexes.map(({ name, path, parts, state }) => ({ field: { name, path, ...(parts && { parts }) }, state }));
+export interface StatedIndexes {
+  readonly indexes: readonly StoredIndex[];
+  /** Whether owners' entries are being added or removed. */
+  readonly isOwnersWalk: boolean;
+}
+
+export function indexStates({ indexes, isOwnersWalk }: StatedIndexes): readonly IndexState[] {
+  const states = indexes.map(({ name, path, parts, state }) => ({
+    field: { name, path, ...(parts && { parts }) },
+    state,
+  }));
+  return isOwnersWalk ? [...states, { field: ownersField, state: "building" }] : states;
 }
 
 export interface Declaration {
   readonly nextIndexNumber: number;
   readonly indexes: readonly StoredIndex[];
   readonly dropped: readonly StoredIndex[];
+  /** Indexes that stay, whose owners' entries are none to build on: they are no longer kept, or were not so far. */
+  readonly droppedForOwners: readonly StoredIndex[];
   /** True when writers have to write the same entries as before. */
   readonly isSame: boolean;
   /** Where building goes on; undefined when nothing is building. */
   readonly cursor: string | undefined;
+  readonly owners: StoredOwners;
 }
 
 /** The set that takes the place of `current`: fields that stay keep their entries, new ones start as building. */
-export function nextIndexSet(current: IndexSet, fields: readonly IndexField[]): Declaration {
+export function nextIndexSet(
+  current: IndexSet,
+  fields: readonly IndexField[],
+  owners: Omit<StoredOwners, "cursor"> = current.owners,
+): Declaration {
   let nextIndexNumber = current.nextIndexNumber;
   let hasNew = false;
   const indexes = fields.map((field): StoredIndex => {
@@ -79,8 +121,17 @@ export function nextIndexSet(current: IndexSet, fields: readonly IndexField[]): 
     return { slot: indexNumber, encoding, name, path, ...(parts && { parts }), state: "building" };
   });
   const dropped = current.indexes.filter((index) => !indexes.includes(index));
-  const isSame = !hasNew && dropped.length === 0;
-  return { nextIndexNumber, indexes, dropped, isSame, cursor: hasNew ? "" : cursorOf(current, indexes) };
+  const isSameForOwners = owners.areKept === current.owners.areKept;
+  return {
+    nextIndexNumber,
+    indexes,
+    dropped,
+    // Where none are kept, replicas of before may have left some.
+    droppedForOwners: isSameForOwners && owners.areKept ? [] : indexes,
+    isSame: !hasNew && dropped.length === 0 && isSameForOwners,
+    cursor: hasNew ? "" : cursorOf(current, indexes),
+    owners: { ...owners, cursor: isSameForOwners ? current.owners.cursor : "" },
+  };
 }
 
 function cursorOf(current: IndexSet, indexes: readonly StoredIndex[]): string | undefined {

@@ -1,11 +1,20 @@
-// Declares a collection's indexes and builds them over existing objects in small steps. Every step is one script that checks what the
-// step was computed from, so that it can be cut anywhere and taken up by another replica.
+// Declares a collection's indexes and builds them over existing objects in small steps, and adds or removes owners' entries likewise. Every
+// step is one script that checks what the step was computed from, so that it can be cut anywhere and taken up by another replica.
 
 import { randomBytes } from "node:crypto";
 import type { IndexField } from "../../../core/config/types.ts";
-import type { ObjectIndexes } from "../ports/indexes.ts";
-import type { BuildBatch, BuiltObject, IndexScripts } from "./index-scripts.ts";
-import { allReady, encodedValues, type IndexSet, indexStates, nextIndexSet, type StoredIndex } from "./index-set.ts";
+import type { ObjectIndexes, OwnersEntries } from "../ports/indexes.ts";
+import type { BuildBatch, BuildProgress, BuiltObject, IndexScripts } from "./index-scripts.ts";
+import {
+  allReady,
+  encodedValues,
+  type IndexSet,
+  indexStates,
+  nextIndexSet,
+  type StatedIndexes,
+  type StoredIndex,
+  type StoredOwners,
+} from "./index-set.ts";
 import type { IndexSetCache } from "./index-set-cache.ts";
 import { type CollectionKeys, collectionKeys, separator } from "./keys.ts";
 import { sha1 } from "./objects.ts";
@@ -27,28 +36,30 @@ export function createIndexes(deps: IndexDeps): ObjectIndexes {
   // Tells this replica's lock from others'.
   const token = randomToken();
   return {
-    async declareIndexes(collection, fields, revision) {
+    async declareIndexes(collection, fields, revision, owners = "kept") {
       const keys = collectionKeys(collection);
       await indexSetCache.reload(keys);
-      const indexes = await indexSetCache.retryWhileStale(keys, (set) =>
-        revision > set.revision
-          ? replaceIndexSet(scripts, keys, set, { fields, revision })
-          : Promise.resolve(set.indexes),
-      );
+      const stated = await indexSetCache.retryWhileStale(keys, (set) => {
+        const declaration = declarationOf(set, { fields, revision, owners });
+        return declaration === undefined
+          ? Promise.resolve(statedOf(set))
+          : replaceIndexSet(scripts, keys, set, declaration);
+      });
       indexSetCache.forget(keys);
-      return indexStates(indexes);
+      return indexStates(stated);
     },
     async indexes(collection) {
-      return indexStates((await indexSetCache.reload(collectionKeys(collection))).indexes);
+      return indexStates(statedOf(await indexSetCache.reload(collectionKeys(collection))));
     },
     async buildIndexes(collection) {
       const keys = collectionKeys(collection);
-      const building = buildingOf((await indexSetCache.get(keys)).indexes);
-      const maxObjects = Math.min(objectsPerStep, Math.ceil(entriesPerStep / Math.max(1, building.length)));
+      const { indexes, cursor } = await indexSetCache.get(keys);
+      const entries = cursor === undefined ? indexes.length + 1 : buildingOf(indexes).length;
+      const maxObjects = Math.min(objectsPerStep, Math.ceil(entriesPerStep / Math.max(1, entries)));
       const batch = await scripts.beginBuild({ keys, token, lockMilliseconds, maxObjects, maxBytes: bytesPerStep });
       if (batch.outcome !== "more") return batch.outcome;
-      const progress = await addBatch(scripts, keys, token, batch);
-      if (progress === "stale" || progress === "done") indexSetCache.forget(keys);
+      const progress = await carryOut(scripts, { keys, token, version: batch.version }, batch);
+      if (progress === "stale" || batch.isLast) indexSetCache.forget(keys);
       return progress === "stale" ? "more" : progress;
     },
   };
@@ -57,6 +68,29 @@ export function createIndexes(deps: IndexDeps): ObjectIndexes {
 interface IndexDeclaration {
   readonly fields: readonly IndexField[];
   readonly revision: number;
+  /** As they are, if absent. */
+  readonly owners?: Omit<StoredOwners, "cursor">;
+}
+
+interface Declared {
+  readonly fields: readonly IndexField[];
+  readonly revision: number;
+  readonly owners: OwnersEntries;
+}
+
+/** What of it is newer than the set; undefined when nothing is. A replica of before may have declared the fields of this revision alone. */
+function declarationOf(set: IndexSet, { fields, revision, owners }: Declared): IndexDeclaration | undefined {
+  const isNewer = revision > set.revision;
+  const isNewerForOwners = revision > set.owners.revision;
+  if (!isNewer && !isNewerForOwners) return undefined;
+  return {
+    ...(isNewer ? { fields, revision } : { fields: set.indexes, revision: set.revision }),
+    ...(isNewerForOwners && { owners: { areKept: owners === "kept", revision } }),
+  };
+}
+
+function statedOf({ indexes, owners }: IndexSet): StatedIndexes {
+  return { indexes, isOwnersWalk: owners.cursor !== undefined };
 }
 
 /** Puts `fields` in the place of the set's own; `stale` when that one is no longer in force. */
@@ -64,9 +98,9 @@ export function replaceIndexSet(
   scripts: IndexScripts,
   keys: CollectionKeys,
   set: IndexSet,
-  { fields, revision }: IndexDeclaration,
+  { fields, revision, owners }: IndexDeclaration,
 ) {
-  const declaration = nextIndexSet(set, fields);
+  const declaration = nextIndexSet(set, fields, owners);
   // Random, so that a version never comes back: not even after a purge that began the numbering anew.
   const newVersion = declaration.isSame ? set.version : randomToken();
   return scripts.declare({ keys, version: set.version, newVersion, revision, declaration });
@@ -76,14 +110,29 @@ function buildingOf(indexes: readonly StoredIndex[]): readonly StoredIndex[] {
   return indexes.filter(({ state }) => state === "building");
 }
 
-function addBatch(scripts: IndexScripts, keys: CollectionKeys, token: string, batch: BuildBatch & { outcome: "more" }) {
-  const { version, indexes, objects, isLast } = batch;
+interface Step {
+  readonly keys: CollectionKeys;
+  readonly token: string;
+  readonly version: string;
+}
+
+type Batch = BuildBatch & { readonly outcome: "more" };
+
+function carryOut(scripts: IndexScripts, step: Step, batch: Batch): Promise<BuildProgress> {
+  const { indexes, objects, isLast, keepsOwners, walk } = batch;
+  const cursor = objects.at(-1)?.member ?? "";
+  if (walk === "owners" && !keepsOwners) {
+    const owners = [...new Set(objects.map(({ member }) => idAndOwner(member).owner))];
+    return scripts.dropOwners({ ...step, owners, cursor: isLast ? undefined : cursor });
+  }
+  if (walk === "owners") {
+    return scripts.addOwners({ ...step, indexes, objects: objects.map((each) => builtObject(each, indexes)), isLast });
+  }
   const building = buildingOf(indexes);
   // A member without an object would be a trace of a foreign hand: there is nothing to index.
   const built = objects.filter(({ text }) => text !== "").map((object) => builtObject(object, building));
-  const cursor = objects.at(-1)?.member ?? "";
   const ready = isLast ? allReady(indexes) : undefined;
-  return scripts.addEntries({ keys, token, version, building, objects: built, cursor, built: ready });
+  return scripts.addEntries({ ...step, building, keepsOwners, objects: built, cursor, built: ready });
 }
 
 function builtObject(
@@ -91,7 +140,7 @@ function builtObject(
   building: readonly StoredIndex[],
 ): BuiltObject {
   const { member, text } = object;
-  return { ...idAndOwner(member), hash: sha1(text), values: encodedValues(building, text) };
+  return { member, ...idAndOwner(member), hash: sha1(text), values: encodedValues(building, text) };
 }
 
 /** A member of ids is `<id> 0 <owner>`. */

@@ -7,9 +7,8 @@ import { type PageFilter, readOrderedPage } from "../read-page.ts";
 import { type CollectionKeys, collectionKeys, separator } from "./keys.ts";
 import { idsAfter, type PageStart, positionOf, rangesAfter, wholeRanges } from "./lex-ranges.ts";
 import { pageTexts } from "./page-texts.ts";
-import { idsOf, type PageDeps, setOf, withIndex } from "./pages.ts";
+import { type PageDeps, setOf, withIds, withIndex } from "./pages.ts";
 import type { RangesReply } from "./range-scripts.ts";
-import { neverStale } from "./store-script.ts";
 
 /** Objects that one call is asked for, at most. */
 const objectsPerCall = 250;
@@ -34,7 +33,7 @@ export function createKeysetPages(deps: PageDeps): KeysetPages {
     async candidates(collection, { owner }, query, max) {
       const keys = collectionKeys(collection);
       const ranges = wholeRanges(rangesOf(query), owner);
-      const found = await withIndex(indexSetCache, keys, query, ({ version }, index) =>
+      const found = await withIndex(indexSetCache, keys, { ...query, owner }, ({ version }, index) =>
         rangeScripts.candidates({ keys, set: setOf(keys, index, owner), version, ranges, max }),
       );
       if (found === undefined) return { outcome: "not_ready" };
@@ -60,26 +59,22 @@ interface Step {
 
 type Found = RangesReply & { readonly filter: PageFilter };
 
-async function byCreation(deps: PageDeps, { keys, owner, range }: Step): Promise<Found> {
+async function byCreation(deps: PageDeps, { keys, owner, range }: Step): Promise<Found | undefined> {
   const { limit, descending, counted } = range;
   const all = [{ from: "-", to: "+" }];
-  const reply = await deps.rangeScripts.ranges({
-    keys,
-    set: idsOf(keys, owner === undefined ? {} : { owner }),
-    idIs: "first",
-    offset: 0,
-    limit,
-    descending,
-    counted: counted ? all : [],
-    shown: [idsAfter(startOf({ owner, range }))],
-  });
-  return { ...neverStale("read-ranges-2", reply), filter: { owner } };
+  const asked = { idIs: "first", offset: 0, limit, descending, counted: counted ? all : [] } as const;
+  const shown = [idsAfter(startOf({ owner, range }))];
+  const visible = owner === undefined ? {} : { owner };
+  const found = await withIds(deps.indexSetCache, keys, visible, (ids) =>
+    deps.rangeScripts.ranges({ keys, ...ids, ...asked, shown }),
+  );
+  return found && { ...found, filter: { owner } };
 }
 
 function byField(deps: PageDeps, { keys, owner, range }: Step, query: FieldQuery): Promise<Found | undefined> {
   const { limit, descending, counted } = range;
   const ranges = rangesOf(query);
-  return withIndex(deps.indexSetCache, keys, query, async ({ version }, index) => {
+  return withIndex(deps.indexSetCache, keys, { ...query, owner }, async ({ version }, index) => {
     const found = await deps.rangeScripts.ranges({
       keys,
       set: setOf(keys, index, owner),

@@ -5,6 +5,7 @@ import { RedisFault } from "../../../core/redis/failure.ts";
 import type { RedisClient } from "../../../core/redis/redis-client.ts";
 import { listOf, numberOf, optionalText, textOf, textsOf } from "../../../core/redis/reply.ts";
 import type { IdempotencyRecord, Repeated } from "../ports/idempotency.ts";
+import type { Owner } from "../ports/refs.ts";
 import { createWriter, repeatedBy, type WriteCall } from "./idempotency-records.ts";
 import type { IndexMove, StoredIndex } from "./index-set.ts";
 import { type CollectionKeys, separator } from "./keys.ts";
@@ -27,6 +28,8 @@ export interface CreateObject {
   readonly text: string;
   /** One for each index of the version. */
   readonly entries: readonly IndexEntry[];
+  /** Whether the version keeps owners' entries. */
+  readonly keepsOwners: boolean;
   readonly record?: IdempotencyRecord | undefined;
 }
 
@@ -42,6 +45,7 @@ export interface ReplaceObject {
   readonly owner: string;
   readonly text: string;
   readonly moves: readonly IndexMove[];
+  readonly keepsOwners: boolean;
 }
 
 export interface RemoveObject {
@@ -51,6 +55,7 @@ export interface RemoveObject {
   readonly id: string;
   readonly owner: string;
   readonly entries: readonly IndexEntry[];
+  readonly keepsOwners: boolean;
 }
 
 export interface OwnedObject {
@@ -62,8 +67,8 @@ export interface ReadPage {
   readonly keys: CollectionKeys;
   /** The sorted set to read. */
   readonly set: string;
-  /** Present when the set is an index: its index set's version. */
-  readonly version?: string;
+  /** Present when the set is an index, or one owner's: its index set's version. */
+  readonly version?: string | undefined;
   /** What every member of the page begins with; absent = all members. */
   readonly begin?: string;
   /** Whether a member begins or ends with the id. */
@@ -77,7 +82,11 @@ export interface ScanObjects {
   readonly keys: CollectionKeys;
   /** The sorted set of ids to go through. */
   readonly set: string;
-  /** Member to go on after, "" = from the start. */
+  /** Present when the set is one owner's: its index set's version. */
+  readonly version?: string | undefined;
+  /** Whose objects are read of all ids; absent = all objects of the set. */
+  readonly owner?: Owner | undefined;
+  /** Id to go on after, "" = from the start. */
   readonly after: string;
 }
 
@@ -90,7 +99,7 @@ export interface FoundIds {
 
 export interface ScanReply {
   readonly texts: readonly string[];
-  /** Member to go on after, undefined at the end. */
+  /** Id to go on after, undefined at the end. */
   readonly after: string | undefined;
 }
 
@@ -108,7 +117,7 @@ export interface ObjectScripts {
   page(call: ReadPage): Promise<FoundIds | "stale">;
   /** The texts of as many of the first objects as fit, one at least; undefined where one is gone. */
   readMany(keys: CollectionKeys, ids: readonly string[]): Promise<readonly (string | undefined)[]>;
-  scan(call: ScanObjects): Promise<ScanReply>;
+  scan(call: ScanObjects): Promise<ScanReply | "stale">;
 }
 
 const objectsPerScan = 250;
@@ -121,7 +130,7 @@ export function createObjectScripts(redisClient: RedisClient): ObjectScripts {
   const read = storeScript("read-object-2", "read");
   const page = storeScript("read-page-2", "read");
   const readMany = storeScript("read-objects-n", "read");
-  const scan = storeScript("scan-objects-1", "read");
+  const scan = storeScript("scan-objects-2", "read");
 
   return {
     async create(call) {
@@ -142,14 +151,16 @@ export function createObjectScripts(redisClient: RedisClient): ObjectScripts {
         );
       return codes.map((each) => (each === code.failed ? each : objectCode(createScript.name, each)));
     },
-    async replace({ keys, version, previous, id, owner, text, moves }) {
-      const own = [keys.indexSet, keys.objectKey(id), ...indexKeys(keys, moves)];
-      const args = [version, previous, id, owner, text, ...moves.flatMap(({ before, after }) => [before, after])];
+    async replace({ keys, version, previous, id, owner, text, moves, keepsOwners }) {
+      const own = [keys.indexSet, keys.objectKey(id), ...indexKeys(keys, moves.map(indexOf), keepsOwners)];
+      const values = moves.flatMap(({ before, after }) => [before, after]);
+      const args = [version, previous, id, owner, text, keepsOwners ? 1 : 0, ...values];
       return objectCode(replace.name, scriptReply(await redisClient.run(replace, own, args)).code);
     },
-    async remove({ keys, version, previous, id, owner, entries }) {
-      const own = [keys.indexSet, keys.ids, keys.owned(owner), keys.objectKey(id), ...indexKeys(keys, entries)];
-      const args = [version, previous, id, owner, ...entries.map(({ value }) => value)];
+    async remove({ keys, version, previous, id, owner, entries, keepsOwners }) {
+      const object = [keys.indexSet, keys.ids, keys.owned(owner), keys.objectKey(id)];
+      const own = [...object, ...indexKeys(keys, entries.map(indexOf), keepsOwners)];
+      const args = [version, previous, id, owner, keepsOwners ? 1 : 0, ...entries.map(({ value }) => value)];
       return objectCode(remove.name, scriptReply(await redisClient.run(remove, own, args)).code);
     },
     async read(keys, id, owner = "") {
@@ -171,27 +182,38 @@ export function createObjectScripts(redisClient: RedisClient): ObjectScripts {
         throw new RedisFault(`The script ${readMany.name} read none of the objects`, { code: "REPLY" });
       return texts;
     },
-    async scan({ keys, set, after }) {
-      const args = [keys.objectKeyPrefix, after, objectsPerScan, bytesPerCall];
-      const reply = scriptReply(await redisClient.run(scan, [set], args));
+    async scan({ keys, set, version = "*", owner = "", after }) {
+      const args = [keys.objectKeyPrefix, after, objectsPerScan, bytesPerCall, version, owner];
+      const reply = scriptReply(await redisClient.run(scan, [set, keys.indexSet], args));
+      if (reply.code === code.stale_index_set) return "stale";
       const texts = listOf(reply.rest[0]).map(optionalText);
       return { texts: texts.filter((text) => text !== undefined), after: textOf(reply.rest[1]) || undefined };
     },
   };
 }
 
-/** Both sorted sets of each index. */
-export function indexKeys(keys: CollectionKeys, of: readonly { readonly index: StoredIndex }[]): readonly string[] {
-  return of.flatMap(({ index }) => [keys.index(index.slot), keys.ownIndex(index.slot)]);
+/** The sorted set of each index, and that of its owners' entries where they are kept. */
+export function indexKeys(
+  keys: CollectionKeys,
+  indexes: readonly StoredIndex[],
+  keepsOwners: boolean,
+): readonly string[] {
+  return indexes.flatMap(({ slot }) => (keepsOwners ? [keys.index(slot), keys.ownIndex(slot)] : [keys.index(slot)]));
+}
+
+function indexOf({ index }: { readonly index: StoredIndex }): StoredIndex {
+  return index;
 }
 
 function createArguments(calls: CreateObjects): Pick<WriteCall, "keys" | "args"> {
-  const [{ keys, version, maxObjects, entries: of }] = calls;
-  const objectKeys = calls.flatMap(({ id, owner }) => [keys.objectKey(id), keys.owned(owner)]);
+  const [{ keys, version, maxObjects, keepsOwners, entries: of }] = calls;
+  const objectKeys = calls.flatMap(({ id, owner }) =>
+    keepsOwners ? [keys.objectKey(id), keys.owned(owner)] : [keys.objectKey(id)],
+  );
   const objects = calls.flatMap(({ id, owner, text, entries }) => [id, owner, text, ...valuesOf(entries, of)]);
   return {
-    keys: [keys.indexSet, keys.ids, ...indexKeys(keys, of), ...objectKeys],
-    args: [version, maxObjects, of.length, ...objects],
+    keys: [keys.indexSet, keys.ids, ...indexKeys(keys, of.map(indexOf), keepsOwners), ...objectKeys],
+    args: [version, maxObjects, keepsOwners ? 1 : 0, of.length, ...objects],
   };
 }
 

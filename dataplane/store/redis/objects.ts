@@ -35,8 +35,9 @@ export function createObjects(deps: ObjectDeps): ObjectReads & ObjectWrites {
       const { id, owner, text } = requireNoNul(object);
       const result = await indexSetCache.retryWhileStale(keys, async (set) => {
         const entries = entriesOf(set, text);
-        const call = { keys, version: set.version, maxObjects, id, owner, text, entries, record: object.record };
-        const reply = await batchedCreates.create(call);
+        const { version, owners } = set;
+        const stored = { keys, version, keepsOwners: owners.areKept, maxObjects, id, owner, text, entries };
+        const reply = await batchedCreates.create({ ...stored, record: object.record });
         return reply === code.stale_index_set ? "stale" : reply;
       });
       if (typeof result === "object") return result;
@@ -59,8 +60,9 @@ export function createObjects(deps: ObjectDeps): ObjectReads & ObjectWrites {
       const { id, owner, text } = requireNoNul(object);
       const result = await indexSetCache.retryWhileStale(keys, async (set) => {
         const moves = indexMoves(set.indexes, previous.text, text);
-        const call = { keys, version: set.version, previous: sha1(previous.text), id, owner, text, moves };
-        const reply = await scripts.replace(call);
+        const { version, owners } = set;
+        const written = { keys, version, keepsOwners: owners.areKept, id, owner, text, moves };
+        const reply = await scripts.replace({ ...written, previous: sha1(previous.text) });
         return reply === code.stale_index_set ? "stale" : reply;
       });
       if (result === code.not_found) return { outcome: "not_found" };
@@ -94,8 +96,9 @@ export function createObjects(deps: ObjectDeps): ObjectReads & ObjectWrites {
 function removeFound({ scripts, indexSetCache }: ObjectDeps, keys: CollectionKeys, id: string, found: OwnedObject) {
   return indexSetCache.retryWhileStale(keys, async (set) => {
     const entries = entriesOf(set, found.text);
-    const call = { keys, version: set.version, previous: sha1(found.text), id, owner: found.owner, entries };
-    const reply = await scripts.remove(call);
+    const { version, owners } = set;
+    const removed = { keys, version, keepsOwners: owners.areKept, id, owner: found.owner, entries };
+    const reply = await scripts.remove({ ...removed, previous: sha1(found.text) });
     return reply === code.stale_index_set ? "stale" : reply;
   });
 }

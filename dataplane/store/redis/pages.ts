@@ -5,15 +5,15 @@ import { WriteConflict } from "../../../core/errors/store-errors.ts";
 import type { RedisClient } from "../../../core/redis/redis-client.ts";
 import { numberOf } from "../../../core/redis/reply.ts";
 import { hasSamePaths } from "../order.ts";
-import type { FieldPage, FieldQuery, ObjectLists, PageRange } from "../ports/lists.ts";
+import type { FieldQuery, FoundPage, ObjectLists, PageRange } from "../ports/lists.ts";
 import type { Owner, Visibility } from "../ports/refs.ts";
 import { readOrderedPage, readPage } from "../read-page.ts";
 import type { BatchedReads } from "./batched-reads.ts";
-import type { IndexSet, StoredIndex } from "./index-set.ts";
+import { hasAllOwners, type IndexSet, type StoredIndex } from "./index-set.ts";
 import type { IndexSetCache } from "./index-set-cache.ts";
 import { type CollectionKeys, collectionKeys, separator } from "./keys.ts";
 import { rangesAfter, wholeRanges } from "./lex-ranges.ts";
-import type { ObjectScripts } from "./object-scripts.ts";
+import type { ObjectScripts, ScanReply } from "./object-scripts.ts";
 import { pageTexts } from "./page-texts.ts";
 import type { RangeScripts } from "./range-scripts.ts";
 import { neverStale } from "./store-script.ts";
@@ -31,9 +31,12 @@ export function createPages(deps: PageDeps): Pick<ObjectLists, "pageByCreation" 
   return {
     async pageByCreation(collection, visible, range) {
       const keys = collectionKeys(collection);
-      const reply = await scripts.page({ keys, set: idsOf(keys, visible), idIs: "first", ...range });
-      const found = { ...neverStale("read-page-2", reply), filter: { owner: visible.owner } };
-      return await readPage(found, pageTexts(deps, keys), range);
+      const found = await withIds(indexSetCache, keys, visible, (ids) =>
+        scripts.page({ keys, ...ids, idIs: "first", ...range }),
+      );
+      if (found === undefined) return { outcome: "not_ready" };
+      const filter = { owner: visible.owner };
+      return { outcome: "page", ...(await readPage({ ...found, filter }, pageTexts(deps, keys), range)) };
     },
     async pageByField(collection, { owner }, query, range) {
       const keys = collectionKeys(collection);
@@ -51,23 +54,27 @@ export function createPages(deps: PageDeps): Pick<ObjectLists, "pageByCreation" 
         return found === "stale" ? found : { ...found, filter: { owner, by: { query, index } } };
       };
       const read = await readOrderedPage(
-        () => withIndex(indexSetCache, keys, query, find),
+        () => withIndex(indexSetCache, keys, { ...query, owner }, find),
         pageTexts(deps, keys),
         range,
       );
       if (read === undefined) return { outcome: "not_ready" };
-      return { outcome: "page", ...read.page } satisfies FieldPage;
+      return { outcome: "page", ...read.page } satisfies FoundPage;
     },
     async count(collection, visible) {
-      const set = idsOf(collectionKeys(collection), visible);
-      return numberOf(await redisClient.read(set, "ZCARD", set));
+      const keys = collectionKeys(collection);
+      const count = async ({ set }: IdSet) => numberOf(await redisClient.read(set, "ZCARD", set));
+      return (await withIds(indexSetCache, keys, visible, count)) ?? count({ set: keys.ids });
     },
     async *scan(collection, visible) {
       const keys = collectionKeys(collection);
-      const set = idsOf(keys, visible);
       let after: string | undefined = "";
       while (after !== undefined) {
-        const reply = await scripts.scan({ keys, set, after });
+        const from = after;
+        // Step by step: owners' entries may be left out, or all there, before the end is reached.
+        const reply: ScanReply =
+          (await withIds(indexSetCache, keys, visible, (ids) => scripts.scan({ keys, ...ids, after: from }))) ??
+          neverStale(await scripts.scan({ keys, set: keys.ids, ...visible, after: from }));
         if (reply.texts.length > 0) yield reply.texts;
         after = reply.after;
       }
@@ -75,24 +82,50 @@ export function createPages(deps: PageDeps): Pick<ObjectLists, "pageByCreation" 
   };
 }
 
-export function idsOf(keys: CollectionKeys, { owner }: Visibility): string {
-  return owner === undefined ? keys.ids : keys.owned(owner);
+/** A sorted set of ids, and the version of the index set by which one owner's may be read. */
+export interface IdSet {
+  readonly set: string;
+  readonly version?: string;
+}
+
+/** Calls `attempt` with the ids of those objects; undefined when the owner's entries are not all there. */
+export async function withIds<T>(
+  indexSetCache: IndexSetCache,
+  keys: CollectionKeys,
+  { owner }: Visibility,
+  attempt: (ids: IdSet) => Promise<T | "stale">,
+): Promise<T | undefined> {
+  if (owner === undefined) return neverStale(await attempt({ set: keys.ids }));
+  const usable = (set: IndexSet) => (hasAllOwners(set) ? { set: keys.owned(owner), version: set.version } : undefined);
+  return await withReady(indexSetCache, keys, usable, (_set, ids) => attempt(ids));
 }
 
 /** Calls `attempt` with an index that is ready; undefined when it isn't. */
-export async function withIndex<T>(
+export function withIndex<T>(
   indexSetCache: IndexSetCache,
   keys: CollectionKeys,
-  query: Pick<FieldQuery, "index" | "field">,
+  { owner, ...query }: Pick<FieldQuery, "index" | "field"> & { readonly owner: Owner | undefined },
   attempt: (set: IndexSet, index: StoredIndex) => Promise<T | "stale">,
 ): Promise<T | undefined> {
+  const usable = (set: IndexSet) =>
+    owner === undefined || hasAllOwners(set) ? readyIndex(set.indexes, query) : undefined;
+  return withReady(indexSetCache, keys, usable, attempt);
+}
+
+/** Calls `attempt` with what a set has that can be used; undefined when it has nothing. */
+async function withReady<T, Usable>(
+  indexSetCache: IndexSetCache,
+  keys: CollectionKeys,
+  usable: (set: IndexSet) => Usable | undefined,
+  attempt: (set: IndexSet, found: Usable) => Promise<T | "stale">,
+): Promise<T | undefined> {
   // What is known not to be ready may be by now: nothing tells this replica when another one has built it.
-  const isKnown = readyIndex((await indexSetCache.get(keys)).indexes, query) !== undefined;
+  const isKnown = usable(await indexSetCache.get(keys)) !== undefined;
   if (!isKnown) await indexSetCache.reload(keys);
   try {
     return await indexSetCache.retryWhileStale(keys, async (set) => {
-      const index = readyIndex(set.indexes, query);
-      return index === undefined ? undefined : attempt(set, index);
+      const found = usable(set);
+      return found === undefined ? undefined : attempt(set, found);
     });
   } catch (error) {
     // An index that is declared anew all the time is not ready for long enough to be read.

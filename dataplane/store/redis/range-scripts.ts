@@ -16,8 +16,8 @@ export interface ReadRanges {
   readonly keys: CollectionKeys;
   /** The sorted set to read. */
   readonly set: string;
-  /** Present when the set is an index: its index set's version. */
-  readonly version?: string;
+  /** Present when the set is an index, or one owner's: its index set's version. */
+  readonly version?: string | undefined;
   /** Whether a member begins or ends with the id. */
   readonly idIs: "first" | "last";
   readonly offset: number;

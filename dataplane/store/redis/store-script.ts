@@ -61,10 +61,10 @@ export function unexpectedCode(script: string, code: Code): RedisFault {
   return new RedisFault(`The script ${script} answered with the unexpected code ${code}`, { code: "REPLY" });
 }
 
-/** The reply of a script that was asked without a version, as for the order of creation: there is nothing that could be stale. */
-export function neverStale<T extends object>(script: string, reply: T | "stale"): T {
-  if (reply === "stale") throw unexpectedCode(script, code.stale_index_set);
-  return reply;
+/** The reply of a script that was asked without a version, as for all ids: there is nothing that could be stale. */
+export function neverStale<T>(reply: T | "stale"): T {
+  if (reply !== "stale") return reply;
+  throw new RedisFault("A script that was asked without a version answered that it is stale", { code: "REPLY" });
 }
 
 /** Awaits a step that follows one which took effect: that it was not carried out itself leaves the outcome of the call unknown. */

@@ -63,8 +63,8 @@ export const answerMutations: readonly Mutation[] = [
     name: "broken-reply-shown-as-an-empty-list",
     harm: "A defect of a script shows clients an empty collection, as if all objects were gone",
     file: "dataplane/store/redis/store-script.ts",
-    find: 'if (reply === "stale") throw unexpectedCode(script, code.stale_index_set);',
-    replace: 'if (reply === "stale") return { count: 0, texts: [], rest: [], script } as object as T;',
+    find: 'if (reply !== "stale") return reply;',
+    replace: 'return reply === "stale" ? ({ count: 0, ids: [], texts: [] } as T) : reply;',
     caughtBy: ["test/unit/dataplane/store/redis/broken-replies.test.ts"],
   },
   {

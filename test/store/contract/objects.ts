@@ -6,6 +6,7 @@ import { purgeCollection } from "../../../dataplane/config/purge-whole.ts";
 import type { Store } from "../../../dataplane/store/port.ts";
 import type { NewObject } from "../../../dataplane/store/ports/objects.ts";
 import type { CollectionRef } from "../../../dataplane/store/ports/refs.ts";
+import { pageByCreation } from "../../support/store/page-by-creation.ts";
 import { idOf, objectOf, servedText } from "../../support/store/stored-objects.ts";
 import {
   freshCollection,
@@ -17,6 +18,7 @@ import {
 } from "./fixture.ts";
 import { describeIndexes } from "./indexes.ts";
 import { describeLongPages } from "./long-pages.ts";
+import { describeOwners } from "./owners.ts";
 import { describePages } from "./pages.ts";
 import { describeRanges } from "./ranges.ts";
 import { describeSizes } from "./sizes.ts";
@@ -38,6 +40,7 @@ export function describeObjectStore(name: string, make: MakeStore): void {
   describeLongPages(name, make);
   describeRanges(name, make);
   describeIndexes(name, make);
+  describeOwners(name, make);
   describeSizes(name, make);
 }
 
@@ -165,7 +168,7 @@ function describeVisibility(subject: Subject): void {
     await store.create(collection, objectOf(1, {}), plenty);
     const visible = { owner: "user:bob" };
     expect(await store.count(collection, visible)).toBe(0);
-    expect(await store.pageByCreation(collection, visible, { offset: 0, limit: 10, descending: false })).toEqual({
+    expect(await pageByCreation(store, collection, visible, { offset: 0, limit: 10, descending: false })).toEqual({
       count: 0,
       texts: [],
     });
@@ -352,7 +355,7 @@ async function createBoth(store: Store, collections: readonly CollectionRef[], o
 
 async function everyPage(store: Store, collection: CollectionRef, owner?: string): Promise<readonly string[]> {
   const visible = owner === undefined ? {} : { owner };
-  return (await store.pageByCreation(collection, visible, { offset: 0, limit: 1_000, descending: false })).texts;
+  return (await pageByCreation(store, collection, visible, { offset: 0, limit: 1_000, descending: false })).texts;
 }
 
 async function scanned(store: Store, collection: CollectionRef, owner?: string): Promise<readonly string[]> {

@@ -7,6 +7,7 @@ import type { Store } from "../../../dataplane/store/port.ts";
 import type { FieldQuery, Page } from "../../../dataplane/store/ports/lists.ts";
 import type { NewObject } from "../../../dataplane/store/ports/objects.ts";
 import type { CollectionRef, Visibility } from "../../../dataplane/store/ports/refs.ts";
+import { pageByCreation } from "../../support/store/page-by-creation.ts";
 import { idOf, idsIn, objectOf, shuffled } from "../../support/store/stored-objects.ts";
 import { freshCollection, type MakeStore, type StoreUnderTest, useStore } from "./fixture.ts";
 
@@ -79,7 +80,7 @@ function describeCreationOrder(subject: Subject): void {
     const collection = freshCollection();
     const objects = Array.from({ length: 23 }, (_, n) => objectOf(n, {}, n % 3 === 0 ? "user:bob" : "user:alice"));
     for (const object of shuffled(objects)) await store.create(collection, object, plenty);
-    const get = (visible: Visibility) => (range: Range) => store.pageByCreation(collection, visible, range);
+    const get = (visible: Visibility) => (range: Range) => pageByCreation(store, collection, visible, range);
     await expectPages(get({}), objects);
     await expectPages(
       get({ owner: "user:bob" }),
@@ -241,9 +242,9 @@ function describeLargePages(subject: Subject): void {
     for (const object of objects) await store.create(collection, object, plenty);
     const ids = objects.map(({ id }) => id);
     const range = { offset: 0, limit: 100, descending: false };
-    expect(idsIn((await store.pageByCreation(collection, {}, range)).texts)).toEqual(ids);
+    expect(idsIn((await pageByCreation(store, collection, {}, range)).texts)).toEqual(ids);
     expect(await idsOf(store, collection, undefined, { index: "n" })).toEqual(ids);
-    const cut = await store.pageByCreation(collection, {}, { ...range, maxBytes: 2_000_000 });
+    const cut = await pageByCreation(store, collection, {}, { ...range, maxBytes: 2_000_000 });
     expect(cut).toMatchObject({ count: 12, isCut: true });
     expect(cut.texts.length).toBeLessThan(12);
     const whole = await store.pageByField(collection, {}, { index: "n" }, { ...range, maxBytes: 8_000_000 });

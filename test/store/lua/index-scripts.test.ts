@@ -2,7 +2,13 @@
 
 import { describe, expect, it } from "vitest";
 import { createIndexScripts } from "../../../dataplane/store/redis/index-scripts.ts";
-import { allReady, type IndexSet, nextIndexSet, type StoredIndex } from "../../../dataplane/store/redis/index-set.ts";
+import {
+  allReady,
+  type IndexSet,
+  nextIndexSet,
+  type StatedIndexes,
+  type StoredIndex,
+} from "../../../dataplane/store/redis/index-set.ts";
 import { collectionKeys } from "../../../dataplane/store/redis/keys.ts";
 import { createObjectScripts } from "../../../dataplane/store/redis/object-scripts.ts";
 import { sha1 } from "../../../dataplane/store/redis/objects.ts";
@@ -11,7 +17,10 @@ import { useScriptBench } from "../../support/redis/script-bench.ts";
 const keys = collectionKeys({ project: { namespace: "ns", name: "shop" }, resource: "books" });
 const bench = useScriptBench();
 const scripts = () => createIndexScripts(bench.redisClient);
-const none: IndexSet = { version: "", revision: 0, nextIndexNumber: 1, indexes: [], cursor: undefined, id: undefined };
+const none: IndexSet = {
+  ...{ version: "", revision: 0, nextIndexNumber: 1, indexes: [], cursor: undefined, id: undefined },
+  owners: { areKept: true, revision: 0, cursor: undefined },
+};
 const a = { name: "a", path: ["a"] };
 const b = { name: "b", path: ["b"] };
 const owner = "user:al";
@@ -27,7 +36,7 @@ function follow(set: IndexSet, fields: readonly { name: string; path: string[] }
 }
 
 async function createObject(id: string, text: string, version = ""): Promise<void> {
-  const call = { keys, version, maxObjects: 10, id, owner, text, entries: [] };
+  const call = { keys, version, maxObjects: 10, id, owner, text, entries: [], keepsOwners: true };
   expect(await createObjectScripts(bench.redisClient).create(call)).toBe(0);
 }
 
@@ -35,8 +44,8 @@ function begin(token = "me", maxObjects = 100) {
   return scripts().beginBuild({ keys, token, lockMilliseconds: 60_000, maxObjects, maxBytes: 1_000_000 });
 }
 
-function states(indexes: readonly StoredIndex[] | "stale"): readonly string[] {
-  return indexes === "stale" ? ["stale"] : indexes.map(({ name, slot, state }) => `${name}${slot} ${state}`);
+function states(stated: StatedIndexes | "stale"): readonly string[] {
+  return stated === "stale" ? ["stale"] : stated.indexes.map(({ name, slot, state }) => `${name}${slot} ${state}`);
 }
 
 describe("declare-indexes", () => {
@@ -84,7 +93,7 @@ describe("declare-indexes", () => {
 describe("begin-build and add-entries", () => {
   async function building(): Promise<readonly StoredIndex[]> {
     for (const id of ["id1", "id2", "id3"]) await createObject(id, `{"a":"${id}"}`);
-    return (await follow(none, [a])) as readonly StoredIndex[];
+    return ((await follow(none, [a])) as StatedIndexes).indexes;
   }
 
   function add(
@@ -97,7 +106,14 @@ describe("begin-build and add-entries", () => {
       token: more.token ?? "me",
       version: "v1",
       building: indexes,
-      objects: ids.map((id) => ({ hash: sha1(`{"a":"${id}"}`), id, owner, values: [`4${id}`] })),
+      keepsOwners: true,
+      objects: ids.map((id) => ({
+        member: `${id}\0${owner}`,
+        hash: sha1(`{"a":"${id}"}`),
+        id,
+        owner,
+        values: [`4${id}`],
+      })),
       cursor: `${ids.at(-1)}\0${owner}`,
       built: more.isLast ? allReady(indexes) : undefined,
     });
@@ -163,6 +179,56 @@ describe("begin-build and add-entries", () => {
     expect(await bench.client.exists(keys.index(1))).toBe(0);
     expect((await scripts().load(keys)).cursor).toBe("");
   });
+
+  it("add owners' entries of objects that are still what was read, and stop at one that was changed", async () => {
+    const indexes = await building();
+    await declareOwners(false, "v2");
+    await declareOwners(true, "v3");
+    await bench.client.hdel(keys.indexSet, "cursor");
+    expect(await begin()).toMatchObject({ outcome: "more", walk: "owners", keepsOwners: true, isLast: true });
+    await bench.client.del(keys.owned(owner), keys.objectKey("id1"));
+    await bench.client.call("JSON.SET", keys.objectKey("id3"), "$", '{"a":"new"}');
+    const add = (ids: readonly string[], texts = ids.map((id) => `{"a":"${id}"}`)) =>
+      scripts().addOwners({
+        ...{ keys, token: "me", version: "v3", indexes, isLast: true },
+        objects: ids.map((id, at) => ({
+          ...{ member: `${id}\0${owner}`, hash: sha1(texts[at] ?? ""), id, owner },
+          values: [`4${id}`],
+        })),
+      });
+    expect(await add(["id1", "id2", "id3"])).toBe("more");
+    expect(await bench.client.zrange(keys.owned(owner), "0", "-1")).toEqual(["id2"]);
+    expect(await bench.client.zrange(keys.ownIndex(1), "0", "-1")).toEqual([`${owner}\x004id2\0id2`]);
+    expect((await scripts().load(keys)).owners).toMatchObject({ areKept: true, cursor: `id2\0${owner}` });
+    expect(await begin()).toMatchObject({ objects: [{ text: '{"a":"new"}' }] });
+    expect(await add(["id3"], ['{"a":"new"}'])).toBe("done");
+    expect((await scripts().load(keys)).owners).toMatchObject({ areKept: true, cursor: undefined });
+    expect(await bench.client.exists(keys.buildLock)).toBe(0);
+  });
+
+  it("remove owners' ids without reading objects, and refuse another lock and another set", async () => {
+    await building();
+    await declareOwners(false, "v2");
+    await bench.client.hdel(keys.indexSet, "cursor");
+    const drop = (more: { readonly token?: string; readonly version?: string; readonly cursor?: string }) =>
+      scripts().dropOwners({ keys, token: "me", version: "v2", owners: [owner], cursor: undefined, ...more });
+    const texts = ["", "", ""].map((text) => ({ text }));
+    expect(await begin()).toMatchObject({ walk: "owners", keepsOwners: false, objects: texts });
+    expect(await drop({ token: "other" })).toBe("busy");
+    expect(await drop({ version: "v1" })).toBe("stale");
+    expect(await bench.client.exists(keys.owned(owner))).toBe(1);
+    expect(await drop({ cursor: `id2\0${owner}` })).toBe("more");
+    expect(await bench.client.exists(keys.owned(owner))).toBe(0);
+    expect(await begin()).toMatchObject({ outcome: "more", objects: [{ member: `id3\0${owner}` }] });
+    expect(await drop({})).toBe("done");
+    expect(await begin()).toEqual({ outcome: "done" });
+  });
+
+  async function declareOwners(areKept: boolean, newVersion: string): Promise<void> {
+    const set = await scripts().load(keys);
+    const declaration = nextIndexSet(set, [a], { areKept, revision: 8 });
+    await scripts().declare({ keys, version: set.version, newVersion, revision: 8, declaration });
+  }
 
   it("stop at the given bytes, and name members without an object", async () => {
     await building();

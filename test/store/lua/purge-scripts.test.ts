@@ -16,7 +16,7 @@ const scripts = () => createPurgeScripts(bench.redisClient);
 const object = (id: string) => ({ member: `${id}\0${owner}`, id, owner });
 
 async function createObject(id: string): Promise<void> {
-  const call = { keys, version: "", maxObjects: 10, id, owner, text: "{}", entries: [] };
+  const call = { keys, version: "", maxObjects: 10, id, owner, text: "{}", entries: [], keepsOwners: true };
   expect(await createObjectScripts(bench.redisClient).create(call)).toBe(0);
 }
 

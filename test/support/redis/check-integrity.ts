@@ -7,6 +7,7 @@ import { valueAt } from "../../../core/json/members.ts";
 import { encodeSortValue } from "../../../dataplane/store/order.ts";
 import type { Store } from "../../../dataplane/store/port.ts";
 import type { CollectionRef, Owner, Visibility } from "../../../dataplane/store/ports/refs.ts";
+import { pageByCreation } from "../store/page-by-creation.ts";
 import { idsIn } from "../store/stored-objects.ts";
 
 /** Small enough for deep offsets, large enough for few calls. */
@@ -24,7 +25,7 @@ export async function expectIndexesExact(
     for await (const batch of store.scan(collection, visible)) texts.push(...batch);
     assert.deepEqual(idsIn(texts), idsIn(texts).sort());
     assert.equal(await store.count(collection, visible), texts.length);
-    assert.deepEqual(await readAll((offset) => store.pageByCreation(collection, visible, rangeAt(offset))), texts);
+    assert.deepEqual(await readAll((offset) => pageByCreation(store, collection, visible, rangeAt(offset))), texts);
     for (const { field } of indexes) {
       const expected = sortedBy(texts, field.parts ?? [field]);
       const of = { visible, index: field.name };

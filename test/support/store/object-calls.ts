@@ -8,6 +8,7 @@ import type { Store } from "../../../dataplane/store/port.ts";
 import type { PageRange } from "../../../dataplane/store/ports/lists.ts";
 import type { Visibility } from "../../../dataplane/store/ports/refs.ts";
 import { jsonTexts, scalars } from "../json/random-json.ts";
+import { pageByCreation } from "./page-by-creation.ts";
 import { type Call, call, type Subject } from "./store-call.ts";
 import { idOf, servedText } from "./stored-objects.ts";
 
@@ -67,7 +68,7 @@ interface Existing {
 
 async function existing({ store, collection }: Subject, at: number): Promise<Existing> {
   const all = { offset: 0, limit: 100, descending: false };
-  const { texts } = await store.pageByCreation(collection, {}, all);
+  const { texts } = await pageByCreation(store, collection, {}, all);
   const text = texts[at % (texts.length + 1)] ?? servedText(idOf(999_999), [], "user:a");
   const { id, _metadata: by } = JSON.parse(text) as ServedShape;
   return { id, text, owner: `${by.creator_type}:${by.creator}` };

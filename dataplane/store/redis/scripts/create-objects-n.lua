@@ -1,13 +1,15 @@
 -- Purpose: stores new objects of one collection and their index entries, each as if it came alone, in the order given.
--- KEYS: 1 index set, 2 ids, then two per index: index, own index, then two per object: object, its owner's ids
--- ARGV: 1 version of the index set, 2 maximum number of objects, 3 number of indexes, then per object: id, owner, text, and one per index:
---       encoded value
+-- KEYS: 1 index set, 2 ids, then per index: index, own index; then per object: object, its owner's ids. Where no owners' entries are kept,
+--       the second of each pair is left out
+-- ARGV: 1 version of the index set, 2 maximum number of objects, 3 "1" when owners' entries are kept, 4 number of indexes, then per object:
+--       id, owner, text, and one per index: encoded value
 -- Returns: one code per object: done, quota_exceeded, conflict: the id is taken, failed: among others, Redis refused the text; what a
 --          script for this object alone answers is true of it | {stale_index_set}: nothing was stored
 local code = { done = 0, stale_index_set = 1, quota_exceeded = 2, conflict = 3, failed = 8 }
 local index_set, ids = KEYS[1], KEYS[2]
-local version, max_objects, indexes = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
-local first_index, first_object, first_argument = 3, 3 + 2 * indexes, 4
+local version, max_objects, keeps_owners, indexes = ARGV[1], tonumber(ARGV[2]), ARGV[3] == "1", tonumber(ARGV[4])
+local width = keeps_owners and 2 or 1
+local first_index, first_object, first_argument = 3, 3 + width * indexes, 5
 local arguments = 3 + indexes
 local objects = (#ARGV - first_argument + 1) / arguments
 
@@ -41,7 +43,7 @@ local codes = {}
 local place_of_owned = {}
 for object = 1, objects do
   local at = first_argument + (object - 1) * arguments
-  local object_at = first_object + 2 * (object - 1)
+  local object_at = first_object + width * (object - 1)
   local id, owner, text = ARGV[at], ARGV[at + 1], ARGV[at + 2]
   local result = room > 0 and set_object(KEYS[object_at], text)
   if room <= 0 then
@@ -55,13 +57,18 @@ for object = 1, objects do
     room = room - 1
     add_bytes(index_set, id, #text)
     add(2, id .. "\0" .. owner)
-    local owned = KEYS[object_at + 1]
-    place_of_owned[owned] = place_of_owned[owned] or object_at + 1
-    add(place_of_owned[owned], id)
+    if keeps_owners then
+      local owned = KEYS[object_at + 1]
+      place_of_owned[owned] = place_of_owned[owned] or object_at + 1
+      add(place_of_owned[owned], id)
+    end
     for index = 0, indexes - 1 do
       local entry = ARGV[at + 3 + index] .. "\0" .. id
-      add(first_index + 2 * index, entry)
-      add(first_index + 2 * index + 1, owner .. "\0" .. entry)
+      local index_at = first_index + width * index
+      add(index_at, entry)
+      if keeps_owners then
+        add(index_at + 1, owner .. "\0" .. entry)
+      end
     end
   end
 end

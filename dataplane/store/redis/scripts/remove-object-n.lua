@@ -1,11 +1,14 @@
--- Purpose: removes an object while its stored text is still the one that the writer read, and its index entries.
--- KEYS: 1 index set, 2 ids, 3 the owner's ids, 4 object, then two per index: index, own index
--- ARGV: 1 version of the index set, 2 SHA-1 of the text that was read, 3 id, 4 owner, then one per index: encoded value
+-- Purpose: removes an object while its stored text is still the one that the writer read, and its index entries. Its id leaves the owner's
+-- ids whether or not owners' entries are kept: these never have one that is gone, so that nothing has to be cleaned up before they are kept.
+-- KEYS: 1 index set, 2 ids, 3 the owner's ids, 4 object, then per index: index, and own index where owners' entries are kept
+-- ARGV: 1 version of the index set, 2 SHA-1 of the text that was read, 3 id, 4 owner, 5 "1" when owners' entries are kept, then one per index: encoded value
 -- Returns: {done} | {stale_index_set} | {conflict} | {not_found}
 local code = { done = 0, stale_index_set = 1, conflict = 3, not_found = 4 }
 local index_set, ids, owned, object_key = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local version, previous, id, owner = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
-local first_index, first_value = 5, 5
+local keeps_owners = ARGV[5] == "1"
+local width = keeps_owners and 2 or 1
+local first_index, first_value = 5, 6
 
 -- include collection-state
 
@@ -25,8 +28,10 @@ redis.call("ZREM", ids, id .. "\0" .. owner)
 redis.call("ZREM", owned, id)
 for at = first_value, #ARGV do
   local entry = ARGV[at] .. "\0" .. id
-  local key = first_index + 2 * (at - first_value)
+  local key = first_index + width * (at - first_value)
   redis.call("ZREM", KEYS[key], entry)
-  redis.call("ZREM", KEYS[key + 1], owner .. "\0" .. entry)
+  if keeps_owners then
+    redis.call("ZREM", KEYS[key + 1], owner .. "\0" .. entry)
+  end
 end
 return { code.done }

@@ -10,7 +10,7 @@ import type {
 } from "../../../../core/config/types.ts";
 import { Problem } from "../../../../core/errors/problem.ts";
 import { anonymous, type Caller } from "../../../../dataplane/authenticate/caller.ts";
-import { authorizeDocument, authorizeObjects } from "../../../../dataplane/authorize/authorize.ts";
+import { authorizeDocument, authorizeObjects, listsOwn } from "../../../../dataplane/authorize/authorize.ts";
 import { project, withAuthenticationDisabled, withResource, withRootKey } from "../../../support/http/projects.ts";
 
 const user = (role: Role, access: Access): Caller => ({ kind: "user", name: "ann", role, access, sessionId: "s" });
@@ -156,4 +156,28 @@ describe("access to a root key", () => {
     expect(authorizeDocument(config, rootKey, "update", anonymous)).toMatchObject({ mayCreate: false });
     expect(verdict(() => authorizeDocument(config, rootKey, "create", anonymous))).toBe(no);
   });
+});
+
+describe("a resource's lists can be limited to one's own", () => {
+  const permissions = ["Anyone", "Authenticated", "Administrators", "Nobody"] as const;
+  const scopes = [{ read: "Own" }, { read: "All" }] as const;
+  const cases = permissions.flatMap((read) => scopes.map((scope) => ({ read, scope })));
+
+  it.each(cases)("exactly if a caller is granted a list so: read $read, scope $scope.read", ({ read, scope }) => {
+    const { config, resource } = resourceOf({ read }, scope);
+    const grants = Object.values(callers).flatMap((caller) => {
+      const grant = tryTo(() => authorizeObjects(config, resource, "read", caller));
+      return grant === undefined ? [] : [grant];
+    });
+    expect(listsOwn(resource)).toBe(grants.some(({ visible }) => visible.owner !== undefined));
+  });
+
+  function tryTo<T>(judge: () => T): T | undefined {
+    try {
+      return judge();
+    } catch (error) {
+      if (error instanceof Problem) return undefined;
+      throw error;
+    }
+  }
 });

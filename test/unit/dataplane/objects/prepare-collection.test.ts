@@ -9,7 +9,8 @@ import { eventually } from "../../../support/time/eventually.ts";
 type Step = Awaited<ReturnType<ObjectIndexes["buildIndexes"]>>;
 
 const collection = { project: { namespace: "n", name: "p" }, resource: "books" };
-const resource = (revision: number) => ({ config: { indexes: [] }, revision }) as unknown as LiveResource;
+const everybodys = { indexes: [], access: { read: "Authenticated" }, scope: { read: "All" } };
+const resource = (revision: number, config = everybodys) => ({ config, revision }) as unknown as LiveResource;
 
 let preparer: CollectionPreparer | undefined;
 afterEach(() => preparer?.close());

@@ -12,12 +12,12 @@ import {
   type StoredIndex,
 } from "../../../../../dataplane/store/redis/index-set.ts";
 
-const none: IndexSet = indexSetOf([null, null, null, null, null, null]);
+const none: IndexSet = indexSetOf([null, null, null, null, null, null, null, null, null]);
 const field = (name: string) => ({ name, path: name.split(".") });
 
 function following(set: IndexSet, ...names: readonly string[]): IndexSet {
-  const { nextIndexNumber, indexes, cursor } = nextIndexSet(set, names.map(field));
-  return { version: "v", revision: 1, nextIndexNumber: nextIndexNumber, indexes, cursor, id: undefined };
+  const { nextIndexNumber, indexes, cursor, owners } = nextIndexSet(set, names.map(field));
+  return { version: "v", revision: 1, nextIndexNumber: nextIndexNumber, indexes, cursor, owners, id: undefined };
 }
 
 describe("a declaration", () => {
@@ -28,6 +28,7 @@ describe("a declaration", () => {
       nextIndexNumber: 1,
       indexes: [],
       cursor: undefined,
+      owners: { areKept: true, revision: Number.NEGATIVE_INFINITY, cursor: undefined },
     });
     expect(nextIndexSet(none, [])).toMatchObject({ indexes: [], dropped: [], isSame: true, cursor: undefined });
   });

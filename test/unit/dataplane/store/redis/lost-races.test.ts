@@ -20,7 +20,8 @@ function indexSetCache() {
   const cache = createIndexSetCache({
     async load() {
       loads += 1;
-      return { id: "", version: String(loads), revision: 1, nextIndexNumber: 2, cursor: "", indexes: [ready] };
+      const owners = { areKept: true, revision: 1, cursor: undefined };
+      return { id: "", version: String(loads), revision: 1, nextIndexNumber: 2, cursor: "", indexes: [ready], owners };
     },
   });
   return { cache, loads: () => loads };
@@ -53,5 +54,6 @@ it("a write is refused when the indexes were declared anew before each of its at
 
 it("a read takes an index that is declared anew all the time for one that is not ready", async () => {
   const { cache } = indexSetCache();
-  expect(await withIndex(cache, collectionKeys(collection), { index: "a" }, async () => "stale")).toBeUndefined();
+  const index = { index: "a", owner: undefined };
+  expect(await withIndex(cache, collectionKeys(collection), index, async () => "stale")).toBeUndefined();
 });

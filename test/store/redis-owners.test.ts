@@ -1,0 +1,235 @@
+// What Redis holds of owners: entries where a declaration asks for them and nothing of them where it doesn't, also after a change of mind in
+// the middle.
+
+import { Redis } from "ioredis";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { connect } from "../../core/redis/connect.ts";
+import { createRedisClient } from "../../core/redis/redis-client.ts";
+import { parseRedisUrl } from "../../core/redis/redis-url.ts";
+import type { Store } from "../../dataplane/store/port.ts";
+import type { NewObject } from "../../dataplane/store/ports/objects.ts";
+import { createIndexScripts } from "../../dataplane/store/redis/index-scripts.ts";
+import { encodedValues } from "../../dataplane/store/redis/index-set.ts";
+import { collectionKeys } from "../../dataplane/store/redis/keys.ts";
+import { createObjectScripts } from "../../dataplane/store/redis/object-scripts.ts";
+import { code } from "../../dataplane/store/redis/store-script.ts";
+import { expectIndexesExact } from "../support/redis/check-integrity.ts";
+import { openRedisStore } from "../support/redis/open-store.ts";
+import { startRedis, type TestRedis } from "../support/redis/redis.ts";
+import { idOf, idsIn, objectOf } from "../support/store/stored-objects.ts";
+
+const books = { project: { namespace: "ns", name: "shop" }, resource: "books" };
+const keys = collectionKeys(books);
+const fields = ["a", "b"].map((name) => ({ name, path: [name] }));
+const owners = ["user:u0", "user:u1", "user:u2"];
+const range = { offset: 0, limit: 1_000, descending: false };
+const plenty = 1_000_000;
+const objectAt = (n: number, a = String(n % 7)) => objectOf(n, { a, b: `"${n % 3}"` }, `user:u${n % 3}`);
+
+let redis: TestRedis;
+let client: Redis;
+let store: Store;
+beforeAll(async () => {
+  redis = await startRedis();
+  client = new Redis({ port: redis.port, host: redis.host });
+  store = await openRedisStore({ url: redis.url });
+});
+beforeEach(() => client.flushall());
+afterAll(async () => {
+  client.disconnect();
+  await store.close();
+  await redis.stop();
+});
+
+async function fill(by: Store, count: number, first = 0): Promise<void> {
+  await Promise.all(Array.from({ length: count }, (_, n) => by.create(books, objectAt(first + n), plenty)));
+}
+
+async function untilBuilt(by: Store = store): Promise<void> {
+  while ((await by.buildIndexes(books)) !== "done");
+}
+
+/** Sorted sets that are there, with how many members each has. */
+async function sortedSets(): Promise<Readonly<Record<string, number>>> {
+  const found: Record<string, number> = {};
+  for (const key of (await client.keys("*")).toSorted()) {
+    if ((await client.type(key)) === "zset") found[key.slice(key.indexOf("}:") + 2)] = await client.zcard(key);
+  }
+  return found;
+}
+
+const ofOwners = async (): Promise<readonly string[]> =>
+  Object.keys(await sortedSets()).filter((name) => name.startsWith("own"));
+
+const everybodys = (count: number) => ({ ids: count, "index:1": count, "index:2": count });
+
+const u1sOf = (count: number): readonly string[] =>
+  Array.from({ length: count }, (_, n) => n)
+    .filter((n) => n % 3 === 1)
+    .map(idOf);
+
+/** Commands that a call has scripts send to sorted sets. */
+async function zCommands(call: () => Promise<unknown>): Promise<Readonly<Record<string, number>>> {
+  await client.config("RESETSTAT");
+  await call();
+  const stats = await client.info("commandstats");
+  const calls = [...stats.matchAll(/^cmdstat_(zadd|zrem):calls=(\d+)/gm)];
+  return Object.fromEntries(calls.map(([, name, times]) => [name, Number(times)]));
+}
+
+describe("a resource whose lists show all objects", () => {
+  beforeEach(() => store.declareIndexes(books, fields, 1, "left out"));
+
+  it("has an id and one entry per index of each object, and writes no more than those", async () => {
+    expect(await zCommands(() => store.create(books, objectAt(1), plenty))).toEqual({ zadd: 3 });
+    expect(await sortedSets()).toEqual(everybodys(1));
+    expect(await zCommands(() => store.replace(books, objectAt(1, "100"), objectAt(1)))).toEqual({ zadd: 1, zrem: 1 });
+    await fill(store, 16, 2);
+    expect(await sortedSets()).toEqual(everybodys(17));
+    for (let n = 1; n < 18; n += 1) expect(await store.remove(books, idOf(n), {})).toBe(true);
+    expect(await sortedSets()).toEqual({});
+  });
+
+  it("has twice as many where they show one's own", async () => {
+    await store.declareIndexes(books, fields, 2, "kept");
+    expect(await zCommands(() => store.create(books, objectAt(1), plenty))).toEqual({ zadd: 6 });
+    expect(await sortedSets()).toEqual({ ...everybodys(1), "own-index:1": 1, "own-index:2": 1, "owned:user:u1": 1 });
+    expect(await zCommands(() => store.replace(books, objectAt(1, "100"), objectAt(1)))).toEqual({ zadd: 2, zrem: 2 });
+  });
+
+  it("is not read by owners' entries, whatever stands under their names", async () => {
+    await fill(store, 9);
+    await client.zadd(keys.owned("user:u0"), 0, idOf(0), 0, "0199b1c0-0000-7000-8000-00000000ffff");
+    expect(await store.pageByCreation(books, { owner: "user:u0" }, range)).toEqual({ outcome: "not_ready" });
+    const walk = { ...range, counted: true };
+    expect(await store.pageAfter(books, { owner: "user:u0" }, undefined, walk)).toEqual({ outcome: "not_ready" });
+    const byA = { index: "a" };
+    expect(await store.pageByField(books, { owner: "user:u0" }, byA, range)).toEqual({ outcome: "not_ready" });
+    expect(await store.candidates(books, { owner: "user:u0" }, byA, 10)).toEqual({ outcome: "not_ready" });
+    expect(await store.count(books, { owner: "user:u0" })).toBe(9);
+  });
+
+  it("does not read what a replica of an earlier version leaves; that is gone with the next declaration and the objects", async () => {
+    await writeAsBefore(objectAt(1));
+    await writeAsBefore(objectAt(4));
+    expect(await ofOwners()).toEqual(["own-index:1", "own-index:2", "owned:user:u1"]);
+    expect(await store.pageByCreation(books, { owner: "user:u1" }, range)).toEqual({ outcome: "not_ready" });
+    await store.replace(books, objectAt(1, "100"), objectAt(1));
+    await store.declareIndexes(books, fields, 2, "left out");
+    expect(await ofOwners()).toEqual(["owned:user:u1"]);
+    for (const n of [1, 4]) await store.remove(books, idOf(n), {});
+    expect(await ofOwners()).toEqual([]);
+  });
+
+  /** Such a replica goes by the version and the fields alone. */
+  async function writeAsBefore({ id, owner, text }: NewObject): Promise<void> {
+    const redisClient = createRedisClient(
+      await connect({ target: parseRedisUrl(redis.url), name: "test", commandTimeout: 20_000 }),
+    );
+    const set = await createIndexScripts(redisClient).load(keys);
+    const values = encodedValues(set.indexes, text);
+    const entries = set.indexes.map((index, at) => ({ index, value: values[at] ?? "" }));
+    const call = { keys, version: set.version, maxObjects: plenty, id, owner, text, entries, keepsOwners: true };
+    expect(await createObjectScripts(redisClient).create(call)).toBe(code.done);
+    redisClient.disconnect();
+  }
+
+  it("gets all of them once its lists show one's own, and until then none is trusted", async () => {
+    await fill(store, 250);
+    expect(await store.declareIndexes(books, fields, 2, "kept")).toMatchObject([
+      ...[
+        { field: { name: "a" }, state: "ready" },
+        { field: { name: "b" }, state: "ready" },
+      ],
+      { field: { name: "_metadata.creator" }, state: "building" },
+    ]);
+    expect(await store.buildIndexes(books)).toBe("more");
+    expect(await sortedSets()).toMatchObject({
+      "own-index:1": expect.any(Number),
+      "owned:user:u1": expect.any(Number),
+    });
+    expect(await store.pageByCreation(books, { owner: "user:u1" }, range)).toEqual({ outcome: "not_ready" });
+    await untilBuilt();
+    expect(await store.indexes(books)).toHaveLength(2);
+    await expectIndexesExact(store, books, owners);
+  });
+
+  it("gets them and a new index, both to the end, where one declaration asks for both", async () => {
+    await fill(store, 50);
+    await store.declareIndexes(books, [...fields, { name: "c", path: ["c"] }], 2, "kept");
+    await untilBuilt();
+    expect((await store.indexes(books)).map(({ state }) => state)).toEqual(["ready", "ready", "ready"]);
+    await expectIndexesExact(store, books, owners);
+  });
+
+  it.each([
+    ["come to be trusted", "left out", "kept"],
+    ["are no longer trusted", "kept", "left out"],
+  ] as const)("is scanned on behind the same object when its owners' entries %s in between", async (_, first, then) => {
+    await store.declareIndexes(books, fields, 2, first);
+    await fill(store, 800);
+    const texts: string[] = [];
+    for await (const batch of store.scan(books, { owner: "user:u1" })) {
+      if (texts.length === 0) await store.declareIndexes(books, fields, 3, then);
+      if (texts.length === 0) await untilBuilt();
+      texts.push(...batch);
+    }
+    expect(idsIn(texts)).toEqual(u1sOf(800));
+  });
+});
+
+describe("a resource whose lists no longer show one's own", () => {
+  beforeEach(async () => {
+    await store.declareIndexes(books, fields, 1, "kept");
+    await fill(store, 250);
+  });
+
+  it("loses the entries of indexes at once, and the ids of owners in steps, to the last", async () => {
+    await store.declareIndexes(books, fields, 2, "left out");
+    expect(await ofOwners()).toEqual(owners.map((owner) => `owned:${owner}`));
+    // An owner whose last object goes before its turn leaves nothing either.
+    await store.create(books, objectOf(999, { a: "1" }, "user:late"), plenty);
+    for (let n = 0; n < 250; n += 3) await store.remove(books, idOf(n), {});
+    expect(await ofOwners()).toEqual(["owned:user:u1", "owned:user:u2"]);
+    expect(await store.buildIndexes(books)).toBe("more");
+    await untilBuilt();
+    expect(await ofOwners()).toEqual([]);
+    expect(await store.indexes(books)).toHaveLength(2);
+  });
+
+  it("is no longer read by them by another replica, which read them before and heard of nothing", async () => {
+    const other = await openRedisStore({ url: redis.url });
+    const own = () => other.pageByCreation(books, { owner: "user:u1" }, range);
+    expect(await own()).toMatchObject({ outcome: "page", count: 83 });
+    await store.declareIndexes(books, fields, 2, "left out");
+    await untilBuilt();
+    expect(await own()).toEqual({ outcome: "not_ready" });
+    await store.declareIndexes(books, fields, 3, "kept");
+    await untilBuilt();
+    expect(await own()).toMatchObject({ outcome: "page", count: 83 });
+    await other.close();
+  });
+
+  it("gets them by the revision that says so, also when a replica of an earlier version declared its fields first", async () => {
+    await store.declareIndexes(books, fields, 2, "left out");
+    await client.hset(keys.indexSet, "revision", 3);
+    await store.declareIndexes(books, [], 3, "kept");
+    await untilBuilt();
+    expect(await store.indexes(books)).toHaveLength(2);
+    await expectIndexesExact(store, books, owners);
+  });
+
+  it("is purged with what is left of them", async () => {
+    await store.declareIndexes(books, fields, 2, "left out");
+    const identity = (await store.collectionIdentity(books)) ?? "";
+    while ((await store.purge(books, identity, 100)) === "more");
+    expect(await client.keys("*")).toEqual([]);
+  });
+
+  it("keeps them where an earlier declaration says so too late", async () => {
+    await store.declareIndexes(books, fields, 3, "kept");
+    await store.declareIndexes(books, fields, 2, "left out");
+    expect((await ofOwners()).length).toBe(5);
+    await expectIndexesExact(store, books, owners);
+  });
+});
