@@ -50,7 +50,16 @@ const wrongArguments: readonly (readonly [string, readonly string[], string])[] 
   ["tools/image/pack.ts", ["x"], "tools/image/pack.ts: x is not an image that can be packed: jsonplane and redis are"],
   ["tools/image/contents.ts", [], "tools/image/contents.ts: It takes the FOLDER that the contents are written to"],
   ["test/bare-machine/run.ts", ["--all"], "npm run test:bare: Unknown option '--all'. It takes --whole, --warm-go"],
-  ["test/mutations/run.ts", ["--all"], "npm run test:mutations: Unknown option '--all'. It takes --only ONLY"],
+  [
+    "test/mutations/run.ts",
+    ["--all"],
+    "npm run test:mutations: Unknown option '--all'. It takes --only ONLY, --shard SHARD",
+  ],
+  [
+    "test/mutations/run.ts",
+    ["--shard", "4/3"],
+    "npm run test:mutations: --shard is 4/3: it takes K/N, 1/3 for the first of three",
+  ],
   ["test/demo/run.ts", ["--help"], "make demo: Unknown option '--help'. It takes no arguments"],
   ["test/trace/run.ts", ["GET"], "npm run trace: It takes a method and a URL, as in `GET /default/bookshop/api/books`"],
   ["test/bench/run.ts", ["--wrte"], "npm run bench: Unknown option '--wrte'. It takes --write"],
@@ -59,6 +68,7 @@ const wrongArguments: readonly (readonly [string, readonly string[], string])[] 
   ["test/bench/growth.ts", ["--sizes"], "npm run bench:growth: Unknown option '--sizes'. It takes --write"],
   ["test/bench/replicas.ts", ["4"], "npm run bench:replicas: 4 is not an argument of it. It takes --write"],
   ["test/bench/flames.ts", ["x"], "npm run bench:flames: x is not an argument of it. It takes --write"],
+  ["test/bench/memory.ts", ["now"], "npm run bench:memory: now is not an argument of it. It takes --write"],
   ["test/bench/projects.ts", ["10"], "npm run bench:projects: 10 is not an argument of it. It takes --write"],
   [
     "test/bench/operator-scale.ts",
