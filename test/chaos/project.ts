@@ -75,8 +75,6 @@ export function limitedParts(): ProjectParts {
   );
 }
 
-const whole = { scope: { read: "All", write: "All" } } as const;
-
 export const itemsSchema = {
   type: "object",
   properties: { key: { type: "string" }, n: { type: "integer" } },
@@ -88,14 +86,14 @@ export const shelfSchema = {
   properties: { rank: { type: "integer" }, label: { type: "integer" } },
 } as const;
 
-/** Objects that writers own, with these indexes. */
+/** Objects that writers own and see no others of, with these indexes: the store keeps them by owner as well. */
 export function items(...indexes: readonly string[]): Modifier {
-  return withResource("items", { ...whole, schema: itemsSchema, indexes });
+  return withResource("items", { scope: { read: "Own", write: "All" }, schema: itemsSchema, indexes });
 }
 
-/** Objects that pages are read of, with these indexes. */
+/** Objects that pages are read of by everybody, with these indexes. */
 export function shelf(...indexes: readonly string[]): Modifier {
-  return withResource("shelf", { ...whole, schema: shelfSchema, indexes });
+  return withResource("shelf", { scope: { read: "All", write: "All" }, schema: shelfSchema, indexes });
 }
 
 /** What the root keys begin with. */

@@ -263,7 +263,10 @@ class Run {
     const { world } = this.#parts;
     const store = await openRedisStore({ url: world.redis.url });
     try {
-      for (const resource of ["items", "shelf"]) {
+      for (const [resource, owners] of [
+        ["items", ["apikey:worker"]],
+        ["shelf", []],
+      ] as const) {
         const project = { namespace: "default", name: "shop" };
         await eventually(
           async () => {
@@ -272,7 +275,7 @@ class Run {
           },
           { withinMs: recoveryLimit * this.#parts.slack },
         );
-        await expectIndexesExact(store, { project, resource }, ["apikey:worker"]);
+        await expectIndexesExact(store, { project, resource }, owners);
       }
     } finally {
       await store.close();
