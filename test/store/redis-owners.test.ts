@@ -233,3 +233,38 @@ describe("a resource whose lists no longer show one's own", () => {
     await expectIndexesExact(store, books, owners);
   });
 });
+
+it("a replica that has not heard that entries are no longer kept counts all objects, and not what is left of its own", async () => {
+  await store.declareIndexes(books, fields, 1, "kept");
+  await fill(store, 9);
+  const other = await openRedisStore({ url: redis.url });
+  expect(await store.count(books, { owner: "user:u1" })).toBe(3);
+  await other.declareIndexes(books, fields, 2, "left out");
+  await untilBuilt(other);
+  expect(await store.count(books, { owner: "user:u1" })).toBe(9);
+  await other.close();
+});
+
+it("entries that are no longer kept are removed although the memory is used up", async () => {
+  await store.declareIndexes(books, [], 1, "kept");
+  await fill(store, 250);
+  await client.config("SET", "maxmemory", "1mb");
+  try {
+    await expect(store.create(books, objectAt(300), plenty)).rejects.toThrow();
+    await store.declareIndexes(books, [], 2, "left out");
+    await untilBuilt();
+    expect(await sortedSets()).toEqual({ ids: 250 });
+  } finally {
+    await client.config("SET", "maxmemory", "0");
+  }
+});
+
+it("a resource that is made anew while its data are being purged has the entries that it asks for, whatever its revision", async () => {
+  await store.declareIndexes(books, fields, 7, "left out");
+  await fill(store, 250);
+  const identity = (await store.collectionIdentity(books)) ?? "";
+  expect(await store.purge(books, identity, 100)).toBe("more");
+  await store.declareIndexes(books, fields, 3, "kept");
+  await untilBuilt();
+  expect(await store.pageByCreation(books, { owner: "user:u1" }, range)).toMatchObject({ outcome: "page" });
+});

@@ -107,10 +107,11 @@ export interface IndexScripts {
 export function createIndexScripts(redisClient: RedisClient): IndexScripts {
   // As small as what is published of the resource, and a purge begins by dropping the indexes.
   const declare = freeingScript("declare-indexes-n");
-  const beginBuild = storeScript("begin-build-3", "write");
+  // Without memory as well, because owners' entries are removed in steps that begin with it.
+  const beginBuild = freeingScript("begin-build-3");
   const addEntries = storeScript("add-entries-n", "write");
   const addOwners = storeScript("add-owners-n", "write");
-  const dropOwners = storeScript("drop-owners-n", "write");
+  const dropOwners = freeingScript("drop-owners-n");
 
   const runStep = async (script: Script, keys: readonly string[], args: readonly (string | number)[]) =>
     progressOf(script, await redisClient.run(script, keys, args));

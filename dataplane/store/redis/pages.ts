@@ -26,6 +26,9 @@ export interface PageDeps {
   readonly indexSetCache: IndexSetCache;
 }
 
+/** Of a page that shows nothing. */
+const nothing = { offset: 0, limit: 0, descending: false } as const;
+
 export function createPages(deps: PageDeps): Pick<ObjectLists, "pageByCreation" | "pageByField" | "count" | "scan"> {
   const { redisClient, scripts, indexSetCache } = deps;
   return {
@@ -63,8 +66,13 @@ export function createPages(deps: PageDeps): Pick<ObjectLists, "pageByCreation" 
     },
     async count(collection, visible) {
       const keys = collectionKeys(collection);
-      const count = async ({ set }: IdSet) => numberOf(await redisClient.read(set, "ZCARD", set));
-      return (await withIds(indexSetCache, keys, visible, count)) ?? count({ set: keys.ids });
+      if (visible.owner !== undefined) {
+        // A page says by which version it read: what is left of entries that are no longer kept would count too little.
+        const page = (ids: IdSet) => scripts.page({ keys, ...ids, idIs: "first", ...nothing });
+        const own = await withIds(indexSetCache, keys, visible, page);
+        if (own !== undefined) return own.count;
+      }
+      return numberOf(await redisClient.read(keys.ids, "ZCARD", keys.ids));
     },
     async *scan(collection, visible) {
       const keys = collectionKeys(collection);
