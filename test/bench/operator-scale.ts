@@ -66,7 +66,7 @@ async function coldStart(on: OwnFleet, objects: number): Promise<readonly Figure
   const text = await operator.metrics();
   const writes = counter(text, "rest_client_requests_total", /method="(POST|PUT|PATCH)"/);
   await untilIdle(operator);
-  const runs = counter(await operator.metrics(), "controller_runtime_reconcile_total", /./);
+  const runs = counter(await operator.metrics(), "controller_runtime_reconcile_total", /controller="project"/);
   return [
     { what: "cold start until all caches are complete", measured: `${synced} s`, budget: "–" },
     { what: "cold start until every object is Ready", measured: `${whole} s`, budget: "120 s" },
@@ -168,7 +168,7 @@ async function stopOperators(): Promise<void> {
 async function untilQuiet(operator: { metrics(): Promise<string> }, wanted: number): Promise<void> {
   for (;;) {
     const text = await operator.metrics();
-    if (counter(text, "controller_runtime_reconcile_total", /./) >= wanted) return;
+    if (counter(text, "controller_runtime_reconcile_total", /controller="project"/) >= wanted) return;
     await new Promise((resolve) => setTimeout(resolve, 250));
   }
 }
