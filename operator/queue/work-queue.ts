@@ -68,12 +68,13 @@ interface Work {
 const bothStages = ["serve", "report"] as const;
 /** Keys that are reported at a time while others are served: some, or statuses of a cluster in which something always changes would never come. */
 const reportedWhileServing = 1;
+/** One that takes longer, such as a Project with thousands of objects, keeps no others waiting. */
+const longReportMs = 2_000;
 
 export function createWorkQueue({ timers, monotonic, random, observe }: WorkQueueOptions): WorkQueue {
   const lanes = createStagedLanes(monotonic);
   const takers: Readonly<Record<Stage, Taker[]>> = { serve: [], report: [] };
   const working = new Map<string, Work>();
-  const workers: Record<Stage, number> = { serve: 0, report: 0 };
   const backoffs = createBackoffs({ monotonic, random });
   const delays = createDelays({ timers, monotonic, due: (key, lane) => add(key, lane) });
   const drained = Promise.withResolvers<void>();
@@ -81,11 +82,11 @@ export function createWorkQueue({ timers, monotonic, random, observe }: WorkQueu
 
   /** Hands out a key, if there is one. */
   const next = (stage: Stage): string | undefined => {
-    const first = mayTake(stage, workers, lanes) ? lanes.next(stage) : undefined;
+    const now = monotonic();
+    const first = stage === "serve" || mayReport(working.values(), lanes, now) ? lanes.next(stage) : undefined;
     if (first === undefined) return undefined;
     const { key, lane, waitedMs } = first;
-    working.set(key, { stage, since: monotonic(), lane, dirty: undefined, reports: false });
-    workers[stage] += 1;
+    working.set(key, { stage, since: now, lane, dirty: undefined, reports: false });
     observe?.({ kind: "taken", stage, waitedSeconds: waitedMs / 1000 });
     return key;
   };
@@ -151,7 +152,6 @@ export function createWorkQueue({ timers, monotonic, random, observe }: WorkQueu
       const work = working.get(key);
       if (work === undefined) return;
       working.delete(key);
-      workers[work.stage] -= 1;
       observe?.({ kind: "done", stage: work.stage, workedSeconds: (monotonic() - work.since) / 1000 });
       if (!stopped) {
         putAgain(key, work);
@@ -175,10 +175,11 @@ export function createWorkQueue({ timers, monotonic, random, observe }: WorkQueu
   };
 }
 
-/** `workers` = how many keys are worked on. */
-function mayTake(stage: Stage, workers: Readonly<Record<Stage, number>>, lanes: StagedLanes): boolean {
-  if (stage === "serve" || workers.report < reportedWhileServing) return true;
-  return workers.serve === 0 && lanes.waiting("serve") === 0;
+function mayReport(working: Iterable<Work>, lanes: StagedLanes, now: number): boolean {
+  const works = [...working];
+  if (lanes.waiting("serve") === 0 && works.every(({ stage }) => stage === "report")) return true;
+  const reports = works.filter(({ stage, since }) => stage === "report" && now - since < longReportMs);
+  return reports.length < reportedWhileServing;
 }
 
 function sizesOf(lanes: StagedLanes, stages: readonly Stage[]): Pick<QueueFigures, Lane> {

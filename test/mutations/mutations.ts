@@ -11,6 +11,7 @@ import { lossMutations } from "./changes/losses.ts";
 import { operatorMutations } from "./changes/operator.ts";
 import { operatorFaultMutations } from "./changes/operator-faults.ts";
 import { planMutations } from "./changes/plans.ts";
+import { statusMutations } from "./changes/statuses.ts";
 import { storeMutations } from "./changes/store.ts";
 import type { Mutation } from "./mutation.ts";
 
@@ -20,6 +21,7 @@ export const mutations: readonly Mutation[] = [
   ...answerMutations,
   ...operatorMutations,
   ...leaderMutations,
+  ...statusMutations,
   ...devMutations,
   ...installationMutations,
   ...keptDataMutations,

@@ -127,6 +127,18 @@ describe("while keys are to be served", () => {
     expect(taken).toEqual(["a", "b", "c"]);
   });
 
+  test("one that takes long keeps no other one waiting", async () => {
+    const time = manualTime();
+    const queue = queueAt(time);
+    await served(queue, ["large", "b", "c"]);
+    queue.add("waiting");
+    const taken = reported(queue, 3);
+    await time.advance(2_000);
+    queue.add("more");
+    await settled();
+    expect(taken).toEqual(["large", "b"]);
+  });
+
   test("what is due later does not count", async () => {
     const queue = queueAt();
     await served(queue, ["a", "b"]);
