@@ -58,7 +58,11 @@ async function unreportedOf(pass: Pass, served: Served): Promise<ReconcileResult
   // What keeps an object until its data are gone has to stand before anybody deletes it.
   const progress = await advance(pass, served);
   recordDataEvents(pass, served, progress);
-  return unreportedResult({ ...served, progress }, pass.deps.clock.now());
+  const { statuses, isComplete, rival, signingRingWaits, nextAt } = served.resolved;
+  const resolved = { statuses, isComplete, rival, signingRingWaits, ...(nextAt !== undefined && { nextAt }) };
+  const { parts, verdicts, requests } = served.compiled;
+  const unreported = { ...served, resolved, compiled: { parts, verdicts, requests }, progress };
+  return unreportedResult(unreported, pass.deps.clock.now());
 }
 
 async function start(seen: Seen, deps: ReconcileDeps): Promise<StartedPass> {
@@ -150,7 +154,11 @@ export type ReportDeps = Pick<ReconcileDeps, "statuses" | "clock" | "baseUrlOf">
 
 /** Waits a moment for replicas to acknowledge what was published. */
 export async function awaitReplicas(
-  { objects, redis: { acknowledgements }, publishResult: { revision } }: Served,
+  {
+    objects,
+    redis: { acknowledgements },
+    publishResult: { revision },
+  }: Pick<Served, "objects" | "redis" | "publishResult">,
   signal: AbortSignal,
 ): Promise<Rollout> {
   const state = await acknowledgements.awaitRollout(revision, acknowledgedWithinMs, signal);
