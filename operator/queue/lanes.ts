@@ -1,20 +1,29 @@
 // Two lanes of waiting keys: keys of objects that just changed go before keys that are only checked again (first lists, resyncs). The
-// bulk lane is never starved: while both have keys, every eighth key is from it.
+// bulk lane is never starved: while both have keys, every eighth key is from it. Keys wait to be served, or to be reported when they were.
+
+import type { Monotonic } from "../../core/timers.ts";
 
 export type Lane = "live" | "bulk";
 
-export interface Lanes {
+interface Lanes {
   /** A key waits once, in the better lane of those that it was put into. */
   put(key: string, lane: Lane): void;
   /** The next key; it waits no longer. */
   next(): { readonly key: string; readonly lane: Lane } | undefined;
+  has(key: string): boolean;
+  /** The lane that the key waited in; undefined = it did not wait. */
+  remove(key: string): Lane | undefined;
   size(lane: Lane): number;
   clear(): void;
 }
 
 const bulkEvery = 8;
 
-export function createLanes(): Lanes {
+export function betterLane(one: Lane | undefined, other: Lane): Lane {
+  return one === "live" ? "live" : other;
+}
+
+function createLanes(): Lanes {
   const live = createFifoSet();
   const bulk = createFifoSet();
   const sets: Readonly<Record<Lane, FifoSet>> = { live, bulk };
@@ -38,6 +47,11 @@ export function createLanes(): Lanes {
       sinceBulk = lane === "bulk" ? 0 : sinceBulk + 1;
       return { key, lane };
     },
+    has: (key) => live.keys.has(key) || bulk.keys.has(key),
+    remove(key) {
+      const lane = live.keys.has(key) ? "live" : "bulk";
+      return sets[lane].remove(key) ? lane : undefined;
+    },
     size: (lane) => sets[lane].keys.size,
     clear() {
       live.clear();
@@ -46,11 +60,55 @@ export function createLanes(): Lanes {
   };
 }
 
+/** `report` = the key was served, and its statuses don't say so yet. A key that is put in to be served is reported no more. */
+export type Stage = "serve" | "report";
+
+/** Keys that wait to be served, and keys that wait to be reported, each in two lanes. */
+export interface StagedLanes {
+  /** A key waits for one of both, in the better lane of those that it was put into. */
+  put(key: string, lane: Lane, stage: Stage): void;
+  has(key: string, stage: Stage): boolean;
+  next(stage: Stage): { readonly key: string; readonly lane: Lane; readonly waitedMs: number } | undefined;
+  size(stage: Stage, lane: Lane): number;
+  /** In both lanes. */
+  waiting(stage: Stage): number;
+  clear(): void;
+}
+
+export function createStagedLanes(monotonic: Monotonic): StagedLanes {
+  const lanes: Readonly<Record<Stage, Lanes>> = { serve: createLanes(), report: createLanes() };
+  const waitingSince = new Map<string, number>();
+  return {
+    put(key, wanted, stage) {
+      const reported = stage === "serve" ? lanes.report.remove(key) : undefined;
+      if (reported !== undefined || !waitingSince.has(key)) waitingSince.set(key, monotonic());
+      lanes[stage].put(key, betterLane(reported, wanted));
+    },
+    has: (key, stage) => lanes[stage].has(key),
+    next(stage) {
+      const first = lanes[stage].next();
+      if (first === undefined) return undefined;
+      const now = monotonic();
+      const waitedMs = now - (waitingSince.get(first.key) ?? now);
+      waitingSince.delete(first.key);
+      return { ...first, waitedMs };
+    },
+    size: (stage, lane) => lanes[stage].size(lane),
+    waiting: (stage) => lanes[stage].size("live") + lanes[stage].size("bulk"),
+    clear() {
+      lanes.serve.clear();
+      lanes.report.clear();
+      waitingSince.clear();
+    },
+  };
+}
+
 interface FifoSet {
   readonly keys: ReadonlySet<string>;
   add(key: string): void;
   shift(): string | undefined;
-  remove(key: string): void;
+  /** Whether it was there. */
+  remove(key: string): boolean;
   clear(): void;
 }
 
@@ -69,7 +127,9 @@ function createFifoSet(): FifoSet {
     keys,
     add: (key) => void keys.add(key),
     remove(key) {
-      if (keys.delete(key)) forgetTables();
+      const isKnown = keys.delete(key);
+      if (isKnown) forgetTables();
+      return isKnown;
     },
     clear() {
       keys.clear();

@@ -1,16 +1,17 @@
-// Keys that wait for a worker. Two workers never have the same key: a key that is added while a worker has it waits again, once, when
-// the worker is done with it. A key whose work failed comes back after a backoff that doubles each time.
+// Keys that wait for a worker, to be served or, where that is done, to be reported in statuses. Two workers never have the same key: a key that
+// is added while a worker has it waits again, once, when the worker is done with it. A key whose work failed comes back after a
+// backoff that doubles each time.
 
 import type { Monotonic, Timers } from "../../core/timers.ts";
 import { createBackoffs } from "./backoffs.ts";
-import { createLanes, type Lane } from "./lanes.ts";
+import { betterLane, createStagedLanes, type Lane, type Stage, type StagedLanes } from "./lanes.ts";
 
-export type QueueObservation =
-  /** Not for a key that waits already. */
-  | { readonly kind: "added" }
+export type QueueObservation = { readonly stage: Stage } & (
+  | /** Not for a key that waits already. */ { readonly kind: "added" }
   | { readonly kind: "taken"; readonly waitedSeconds: number }
   | { readonly kind: "done"; readonly workedSeconds: number }
-  | { readonly kind: "retried" };
+  | { readonly kind: "retried" }
+);
 
 export interface QueueFigures {
   /** Keys that wait for a worker, by lane. */
@@ -26,18 +27,24 @@ export interface WorkQueue {
   add(key: string, lane?: Lane): void;
   /** Adds the key after that time; the earliest of several moments counts. */
   addAfter(key: string, milliseconds: number, lane?: Lane): void;
+  /** The key was served: it waits to be reported, in the lane that it was taken from. Called by the key's worker, before `done`. */
+  report(key: string): void;
   /** Adds the key after its backoff, which doubles each time until `forget`. Called by the key's worker, before `done`. */
   retry(key: string): void;
   /** Retries the keys of the live lane without waiting for their backoff, because what made them fail is over. */
   retryNow(): void;
   /** The key's next backoff is the shortest again. */
   forget(key: string): void;
-  /** The next key, as soon as there is one; no other taker gets it until `done`. Undefined once the queue is stopped. */
-  take(): Promise<string | undefined>;
+  /**
+   * The next key, as soon as there is one; no other taker gets it until `done`. Undefined once the queue is stopped. While keys are served,
+   * or wait for that, only one is reported at a time.
+   */
+  take(stage?: Stage): Promise<string | undefined>;
   done(key: string): void;
   /** No key is handed out any more, and those that wait are dropped. Resolves when all that were taken are done. */
   stop(): Promise<void>;
-  figures(): QueueFigures;
+  /** Default: of both stages together. What is due later is to be served. */
+  figures(stage?: Stage): QueueFigures;
 }
 
 export interface WorkQueueOptions {
@@ -49,56 +56,68 @@ export interface WorkQueueOptions {
 }
 
 interface Work {
+  readonly stage: Stage;
   readonly since: number;
   readonly lane: Lane;
   /** The lane into which the key was added while it is worked on: it is put there when the work is done. */
   dirty: Lane | undefined;
+  /** It is to be reported when the work is done, unless it was added meanwhile. */
+  reports: boolean;
 }
 
+const bothStages = ["serve", "report"] as const;
+/** Keys that are reported at a time while others are served: some, or statuses of a cluster in which something always changes would never come. */
+const reportedWhileServing = 1;
+/** One that takes longer, such as a Project with thousands of objects, keeps no others waiting. */
+const longReportMs = 2_000;
+
 export function createWorkQueue({ timers, monotonic, random, observe }: WorkQueueOptions): WorkQueue {
-  const lanes = createLanes();
-  const waitingSince = new Map<string, number>();
+  const lanes = createStagedLanes(monotonic);
+  const takers: Readonly<Record<Stage, Taker[]>> = { serve: [], report: [] };
   const working = new Map<string, Work>();
-  const takers: ((key: string | undefined) => void)[] = [];
   const backoffs = createBackoffs({ monotonic, random });
   const delays = createDelays({ timers, monotonic, due: (key, lane) => add(key, lane) });
   const drained = Promise.withResolvers<void>();
   let stopped = false;
 
-  const put = (key: string, lane: Lane): void => {
-    if (!waitingSince.has(key)) waitingSince.set(key, monotonic());
-    lanes.put(key, lane);
-  };
-
   /** Hands out a key, if there is one. */
-  const next = (): string | undefined => {
-    const first = lanes.next();
-    if (first === undefined) return undefined;
-    const { key, lane } = first;
+  const next = (stage: Stage): string | undefined => {
     const now = monotonic();
-    const waitedSeconds = (now - (waitingSince.get(key) ?? now)) / 1000;
-    waitingSince.delete(key);
-    working.set(key, { since: now, lane, dirty: undefined });
-    observe?.({ kind: "taken", waitedSeconds });
+    const first = stage === "serve" || mayReport(working.values(), lanes, now) ? lanes.next(stage) : undefined;
+    if (first === undefined) return undefined;
+    const { key, lane, waitedMs } = first;
+    working.set(key, { stage, since: now, lane, dirty: undefined, reports: false });
+    observe?.({ kind: "taken", stage, waitedSeconds: waitedMs / 1000 });
     return key;
   };
 
   const dispatch = (): void => {
-    while (takers.length > 0) {
-      const key = next();
-      if (key === undefined) return;
-      takers.shift()?.(key);
+    for (const stage of bothStages) {
+      while (takers[stage].length > 0) {
+        const key = next(stage);
+        if (key === undefined) break;
+        takers[stage].shift()?.(key);
+      }
     }
   };
 
   const add = (key: string, lane: Lane = "live"): void => {
     if (stopped) return;
     const work = working.get(key);
-    const known = work === undefined ? waitingSince.has(key) : work.dirty !== undefined;
-    if (!known) observe?.({ kind: "added" });
-    if (work === undefined) put(key, lane);
-    else work.dirty = work.dirty === "live" ? "live" : lane;
+    const known = work === undefined ? lanes.has(key, "serve") : work.dirty !== undefined;
+    if (!known) observe?.({ kind: "added", stage: "serve" });
+    if (work === undefined) lanes.put(key, lane, "serve");
+    else work.dirty = betterLane(work.dirty, lane);
     dispatch();
+  };
+
+  const putAgain = (key: string, { lane, dirty, reports }: Work): void => {
+    // What nobody was told of yet comes no later because of a look.
+    if (dirty !== undefined) lanes.put(key, betterLane(reports ? lane : undefined, dirty), "serve");
+    else if (reports) {
+      observe?.({ kind: "added", stage: "report" });
+      lanes.put(key, lane, "report");
+    }
   };
 
   return {
@@ -108,20 +127,24 @@ export function createWorkQueue({ timers, monotonic, random, observe }: WorkQueu
       if (milliseconds <= 0) add(key, lane);
       else delays.put(key, milliseconds, lane);
     },
+    report(key) {
+      const work = working.get(key);
+      if (work !== undefined) work.reports = true;
+    },
     retry(key) {
       if (stopped) return;
-      observe?.({ kind: "retried" });
-      const lane = working.get(key)?.lane ?? "bulk";
+      const { lane, stage } = working.get(key) ?? { lane: "bulk", stage: "serve" };
+      observe?.({ kind: "retried", stage });
       delays.put(key, backoffs.next(key, lane), lane);
     },
     retryNow() {
       for (const key of backoffs.failed("live")) if (delays.has(key)) delays.put(key, 0, "live");
     },
     forget: backoffs.forget,
-    take() {
+    take(stage = "serve") {
       if (stopped) return Promise.resolve(undefined);
       return new Promise((resolve) => {
-        takers.push(resolve);
+        takers[stage].push(resolve);
         dispatch();
       });
     },
@@ -129,31 +152,42 @@ export function createWorkQueue({ timers, monotonic, random, observe }: WorkQueu
       const work = working.get(key);
       if (work === undefined) return;
       working.delete(key);
-      observe?.({ kind: "done", workedSeconds: (monotonic() - work.since) / 1000 });
-      if (stopped) {
-        if (working.size === 0) drained.resolve();
-      } else if (work.dirty !== undefined) {
-        put(key, work.dirty);
+      observe?.({ kind: "done", stage: work.stage, workedSeconds: (monotonic() - work.since) / 1000 });
+      if (!stopped) {
+        putAgain(key, work);
         dispatch();
-      }
+      } else if (working.size === 0) drained.resolve();
     },
     stop() {
       stopped = true;
       delays.clear();
       lanes.clear();
-      waitingSince.clear();
-      for (const taker of takers.splice(0)) taker(undefined);
+      for (const taker of bothStages.flatMap((stage) => takers[stage].splice(0))) taker(undefined);
       if (working.size === 0) drained.resolve();
       return drained.promise;
     },
-    figures: () => ({
-      live: lanes.size("live"),
-      bulk: lanes.size("bulk"),
-      delayed: delays.size(),
-      workingSeconds: [...working.values()].map(({ since }) => (monotonic() - since) / 1000),
-    }),
+    figures(stage) {
+      const stages: readonly Stage[] = stage === undefined ? bothStages : [stage];
+      const works = [...working.values()].filter((work) => stages.includes(work.stage));
+      const workingSeconds = works.map(({ since }) => (monotonic() - since) / 1000);
+      return { ...sizesOf(lanes, stages), delayed: stage === "report" ? 0 : delays.size(), workingSeconds };
+    },
   };
 }
+
+function mayReport(working: Iterable<Work>, lanes: StagedLanes, now: number): boolean {
+  const works = [...working];
+  if (lanes.waiting("serve") === 0 && works.every(({ stage }) => stage === "report")) return true;
+  const reports = works.filter(({ stage, since }) => stage === "report" && now - since < longReportMs);
+  return reports.length < reportedWhileServing;
+}
+
+function sizesOf(lanes: StagedLanes, stages: readonly Stage[]): Pick<QueueFigures, Lane> {
+  const size = (lane: Lane): number => stages.reduce((sum, stage) => sum + lanes.size(stage, lane), 0);
+  return { live: size("live"), bulk: size("bulk") };
+}
+
+type Taker = (key: string | undefined) => void;
 
 interface Delay {
   readonly at: number;

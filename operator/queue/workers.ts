@@ -3,11 +3,15 @@
 // what it has published its statuses have to say; and the next attempt would take as long.
 
 import type { Monotonic, Timers } from "../../core/timers.ts";
+import type { Stage } from "./lanes.ts";
 import type { WorkQueue } from "./work-queue.ts";
 
-/** Undefined = all is done; `requeue: "backoff"` = to be retried after a backoff, without being a failure. */
+/**
+ * Undefined = all is done; `requeue: "backoff"` = to be retried after a backoff, without being a failure; `requeue: "report"` = served, and its
+ * statuses are still to be reported: only then is its next backoff the shortest again.
+ */
 export type WorkResult =
-  | { readonly requeueAfterMs?: number; readonly requeue?: undefined }
+  | { readonly requeueAfterMs?: number; readonly requeue?: "report" }
   | { readonly requeue: "backoff" }
   | undefined;
 
@@ -26,6 +30,8 @@ export type WorkObservation =
 
 export interface WorkersOptions {
   readonly queue: WorkQueue;
+  /** What these workers do; default: they serve. */
+  readonly stage?: Stage;
   readonly workers: number;
   /** Gets `signal`; when it aborts, a handler ends as soon as it can. */
   readonly handle: (key: string, signal: AbortSignal) => Promise<WorkResult>;
@@ -44,8 +50,8 @@ export async function runWorkers(options: WorkersOptions): Promise<void> {
 }
 
 async function work(options: WorkersOptions): Promise<void> {
-  const { queue } = options;
-  for (let key = await queue.take(); key !== undefined; key = await queue.take()) {
+  const { queue, stage } = options;
+  for (let key = await queue.take(stage); key !== undefined; key = await queue.take(stage)) {
     try {
       await workOn(key, options);
     } finally {
@@ -75,7 +81,8 @@ function requeue(key: string, result: WorkResult, queue: WorkQueue): boolean {
     queue.retry(key);
     return false;
   }
-  queue.forget(key);
+  if (result?.requeue === "report") queue.report(key);
+  else queue.forget(key);
   const { requeueAfterMs } = result ?? {};
   if (requeueAfterMs !== undefined) queue.addAfter(key, requeueAfterMs);
   return requeueAfterMs === undefined;

@@ -2,6 +2,7 @@
 
 import type { RolloutState } from "../publish/acknowledgements.ts";
 import type { ProjectOutcome } from "../status/outcomes.ts";
+import type { Unreported } from "./served.ts";
 
 export interface ReconcileResult {
   /** Milliseconds after which to look again although nothing has changed. */
@@ -10,6 +11,8 @@ export interface ReconcileResult {
   readonly awaited?: UnacknowledgedRevision;
   /** Something was missing that may only be unseen: nothing was done. */
   readonly unconfirmed?: true;
+  /** It was served, and no status says so yet. */
+  readonly unreported?: Unreported;
 }
 
 /** A revision that some live replica has not acknowledged, or for which there is no live replica. */
@@ -29,25 +32,43 @@ const rivalRequeueMs = 60_000;
 
 /** `rewriteAfterMs`: until a status may be written again that something else keeps changing; 0 = all are written. */
 export function resultOf(outcome: ProjectOutcome, rewriteAfterMs: number, now: number): ReconcileResult {
-  const { resolved, compiled, publishResult, rollout, progress } = outcome;
+  const { publishResult, rollout } = outcome;
+  const moments = momentsOf(outcome, now);
+  if (rewriteAfterMs > 0) moments.push(rewriteAfterMs);
+  const { state, availability } = rollout;
+  return {
+    ...earliest(moments),
+    ...(state !== "programmed" && {
+      awaited: { revision: publishResult.revision, state, isServed: availability === "served" },
+    }),
+  };
+}
+
+/** What is due comes in time, however long its statuses wait. */
+export function unreportedResult(unreported: Unreported, now: number): ReconcileResult {
+  return { ...earliest(momentsOf(unreported, now)), unreported };
+}
+
+/** Milliseconds until something is due, whatever replicas do. */
+function momentsOf(
+  { resolved, compiled, progress }: Pick<ProjectOutcome, "resolved" | "compiled" | "progress">,
+  now: number,
+): number[] {
   // A request whose time is slightly ahead, because its client's clock is, is due at that time. Those further ahead are refused.
   const pending = compiled.requests.filter(({ isEarly }) => isEarly !== true);
   const moments = pending.map(({ until }) => until - now).filter((milliseconds) => milliseconds > 0);
   if (resolved.nextAt !== undefined) moments.push(Math.max(0, resolved.nextAt - now));
   // Objects that waited for a purge can be served now, and a purge that a replica carries out has to be followed.
   if (progress.purged.length > 0) moments.push(0);
-  if (rewriteAfterMs > 0) moments.push(rewriteAfterMs);
   if (progress.finalizerRetryMs > 0) moments.push(progress.finalizerRetryMs);
   if (!resolved.isComplete) moments.push(refusedRequeueMs);
   if (resolved.rival !== undefined || progress.blockedBy.size > 0) moments.push(rivalRequeueMs);
   // The signing ring's next step can be taken, or waits for replicas that nothing else waits for.
   if (resolved.signingRingWaits) moments.push(signingRingRequeueMs);
   if (progress.waitingFor === "purge" || progress.purgesSessions) moments.push(purgeRequeueMs);
-  const { state, availability } = rollout;
-  return {
-    ...(moments.length > 0 && { requeueAfterMs: Math.min(...moments) }),
-    ...(state !== "programmed" && {
-      awaited: { revision: publishResult.revision, state, isServed: availability === "served" },
-    }),
-  };
+  return moments;
+}
+
+function earliest(moments: readonly number[]): Pick<ReconcileResult, "requeueAfterMs"> {
+  return moments.length > 0 ? { requeueAfterMs: Math.min(...moments) } : {};
 }

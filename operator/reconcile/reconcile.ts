@@ -1,13 +1,13 @@
-// One Project and everything that names it, from the objects as they are to what is served and what the statuses say. Every step
+// One Project and everything that names it, from the objects as they are to what is served, and to what its statuses are to say. Every step
 // can be repeated: the next run repairs what failed, or what a crash left behind.
 
 import { advanceDeletions, type DeletionProgress } from "../finalize/advance-deletions.ts";
 import { forgetUnrecorded, orderedPurges } from "../finalize/advance-purges.ts";
-import { type DataEvaluation, evaluateData } from "../finalize/data-plan.ts";
+import { type DataEvaluation, evaluateData, openPurges } from "../finalize/data-plan.ts";
 import { isForbidden } from "../kube/api.ts";
 import { NotTheLeader } from "../lead/leadership.ts";
-import { isDeleting, type Seen } from "../model/project-objects.ts";
-import type { PublishResult } from "../publish/writer-session.ts";
+import { allObjects, isDeleting, type Seen } from "../model/project-objects.ts";
+import type { OpenRedis } from "../publish/config-writer.ts";
 import { asPublished } from "../resolve/as-published.ts";
 import { SecretChanged } from "../secrets/secret-object.ts";
 import { dataEventsOf } from "../status/data-events.ts";
@@ -15,8 +15,9 @@ import type { ProjectOutcome, ResolvedProject, Rollout } from "../status/outcome
 import { compileStep } from "./compile.ts";
 import type { Pass, ReconcileDeps, StartedPass } from "./pass.ts";
 import { publishStep, revokeDeleted, revokeGone } from "./publish.ts";
-import { type ReconcileResult, resultOf } from "./reconcile-result.ts";
+import { type ReconcileResult, resultOf, unreportedResult } from "./reconcile-result.ts";
 import { resolveStep } from "./resolve.ts";
+import type { Served, Unreported } from "./served.ts";
 
 /** Most changes are live within this time: then the status is written once, and says so. */
 const acknowledgedWithinMs = 400;
@@ -31,15 +32,37 @@ export async function reconcile(seen: Seen, deps: ReconcileDeps, signal: AbortSi
   const compiled = compileStep(pass, stored, resolved);
   const publishResult = await publishStep(pass, compiled);
   if (resolved.failure !== undefined) throw resolved.failure.error;
-  const rollout = await awaitReplicas(pass, publishResult, signal);
-  const progress = await advance(pass, publishResult, resolved);
-  const outcome = outcomeOf(pass, { resolved, compiled, publishResult, rollout, progress });
-  recordDataEvents(pass, outcome);
-  const rewriteAfterMs = await deps.statuses.write(outcome);
-  // Tried again, after all else is done.
-  const [refusal] = progress.finalizerRefusals;
-  if (refusal !== undefined) throw refusal;
-  return resultOf(outcome, rewriteAfterMs, deps.clock.now());
+  const served: Served = { objects: seen.objects, redis: pass.redis, resolved, compiled, publishResult };
+  if (canWait(pass, served)) return await unreportedOf(pass, served);
+  const rollout = await awaitReplicas(served, signal);
+  const progress = await advance(pass, served);
+  recordDataEvents(pass, served, progress);
+  return await writeStatuses({ ...served, rollout, progress }, deps);
+}
+
+/**
+ * Statuses can wait while other Projects are to be served, unless something is being deleted or contested: what has to happen to that in order
+ * is one run, in which statuses come last.
+ */
+function canWait(
+  { objects, deleted, namespaceUid, deps }: Pass,
+  { resolved, compiled, publishResult: { data } }: Served,
+): boolean {
+  const isPurging = openPurges(data).size > 0 || (data?.ended ?? []).length > 0;
+  const isGoing = deleted.length > 0 || namespaceUid === undefined || isPurging || compiled.requests.length > 0;
+  if (isGoing || resolved.rival !== undefined) return false;
+  return !allObjects(objects).some((object) => isDeleting(object) || deps.isHeld(object));
+}
+
+async function unreportedOf(pass: Pass, served: Served): Promise<ReconcileResult> {
+  // What keeps an object until its data are gone has to stand before anybody deletes it.
+  const progress = await advance(pass, served);
+  recordDataEvents(pass, served, progress);
+  const { statuses, isComplete, rival, signingRingWaits, nextAt } = served.resolved;
+  const resolved = { statuses, isComplete, rival, signingRingWaits, ...(nextAt !== undefined && { nextAt }) };
+  const { parts, verdicts, requests } = served.compiled;
+  const unreported = { ...served, resolved, compiled: { parts, verdicts, requests }, progress };
+  return unreportedResult(unreported, pass.deps.clock.now());
 }
 
 async function start(seen: Seen, deps: ReconcileDeps): Promise<StartedPass> {
@@ -110,10 +133,32 @@ function isUnpublished({ objects: { project }, published: { parts } }: Pass): bo
   return project !== undefined && !isDeleting(project) && project.metadata.uid !== parts?.project.uid;
 }
 
+async function advance(pass: Pass, { publishResult, resolved }: Served): Promise<DeletionProgress> {
+  const { objects, deleted, namespaceUid, redis, deps } = pass;
+  const isNamespaceGone = namespaceUid === undefined;
+  const { rival } = resolved;
+  return await advanceDeletions({ objects, isNamespaceGone, deleted, rival, record: publishResult.data }, redis, deps);
+}
+
+function recordDataEvents(
+  { objects, deleted, deps }: Pass,
+  { compiled, publishResult }: Served,
+  { purged }: DeletionProgress,
+): void {
+  const { adopted } = compiled.data;
+  const events = dataEventsOf({ objects, deleted, record: publishResult.data, purged, adopted });
+  for (const { subject, note } of events) deps.recorder.record(subject, note);
+}
+
+export type ReportDeps = Pick<ReconcileDeps, "statuses" | "clock" | "baseUrlOf">;
+
 /** Waits a moment for replicas to acknowledge what was published. */
-async function awaitReplicas(
-  { objects, redis: { acknowledgements } }: Pass,
-  { revision }: PublishResult,
+export async function awaitReplicas(
+  {
+    objects,
+    redis: { acknowledgements },
+    publishResult: { revision },
+  }: Pick<Served, "objects" | "redis" | "publishResult">,
   signal: AbortSignal,
 ): Promise<Rollout> {
   const state = await acknowledgements.awaitRollout(revision, acknowledgedWithinMs, signal);
@@ -122,30 +167,31 @@ async function awaitReplicas(
   return { state, availability };
 }
 
-async function advance(pass: Pass, { data }: PublishResult, { rival }: ResolvedProject): Promise<DeletionProgress> {
-  const { objects, deleted, namespaceUid, redis, deps } = pass;
-  const isNamespaceGone = namespaceUid === undefined;
-  return await advanceDeletions({ objects, isNamespaceGone, deleted, rival, record: data }, redis, deps);
+export async function writeStatuses(
+  { redis, ...served }: Unreported & { readonly rollout: Rollout },
+  deps: ReportDeps,
+): Promise<ReconcileResult> {
+  const outcome = outcomeOf(served, redis, deps);
+  const rewriteAfterMs = await deps.statuses.write(outcome);
+  // Tried again, after all else is done.
+  const [refusal] = served.progress.finalizerRefusals;
+  if (refusal !== undefined) throw refusal;
+  return resultOf(outcome, rewriteAfterMs, deps.clock.now());
 }
 
-type Steps = Pick<ProjectOutcome, "resolved" | "compiled" | "publishResult" | "rollout" | "progress">;
+type Steps = Omit<ProjectOutcome, "reports" | "dataLoss" | "baseUrl">;
 
 /** What the steps found, with what replicas report by now. */
-function outcomeOf({ objects, redis: { acknowledgements, publisher }, deps }: Pass, steps: Steps): ProjectOutcome {
-  const { ref } = objects;
+function outcomeOf(
+  steps: Steps,
+  { acknowledgements, publisher }: OpenRedis,
+  { baseUrlOf }: ReportDeps,
+): ProjectOutcome {
+  const { ref } = steps.objects;
   const reports = {
     refusals: acknowledgements.refusalsOf(ref),
     building: acknowledgements.buildingOf(ref),
     quotaUsage: acknowledgements.quotaUsageOf(ref),
   };
-  return { objects, ...steps, reports, dataLoss: publisher.dataLoss(), baseUrl: deps.baseUrlOf(ref) };
-}
-
-function recordDataEvents(
-  { objects, deleted, deps }: Pass,
-  { compiled, publishResult, progress }: ProjectOutcome,
-): void {
-  const { adopted } = compiled.data;
-  const events = dataEventsOf({ objects, deleted, record: publishResult.data, purged: progress.purged, adopted });
-  for (const { subject, note } of events) deps.recorder.record(subject, note);
+  return { ...steps, reports, dataLoss: publisher.dataLoss(), baseUrl: baseUrlOf(ref) };
 }

@@ -60,7 +60,7 @@ export async function startOperator(options: OperatorOptions): Promise<RunningOp
     workers: settings.workers,
     leads: () => session !== undefined,
     informers: () => caches.informers(),
-    queue: () => session?.figures(),
+    queue: (stage) => session?.figures(stage),
     replicas: () => session?.replicas(),
     publishHealth: () => session?.publishHealth(),
     keptData: () => session?.keptData() ?? nothingKept,

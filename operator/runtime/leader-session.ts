@@ -3,7 +3,6 @@
 
 import { randomBytes } from "node:crypto";
 import { keyOfProject, projectOfKey } from "../../core/config/config-keys.ts";
-import { describeError } from "../../core/log/describe-error.ts";
 import { hashPassword, isPasswordOf } from "../../core/password/hash-password.ts";
 import { createSchemaCheck } from "../compile/schema-check.ts";
 import { createConfirmedDeletions } from "../finalize/confirmed-deletions.ts";
@@ -18,11 +17,10 @@ import { createAcknowledgementLog } from "../observe/acknowledgement-log.ts";
 import type { KeptFigures } from "../observe/kept-figures.ts";
 import { lookAtRedis, type RedisServer } from "../observe/redis-servers.ts";
 import { type ConfigWriter, createConfigWriter, type OpenRedis } from "../publish/config-writer.ts";
-import { RedisRefused } from "../publish/refusals.ts";
+import type { Stage } from "../queue/lanes.ts";
 import { createWorkQueue, type QueueFigures, type WorkQueue } from "../queue/work-queue.ts";
-import { runWorkers, type WorkObservation, type WorkResult } from "../queue/workers.ts";
+import type { WorkResult } from "../queue/workers.ts";
 import { createEventRecorder, type StoppableRecorder } from "../record/create-event-recorder.ts";
-import { OwnerGone } from "../secrets/secret-object.ts";
 import { createSecretStore } from "../secrets/secret-store.ts";
 import { createSecretSweep, type SecretSweep } from "../secrets/secret-sweep.ts";
 import type { CacheListener } from "../watch/caches.ts";
@@ -35,9 +33,11 @@ import { createLeaderStatuses } from "./leader-statuses.ts";
 import { createMaintenance, type Maintenance } from "./maintenance.ts";
 import { type LeaderRedis, openRedis } from "./open-redis.ts";
 import type { OperatorContext } from "./operator-context.ts";
-import { isOvertaken, type ProcessKeyDeps, processKey } from "./process-key.ts";
+import { type ProcessKeyDeps, processKey } from "./process-key.ts";
 import { createPublishHealth, type PublishHealth } from "./publish-health.ts";
+import { type ReportKeyDeps, reportKey } from "./report-key.ts";
 import { createRingMaintenance, type RingMaintenance } from "./ring-maintenance.ts";
+import { runStageWorkers } from "./stage-workers.ts";
 
 export class LeaderSession {
   readonly #context: OperatorContext;
@@ -140,8 +140,8 @@ export class LeaderSession {
     return this.#handlers;
   }
 
-  figures(): QueueFigures {
-    return this.#queue.figures();
+  figures(stage?: Stage): QueueFigures {
+    return this.#queue.figures(stage);
   }
 
   held(): readonly HeldKind[] {
@@ -172,17 +172,15 @@ export class LeaderSession {
 
   /** The caches are complete. */
   start(): void {
-    const { caches, timers, monotonic, settings } = this.#context;
-    for (const object of caches.all()) this.#handlers.addExisting(object);
+    for (const object of this.#context.caches.all()) this.#handlers.addExisting(object);
     const deps = this.#handleDeps();
-    const workers = runWorkers({
+    const workers = runStageWorkers({
+      context: this.#context,
       queue: this.#queue,
-      workers: settings.workers,
-      handle: (key, signal) => this.#handle(key, deps, signal),
+      serve: (key, signal) => this.#serve(key, deps, signal),
+      report: (key, signal) => reportKey(key, deps, signal),
       signal: this.#leadership.ended,
-      timers,
-      monotonic,
-      observe: (observation) => this.#observeWork(observation),
+      onOwnerGone: () => this.#confirmCaches(),
     });
     // Every Project is reconciled even if Redis is away: its status says that it can't be published.
     this.#lookAtAll();
@@ -198,25 +196,9 @@ export class LeaderSession {
     await this.#running;
   }
 
-  async #handle(key: string, deps: ProcessKeyDeps, signal: AbortSignal): Promise<WorkResult> {
+  async #serve(key: string, deps: ProcessKeyDeps, signal: AbortSignal): Promise<WorkResult> {
     if (this.#resealing.delete(key)) await (await this.#writer.session()).publisher.reseal(projectOfKey(key));
     return await processKey(key, deps, signal);
-  }
-
-  #observeWork(observation: WorkObservation): void {
-    const { metrics, logger } = this.#context;
-    metrics.observeWork(observation);
-    if (observation.kind === "started") return;
-    const { namespace, name } = projectOfKey(observation.key);
-    if (observation.kind === "overdue") {
-      logger.warn("Reconcile of Project takes long; waiting for it", { namespace, name });
-      return;
-    }
-    const { error } = observation;
-    if (error === undefined) return;
-    if (error instanceof OwnerGone) this.#confirmCaches();
-    const log = isOvertaken(error) || error instanceof RedisRefused ? logger.debug : logger.warn;
-    log("Failed to reconcile Project; trying again", { namespace, name, error: describeError(error) });
   }
 
   /** An object is gone, and its watch has not told: whatever is kept may be behind, and be served. One at a time. */
@@ -308,7 +290,7 @@ export class LeaderSession {
     if (this.#opened !== undefined) await this.#keptData.look(await this.#keyRing.look(this.#opened));
   }
 
-  #handleDeps(): ProcessKeyDeps {
+  #handleDeps(): ProcessKeyDeps & ReportKeyDeps {
     const { caches, clock, metrics, settings, logger } = this.#context;
     const api = this.#api;
     const isHeld: ProcessKeyDeps["isHeld"] = ({ kind, metadata }) =>
@@ -330,6 +312,8 @@ export class LeaderSession {
       takeDeleted: this.#handlers.takeDeleted,
       giveBack: this.#handlers.giveBack,
       sessionCount: this.#maintenance.sessionCount,
+      unreported: new Map(),
+      onReported: (key, awaited) => this.#handlers.awaits(key, awaited, this.#opened?.acknowledgements),
       onProcessed: (key, { done, nothingMissing, writeFailed }) => {
         this.#handlers.awaits(key, done?.awaited, this.#opened?.acknowledgements);
         this.#health.processed(key, writeFailed === true);

@@ -1,5 +1,5 @@
-// Works on one key of the queue: runs a reconcile and interprets its failures. While Redis is unavailable, statuses that wait for it
-// say so. A failure is thrown again, and its key is retried after its backoff.
+// Works on one key of the queue: runs a reconcile and interprets its failures. What was served then waits to be reported in its statuses. While
+// Redis is unavailable, statuses that wait for it say so. A failure is thrown again, and its key is retried after its backoff.
 
 import { keyOfProject, projectOfKey } from "../../core/config/config-keys.ts";
 import type { ProjectRef } from "../../core/config/types.ts";
@@ -14,6 +14,7 @@ import type { WorkResult } from "../queue/workers.ts";
 import type { ReconcileDeps } from "../reconcile/pass.ts";
 import { reconcile } from "../reconcile/reconcile.ts";
 import type { ReconcileResult } from "../reconcile/reconcile-result.ts";
+import type { Unreported } from "../reconcile/served.ts";
 import { OwnerGone, SecretChanged } from "../secrets/secret-object.ts";
 import { NamespaceTerminating } from "../secrets/secret-store.ts";
 import { type WhyUnpublished, whyUnpublished } from "../status/why-unpublished.ts";
@@ -30,6 +31,8 @@ export interface ProcessKeyDeps extends ReconcileDeps {
   readonly availabilityOf: (ref: ProjectRef) => Availability;
   /** How many writer sessions have begun. */
   readonly sessionCount: () => number;
+  /** By key, what its last run has served and no status says. */
+  readonly unreported: Map<string, { readonly unreported: Unreported; readonly session: number }>;
   /**
    * Called when a key was worked through. `nothingMissing`: nothing that replicas serve of it is missing in Redis, because it was
    * published or withdrawn, by this attempt or before, or because its objects are not known. `writeFailed`: this attempt could not write to Redis.
@@ -44,6 +47,8 @@ const unknownMs = 2_000;
 
 export async function processKey(key: string, deps: ProcessKeyDeps, signal: AbortSignal): Promise<WorkResult> {
   const ref = projectOfKey(key);
+  // Whatever comes of this run is newer.
+  deps.unreported.delete(key);
   if (!deps.isCurrent(ref.namespace)) return await keepAsPublished(key, deps);
   // Read once: a Project of another class may come to children that were here without one while Redis answers.
   const objects = deps.objectsOf(ref);
@@ -53,16 +58,22 @@ export async function processKey(key: string, deps: ProcessKeyDeps, signal: Abor
     const { publisher } = await ensureSession(deps);
     const session = deps.sessionCount();
     await publisher.restore(ref);
-    const done = await reconcile({ objects, deleted }, deps, signal);
+    const { unreported, ...done } = await reconcile({ objects, deleted }, deps, signal);
+    if (unreported !== undefined) deps.unreported.set(key, { unreported, session });
     if (done.unconfirmed === true) deps.giveBack(key, deleted);
     // What was published before Redis was emptied is gone by now.
     const isPublished = done.unconfirmed !== true && deps.sessionCount() === session;
     deps.onProcessed(key, { done, nothingMissing: isPublished || !(await mayLack(ref, deps)) });
-    return done.requeueAfterMs === undefined ? undefined : { requeueAfterMs: done.requeueAfterMs };
+    return workResultOf(done, unreported !== undefined);
   } catch (error) {
     deps.giveBack(key, deleted);
     return await handleFailure(key, error, deps);
   }
+}
+
+function workResultOf({ requeueAfterMs }: ReconcileResult, isUnreported: boolean): WorkResult {
+  if (requeueAfterMs === undefined && !isUnreported) return undefined;
+  return { ...(requeueAfterMs !== undefined && { requeueAfterMs }), ...(isUnreported && { requeue: "report" }) };
 }
 
 async function ensureSession({ writer, observePublish }: ProcessKeyDeps): Promise<OpenRedis> {

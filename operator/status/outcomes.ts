@@ -19,8 +19,8 @@ import type { UserStatus } from "../resolve/resolve-user.ts";
 
 export interface ProjectOutcome {
   readonly objects: ProjectObjects;
-  readonly resolved: ResolvedProject;
-  readonly compiled: CompiledProject;
+  readonly resolved: ReportedResolution;
+  readonly compiled: Omit<CompiledProject, "data" | "evaluatedAt">;
   readonly publishResult: PublishResult;
   readonly rollout: Rollout;
   readonly reports: ReplicaReports;
@@ -39,6 +39,12 @@ export interface ResolvedProject extends ProjectResolution {
   /** Secrets could not be read or written: credentials are as they are published, and the reconcile fails with this once that is published. */
   readonly failure?: { readonly error: unknown };
 }
+
+/** Without Secrets and credentials: thousands of outcomes may wait in memory. */
+export type ReportedResolution = Pick<
+  ResolvedProject,
+  "statuses" | "isComplete" | "rival" | "signingRingWaits" | "nextAt"
+>;
 
 export interface CompiledProject {
   /** Undefined = nothing is served. */

@@ -2,7 +2,12 @@
 
 import { readFile } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
+import { configKeys } from "../../core/config/config-keys.ts";
 import type { OperatorProcess } from "../support/fleet/operator-process.ts";
+import { askRedis } from "../support/redis/ask-redis.ts";
+
+/** Of Linux, on all its platforms. */
+const ticksPerSecond = 100;
 
 /** Sum of a counter's series whose labels match. */
 export function counter(metrics: string, name: string, labels: RegExp): number {
@@ -34,6 +39,18 @@ export async function untilReady(
     // A look walks over all objects: seldom, so that it costs little.
     await sleep(2_000);
   }
+}
+
+/** Resolves when every Project is published. */
+export async function untilServed(port: number, projects: number): Promise<void> {
+  while ((await askRedis(port, `HLEN ${configKeys.projects}`)).trim() !== `:${projects}`) await sleep(100);
+}
+
+/** Seconds of CPU that the process has used. */
+export async function cpuSeconds(pid: number): Promise<number> {
+  const stat = await readFile(`/proc/${pid}/stat`, "utf8");
+  const [, , , , , , , , , , , user, system] = stat.slice(stat.lastIndexOf(")")).split(" ");
+  return (Number(user) + Number(system)) / ticksPerSecond;
 }
 
 /** MiB, as the kernel counted it. */

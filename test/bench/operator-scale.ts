@@ -9,7 +9,7 @@ import { readArguments, wholeNumber } from "../../tools/script-arguments.ts";
 import { startScript } from "../../tools/start-script.ts";
 import { type OwnFleet, startFleet } from "../support/fleet/fleet.ts";
 import { writeFlag } from "./bench-arguments.ts";
-import { counter, peakMemory, readyObjects, untilReady } from "./operator-figures.ts";
+import { counter, cpuSeconds, peakMemory, readyObjects, untilReady, untilServed } from "./operator-figures.ts";
 import { type Change, measureChanges } from "./operator-latency.ts";
 import { declareMany, projectOf } from "./operator-objects.ts";
 import { type FigureLine, writeFigures } from "./operator-report.ts";
@@ -61,15 +61,24 @@ async function coldStart(on: OwnFleet, objects: number): Promise<readonly Figure
   const started = performance.now();
   const operator = await on.addOperator();
   const synced = seconds(started);
+  const cpu = async () => ({ api: await cpuSeconds(on.api.pid), operator: await cpuSeconds(operator.pid) });
+  const before = { ...(await cpu()), operator: 0 };
+  const served = untilServed(on.redis.port, projects).then(async () => ({ after: seconds(started), ...(await cpu()) }));
   await untilReady(operator, objects, say);
   const whole = seconds(started);
+  const [publishing, ending] = [await served, await cpu()];
+  const perProject = (used: Awaited<ReturnType<typeof cpu>>): string =>
+    [used.api - before.api, used.operator].map((each) => `${((each * 1000) / projects).toFixed(1)} ms`).join(", ");
   const text = await operator.metrics();
   const writes = counter(text, "rest_client_requests_total", /method="(POST|PUT|PATCH)"/);
   await untilIdle(operator);
-  const runs = counter(await operator.metrics(), "controller_runtime_reconcile_total", /./);
+  const runs = counter(await operator.metrics(), "controller_runtime_reconcile_total", /controller="project"/);
   return [
     { what: "cold start until all caches are complete", measured: `${synced} s`, budget: "–" },
+    { what: "cold start until every project is served", measured: `${publishing.after} s`, budget: "–" },
+    { what: "CPU per project until then: API server, operator", measured: perProject(publishing), budget: "–" },
     { what: "cold start until every object is Ready", measured: `${whole} s`, budget: "120 s" },
+    { what: "CPU per project until then: API server, operator, all in all", measured: perProject(ending), budget: "–" },
     {
       what: "API writes per object meanwhile, Secrets and Events included",
       measured: (writes / objects).toFixed(2),
@@ -168,7 +177,7 @@ async function stopOperators(): Promise<void> {
 async function untilQuiet(operator: { metrics(): Promise<string> }, wanted: number): Promise<void> {
   for (;;) {
     const text = await operator.metrics();
-    if (counter(text, "controller_runtime_reconcile_total", /./) >= wanted) return;
+    if (counter(text, "controller_runtime_reconcile_total", /controller="project"/) >= wanted) return;
     await new Promise((resolve) => setTimeout(resolve, 250));
   }
 }

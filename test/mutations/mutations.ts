@@ -12,6 +12,7 @@ import { operatorMutations } from "./changes/operator.ts";
 import { operatorFaultMutations } from "./changes/operator-faults.ts";
 import { ownersMutations } from "./changes/owners.ts";
 import { planMutations } from "./changes/plans.ts";
+import { statusMutations } from "./changes/statuses.ts";
 import { storeMutations } from "./changes/store.ts";
 import type { Mutation } from "./mutation.ts";
 
@@ -22,6 +23,7 @@ export const mutations: readonly Mutation[] = [
   ...answerMutations,
   ...operatorMutations,
   ...leaderMutations,
+  ...statusMutations,
   ...devMutations,
   ...installationMutations,
   ...keptDataMutations,

@@ -5,8 +5,8 @@ import { quantile } from "./expressions.ts";
 
 const range = "$__rate_interval";
 
-const p = (part: number, metric: string, by: readonly string[] = []): string =>
-  quantile(part, { metric, selector: "", by, window: range });
+const p = (part: number, metric: string, by: readonly string[] = [], selector = ""): string =>
+  quantile(part, { metric, selector, by, window: range });
 
 function figure(title: string, description: string, expr: string): Panel {
   return { title, description, kind: "figure", unit: "short", width: 6, queries: [{ expr, legend: "" }] };
@@ -82,19 +82,23 @@ export const operator: Dashboard = {
       title: "Reconciles and queue",
       panels: [
         lines("Reconciles per second", "ops", "Reconciles by result.", [
-          { expr: `sum by (result) (rate(controller_runtime_reconcile_total[${range}]))`, legend: "{{result}}" },
+          {
+            expr: `sum by (result) (rate(controller_runtime_reconcile_total{controller="project"}[${range}]))`,
+            legend: "{{result}}",
+          },
         ]),
         lines("Duration of reconciles", "s", "One reconcile covers a Project and every object that refers to it.", [
-          { expr: p(0.5, "controller_runtime_reconcile_time_seconds"), legend: "p50" },
-          { expr: p(0.99, "controller_runtime_reconcile_time_seconds"), legend: "p99" },
+          { expr: p(0.5, "controller_runtime_reconcile_time_seconds", [], 'controller="project"'), legend: "p50" },
+          { expr: p(0.99, "controller_runtime_reconcile_time_seconds", [], 'controller="project"'), legend: "p99" },
         ]),
         lines("Queue", "short", "Projects that wait for a worker, or for their time to be retried.", [
-          { expr: "sum(workqueue_depth)", legend: "waiting" },
+          { expr: 'sum(workqueue_depth{name="project"})', legend: "waiting" },
+          { expr: 'sum(workqueue_depth{name="project-status"})', legend: "served, statuses waiting" },
           { expr: "sum(jsonplane_queue_delayed)", legend: "delayed" },
           { expr: "sum(controller_runtime_active_workers)", legend: "active workers" },
         ]),
         lines("Waiting time", "s", "Time that a Project waited in the queue.", [
-          { expr: p(0.99, "workqueue_queue_duration_seconds"), legend: "p99" },
+          { expr: p(0.99, "workqueue_queue_duration_seconds", [], 'name="project"'), legend: "p99" },
         ]),
       ],
     },

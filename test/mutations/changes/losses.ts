@@ -263,8 +263,8 @@ export const lossMutations: readonly Mutation[] = [
   {
     name: "gone-owner-not-looked-into",
     harm: "An operator that has proof that its watches are silent goes on serving the keys and data of a deleted namespace for two minutes",
-    file: "operator/runtime/leader-session.ts",
-    find: "    if (error instanceof OwnerGone) this.#confirmCaches();\n",
+    file: "operator/runtime/stage-workers.ts",
+    find: "  if (error instanceof OwnerGone) onOwnerGone();\n",
     replace: "",
     caughtBy: ["test/unit/operator/runtime/namespace-anew.test.ts"],
   },

@@ -9,7 +9,7 @@ import { manualTime } from "../../../support/time/manual-time.ts";
 describe("work", () => {
   test("shows in the queue's and the controller's figures", async () => {
     const time = manualTime();
-    const metrics = operatorMetrics({ queue: () => queue.figures(), workers: 1 });
+    const metrics = operatorMetrics({ queue: (stage) => queue.figures(stage), workers: 1 });
     const queue = createWorkQueue({ ...time, random: () => 0.5, observe: metrics.observeQueue });
     const hanging = Promise.withResolvers<undefined>();
     void runWorkers({

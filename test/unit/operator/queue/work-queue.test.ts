@@ -279,9 +279,9 @@ test("the queue tells when a key is added, how long it waited and how long it wa
   queue.retry("a");
   queue.done("a");
   expect(reported).toEqual([
-    { kind: "added" },
-    { kind: "taken", waitedSeconds: 2 },
-    { kind: "retried" },
-    { kind: "done", workedSeconds: 3 },
+    { kind: "added", stage: "serve" },
+    { kind: "taken", stage: "serve", waitedSeconds: 2 },
+    { kind: "retried", stage: "serve" },
+    { kind: "done", stage: "serve", workedSeconds: 3 },
   ]);
 });

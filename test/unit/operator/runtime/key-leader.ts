@@ -10,6 +10,7 @@ import type { ConfigWriter, OpenRedis } from "../../../../operator/publish/confi
 import type { Publisher } from "../../../../operator/publish/publisher.ts";
 import type { Purges } from "../../../../operator/publish/purges.ts";
 import { type ProcessKeyDeps, processKey } from "../../../../operator/runtime/process-key.ts";
+import { type ReportKeyDeps, reportKey } from "../../../../operator/runtime/report-key.ts";
 import { projectObjects, stored } from "../../../support/kubernetes/stored-crs.ts";
 import { type ManualClock, manualClock } from "../../../support/time/manual-clock.ts";
 
@@ -39,6 +40,10 @@ export interface World {
   readonly className?: string;
   /** Another installation made the Project's Secrets. */
   readonly maker?: Installation;
+  /** Another installation looks after the Project. */
+  readonly rival?: Installation;
+  /** Its objects go with their definition. */
+  readonly held?: boolean;
   /** Another installation set the finalizers of objects. */
   readonly setter?: Installation;
   /** False: something of the namespace was never listed. */
@@ -46,6 +51,12 @@ export interface World {
   /** False: what is missing may only be unseen. */
   readonly confirmed?: boolean;
   readonly rollout?: RolloutState;
+  /** Of the key, as the watch reported; default: one. */
+  readonly deleted?: readonly CustomResource[];
+  /** Called while replicas are waited for. */
+  readonly onAwait?: () => void;
+  /** Statuses can't be written, for this reason. */
+  readonly statusFailure?: unknown;
   /** Called while Redis is written. */
   readonly onWrite?: (clock: ManualClock) => void;
 }
@@ -85,7 +96,10 @@ export function leader(world: World = {}) {
     },
   } as Partial<Publisher> as Publisher;
   const acknowledgements = {
-    awaitRollout: async () => rollout,
+    async awaitRollout() {
+      world.onAwait?.();
+      return rollout;
+    },
     rolloutOf: () => rollout,
     availabilityOf: () => "served",
     refusalsOf: () => [],
@@ -103,9 +117,11 @@ export function leader(world: World = {}) {
     verify: async () => undefined,
     close: () => undefined,
   };
-  let deleted: readonly CustomResource[] = gone;
+  let deleted = world.deleted ?? gone;
   const { knows = true } = world;
-  const deps: Partial<ProcessKeyDeps> = {
+  const deps: Partial<ProcessKeyDeps & ReportKeyDeps> = {
+    unreported: new Map(),
+    onReported: (...reported) => void calls.push(["reported", ...reported]),
     writer,
     className: world.className,
     isCurrent: typeof knows === "boolean" ? () => knows : knows,
@@ -135,7 +151,7 @@ export function leader(world: World = {}) {
     secrets: {
       async prepare() {
         if (world.secretsFailure !== undefined) throw world.secretsFailure;
-        return { find: () => undefined };
+        return { find: () => undefined, ...(world.rival !== undefined && { rival: world.rival }) };
       },
       write: async () => undefined,
       claim: async () => undefined,
@@ -145,6 +161,7 @@ export function leader(world: World = {}) {
     },
     statuses: {
       async write({ objects: { project: written } }) {
+        if (world.statusFailure !== undefined) throw world.statusFailure;
         calls.push(["write", written === undefined ? [] : [written.metadata.name]]);
         return 0;
       },
@@ -154,7 +171,7 @@ export function leader(world: World = {}) {
     },
     grantOf: () => ({ granted: [], refused: [] }),
     repairs: createRepairs(() => 0),
-    isHeld: () => false,
+    isHeld: () => world.held ?? false,
     isReplaced: () => false,
     sweep: { sweepOrphans: async () => 0, sweepSubject: async () => [] },
     recorder: { record: () => undefined },
@@ -170,12 +187,28 @@ export function leader(world: World = {}) {
     adopt: false,
     mode: "cluster",
   };
+  const serve = () => processKey(key, deps as ProcessKeyDeps, never);
+  const report = () => reportKey(key, deps as ReportKeyDeps, never);
   return {
-    handle: () => processKey(key, deps as ProcessKeyDeps, never),
+    serve,
+    report,
+    /** Both, as where no other key is to be served. */
+    async handle() {
+      const result = await serve();
+      return result?.requeue === "report" ? await report() : result;
+    },
     calls,
     processed,
     publishSeconds,
     publishedParts,
+    /** From now on these are the key's objects. */
+    see(next: readonly CustomResource[]) {
+      seen = next;
+    },
+    /** Redis was emptied, and another writer session has begun. */
+    beginAnew() {
+      beginnings += 1;
+    },
     /** Objects that the next attempt will be told have gone. */
     left: () => deleted,
   };

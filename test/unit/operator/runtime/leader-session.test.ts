@@ -146,7 +146,7 @@ describe("a session that begins", () => {
     session.start();
     await soon(() => expect(events).toEqual(expect.arrayContaining(["verify", "complete"])));
     expect([...(parts.get("shop")?.resources.keys() ?? [])]).toEqual(["books"]);
-    expect(readyOf("apiresources", "books")?.reason).toBe("Ready");
+    await soon(() => expect(readyOf("apiresources", "books")?.reason).toBe("Ready"));
     expect(session.replicas()).toEqual({ live: 2, refusals: 1 });
     await session.stop();
   });

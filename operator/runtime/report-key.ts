@@ -1,0 +1,52 @@
+// Works on a key that was served: waits a moment until replicas have acknowledged that, and writes what its statuses say. Whatever is
+// over by then is not reported, because its key is served anew. A failure is thrown, and the key is served anew after its backoff.
+
+import { projectOfKey } from "../../core/config/config-keys.ts";
+import { NotTheLeader } from "../lead/leadership.ts";
+import type { CustomResource } from "../model/objects.ts";
+import { allObjects, isDeleting, type ProjectObjects } from "../model/project-objects.ts";
+import type { WorkResult } from "../queue/workers.ts";
+import { awaitReplicas, writeStatuses } from "../reconcile/reconcile.ts";
+import type { UnacknowledgedRevision } from "../reconcile/reconcile-result.ts";
+import type { ProcessKeyDeps } from "./process-key.ts";
+
+export interface ReportKeyDeps
+  extends Pick<ProcessKeyDeps, "objectsOf" | "sessionCount" | "unreported" | "statuses" | "clock" | "baseUrlOf"> {
+  /** Called when the statuses are written. */
+  readonly onReported: (key: string, awaited: UnacknowledgedRevision | undefined) => void;
+}
+
+/** It is served anew: most likely its key waits for that already. */
+const servedAnew = { requeueAfterMs: 0 } as const;
+
+export async function reportKey(key: string, deps: ReportKeyDeps, signal: AbortSignal): Promise<WorkResult> {
+  const { unreported, session } = deps.unreported.get(key) ?? {};
+  deps.unreported.delete(key);
+  if (unreported === undefined) return servedAnew;
+  // Another session has begun once Redis was emptied, and the revision is one of before.
+  const isOver = (): boolean => deps.sessionCount() !== session;
+  // With the statuses that were written since, and the versions of now.
+  const objects = deps.objectsOf(projectOfKey(key));
+  if (isOver() || !areSame(unreported.objects, objects)) return servedAnew;
+  try {
+    const rollout = await awaitReplicas(unreported, signal);
+    if (isOver()) return servedAnew;
+    const { awaited, requeueAfterMs } = await writeStatuses({ ...unreported, objects, rollout }, deps);
+    deps.onReported(key, awaited);
+    return requeueAfterMs === undefined ? undefined : { requeueAfterMs };
+  } catch (error) {
+    // The session ends; the next leader looks at everything.
+    if (error instanceof NotTheLeader) return undefined;
+    throw error;
+  }
+}
+
+/** Whether these are the very objects, none of them changed and none being deleted. */
+function areSame(served: ProjectObjects, present: ProjectObjects): boolean {
+  const [before, now] = [allObjects(served), allObjects(present)];
+  return before.length === now.length && before.every((object, position) => isSame(object, now[position]));
+}
+
+function isSame({ metadata: before }: CustomResource, now: CustomResource | undefined): boolean {
+  return now?.metadata.uid === before.uid && now.metadata.generation === before.generation && !isDeleting(now);
+}
