@@ -150,6 +150,7 @@ export const implied: Readonly<Record<string, Check>> = {
   "Operator, Duration of reconciles, p50": durations,
   "Operator, Duration of reconciles, p99": within(0.000_01, 60),
   "Operator, Queue, waiting": one(() => 0),
+  "Operator, Queue, served, statuses waiting": one(() => 0),
   "Operator, Queue, delayed": within(0, 100),
   "Operator, Queue, active workers": one(() => 0),
   "Operator, Waiting time, p99": within(0, 60),
