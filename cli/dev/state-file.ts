@@ -2,6 +2,7 @@
 // giving every object a new identity.
 
 import { readFile } from "node:fs/promises";
+import { parseJson } from "../../core/json/parse-json.ts";
 import { StartRefused } from "../start-refused.ts";
 import { type DevState, emptyState, type KnownObject, type PendingDeletion } from "./dev-state.ts";
 import { writeAtomically } from "./write-atomically.ts";
@@ -63,7 +64,7 @@ function stateOf(text: string, file: string): DevState {
 
 function parsed(text: string, file: string): StoredState {
   try {
-    return JSON.parse(text) as StoredState;
+    return parseJson(text) as StoredState;
   } catch (cause) {
     throw new StartRefused(`${file} is damaged: restore it, or choose another folder with --data`, { cause });
   }

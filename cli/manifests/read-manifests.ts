@@ -5,6 +5,7 @@ import { readFile, stat } from "node:fs/promises";
 import { basename } from "node:path";
 import type { Json, JsonObject } from "../../core/config/types.ts";
 import { isArray, isObject } from "../../core/json/json-value.ts";
+import { parseJson } from "../../core/json/parse-json.ts";
 import { defaultNamespace } from "../../core/manifests/metadata.ts";
 import { nearest } from "../../core/manifests/nearest.ts";
 import { apiVersion, group, kinds } from "../../core/manifests/object.ts";
@@ -94,7 +95,7 @@ function addDocument(file: string, document: YamlDocument, result: Parts): void 
 /** Many tools keep JSON files; one without kind and apiVersion is not a manifest. */
 function isForeignJson(text: string): boolean {
   try {
-    const value: unknown = JSON.parse(text);
+    const value = parseJson(text);
     return typeof value !== "object" || value === null || !("kind" in value || "apiVersion" in value);
   } catch (error) {
     if (error instanceof SyntaxError) return false;

@@ -1,6 +1,7 @@
 // Splits a compiled project into the fields that are published one by one, and reads each back. Field texts are canonical:
 // equal configuration gives equal text.
 
+import { parseJson } from "../json/parse-json.ts";
 import { type Keyring, keyedHash } from "./keyring.ts";
 import type {
   KeyConfig,
@@ -54,13 +55,13 @@ export function readProjectField(field: string, text: string): ProjectField | un
   const kind = field.split(":", 1)[0];
   switch (kind) {
     case "project":
-      return { kind, value: withAddedLater(JSON.parse(text) as ProjectConfig) };
+      return { kind, value: withAddedLater(parseJson(text) as ProjectConfig) };
     case "signing":
-      return { kind, value: JSON.parse(text) as SigningRing };
+      return { kind, value: parseJson(text) as SigningRing };
     case "resource":
-      return { kind, value: JSON.parse(text) as ResourceConfig };
+      return { kind, value: parseJson(text) as ResourceConfig };
     case "rootkey":
-      return { kind, value: JSON.parse(text) as RootKeyConfig };
+      return { kind, value: parseJson(text) as RootKeyConfig };
     default:
       return undefined;
   }
@@ -71,11 +72,11 @@ function withAddedLater(config: ProjectConfig): ProjectConfig {
 }
 
 export function readUser(text: string): UserConfig {
-  return JSON.parse(text) as UserConfig;
+  return parseJson(text) as UserConfig;
 }
 
 export function readKey(text: string): KeyConfig {
-  return JSON.parse(text) as KeyConfig;
+  return parseJson(text) as KeyConfig;
 }
 
 /** Members sorted at every level. The order in which a schema declares its properties has done its work in `compile`. */

@@ -11,7 +11,7 @@ import { type SchemaProblem, SchemaReport } from "./read/report.ts";
 import { compileValidator } from "./validate/compile-validator.ts";
 
 export interface CompiledSchema {
-  /** Failures of a value, at most 100, found with bounded work; empty = valid. `value` is JSON.parse of `canonicalText`. */
+  /** Failures of a value, at most 100, found with bounded work; empty = valid. `value` is parseJson of `canonicalText`. */
   validate(value: unknown, canonicalText: string): readonly ProblemItem[];
   /** Root properties, local `$ref` and `allOf` followed; nested objects with dotted names. */
   readonly properties: ReadonlyMap<string, DeclaredProperty>;

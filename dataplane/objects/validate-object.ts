@@ -4,6 +4,7 @@
 import { Problem, type ProblemItem } from "../../core/errors/problem.ts";
 import type { CanonicalJson } from "../../core/json/canonical.ts";
 import { kindOf, membersOf, mergeMembers, withoutMembers } from "../../core/json/members.ts";
+import { parseJson } from "../../core/json/parse-json.ts";
 import { depthOf, endOfValue } from "../../core/json/walk.ts";
 import type { CompiledSchema } from "../../core/schema/compile-schema.ts";
 import { type Patch, patched } from "../http/patch.ts";
@@ -120,7 +121,7 @@ function requireStorable({ schema, maxBytes }: ObjectRules, data: string, before
       `An object may have at most ${maxBytes} bytes, but this one would have ${bytes}; make it smaller`,
     );
   }
-  const errors = schema.validate(JSON.parse(data), data);
+  const errors = schema.validate(parseJson(data), data);
   if (errors.length > 0) throw new Problem("validation_failed", summary(errors), { errors });
 }
 
@@ -184,7 +185,7 @@ function requireUnchanged(name: ServiceMember, sent: string, parts: StoredParts)
 
 /** Both values are small and flat or wrong, so comparing them with sorted members is enough. */
 function sorted(text: string): string {
-  const value: unknown = JSON.parse(text);
+  const value = parseJson(text);
   if (value === null || typeof value !== "object") return text;
   return JSON.stringify(Object.entries(value).sort(([left], [right]) => (left < right ? -1 : 1)));
 }

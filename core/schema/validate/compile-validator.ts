@@ -16,7 +16,7 @@ import { emitSchema, functionPath } from "./emit-schema.ts";
 import { failuresOf, problemItem } from "./messages.ts";
 import { ExactIntegers, readExactly } from "./numbers.ts";
 
-/** `value` is JSON.parse of `canonicalText`. */
+/** `value` is parseJson of `canonicalText`. */
 export type Validate = (value: unknown, canonicalText: string) => readonly ProblemItem[];
 
 export function compileValidator(read: SchemaRead): Validate {

@@ -1,6 +1,8 @@
 // Numbers to their last digit, where a double is not enough: integers beyond 2^53 as they stand in the JSON text, and multipleOf in
 // decimals, so that 19.99 is a multiple of 0.01.
 
+import { parseJsonNumbers } from "../../json/parse-json.ts";
+
 export interface ExactValue {
   readonly value: unknown;
   readonly integers: ExactIntegers;
@@ -24,20 +26,13 @@ export class ExactIntegers {
 const manyDigits = /\d{16}/;
 const wholeNumber = /^-?\d+$/;
 
-/** What JSON.parse calls, the source text of numbers included, which its declared type lacks. */
-type Reviver = (this: unknown, key: string, member: unknown, context: { readonly source?: string }) => unknown;
-
-/** The parsed text with its large integers; undefined when it has none, and `JSON.parse` is enough. */
+/** The parsed text with its large integers; undefined when it has none, and `parseJson` is enough. */
 export function readExactly(text: string): ExactValue | undefined {
   if (!manyDigits.test(text)) return undefined;
   const integers = new ExactIntegers();
-  const note: Reviver = function (key, member, { source = "" }) {
-    if (typeof member === "number" && !Number.isSafeInteger(member) && wholeNumber.test(source)) {
-      integers.set(this, key, BigInt(source));
-    }
-    return member;
-  };
-  const value: unknown = JSON.parse(text, note as (this: unknown, key: string, member: unknown) => unknown);
+  const value = parseJsonNumbers(text, (container, key, number, source) => {
+    if (!Number.isSafeInteger(number) && wholeNumber.test(source)) integers.set(container, key, BigInt(source));
+  });
   return { value, integers };
 }
 

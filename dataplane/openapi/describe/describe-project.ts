@@ -2,6 +2,7 @@
 // address that it is served at is put in later, because one project has several. A large project takes a while, so it is made in steps.
 
 import type { JsonObject, Operation } from "../../../core/config/types.ts";
+import { parseJson } from "../../../core/json/parse-json.ts";
 import { sampleObject } from "../../../core/schema/sample-object.ts";
 import type { LiveProject, LiveResource } from "../../config/directory.ts";
 import { Components, refTo } from "./components.ts";
@@ -122,7 +123,7 @@ function describeResource(project: LiveProject, resource: LiveResource, { compon
     id: `api.${name}`,
     queries: { list: listParameters(resource, project.config.limits), object: [fieldsParameter] },
     shapes: { ...schemas },
-    ...(sample !== undefined && { examples: examplesOf(JSON.parse(sample) as JsonObject) }),
+    ...(sample !== undefined && { examples: examplesOf(parseJson(sample) as JsonObject) }),
     ...(isScoped && { note: scopeNote(scope) }),
   };
   const path = `/api/${name}`;
