@@ -10,7 +10,7 @@ import { endOfString, endOfValue } from "./walk.ts";
 export type NoteNumber = (container: unknown, key: string, value: number, source: string) => void;
 
 export function parseJson(text: string): unknown {
-  return hasEscapedName(text) ? built(text) : JSON.parse(text);
+  return text.includes("\\") && hasEscapedName(text) ? built(text) : JSON.parse(text);
 }
 
 /** What JSON.parse calls, the source text of numbers included, which its declared type lacks. */

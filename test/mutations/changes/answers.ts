@@ -95,8 +95,8 @@ export const answerMutations: readonly Mutation[] = [
     name: "names-as-the-engine-guesses-them",
     harm: "Objects are stored with members that their schema forbids, because JSON.parse gave it other names than theirs",
     file: "core/json/parse-json.ts",
-    find: "hasEscapedName(text) ? built(text) : JSON.parse(text)",
-    replace: "JSON.parse(text)",
+    find: "&& hasEscapedName(text) ? built(text)",
+    replace: "&& hasEscapedName(text) ? JSON.parse(text)",
     caughtBy: ["test/unit/core/json/parse-json.test.ts", "test/unit/dataplane/objects/validate-object.test.ts"],
   },
   {
