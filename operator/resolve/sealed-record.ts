@@ -5,7 +5,6 @@
 
 import { createHmac, type KeyObject, timingSafeEqual } from "node:crypto";
 import type { Json } from "../../core/config/types.ts";
-import { parseJson } from "../../core/json/parse-json.ts";
 import { parseOrUndefined } from "../../core/json/parse-or-undefined.ts";
 import type { Secret } from "../../core/manifests/object.ts";
 import type { CustomResource } from "../model/objects.ts";
@@ -28,7 +27,7 @@ export function openRecord(secret: Secret | undefined, sealing: Sealing): Json |
   const text = entryText(secret, "record");
   const seal = entryText(secret, "seal");
   if (text === undefined || seal === undefined) return undefined;
-  return sameText(seal, sealOf("record", [text], sealing)) ? (parseJson(text) as Json) : undefined;
+  return sameText(seal, sealOf("record", [text], sealing)) ? (JSON.parse(text) as Json) : undefined;
 }
 
 /**
