@@ -63,7 +63,7 @@ export interface BuiltObject {
 }
 
 /** One step of a builder that holds the lock. */
-interface BuildStep {
+export interface BuildStep {
   readonly keys: CollectionKeys;
   readonly token: string;
   readonly version: string;

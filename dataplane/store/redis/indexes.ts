@@ -4,7 +4,7 @@
 import { randomBytes } from "node:crypto";
 import type { IndexField } from "../../../core/config/types.ts";
 import type { ObjectIndexes, OwnersEntries } from "../ports/indexes.ts";
-import type { BuildBatch, BuildProgress, BuiltObject, IndexScripts } from "./index-scripts.ts";
+import type { BuildBatch, BuildProgress, BuildStep, BuiltObject, IndexScripts } from "./index-scripts.ts";
 import {
   allReady,
   encodedValues,
@@ -110,15 +110,9 @@ function buildingOf(indexes: readonly StoredIndex[]): readonly StoredIndex[] {
   return indexes.filter(({ state }) => state === "building");
 }
 
-interface Step {
-  readonly keys: CollectionKeys;
-  readonly token: string;
-  readonly version: string;
-}
-
 type Batch = BuildBatch & { readonly outcome: "more" };
 
-function carryOut(scripts: IndexScripts, step: Step, batch: Batch): Promise<BuildProgress> {
+function carryOut(scripts: IndexScripts, step: BuildStep, batch: Batch): Promise<BuildProgress> {
   const { indexes, objects, isLast, keepsOwners, walk } = batch;
   const cursor = objects.at(-1)?.member ?? "";
   if (walk === "owners" && !keepsOwners) {

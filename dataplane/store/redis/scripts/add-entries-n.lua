@@ -13,12 +13,11 @@ local first_object, first_index = 3, 3 + objects
 local at = 7
 
 -- include index-version
+-- include build-step
 
-if redis.call("GET", lock) ~= token then
-  return { code.busy }
-end
-if not is_current(index_set, version) then
-  return { code.stale_index_set }
+local refusal = step_refusal(code, index_set, lock, token, version)
+if refusal then
+  return refusal
 end
 for key = first_object, first_index - 1 do
   local hash, id, owner = ARGV[at], ARGV[at + 1], ARGV[at + 2]

@@ -11,12 +11,11 @@ local first_object, first_index = 3, 3 + 2 * objects
 local first_argument, arguments = 5, 4 + #KEYS - first_index + 1
 
 -- include index-version
+-- include build-step
 
-if redis.call("GET", lock) ~= token then
-  return { code.busy }
-end
-if not is_current(index_set, version) then
-  return { code.stale_index_set }
+local refusal = step_refusal(code, index_set, lock, token, version)
+if refusal then
+  return refusal
 end
 local reached
 local is_same = true

@@ -7,12 +7,11 @@ local index_set, lock = KEYS[1], KEYS[2]
 local token, version, member = ARGV[1], ARGV[2], ARGV[3]
 
 -- include index-version
+-- include build-step
 
-if redis.call("GET", lock) ~= token then
-  return { code.busy }
-end
-if not is_current(index_set, version) then
-  return { code.stale_index_set }
+local refusal = step_refusal(code, index_set, lock, token, version)
+if refusal then
+  return refusal
 end
 for at = 3, #KEYS do
   redis.call("UNLINK", KEYS[at])
