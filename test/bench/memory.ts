@@ -44,10 +44,8 @@ try {
 }
 
 /** Of a replica that is started with these variables. */
-async function measure(from: TypicalProjects, environment: Readonly<Record<string, string>>): Promise<Measured> {
-  Object.assign(process.env, environment);
-  const replica = await from.startReplica(`memory-${Object.keys(environment).length}`);
-  for (const name of Object.keys(environment)) delete process.env[name];
+async function measure(from: TypicalProjects, env: Readonly<Record<string, string>>): Promise<Measured> {
+  const replica = await from.startReplica({ name: "memory", env });
   try {
     await sleep(5_000);
     const idle = await residentBytes(replica);

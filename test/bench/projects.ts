@@ -42,7 +42,7 @@ async function measure(count: number): Promise<Measured> {
   const client = new Redis(projects.redis.url, { protocol: 2 });
   try {
     const start = (name: string, most: number): Promise<Replica> =>
-      projects.startReplica(name, "--max-projects", String(most));
+      projects.startReplica({ name, args: ["--max-projects", String(most)] });
     const redisBytes = await configurationBytes(client);
     const began = performance.now();
     const bounded = await start("bounded", 1_000);

@@ -7,8 +7,9 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { newKeyringText, parseKeyring } from "../../core/config/keyring.ts";
 import type { ProjectParts } from "../../core/config/types.ts";
+import { allocatorEnvironment } from "../../tools/image/jsonplane-image.ts";
 import { begunPublisher, openRedisClient } from "../support/fleet/publishing.ts";
-import { type Replica, startReplica } from "../support/fleet/replica.ts";
+import { type Replica, type ReplicaOptions, startReplica } from "../support/fleet/replica.ts";
 import { project, withKey, withResource, withRootKey, withUser } from "../support/http/projects.ts";
 import { startRedis, type TestRedis } from "../support/redis/redis.ts";
 import { bookIndexes, bookSchema } from "./subjects.ts";
@@ -20,7 +21,8 @@ const built = fileURLToPath(new URL("../../dist/cli/main.js", import.meta.url));
 
 export interface TypicalProjects {
   readonly redis: TestRedis;
-  startReplica(name: string, ...args: readonly string[]): Promise<Replica>;
+  /** With the image's environment, unless another one is given. */
+  startReplica(options: Pick<ReplicaOptions, "name" | "args" | "env">): Promise<Replica>;
   close(): Promise<void>;
 }
 
@@ -38,13 +40,14 @@ export async function typicalProjects(count: number): Promise<TypicalProjects> {
   redisClient.disconnect();
   return {
     redis,
-    startReplica: (name, ...args) =>
+    startReplica: ({ name, args = [], env = allocatorEnvironment }) =>
       startReplica({
         redis: redis.url,
         keyring,
         name,
         args: ["--log-level", "warn", ...args],
         program: [built, "dataplane"],
+        env,
       }),
     async close() {
       await redis.stop();

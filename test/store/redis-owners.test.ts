@@ -16,15 +16,11 @@ import { code } from "../../dataplane/store/redis/store-script.ts";
 import { expectIndexesExact } from "../support/redis/check-integrity.ts";
 import { openRedisStore } from "../support/redis/open-store.ts";
 import { startRedis, type TestRedis } from "../support/redis/redis.ts";
+import { buildAll } from "../support/store/build-all.ts";
+import { books, fields, fill, objectAt, owners, plenty, range } from "../support/store/owned-books.ts";
 import { idOf, idsIn, objectOf } from "../support/store/stored-objects.ts";
 
-const books = { project: { namespace: "ns", name: "shop" }, resource: "books" };
 const keys = collectionKeys(books);
-const fields = ["a", "b"].map((name) => ({ name, path: [name] }));
-const owners = ["user:u0", "user:u1", "user:u2"];
-const range = { offset: 0, limit: 1_000, descending: false };
-const plenty = 1_000_000;
-const objectAt = (n: number, a = String(n % 7)) => objectOf(n, { a, b: `"${n % 3}"` }, `user:u${n % 3}`);
 
 let redis: TestRedis;
 let client: Redis;
@@ -40,14 +36,6 @@ afterAll(async () => {
   await store.close();
   await redis.stop();
 });
-
-async function fill(by: Store, count: number, first = 0): Promise<void> {
-  await Promise.all(Array.from({ length: count }, (_, n) => by.create(books, objectAt(first + n), plenty)));
-}
-
-async function untilBuilt(by: Store = store): Promise<void> {
-  while ((await by.buildIndexes(books)) !== "done");
-}
 
 /** Sorted sets that are there, with how many members each has. */
 async function sortedSets(): Promise<Readonly<Record<string, number>>> {
@@ -149,7 +137,7 @@ describe("a resource whose lists show all objects", () => {
       "owned:user:u1": expect.any(Number),
     });
     expect(await store.pageByCreation(books, { owner: "user:u1" }, range)).toEqual({ outcome: "not_ready" });
-    await untilBuilt();
+    await buildAll(store, books);
     expect(await store.indexes(books)).toHaveLength(2);
     await expectIndexesExact(store, books, owners);
   });
@@ -157,7 +145,7 @@ describe("a resource whose lists show all objects", () => {
   it("gets them and a new index, both to the end, where one declaration asks for both", async () => {
     await fill(store, 50);
     await store.declareIndexes(books, [...fields, { name: "c", path: ["c"] }], 2, "kept");
-    await untilBuilt();
+    await buildAll(store, books);
     expect((await store.indexes(books)).map(({ state }) => state)).toEqual(["ready", "ready", "ready"]);
     await expectIndexesExact(store, books, owners);
   });
@@ -171,7 +159,7 @@ describe("a resource whose lists show all objects", () => {
     const texts: string[] = [];
     for await (const batch of store.scan(books, { owner: "user:u1" })) {
       if (texts.length === 0) await store.declareIndexes(books, fields, 3, then);
-      if (texts.length === 0) await untilBuilt();
+      if (texts.length === 0) await buildAll(store, books);
       texts.push(...batch);
     }
     expect(idsIn(texts)).toEqual(u1sOf(800));
@@ -192,7 +180,7 @@ describe("a resource whose lists no longer show one's own", () => {
     for (let n = 0; n < 250; n += 3) await store.remove(books, idOf(n), {});
     expect(await ofOwners()).toEqual(["owned:user:u1", "owned:user:u2"]);
     expect(await store.buildIndexes(books)).toBe("more");
-    await untilBuilt();
+    await buildAll(store, books);
     expect(await ofOwners()).toEqual([]);
     expect(await store.indexes(books)).toHaveLength(2);
   });
@@ -202,10 +190,10 @@ describe("a resource whose lists no longer show one's own", () => {
     const own = () => other.pageByCreation(books, { owner: "user:u1" }, range);
     expect(await own()).toMatchObject({ outcome: "page", count: 83 });
     await store.declareIndexes(books, fields, 2, "left out");
-    await untilBuilt();
+    await buildAll(store, books);
     expect(await own()).toEqual({ outcome: "not_ready" });
     await store.declareIndexes(books, fields, 3, "kept");
-    await untilBuilt();
+    await buildAll(store, books);
     expect(await own()).toMatchObject({ outcome: "page", count: 83 });
     await other.close();
   });
@@ -214,7 +202,7 @@ describe("a resource whose lists no longer show one's own", () => {
     await store.declareIndexes(books, fields, 2, "left out");
     await client.hset(keys.indexSet, "revision", 3);
     await store.declareIndexes(books, [], 3, "kept");
-    await untilBuilt();
+    await buildAll(store, books);
     expect(await store.indexes(books)).toHaveLength(2);
     await expectIndexesExact(store, books, owners);
   });
@@ -240,7 +228,7 @@ it("a replica that has not heard that entries are no longer kept counts all obje
   const other = await openRedisStore({ url: redis.url });
   expect(await store.count(books, { owner: "user:u1" })).toBe(3);
   await other.declareIndexes(books, fields, 2, "left out");
-  await untilBuilt(other);
+  await buildAll(other, books);
   expect(await store.count(books, { owner: "user:u1" })).toBe(9);
   await other.close();
 });
@@ -252,7 +240,7 @@ it("entries that are no longer kept are removed although the memory is used up",
   try {
     await expect(store.create(books, objectAt(300), plenty)).rejects.toThrow();
     await store.declareIndexes(books, [], 2, "left out");
-    await untilBuilt();
+    await buildAll(store, books);
     expect(await sortedSets()).toEqual({ ids: 250 });
   } finally {
     await client.config("SET", "maxmemory", "0");
@@ -265,6 +253,6 @@ it("a resource that is made anew while its data are being purged has the entries
   const identity = (await store.collectionIdentity(books)) ?? "";
   expect(await store.purge(books, identity, 100)).toBe("more");
   await store.declareIndexes(books, fields, 3, "kept");
-  await untilBuilt();
+  await buildAll(store, books);
   expect(await store.pageByCreation(books, { owner: "user:u1" }, range)).toMatchObject({ outcome: "page" });
 });

@@ -12,14 +12,9 @@ import { writeBeside } from "../support/killed-writer/write-beside.ts";
 import { expectIndexesExact } from "../support/redis/check-integrity.ts";
 import { openRedisStore } from "../support/redis/open-store.ts";
 import { startRedis, type TestRedis } from "../support/redis/redis.ts";
-import { idOf, idsIn, objectOf } from "../support/store/stored-objects.ts";
-
-const books = { project: { namespace: "ns", name: "shop" }, resource: "books" };
-const fields = ["a", "b"].map((name) => ({ name, path: [name] }));
-const owners = ["user:u0", "user:u1", "user:u2"];
-const range = { offset: 0, limit: 1_000, descending: false };
-const plenty = 1_000_000;
-const objectAt = (n: number) => objectOf(n, { a: String(n % 7), b: `"${n % 3}"` }, `user:u${n % 3}`);
+import { buildAll } from "../support/store/build-all.ts";
+import { books, fields, fill, objectAt, owners, plenty, range } from "../support/store/owned-books.ts";
+import { idOf, idsIn } from "../support/store/stored-objects.ts";
 
 let redis: TestRedis;
 let client: Redis;
@@ -35,17 +30,6 @@ afterAll(async () => {
   await store.close();
   await redis.stop();
 });
-
-async function fill(by: Store, count: number, first = 0): Promise<void> {
-  await Promise.all(Array.from({ length: count }, (_, n) => by.create(books, objectAt(first + n), plenty)));
-}
-
-/** While the other builds, it waits. */
-async function untilBuilt(by: Store = store): Promise<void> {
-  for (let step = "more"; step !== "done"; step = await by.buildIndexes(books)) {
-    if (step === "busy") await new Promise((resume) => setTimeout(resume, 5));
-  }
-}
 
 /** The last one that knew no other way. */
 const earlierVersion = "0ec6a54de333f9cabb3474001228a90a47256a6e";
@@ -92,8 +76,8 @@ describe("beside a replica of an earlier version", () => {
     // It declared the fields of revision 2 first.
     await store.declareIndexes(books, [...fields, { name: "c", path: ["c"] }], 2, "kept");
     const writing = [write(store, 1_000, 600, 100), write(earlier, 2_000, 600, 100)];
-    await Promise.all([untilBuilt(), untilBuilt(earlier), ...writing]);
-    await untilBuilt();
+    await Promise.all([buildAll(store, books), buildAll(earlier, books), ...writing]);
+    await buildAll(store, books);
     await expectIndexesExact(store, books, owners);
     await Promise.all([write(store, 5_000, 600, 50), write(earlier, 6_000, 600, 50)]);
     await expectIndexesExact(store, books, owners);

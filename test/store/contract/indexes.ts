@@ -8,6 +8,7 @@ import type { Store } from "../../../dataplane/store/port.ts";
 import type { NewObject } from "../../../dataplane/store/ports/objects.ts";
 import type { CollectionRef } from "../../../dataplane/store/ports/refs.ts";
 import { expectIndexesExact } from "../../support/redis/check-integrity.ts";
+import { buildAll } from "../../support/store/build-all.ts";
 import { idOf, idsIn, objectOf } from "../../support/store/stored-objects.ts";
 import { freshCollection, type MakeStore, type StoreUnderTest, twoReplicas, useStore } from "./fixture.ts";
 
@@ -278,14 +279,4 @@ async function page(store: Store, collection: CollectionRef, index: string): Pro
   const answer = await store.pageByField(collection, {}, { index }, all);
   if (answer.outcome === "not_ready") throw new Error(`The index ${index} is not ready`);
   return idsIn(answer.texts);
-}
-
-/** Calls until no index is building; another replica at work makes it wait. */
-async function buildAll(store: Store, collection: CollectionRef): Promise<void> {
-  for (let calls = 0; calls < 10_000; calls += 1) {
-    const progress = await store.buildIndexes(collection);
-    if (progress === "done") return;
-    if (progress === "busy") await new Promise((resume) => setTimeout(resume, 5));
-  }
-  throw new Error("The indexes are never built");
 }

@@ -9,6 +9,7 @@ import type { FoundPage } from "../../../dataplane/store/ports/lists.ts";
 import type { CollectionRef } from "../../../dataplane/store/ports/refs.ts";
 import { writeBeside } from "../../support/killed-writer/write-beside.ts";
 import { expectIndexesExact } from "../../support/redis/check-integrity.ts";
+import { buildAll } from "../../support/store/build-all.ts";
 import { idOf, idsIn, objectOf } from "../../support/store/stored-objects.ts";
 import { freshCollection, type MakeStore, type StoreUnderTest, twoReplicas, useStore } from "./fixture.ts";
 
@@ -165,14 +166,4 @@ async function listed(store: Store, collection: CollectionRef, owner?: string): 
   for await (const batch of store.scan(collection, visible)) texts.push(...batch);
   expect(await store.count(collection, visible)).toBeGreaterThanOrEqual(texts.length);
   return idsIn(texts);
-}
-
-/** Calls until nothing is building; another replica at work makes it wait. */
-async function buildAll(store: Store, collection: CollectionRef): Promise<void> {
-  for (let calls = 0; calls < 10_000; calls += 1) {
-    const progress = await store.buildIndexes(collection);
-    if (progress === "done") return;
-    if (progress === "busy") await new Promise((resume) => setTimeout(resume, 5));
-  }
-  throw new Error("The indexes are never built");
 }

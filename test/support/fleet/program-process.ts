@@ -39,6 +39,8 @@ export interface ProgramPlan {
   readonly adminUrl: string;
   /** File for standard error, so that other processes can read it too. */
   readonly logFile?: string | undefined;
+  /** Variables beside those of this process. */
+  readonly env?: Readonly<Record<string, string>> | undefined;
 }
 
 export const programFile = fileURLToPath(new URL("../../../cli/main.ts", import.meta.url));
@@ -49,11 +51,11 @@ const compiledPrograms = fileURLToPath(new URL("../../../node_modules/.cache/jso
 /** Of a busy machine. */
 const startMilliseconds = 90_000;
 
-export async function startProgram({ args, adminUrl, logFile }: ProgramPlan): Promise<ProgramProcess> {
+export async function startProgram({ args, adminUrl, logFile, env }: ProgramPlan): Promise<ProgramProcess> {
   const file = logFile === undefined ? undefined : await open(logFile, "a");
   const child = spawn(process.execPath, args, {
     stdio: ["ignore", "ignore", file?.fd ?? "pipe"],
-    env: { ...process.env, NODE_COMPILE_CACHE: compiledPrograms },
+    env: { ...process.env, NODE_COMPILE_CACHE: compiledPrograms, ...env },
   });
   guard(child);
   await file?.close();

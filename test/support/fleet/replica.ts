@@ -29,6 +29,8 @@ export interface ReplicaOptions {
   readonly untilReady?: boolean;
   /** File for standard error. */
   readonly logFile?: string;
+  /** Variables beside those of this process. */
+  readonly env?: Readonly<Record<string, string>>;
 }
 
 export function startReplica(options: ReplicaOptions): Promise<Replica> {
@@ -44,6 +46,7 @@ async function start(options: ReplicaOptions): Promise<Replica> {
     args: [...nodeArgs, ...program, ...args, ...ports, ...(options.args ?? [])],
     adminUrl: `http://127.0.0.1:${adminPort}`,
     logFile: options.logFile,
+    env: options.env,
   });
   if (options.untilReady ?? true) await untilReady(started);
   return { ...started, ...runningReplica(started, `http://127.0.0.1:${port}`) };
