@@ -79,10 +79,10 @@ function recordObserver({ counter }: Instruments): (observation: RecordObservati
   const written = counter("jsonplane_events_written_total", "Events written or counted up at the API server");
   const dropped = counter(
     "jsonplane_events_dropped_total",
-    "Events nobody sees: limit (too many about one object), full (too many wait), failed, stopped",
+    "Events nobody sees: limit (too many about one object), rate (too many Normal ones), full (too many wait), failed, stopped",
     ["why"],
   );
-  for (const why of ["limit", "full", "failed", "stopped"]) dropped.inc({ why }, 0);
+  for (const why of ["limit", "rate", "full", "failed", "stopped"]) dropped.inc({ why }, 0);
   return (observation) => {
     if (observation.kind === "written") written.inc();
     else dropped.inc({ why: observation.why });

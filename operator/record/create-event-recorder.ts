@@ -13,10 +13,13 @@ import type { EventNote, EventRecorder } from "./event-recorder.ts";
 
 export type RecordObservation =
   | { readonly kind: "written" }
-  /** `limit` = too many about one object, `full` = too many wait, `failed` = the API server did not take it, `stopped`. */
+  /**
+   * `limit` = too many about one object, `rate` = too many Normal ones about all, `full` = too many wait, `failed` = the API server did not take
+   * it, `stopped`.
+   */
   | { readonly kind: "dropped"; readonly why: DropReason; readonly error?: unknown };
 
-export type DropReason = "limit" | "full" | "failed" | "stopped";
+export type DropReason = "limit" | "rate" | "full" | "failed" | "stopped";
 
 export interface RecorderOptions {
   /** One that writes for the leader only. */
@@ -64,9 +67,9 @@ export function createEventRecorder(options: RecorderOptions): StoppableRecorder
 
   const enqueue = (series: Series): boolean => {
     if (queue.has(series)) return true;
-    const full = queue.size >= maxQueueLength;
-    if (full || !limits.allow(series.subject)) {
-      observe?.({ kind: "dropped", why: full ? "full" : "limit" });
+    const why = queue.size >= maxQueueLength ? "full" : limits.exceeded(series);
+    if (why !== undefined) {
+      observe?.({ kind: "dropped", why });
       return false;
     }
     queue.add(series);
@@ -172,20 +175,24 @@ function pauseAfter(error: unknown, attempt: number): number | undefined {
 const perObject = { burst: 25, refillMs: 300_000 };
 /** A forgotten one begins again. */
 const objectsRemembered = 4_096;
+/** Normal Events about all objects together. When thousands become ready at once, their statuses say so, and Events are left out. */
+const allNormal = { burst: 100, refillMs: 1_000 };
 
 interface EventLimits {
-  /** Whether one more may be written about the object now. */
-  allow(subject: Subject): boolean;
+  /** The limit that one more Event would exceed; undefined = it may be written. */
+  exceeded(event: Pick<Series, "subject" | "note">): "limit" | "rate" | undefined;
 }
 
 function createEventLimits(monotonic: Monotonic): EventLimits {
   const buckets = recentlyUsed<TokenBucket>(objectsRemembered);
+  const normal = createTokenBucket({ ...allNormal, monotonic });
   return {
-    allow({ kind, namespace, name, uid }) {
+    exceeded({ subject: { kind, namespace, name, uid }, note }) {
       const key = `${kind}/${namespace}/${name}/${uid}`;
       const bucket = buckets.get(key) ?? createTokenBucket({ ...perObject, monotonic });
       buckets.set(key, bucket);
-      return bucket.tryTake();
+      if (!bucket.tryTake()) return "limit";
+      return note.type === "Normal" && !normal.tryTake() ? "rate" : undefined;
     },
   };
 }

@@ -13,7 +13,10 @@ const minute = 60_000;
 
 const shop: Subject = { kind: "Project", namespace: "default", name: "shop", uid: "u-1" };
 const published: EventNote = { type: "Normal", reason: "Published", action: "Publish", note: "Revision 7 is live" };
+const warning: EventNote = { type: "Warning", reason: "SecretNotFound", action: "Reconcile", note: "No Secret" };
 const numbered = (number: number): EventNote => ({ ...published, note: `Revision ${number} is live` });
+
+const project = (number: number): Subject => ({ ...shop, name: `p${number}`, uid: `u-${number}` });
 
 interface Writes {
   readonly bodies: JsonObject[];
@@ -181,11 +184,30 @@ describe("too much", () => {
     const gate = Promise.withResolvers<void>();
     writes.gate = gate.promise;
     for (let number = 0; number < 1_200; number += 1) {
-      recorder.record({ ...shop, name: `p${number}`, uid: `u-${number}` }, published);
+      recorder.record(project(number), warning);
     }
     gate.resolve();
     await time.advance(0);
     expect([all().length, dropped()]).toEqual([1_000, Array(200).fill("full")]);
+  });
+
+  test("that is Normal, about all objects, is dropped after a hundred, and one more is told each second", async () => {
+    const { time, recorder, dropped, all } = recording();
+    for (let number = 0; number < 120; number += 1) recorder.record(project(number), published);
+    await time.advance(0);
+    expect([all().length, dropped()]).toEqual([100, Array(20).fill("rate")]);
+    await time.advance(2_000);
+    for (let number = 200; number < 203; number += 1) recorder.record(project(number), published);
+    await time.advance(0);
+    expect([all().length, dropped().length]).toEqual([102, 21]);
+  });
+
+  test("that is Normal leaves Warnings their room", async () => {
+    const { time, recorder, all } = recording();
+    for (let number = 0; number < 120; number += 1) recorder.record(project(number), published);
+    for (let number = 0; number < 120; number += 1) recorder.record(project(number), warning);
+    await time.advance(0);
+    expect(all().filter(({ type }) => type === "Warning")).toHaveLength(120);
   });
 });
 
