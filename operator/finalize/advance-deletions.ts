@@ -1,6 +1,7 @@
 // Advances the deletions of one project by a step: orders and follows purges, sets and removes finalizers, and sweeps the Secrets of
 // deleted objects.
 
+import { mapLimited } from "../../core/map-limited.ts";
 import { effectiveDeletionPolicy } from "../compile/deletion-policy.ts";
 import { isRefusedWrite, type KubeApi, type KubeObject } from "../kube/api.ts";
 import type { Repairs } from "../kube/repairs.ts";
@@ -17,6 +18,9 @@ import { advancePurges, type DeletionWait, type PurgeOutcome, type PurgeWait } f
 import { purgeEntry } from "./data-audit.ts";
 import { isEmpty } from "./data-plan.ts";
 import { applyFinalizer, isAsWanted, ownFinalizers, wantsFinalizer } from "./finalizers.ts";
+
+/** Finalizers of one Project that are set or removed side by side. */
+const writesAtATime = 8;
 
 export interface AdvanceDeletionsDeps {
   readonly api: KubeApi;
@@ -144,14 +148,14 @@ async function reconcileFinalizers(
   let finalizerRetryMs = 0;
   const finalizerRefusals: unknown[] = [];
   const rivalNamed = askedOnce(deps.secrets.rivalNamed);
-  for (const object of allObjects(objects)) {
+  await mapLimited(allObjects(objects), writesAtATime, async (object) => {
     const { uid } = object.metadata;
     const result = await reconcileFinalizer(object, { objects, records, rivalNamed }, deps).catch(asRefused);
     if (result.outcome === "refused") finalizerRefusals.push(result.error);
     if (result.outcome === "gone") gone.add(uid);
     if (result.outcome === "retry") finalizerRetryMs = Math.max(finalizerRetryMs, result.afterMs);
     if (result.outcome === "left" && isDeleting(object)) blockedBy.set(uid, result.to);
-  }
+  });
   return { gone, blockedBy, finalizerRetryMs, finalizerRefusals };
 }
 

@@ -1,7 +1,8 @@
 // Says of which namespace a Project is, by UID: data belong to it, and never to a later one of its name. What is watched may be
-// behind, so that it counts only where it agrees with what was published; else the API server is asked.
+// behind, so that it counts only where it agrees with what was published; else the API server is asked, once for many new Projects.
 
 import type { ProjectRef } from "../../core/config/types.ts";
+import type { Monotonic } from "../../core/timers.ts";
 import type { KubeReader } from "../kube/api.ts";
 import { namespaceType } from "../kube/resource-types.ts";
 import type { ProjectObjects } from "../model/project-objects.ts";
@@ -10,22 +11,64 @@ import type { PublishedProject } from "../model/published-project.ts";
 export interface NamespaceUids {
   /** Undefined when there is no such namespace. Throws the failure of the API server. */
   of(objects: ProjectObjects, published: PublishedProject): Promise<string | undefined>;
+  /** A Project is in the cache from now on, by UID: what the API server was asked before tells nothing of its namespace. */
+  seen(projectUid: string): void;
+  removed(projectUid: string): void;
 }
 
 export interface NamespaceUidsDeps {
   readonly api: Pick<KubeReader, "get">;
   /** As far as it is watched. */
   readonly watched: (namespace: string) => string | undefined;
+  readonly monotonic: Monotonic;
 }
 
-export function createNamespaceUids({ api, watched }: NamespaceUidsDeps): NamespaceUids {
+interface Answer {
+  /** How many Projects had been seen when it was asked for. */
+  readonly seenBefore: number;
+  readonly askedAt: number;
+  readonly uid: Promise<string | undefined>;
+}
+
+/** Thousands of Projects that are new at once ask once in this time for each namespace. */
+const sharedForMs = 5_000;
+
+export function createNamespaceUids({ api, watched, monotonic }: NamespaceUidsDeps): NamespaceUids {
   /** UID of a Project → of its namespace, where the watch says another. A Project never leaves its namespace. */
   const proven = new Map<string, string>();
+  /** UID of a Project → how many were seen before it. */
+  const arrivals = new Map<string, number>();
+  const answers = new Map<string, Answer>();
+  let arrived = 0;
 
   const ask = async ({ namespace }: ProjectRef): Promise<string | undefined> =>
     (await api.get(namespaceType, { namespace: "", name: namespace }))?.metadata.uid;
 
+  /** The answer of another Project, if it was asked for while this one was here already: a namespace doesn't outlive its Projects. */
+  const sharedAnswer = async (ref: ProjectRef, projectUid: string): Promise<string | undefined> => {
+    const former = answers.get(ref.namespace);
+    const arrival = arrivals.get(projectUid) ?? Number.POSITIVE_INFINITY;
+    if (former !== undefined && arrival < former.seenBefore && monotonic() - former.askedAt < sharedForMs)
+      return await former.uid;
+    const answer: Answer = { seenBefore: arrived, askedAt: monotonic(), uid: ask(ref) };
+    answers.set(ref.namespace, answer);
+    try {
+      return await answer.uid;
+    } catch (error) {
+      if (answers.get(ref.namespace) === answer) answers.delete(ref.namespace);
+      throw error;
+    }
+  };
+
   return {
+    seen(projectUid) {
+      if (arrivals.has(projectUid)) return;
+      arrivals.set(projectUid, arrived);
+      arrived += 1;
+    },
+    removed(projectUid) {
+      arrivals.delete(projectUid);
+    },
     async of({ ref, project }, published) {
       const seen = watched(ref.namespace);
       if (seen === undefined) return await ask(ref);
@@ -35,7 +78,7 @@ export function createNamespaceUids({ api, watched }: NamespaceUidsDeps): Namesp
       if (known !== undefined && known !== seen) return known;
       proven.delete(uid);
       if (agrees(seen, uid, published)) return seen;
-      const live = await ask(ref);
+      const live = await sharedAnswer(ref, uid);
       if (live !== undefined && live !== seen) proven.set(uid, live);
       return live;
     },

@@ -16,7 +16,7 @@ import { createAuditLog } from "../observe/audit-log.ts";
 import { createInterruptionLog } from "../observe/interruption-log.ts";
 import { nothingKept } from "../observe/kept-figures.ts";
 import { createOperatorMetrics } from "../observe/metrics.ts";
-import { objectCounts, unavailableProjects } from "../observe/object-counts.ts";
+import { createObjectCounts } from "../observe/object-counts.ts";
 import { createReminders } from "../observe/reminders.ts";
 import { type CacheListener, type Caches, createCaches } from "../watch/caches.ts";
 import { leaseNameOf, logLead } from "./lead-log.ts";
@@ -54,6 +54,7 @@ export async function startOperator(options: OperatorOptions): Promise<RunningOp
   const monotonic = systemMonotonic;
   const random = Math.random;
   let session: LeaderSession | undefined;
+  const counts = createObjectCounts();
   const metrics = createOperatorMetrics({
     clock,
     leaseName: leaseNameOf(settings),
@@ -66,8 +67,8 @@ export async function startOperator(options: OperatorOptions): Promise<RunningOp
     keptData: () => session?.keptData() ?? nothingKept,
     dataLost: () => session?.dataLost() ?? false,
     redisServers: () => session?.redisServers() ?? [],
-    objects: () => objectCounts(caches.all()),
-    unavailableProjects: () => unavailableProjects(caches.all()),
+    objects: counts.objects,
+    unavailableProjects: counts.unavailableProjects,
     heldDeletions: () => session?.held() ?? [],
   });
   const { api, account } = await options.connect(metrics.observeCall);
@@ -79,6 +80,7 @@ export async function startOperator(options: OperatorOptions): Promise<RunningOp
     timers,
     monotonic,
     random,
+    observeObject: counts.change,
     observe: (kind) => {
       const count = metrics.observeReflector(kind);
       return (observation) => {
@@ -150,6 +152,7 @@ function delegate(listener: () => CacheListener | undefined): CacheListener {
     objectChanged: (object, before, listed) => listener()?.objectChanged(object, before, listed),
     objectRemoved: (object) => listener()?.objectRemoved(object),
     secretChanged: (secret) => listener()?.secretChanged(secret),
+    secretRemoved: (secret) => listener()?.secretRemoved(secret),
   };
 }
 

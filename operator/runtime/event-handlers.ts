@@ -4,6 +4,7 @@
 import { keyOfProject, projectOfKey } from "../../core/config/config-keys.ts";
 import { isKind } from "../../core/manifests/object.ts";
 import type { Monotonic } from "../../core/timers.ts";
+import type { NamespaceUids } from "../finalize/namespace-uids.ts";
 import type { KubeObject } from "../kube/api.ts";
 import type { CustomResource } from "../model/objects.ts";
 import { projectRefOf } from "../model/project-objects.ts";
@@ -14,10 +15,10 @@ import type { Lane } from "../queue/lanes.ts";
 import type { UnacknowledgedRevision } from "../reconcile/reconcile-result.ts";
 import { createSecretUsers } from "../secrets/secret-users.ts";
 import type { CacheListener } from "../watch/caches.ts";
-
 import type { Watched } from "../watch/watched.ts";
 import { type HostRegistry, isProject } from "./host-registry.ts";
 import { createSeenDeletions } from "./seen-deletions.ts";
+import { createWritesUnderWay, type WritesUnderWay } from "./writes-under-way.ts";
 
 export interface EventHandlers extends CacheListener {
   /** Takes over an object that existed before the handlers were attached. */
@@ -27,6 +28,8 @@ export interface EventHandlers extends CacheListener {
    * Secret that two objects want, because the Project of the other object has to find that the Secret is taken.
    */
   ignoringOwnWrites(watched: Watched): Watched;
+  /** Runs a write of a Secret: that the watch tells of it before the API server answers enqueues nothing either. */
+  writeSecret: WritesUnderWay["run"];
   /** Objects of the key that the watch or a list reported as gone; they are the caller's until `giveBack`. */
   takeDeleted(key: string): readonly CustomResource[];
   giveBack(key: string, objects: readonly CustomResource[]): void;
@@ -47,12 +50,13 @@ export interface EventHandlers extends CacheListener {
 export interface EventHandlersDeps {
   readonly add: (key: string, lane?: Lane) => void;
   readonly hosts: HostRegistry;
+  readonly namespaces: Pick<NamespaceUids, "seen" | "removed">;
   /** Keys of all Projects that objects name. */
   readonly keys: () => Iterable<string>;
   readonly monotonic: Monotonic;
 }
 
-export function createEventHandlers({ add, hosts, keys, monotonic }: EventHandlersDeps): EventHandlers {
+export function createEventHandlers({ add, hosts, namespaces, keys, monotonic }: EventHandlersDeps): EventHandlers {
   const secretUsers = createSecretUsers();
   const deletions = createSeenDeletions();
   const awaited = new Map<string, UnacknowledgedRevision>();
@@ -69,9 +73,16 @@ export function createEventHandlers({ add, hosts, keys, monotonic }: EventHandle
     lastLiveness = liveness;
   };
 
+  const enqueueUsers = ({ metadata }: KubeObject): void => {
+    for (const key of secretUsers.projectsOf(metadata.namespace ?? "", metadata.name)) add(key, laneOf(metadata));
+  };
+  const writes = createWritesUnderWay(enqueueUsers);
+
   const put = (object: CustomResource): readonly string[] => {
     secretUsers.put(object);
-    return isProject(object) ? hosts.put(object) : [];
+    if (!isProject(object)) return [];
+    namespaces.seen(object.metadata.uid);
+    return hosts.put(object);
   };
 
   return {
@@ -90,7 +101,9 @@ export function createEventHandlers({ add, hosts, keys, monotonic }: EventHandle
       changedAt.delete(object.metadata.uid);
       deletions.add(key, object);
       add(key);
-      if (isProject(object)) for (const other of hosts.remove(object)) add(other);
+      if (!isProject(object)) return;
+      namespaces.removed(object.metadata.uid);
+      for (const other of hosts.remove(object)) add(other);
     },
     ignoringOwnWrites: (watched) => ({
       get: (namespace, name) => watched.get(namespace, name),
@@ -103,10 +116,13 @@ export function createEventHandlers({ add, hosts, keys, monotonic }: EventHandle
       },
       applyOwnDelete: (object) => watched.applyOwnDelete(object),
     }),
-    secretChanged({ metadata }: KubeObject) {
-      if (isOwnWrite && !secretUsers.isShared(metadata.namespace, metadata.name)) return;
-      for (const key of secretUsers.projectsOf(metadata.namespace, metadata.name)) add(key, laneOf(metadata));
+    writeSecret: writes.run,
+    secretChanged(secret) {
+      const { namespace = "", name } = secret.metadata;
+      const isEcho = isOwnWrite || writes.keep(secret);
+      if (!isEcho || secretUsers.isShared(namespace, name)) enqueueUsers(secret);
     },
+    secretRemoved: enqueueUsers,
     takeDeleted: deletions.take,
     giveBack: deletions.giveBack,
     awaits(key, next, acknowledgements) {

@@ -7,7 +7,7 @@ import { hashPassword, isPasswordOf } from "../../core/password/hash-password.ts
 import { createSchemaCheck } from "../compile/schema-check.ts";
 import { createConfirmedDeletions } from "../finalize/confirmed-deletions.ts";
 import { createHeldObjects, type HeldObjects } from "../finalize/held-objects.ts";
-import { createNamespaceUids } from "../finalize/namespace-uids.ts";
+import { createNamespaceUids, type NamespaceUids } from "../finalize/namespace-uids.ts";
 import { ringSecretNameOf } from "../keyring/ring-secret.ts";
 import type { KubeApi } from "../kube/api.ts";
 import { createRepairs } from "../kube/repairs.ts";
@@ -46,6 +46,7 @@ export class LeaderSession {
   readonly #api: KubeApi;
   readonly #queue: WorkQueue;
   readonly #hosts: HostRegistry;
+  readonly #namespaces: NamespaceUids;
   readonly #handlers: EventHandlers;
   readonly #recorder: StoppableRecorder;
   readonly #sweep: SecretSweep;
@@ -70,9 +71,15 @@ export class LeaderSession {
     this.#api = fencedApi(context.api, leadership);
     this.#queue = createWorkQueue({ timers, monotonic, random, observe: metrics.observeQueue });
     this.#hosts = createHostRegistry(settings.hostPolicy);
+    this.#namespaces = createNamespaceUids({
+      api: this.#api,
+      watched: (namespace) => caches.namespaces?.get("", namespace)?.metadata.uid,
+      monotonic,
+    });
     this.#handlers = createEventHandlers({
       add: this.#queue.add,
       hosts: this.#hosts,
+      namespaces: this.#namespaces,
       keys: () => caches.index.keys(),
       monotonic,
     });
@@ -335,14 +342,12 @@ export class LeaderSession {
         },
       }),
       isReplaced: this.#heldObjects.isReplaced,
-      namespaces: createNamespaceUids({
-        api,
-        watched: (namespace) => caches.namespaces?.get("", namespace)?.metadata.uid,
-      }),
+      namespaces: this.#namespaces,
       secrets: createSecretStore({
         api,
         own: this.#handlers.ignoringOwnWrites(caches.ownSecrets),
         foreign: caches.foreignSecrets,
+        writing: this.#handlers.writeSecret,
         keyRing: { namespace: settings.namespace, ringSecretName: ringSecretNameOf(settings.className) },
         installation: () => this.#opened?.installation,
         seesNamespace: (name) => caches.namespaces?.get("", name) !== undefined,

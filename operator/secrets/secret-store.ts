@@ -4,6 +4,7 @@
 
 import { LRUCache } from "lru-cache";
 import type { Secret } from "../../core/manifests/object.ts";
+import { mapLimited } from "../../core/map-limited.ts";
 import {
   isConflict,
   isNamespaceTerminating,
@@ -71,6 +72,8 @@ export interface SecretStoreDeps extends Omit<SecretOwnershipDeps, "forgetSecret
   readonly own: Watched;
   /** Metadata of all other Secrets. */
   readonly foreign: Watched;
+  /** Runs every write of a Secret; by default it is only called. */
+  readonly writing?: (secret: ObjectName, write: () => Promise<KubeObject>) => Promise<KubeObject>;
   /** Whether the object counts as existing although its definition was deleted; by default none does. */
   readonly isHeld?: (object: CustomResource) => boolean;
 }
@@ -84,7 +87,7 @@ const maxCachedBytes = 32 * 1024 * 1024;
 const readsAtATime = 16;
 
 export function createSecretStore(deps: SecretStoreDeps): SecretStore {
-  const { api, own, foreign } = deps;
+  const { api, own, foreign, writing = (_, send) => send() } = deps;
   const repairs = createRepairs(deps.monotonic);
   /** Foreign Secrets that were read, by `<namespace>/<name>`. */
   const cache = new LRUCache<string, Secret>({ maxSize: maxCachedBytes, sizeCalculation: weightOf });
@@ -145,19 +148,12 @@ export function createSecretStore(deps: SecretStoreDeps): SecretStore {
       const holdsProject = signing !== undefined && ownership.isOurs(signing);
       const owners = rival === undefined ? ownersIn(objects) : noOwners;
       const names = [...new Set([...secretNamesOf(objects), ...referenced])];
-      const secrets = new Map<string, FoundSecret | undefined>();
-      for (let at = 0; at < names.length; at += readsAtATime) {
-        const some = names.slice(at, at + readsAtATime);
-        const batch = await Promise.all(
-          some.map(async (name) => {
-            let secret = await read(namespace, name, referenced.has(name));
-            for (const owner of owners.get(name) ?? [])
-              secret = await ownership.claimedSecret(secret, owner, holdsProject);
-            return holdsProject ? secret : await found(secret);
-          }),
-        );
-        for (const [index, name] of some.entries()) secrets.set(name, batch[index]);
-      }
+      const reads = await mapLimited(names, readsAtATime, async (name) => {
+        let secret = await read(namespace, name, referenced.has(name));
+        for (const owner of owners.get(name) ?? []) secret = await ownership.claimedSecret(secret, owner, holdsProject);
+        return [name, holdsProject ? secret : await found(secret)] as const;
+      });
+      const secrets: ReadonlyMap<string, FoundSecret | undefined> = new Map(reads);
       return {
         find(name) {
           if (!secrets.has(name)) throw new Error(`Secret "${name}" was not read before it was asked for`);
@@ -173,7 +169,7 @@ export function createSecretStore(deps: SecretStoreDeps): SecretStore {
         await requireOwner(write.restoredFor, deps);
         const annotations = { ...write.annotations, ...ownership.signature() };
         const whole = { ...write, annotations };
-        own.applyOwnWrite(await send(api, whole));
+        own.applyOwnWrite(await writing(write, () => send(api, whole)));
         repairs.wrote(target, text);
       } catch (error) {
         throw toWriteError(error, write);

@@ -2,6 +2,7 @@
 // changed. Objects that are gone are left alone.
 
 import type { Clock } from "../../core/clock.ts";
+import { mapLimited } from "../../core/map-limited.ts";
 import type { Monotonic } from "../../core/timers.ts";
 import { acceptedLossOf } from "../compile/accepted-loss.ts";
 import { isRefusedWrite, type KubeApi, type KubeObject } from "../kube/api.ts";
@@ -166,7 +167,6 @@ async function writeAll(
   statuses: readonly StatusWrite[],
   write: (status: StatusWrite) => Promise<number>,
 ): Promise<number> {
-  let longest = 0;
   const refusals: unknown[] = [];
   const unlessRefused = async (status: StatusWrite): Promise<number> => {
     try {
@@ -177,13 +177,10 @@ async function writeAll(
       return 0;
     }
   };
-  for (let at = 0; at < statuses.length; at += writesAtATime) {
-    const some = statuses.slice(at, at + writesAtATime);
-    longest = Math.max(longest, ...(await Promise.all(some.map(unlessRefused))));
-  }
+  const waits = await mapLimited(statuses, writesAtATime, unlessRefused);
   const [refusal] = refusals;
   if (refusal !== undefined) throw refusal;
-  return longest;
+  return Math.max(0, ...waits);
 }
 
 interface StatusWrite {

@@ -10,7 +10,13 @@ import type { CustomResource } from "../model/objects.ts";
 import { managedBy, managedByLabel } from "../model/secret-names.ts";
 import { createReadDefinition } from "./definitions.ts";
 import { HeldDeletions, type HeldKind } from "./held-deletions.ts";
-import { createProjectIndex, customResource, hasRelevantChange, type ProjectIndex } from "./project-index.ts";
+import {
+  createProjectIndex,
+  customResource,
+  hasRelevantChange,
+  type ObserveObject,
+  type ProjectIndex,
+} from "./project-index.ts";
 import { type NamespacesReflector, reflectNamespaces } from "./reflect-namespaces.ts";
 import type { ReflectorObservation } from "./reflector-options.ts";
 import type { Watched, WatchSink } from "./watched.ts";
@@ -20,6 +26,7 @@ export interface CacheListener {
   objectChanged(object: CustomResource, before: CustomResource | undefined, listed: boolean): void;
   objectRemoved(object: CustomResource): void;
   secretChanged(secret: KubeObject): void;
+  secretRemoved(secret: KubeObject): void;
 }
 
 export interface Caches {
@@ -66,13 +73,15 @@ export interface CachesOptions {
   readonly monotonic: Monotonic;
   readonly random: () => number;
   readonly observe: (kind: string) => (observation: ReflectorObservation) => void;
+  /** Called with every change of an object of the five kinds. */
+  readonly observeObject?: ObserveObject;
   /** Absent where CustomResourceDefinitions can't be asked for: then every deletion counts immediately. */
   readonly onDefinitionUnread?: (kind: Kind, error: unknown) => void;
 }
 
 export function createCaches(options: CachesOptions): Caches {
   const { reader, namespaces, listener, timers, monotonic, random } = options;
-  const index = createProjectIndex();
+  const index = createProjectIndex(options.observeObject);
   const reflectors = new Map<string, NamespacesReflector>();
   const reflect = (name: string, what: Reflected): Watched => {
     const { type, scope, sink } = what;
@@ -190,6 +199,6 @@ function objectSink(kind: Kind, index: ProjectIndex, listener: CacheListener): W
 function secretSink(listener: CacheListener): WatchSink {
   return {
     upserted: (secret) => listener.secretChanged(secret),
-    removed: (secret) => listener.secretChanged(secret),
+    removed: (secret) => listener.secretRemoved(secret),
   };
 }

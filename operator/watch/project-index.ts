@@ -23,7 +23,10 @@ interface Entry {
   readonly children: { readonly [K in Child["kind"]]: Map<string, Child> };
 }
 
-export function createProjectIndex(): ProjectIndex {
+/** What an object was before a change, and what it is since; undefined = it was not there, or is no more. */
+export type ObserveObject = (before: CustomResource | undefined, now: CustomResource | undefined) => void;
+
+export function createProjectIndex(observe: ObserveObject = () => undefined): ProjectIndex {
   const entries = new Map<string, Entry>();
   const entryOf = (key: string): Entry => {
     const found = entries.get(key);
@@ -38,6 +41,7 @@ export function createProjectIndex(): ProjectIndex {
     put(object) {
       const key = keyOfProject(projectRefOf(object));
       const entry = entryOf(key);
+      observe(presentIn(entry, object), object);
       if (object.kind === "Project") entry.project = object;
       else entry.children[object.kind].set(object.metadata.name, object);
       return key;
@@ -46,6 +50,7 @@ export function createProjectIndex(): ProjectIndex {
       const key = keyOfProject(projectRefOf(object));
       const entry = entries.get(key);
       if (entry === undefined) return key;
+      observe(presentIn(entry, object), undefined);
       if (object.kind === "Project") delete entry.project;
       else entry.children[object.kind].delete(object.metadata.name);
       if (isEmpty(entry)) entries.delete(key);
@@ -73,6 +78,10 @@ export function createProjectIndex(): ProjectIndex {
       }
     },
   };
+}
+
+function presentIn({ project, children }: Entry, { kind, metadata }: CustomResource): CustomResource | undefined {
+  return kind === "Project" ? project : children[kind].get(metadata.name);
 }
 
 function isEmpty({ project, children }: Entry): boolean {

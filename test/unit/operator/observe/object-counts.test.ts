@@ -1,11 +1,19 @@
 import { expect, it } from "vitest";
-import { objectCounts, unavailableProjects } from "../../../../operator/observe/object-counts.ts";
+import type { CustomResource } from "../../../../operator/model/objects.ts";
+import { createObjectCounts } from "../../../../operator/observe/object-counts.ts";
+import { createProjectIndex } from "../../../../operator/watch/project-index.ts";
 import { stored } from "../../../support/kubernetes/stored-crs.ts";
 
 const saying = (kind: "Project" | "RootKey", said: Readonly<Record<string, string>>) => {
   const conditions = Object.entries(said).map(([type, status]) => ({ type, status }));
   return stored(kind, "shop", { status: { conditions } });
 };
+
+function counted(objects: readonly CustomResource[]) {
+  const counts = createObjectCounts();
+  for (const object of objects) counts.change(undefined, object);
+  return counts;
+}
 
 it("objects are counted by kind, condition and its status, and those without a status not at all", () => {
   const objects = [
@@ -14,7 +22,7 @@ it("objects are counted by kind, condition and its status, and those without a s
     saying("RootKey", { Ready: "True" }),
     stored("Project", "new"),
   ];
-  expect(objectCounts(objects)).toEqual([
+  expect(counted(objects).objects()).toEqual([
     { kind: "Project", condition: "Ready", status: "True", count: 2 },
     { kind: "Project", condition: "Available", status: "Unknown", count: 1 },
     { kind: "RootKey", condition: "Ready", status: "True", count: 1 },
@@ -31,5 +39,25 @@ it("a Project is unavailable when it is Ready and not known to be served; one th
     saying("RootKey", { Ready: "True" }),
     stored("Project", "new"),
   ];
-  expect(unavailableProjects(objects)).toBe(2);
+  expect(counted(objects).unavailableProjects()).toBe(2);
+});
+
+it("an object that changes or goes is counted as it is last, and as nothing once it has gone", () => {
+  const counts = createObjectCounts();
+  const index = createProjectIndex(counts.change);
+  index.put(saying("Project", { Ready: "True", Available: "False" }));
+  index.put(saying("RootKey", { Ready: "False" }));
+  expect(counts.unavailableProjects()).toBe(1);
+  index.put(saying("Project", { Ready: "True", Available: "True" }));
+  index.put(saying("RootKey", { Ready: "True" }));
+  expect(counts.unavailableProjects()).toBe(0);
+  expect(counts.objects()).toEqual([
+    { kind: "Project", condition: "Ready", status: "True", count: 1 },
+    { kind: "Project", condition: "Available", status: "True", count: 1 },
+    { kind: "RootKey", condition: "Ready", status: "True", count: 1 },
+  ]);
+  index.remove(stored("RootKey", "shop"));
+  index.remove(stored("RootKey", "shop"));
+  index.remove(stored("Project", "shop"));
+  expect([counts.objects(), counts.unavailableProjects()]).toEqual([[], 0]);
 });

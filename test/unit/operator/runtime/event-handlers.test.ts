@@ -15,14 +15,16 @@ import { manualTime } from "../../../support/time/manual-time.ts";
 function leader() {
   const time = manualTime();
   const added: string[] = [];
+  const seen: string[] = [];
   const hosts = createHostRegistry(hostPolicy([{ namespace: "*", suffix: "example.org" }]));
   const handlers = createEventHandlers({
     add: (key, lane = "live") => void added.push(`${key} ${lane}`),
     hosts,
+    namespaces: { seen: (uid) => void seen.push(uid), removed: (uid) => void seen.push(`-${uid}`) },
     keys: () => ["default/shop", "default/other"],
     monotonic: time.monotonic,
   });
-  return { time, hosts, handlers, enqueued: () => added.splice(0) };
+  return { time, hosts, handlers, seen, enqueued: () => added.splice(0) };
 }
 
 function secret(name: string, labels: Readonly<Record<string, string>> = {}): KubeObject {
@@ -72,6 +74,16 @@ describe("a change of an object", () => {
     expect(enqueued()).toEqual(["default/second live", "default/first live"]);
     handlers.objectRemoved(claiming("first"));
     expect(enqueued()).toEqual(["default/first live", "default/second live"]);
+  });
+
+  it("tells of each Project that comes and goes, by UID", () => {
+    const { handlers, seen } = leader();
+    const project = stored("Project", "shop");
+    handlers.addExisting(project);
+    handlers.objectChanged(stored("ApiResource", "books"), undefined, false);
+    handlers.objectChanged(stored("Project", "other", { metadata: { uid: "u-2" } }), undefined, false);
+    handlers.objectRemoved(project);
+    expect(seen).toEqual([project.metadata.uid, "u-2", `-${project.metadata.uid}`]);
   });
 
   it("is not told again of what was found when the leader began", () => {
@@ -171,6 +183,55 @@ describe("a change of a Secret", () => {
     expect(noted).toEqual(["ada-password", "-ada-user-hash"]);
     handlers.secretChanged(secret("ada-password"));
     expect(enqueued()).toEqual(["default/shop live"]);
+  });
+});
+
+describe("a write of a Secret that is under way", () => {
+  const name = { namespace: "default", name: "ada-password" };
+  const version = (resourceVersion: string): KubeObject => ({
+    metadata: { ...secret("ada-password").metadata, resourceVersion },
+  });
+
+  function writing() {
+    const answer = Promise.withResolvers<KubeObject>();
+    const common = leader();
+    common.handlers.addExisting(stored("ProjectUser", "ada"));
+    const written = common.handlers.writeSecret(name, () => answer.promise);
+    return { ...common, answer, written };
+  }
+
+  it("enqueues nothing when the watch tells of it before its answer, and a later version does", async () => {
+    const { handlers, enqueued, answer, written } = writing();
+    handlers.secretChanged(version("7"));
+    answer.resolve(version("7"));
+    expect(await written).toEqual(version("7"));
+    expect(enqueued()).toEqual([]);
+    handlers.secretChanged(version("8"));
+    expect(enqueued()).toEqual(["default/shop live"]);
+  });
+
+  it("enqueues the Project for what somebody else wrote meanwhile, once it is answered", async () => {
+    const { handlers, enqueued, answer, written } = writing();
+    handlers.secretChanged(version("7"));
+    handlers.secretChanged(version("8"));
+    answer.resolve(version("7"));
+    await written;
+    expect(enqueued()).toEqual(["default/shop live"]);
+  });
+
+  it("enqueues the Project for all that was told when it fails: it may have been another's write", async () => {
+    const { handlers, enqueued, answer, written } = writing();
+    handlers.secretChanged(version("7"));
+    answer.reject(new Error("cut"));
+    await expect(written).rejects.toThrow("cut");
+    expect(enqueued()).toEqual(["default/shop live"]);
+  });
+
+  it("keeps no change of another Secret, and no removal", () => {
+    const { handlers, enqueued } = writing();
+    handlers.secretChanged(secret("ada-user-hash"));
+    handlers.secretRemoved(version("7"));
+    expect(enqueued()).toEqual(["default/shop live", "default/shop live"]);
   });
 });
 

@@ -145,7 +145,7 @@ export function leader(world: World = {}) {
         return world.confirmed ?? true;
       },
     },
-    namespaces: { of: async () => world.namespaceUid },
+    namespaces: { of: async () => world.namespaceUid, seen: () => undefined, removed: () => undefined },
     deletions: { requestsOf: () => [], markRecorded: () => undefined, sync: async () => undefined },
     keptSizes: { of: () => new Map(), look: async () => undefined },
     secrets: {

@@ -29,6 +29,7 @@ export function cachesOver({ api, namespaces = [], listener = () => undefined }:
       objectChanged: (...reported) => listener()?.objectChanged(...reported),
       objectRemoved: (object) => listener()?.objectRemoved(object),
       secretChanged: (secret) => listener()?.secretChanged(secret),
+      secretRemoved: (secret) => listener()?.secretRemoved(secret),
     },
     observe: () => ignore,
   });
