@@ -1,7 +1,9 @@
 // Two lanes of waiting keys: keys of objects that just changed go before keys that are only checked again (first lists, resyncs). The
-// bulk lane is never starved: while both have keys, every eighth key is from it. Keys wait to be served, or to be reported when they were.
+// bulk lane is never starved: while both have keys, every eighth key is from it. In each lane namespaces are served in rotation, so that one that changes
+// thousands of objects keeps no other one waiting. Keys wait to be served, or to be reported when they were.
 
 import type { Monotonic } from "../../core/timers.ts";
+import { createFairQueue, type FairQueue } from "./fair-queue.ts";
 
 export type Lane = "live" | "bulk";
 
@@ -24,20 +26,20 @@ export function betterLane(one: Lane | undefined, other: Lane): Lane {
 }
 
 function createLanes(): Lanes {
-  const live = createFifoSet();
-  const bulk = createFifoSet();
-  const sets: Readonly<Record<Lane, FifoSet>> = { live, bulk };
+  const live = createFairQueue();
+  const bulk = createFairQueue();
+  const sets: Readonly<Record<Lane, FairQueue>> = { live, bulk };
   let sinceBulk = 0;
 
   const nextLane = (): Lane => {
-    if (live.keys.size === 0) return "bulk";
-    return bulk.keys.size > 0 && sinceBulk >= bulkEvery - 1 ? "bulk" : "live";
+    if (live.size() === 0) return "bulk";
+    return bulk.size() > 0 && sinceBulk >= bulkEvery - 1 ? "bulk" : "live";
   };
 
   return {
     put(key, lane) {
       if (lane === "live") bulk.remove(key);
-      else if (live.keys.has(key)) return;
+      else if (live.has(key)) return;
       sets[lane].add(key);
     },
     next() {
@@ -47,12 +49,12 @@ function createLanes(): Lanes {
       sinceBulk = lane === "bulk" ? 0 : sinceBulk + 1;
       return { key, lane };
     },
-    has: (key) => live.keys.has(key) || bulk.keys.has(key),
+    has: (key) => live.has(key) || bulk.has(key),
     remove(key) {
-      const lane = live.keys.has(key) ? "live" : "bulk";
+      const lane = live.has(key) ? "live" : "bulk";
       return sets[lane].remove(key) ? lane : undefined;
     },
-    size: (lane) => sets[lane].keys.size,
+    size: (lane) => sets[lane].size(),
     clear() {
       live.clear();
       bulk.clear();
@@ -99,51 +101,6 @@ export function createStagedLanes(monotonic: Monotonic): StagedLanes {
       lanes.serve.clear();
       lanes.report.clear();
       waitingSince.clear();
-    },
-  };
-}
-
-interface FifoSet {
-  readonly keys: ReadonlySet<string>;
-  add(key: string): void;
-  shift(): string | undefined;
-  /** Whether it was there. */
-  remove(key: string): boolean;
-  clear(): void;
-}
-
-/**
- * First in, first out, as a Set keeps its order. One iterator serves all calls, and covers keys that are added later: a new iterator for
- * each key would pass over everything that was deleted since the Set's table was last made smaller.
- */
-function createFifoSet(): FifoSet {
-  const keys = new Set<string>();
-  let iterator = keys.values();
-  /** An iterator that is not advanced keeps every former table of the Set in memory. */
-  const forgetTables = (): void => {
-    if (keys.size === 0) iterator = keys.values();
-  };
-  return {
-    keys,
-    add: (key) => void keys.add(key),
-    remove(key) {
-      const isKnown = keys.delete(key);
-      if (isKnown) forgetTables();
-      return isKnown;
-    },
-    clear() {
-      keys.clear();
-      forgetTables();
-    },
-    shift() {
-      let { value, done } = iterator.next();
-      // An iterator that has come to the end stays there.
-      if (done) {
-        iterator = keys.values();
-        ({ value } = iterator.next());
-      }
-      if (value !== undefined) keys.delete(value);
-      return value;
     },
   };
 }

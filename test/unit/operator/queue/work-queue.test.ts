@@ -74,6 +74,28 @@ describe("lanes", () => {
     expect(queue.figures()).toMatchObject({ live: 1, bulk: 0 });
   });
 
+  test.each(["live", "bulk"] as const)(
+    "namespaces take turns in the %s lane, first come first served in each",
+    async (lane) => {
+      const queue = queueAt();
+      for (const key of ["large/a", "large/b", "large/c", "small/a", "other/a", "small/b"]) queue.add(key, lane);
+      const order = ["large/a", "small/a", "other/a", "large/b", "small/b", "large/c"];
+      expect(await takeAndFinish(queue, 6)).toEqual(order);
+      expect(queue.figures()).toMatchObject({ live: 0, bulk: 0 });
+    },
+  );
+
+  test("a namespace that keeps adding keys delays another one by one key each time", async () => {
+    const queue = queueAt();
+    const taken: (string | undefined)[] = [];
+    for (let round = 0; round < 4; round += 1) {
+      for (let number = 0; number < 50; number += 1) queue.add(`busy/p${round}-${number}`);
+      queue.add(`quiet/p${round}`);
+      taken.push(...(await takeAndFinish(queue, 2)));
+    }
+    expect(taken.filter((key) => key?.startsWith("quiet/"))).toEqual(["quiet/p0", "quiet/p1", "quiet/p2", "quiet/p3"]);
+  });
+
   test("every eighth key is a bulk one while live ones never end", async () => {
     const queue = queueAt();
     queue.add("old", "bulk");
