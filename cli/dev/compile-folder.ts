@@ -3,6 +3,7 @@
 
 import type { ProjectParts, ProjectRef } from "../../core/config/types.ts";
 import type { Secret } from "../../core/manifests/object.ts";
+import type { PasswordCost } from "../../core/password/hash-password.ts";
 import { compileProject } from "../../operator/compile/compile-project.ts";
 import { type HostGrant, noHosts } from "../../operator/compile/hosts.ts";
 import type { CheckSchema } from "../../operator/compile/schema-check.ts";
@@ -24,7 +25,7 @@ export interface CompileTools {
   readonly checkSchema: CheckSchema;
   readonly secretOf: (namespace: string, name: string) => Secret | undefined;
   readonly writeSecret: (write: SecretWrite) => Promise<void>;
-  readonly hashPassword: (password: string) => Promise<string>;
+  readonly hashPassword: (password: string, cost?: PasswordCost) => Promise<string>;
   readonly isPasswordOf: (hash: string, password: string) => Promise<boolean>;
   readonly random: Random;
   /** Unix milliseconds. */

@@ -5,6 +5,7 @@ import { relative } from "node:path";
 import type { Clock } from "../../core/clock.ts";
 import type { ProjectRef } from "../../core/config/types.ts";
 import type { Secret } from "../../core/manifests/object.ts";
+import type { PasswordCost } from "../../core/password/hash-password.ts";
 import type { MemoryDirectory, RefusedResource } from "../../dataplane/config/memory-directory.ts";
 import type { CollectionPurges, DocumentPurges, SessionPurges } from "../../dataplane/store/ports/purges.ts";
 import type { CheckSchema } from "../../operator/compile/schema-check.ts";
@@ -28,7 +29,7 @@ export interface DevOperatorOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly newUid: () => string;
-  readonly hashPassword: (password: string) => Promise<string>;
+  readonly hashPassword: (password: string, cost?: PasswordCost) => Promise<string>;
   readonly isPasswordOf: (hash: string, password: string) => Promise<boolean>;
   readonly baseUrlOf: (ref: ProjectRef) => string;
 }

@@ -1,13 +1,19 @@
 // Compares passwords with their argon2id strings, off the event loop and only so many at once: a login that would wait behind too many
-// is refused with `login_busy`. An unknown user costs exactly one comparison, like a known one.
+// is refused with `login_busy`. Refusing a password costs the same for every user, known or not: one comparison at the cost of a password that
+// people made, and one at that of a generated one.
 
 import { randomUUID } from "node:crypto";
 import { verify as argon2Verify } from "argon2";
-import { hashPassword, type PasswordCost, passwordCost } from "../../core/password/hash-password.ts";
+import {
+  generatedPasswordCost,
+  hashPassword,
+  type PasswordCost,
+  passwordCost,
+} from "../../core/password/hash-password.ts";
 import { createSemaphore, type SemaphoreState } from "../../core/semaphore.ts";
 import { loginBusy } from "./refusals.ts";
 
-/** True when the password is the one of the hash; undefined stands for an unknown user: as much work, then false. */
+/** True when the password is the one of the hash; undefined stands for an unknown user. False after the same work, whatever the hash. */
 export type ComparePassword = (hash: string | undefined, password: string) => Promise<boolean>;
 
 export interface PasswordVerifier {
@@ -20,7 +26,7 @@ export interface PasswordVerifierOptions {
   readonly concurrency: number;
   /** Attempts that may wait; beyond it they are refused. */
   readonly maxWaiting: number;
-  /** Cost of the comparison for unknown users: that of the stored hashes. */
+  /** Cost of the stored hashes of passwords that people made. */
   readonly cost?: PasswordCost;
   /** argon2's own, unless a test counts what is compared. */
   readonly verify?: typeof argon2Verify;
@@ -29,13 +35,17 @@ export interface PasswordVerifierOptions {
 
 export type PasswordQueue = SemaphoreState;
 
-/** Hashes the password of nobody once, for the comparisons that must fail. */
+/** Hashes passwords of nobody once, for the comparisons that must fail. */
 export async function createPasswordVerifier(options: PasswordVerifierOptions): Promise<PasswordVerifier> {
   const { cost = passwordCost, verify = argon2Verify } = options;
   const nobody = await hashPassword(randomUUID(), cost);
+  const nobodyGenerated = await hashPassword(randomUUID(), generatedPasswordCost);
   const compare: ComparePassword = async (hash, password) => {
-    const same = await verify(hash ?? nobody, password);
-    return same && hash !== undefined;
+    const isGenerated = hash !== undefined && isOfGenerated(hash);
+    const isCheapRight = await verify(isGenerated ? hash : nobodyGenerated, password);
+    if (isGenerated && isCheapRight) return true;
+    const isRight = await verify(isGenerated ? nobody : (hash ?? nobody), password);
+    return isRight && hash !== undefined && !isGenerated;
   };
   const semaphore = createSemaphore({ ...options, refusal: loginBusy });
   return {
@@ -48,6 +58,11 @@ export async function createPasswordVerifier(options: PasswordVerifierOptions): 
       }
     },
   };
+}
+
+/** Whether an argon2 string, whose parameters stand in any order, was made at the cost of a generated password. */
+function isOfGenerated(hash: string): boolean {
+  return Number(/[$,]m=(\d+)/.exec(hash)?.[1]) <= generatedPasswordCost.memoryKiB;
 }
 
 /** libuv's pool has four threads unless told otherwise; one stays for DNS, files and token signatures. */

@@ -4,6 +4,7 @@
 import type { Clock } from "../../core/clock.ts";
 import type { ProjectParts, ProjectRef } from "../../core/config/types.ts";
 import type { Kind } from "../../core/manifests/object.ts";
+import type { PasswordCost } from "../../core/password/hash-password.ts";
 import type { HostGrant } from "../compile/hosts.ts";
 import type { CheckSchema } from "../compile/schema-check.ts";
 import type { AdvanceDeletionsDeps } from "../finalize/advance-deletions.ts";
@@ -36,7 +37,7 @@ export interface ReconcileDeps extends AdvanceDeletionsDeps {
   readonly statuses: StatusWriter;
   readonly recorder: EventRecorder;
   readonly checkSchema: CheckSchema;
-  readonly hashPassword: (password: string) => Promise<string>;
+  readonly hashPassword: (password: string, cost?: PasswordCost) => Promise<string>;
   readonly isPasswordOf: (hash: string, password: string) => Promise<boolean>;
   readonly clock: Clock;
   readonly random: Random;

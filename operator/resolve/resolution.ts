@@ -3,6 +3,7 @@
 
 import type { KeyObject } from "node:crypto";
 import type { Secret } from "../../core/manifests/object.ts";
+import type { PasswordCost } from "../../core/password/hash-password.ts";
 import type { Resolved } from "../model/credentials.ts";
 import type { Installation } from "../model/installation.ts";
 import type { CredentialEvent } from "./credential-event.ts";
@@ -22,8 +23,8 @@ export interface ResolveTools {
   readonly random: Random;
   /** Unix milliseconds. */
   readonly now: number;
-  /** The argon2id string of a password. Throws PasswordRefused. */
-  readonly hashPassword: (password: string) => Promise<string>;
+  /** The argon2id string of a password, by default at the cost of one that people made. Throws PasswordRefused. */
+  readonly hashPassword: (password: string, cost?: PasswordCost) => Promise<string>;
   /** Whether an argon2id string was made of a password. */
   readonly isPasswordOf: (hash: string, password: string) => Promise<boolean>;
   /** What clients reach the Project by; written beside an API key. */

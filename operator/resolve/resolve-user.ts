@@ -14,7 +14,7 @@
 
 import type { UserConfig } from "../../core/config/types.ts";
 import type { Secret } from "../../core/manifests/object.ts";
-import { PasswordRefused } from "../../core/password/hash-password.ts";
+import { generatedPasswordCost, PasswordRefused } from "../../core/password/hash-password.ts";
 import { rfc3339 } from "../../core/rfc3339.ts";
 import { usernameOf } from "../model/claimed-name.ts";
 import type { PasswordCredential, Resolved } from "../model/credentials.ts";
@@ -99,7 +99,9 @@ async function fromOwnSecret(context: UserContext): Promise<UserResolution> {
 async function fromSecret(context: UserContext, secret: Secret | undefined, password: string): Promise<UserResolution> {
   const { user, sealing, known } = context;
   const secretName = passwordSecretName(user);
-  const lost = known === undefined ? readMark(secret, password, sealing) : undefined;
+  const mark = readMark(secret, password, sealing);
+  const generated = mark !== undefined;
+  const lost = known === undefined ? mark : undefined;
   const lastRotation = lost === undefined ? rememberedRotation(context) : lost.id;
   const writes = repair(context, secret, password);
   if (!rotationWanted(user, lastRotation)) {
@@ -107,13 +109,12 @@ async function fromSecret(context: UserContext, secret: Secret | undefined, pass
     // A password that was made here and is published nowhere was not edited: only its record was lost.
     const remade = lost !== undefined && context.published === undefined;
     const event = remade ? ({ event: "SecretRepaired" } as const) : {};
-    const resolution = await adoptPassword(context, { password, secretName, ...rotated, ...event });
+    const resolution = await adoptPassword(context, { password, secretName, generated, ...rotated, ...event });
     return withWrites(resolution, writes, [repairedPassword(user)]);
   }
   const replaced = known?.revision ?? passwordRevision(password, sealing);
-  const mark = readMark(secret, password, sealing);
   if (!isMarkedFor(mark, user.spec.rotation?.id, replaced)) return await mint(context, secret, replaced);
-  const resolution = await adoptPassword(context, { password, secretName, event: "CredentialRotated" });
+  const resolution = await adoptPassword(context, { password, secretName, generated, event: "CredentialRotated" });
   return withWrites(resolution, writes);
 }
 
@@ -143,6 +144,8 @@ interface AdoptedPassword {
   readonly given?: true;
   /** The rotation that it was made for, if known. */
   readonly rotationId?: string;
+  /** It was made here, out of random bytes. */
+  readonly generated?: boolean;
   /** The event to record; absent = a person changed the password. */
   readonly event?: CredentialEventReason;
 }
@@ -154,8 +157,7 @@ async function adoptPassword(context: UserContext, adopted: AdoptedPassword): Pr
   const mac = passwordRevision(password, sealing);
   if (known !== undefined && macOf(known) === mac) return resolutionOf(context, { record: known, secretName });
   const same = await matchingHash(mac, adopted, context);
-  const hashed: Resolved<string> =
-    same === undefined ? await hash(password, secretName, tools) : { ok: true, value: same.hash };
+  const hashed: Resolved<string> = same === undefined ? await hash(adopted, tools) : { ok: true, value: same.hash };
   if (!hashed.ok) return { credential: hashed, writes: [], events: [] };
   const revision = same?.revision ?? mac;
   const changed: UserRecord = {
@@ -197,12 +199,18 @@ async function mint(context: UserContext, secret: Secret | undefined, replaced?:
   const mark = markOf({ ...(id !== undefined && { id }), ...after }, password, sealing);
   const write = passwordWrite(user, secret, { password, mark, causeId: JSON.stringify([id, after]) });
   const event = replaced === undefined ? "CredentialMinted" : "CredentialRotated";
-  return withWrites(await adoptPassword(context, { password, secretName: write.name, event }), [write]);
+  return withWrites(await adoptPassword(context, { password, secretName: write.name, generated: true, event }), [
+    write,
+  ]);
 }
 
-async function hash(password: string, secretName: string, tools: ResolveTools): Promise<Resolved<string>> {
+async function hash(
+  { password, secretName, generated = false }: AdoptedPassword,
+  tools: ResolveTools,
+): Promise<Resolved<string>> {
   try {
-    return { ok: true, value: await tools.hashPassword(password) };
+    const cost = generated ? [generatedPasswordCost] : [];
+    return { ok: true, value: await tools.hashPassword(password, ...cost) };
   } catch (error) {
     if (error instanceof PasswordRefused) return refuse("InvalidSecret", `Secret "${secretName}": ${error.message}`);
     throw error;

@@ -39,7 +39,7 @@ describe("the sources", () => {
       /createHash\("sha256"\)\.update\(key\)/,
     );
     expect(await read("dataplane/sessions/passwords.ts")).toMatch(
-      /verify = argon2Verify \}[\s\S]*await verify\(hash \?\? nobody, password\)/,
+      /verify = argon2Verify \}[\s\S]*await verify\(isGenerated \? nobody : \(hash \?\? nobody\), password\)/,
     );
     expect(await read("dataplane/authenticate/tokens.ts")).toMatch(/compactVerify\([\s\S]*algorithms: \["EdDSA"\]/);
     expect(await read("operator/resolve/sealed-record.ts")).toMatch(/timingSafeEqual/);

@@ -1,7 +1,7 @@
 import { setImmediate as turnOfTheLoop } from "node:timers/promises";
 import { verify } from "argon2";
 import { describe, expect, test, vi } from "vitest";
-import { hashPassword } from "../../../../core/password/hash-password.ts";
+import { generatedPasswordCost, hashPassword } from "../../../../core/password/hash-password.ts";
 import {
   createPasswordVerifier,
   type PasswordQueue,
@@ -33,17 +33,37 @@ describe("comparing a password", () => {
     expect(await compare(undefined, "secret")).toBe(false);
   });
 
-  test("does the same work for an unknown user as for a known one: one argon2 of the same cost", async () => {
+  test("takes the same work to refuse one for every user: one comparison at each of the two costs", async () => {
     // Counted, and still the real one.
     const counted = vi.fn(verify);
     const verifier = await createPasswordVerifier({ concurrency: 1, maxWaiting: 1, verify: counted });
-    const stored = await hashPassword("secret");
-    for (const hash of [stored, undefined]) await verifier.withPermit("shop", (compare) => compare(hash, "wrong"));
-    const [known, unknown, ...more] = counted.mock.calls;
-    expect(more).toEqual([]);
-    expect(workOf(unknown?.[0] ?? "")).toEqual(workOf(known?.[0] ?? ""));
-    expect(workOf(stored)).toEqual(["argon2id", "v=19", "m=19456", "p=1", "t=2"]);
-    expect([known?.[1], unknown?.[1]]).toEqual(["wrong", "wrong"]);
+    const hashes = [await hashPassword("secret"), await hashPassword("secret", generatedPasswordCost), undefined];
+    for (const hash of hashes) {
+      expect(await verifier.withPermit("shop", (compare) => compare(hash, "wrong"))).toBe(false);
+      expect(counted.mock.calls.map(([stored, password]) => [workOf(stored), password])).toEqual([
+        [["argon2id", "v=19", "m=64", "p=1", "t=1"], "wrong"],
+        [["argon2id", "v=19", "m=19456", "p=1", "t=2"], "wrong"],
+      ]);
+      counted.mockClear();
+    }
+  });
+
+  test("accepts a generated one after the cheap comparison alone", async () => {
+    const counted = vi.fn(verify);
+    const verifier = await createPasswordVerifier({ concurrency: 1, maxWaiting: 1, cost: cheapCost, verify: counted });
+    const hash = await hashPassword("generated", generatedPasswordCost);
+    expect(await verifier.withPermit("shop", (compare) => compare(hash, "generated"))).toBe(true);
+    expect(counted).toHaveBeenCalledTimes(1);
+  });
+
+  test("accepts none where there is no hash, not even the password of nobody", async () => {
+    const verifier = await createPasswordVerifier({
+      concurrency: 1,
+      maxWaiting: 1,
+      cost: cheapCost,
+      verify: async () => true,
+    });
+    expect(await verifier.withPermit("shop", (compare) => compare(undefined, "x"))).toBe(false);
   });
 
   test("with a stored string that is no hash fails loudly and frees its place", async () => {

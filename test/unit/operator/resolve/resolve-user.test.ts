@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { beforeEach, describe, expect, it } from "vitest";
 import type { UserConfig } from "../../../../core/config/types.ts";
-import { PasswordRefused } from "../../../../core/password/hash-password.ts";
+import { generatedPasswordCost, type PasswordCost, PasswordRefused } from "../../../../core/password/hash-password.ts";
 import { servedConfigs } from "../../../../operator/compile/compile-children.ts";
 import { compileUser } from "../../../../operator/compile/compile-user.ts";
 import type { ProjectUser } from "../../../../operator/model/objects.ts";
@@ -16,12 +16,15 @@ let shelf: MemorySecrets;
 let published: UserConfig | undefined;
 let status: ProjectUser["status"];
 let hashed: string[];
+/** Of each of them; undefined = that of passwords that people made. */
+let costs: (PasswordCost | undefined)[];
 
 beforeEach(() => {
   shelf = createMemorySecrets();
   published = undefined;
   status = undefined;
   hashed = [];
+  costs = [];
 });
 
 function user(spec: Partial<ProjectUser["spec"]> = {}, uid = "uid-1"): ProjectUser {
@@ -40,9 +43,10 @@ async function reconcile(object: ProjectUser = user()) {
     findSecret: shelf.find,
     random: randomBytes,
     now: Date.parse("2026-06-01T12:00:00Z"),
-    hashPassword: async (password: string) => {
+    hashPassword: async (password: string, cost?: PasswordCost) => {
       if (password === "") throw new PasswordRefused("The password is empty");
       hashed.push(password);
+      costs.push(cost);
       return `hash of ${password}`;
     },
     isPasswordOf: async (hash: string, password: string) => hash === `hash of ${password}`,
@@ -72,6 +76,33 @@ describe("a generated password", () => {
     expect(shelf.text("alice-password", "username")).toBe("alice@example.org");
     expect(published?.passwordHash).toBe(`hash of ${shownPassword()}`);
     expect(JSON.stringify(writes[1])).not.toContain(`"${shownPassword()}"`);
+  });
+
+  it("is hashed cheaply, also when its record is lost: nobody guesses 160 random bits", async () => {
+    await reconcile();
+    shelf.remove("alice-user-hash");
+    published = undefined;
+    await reconcile();
+    expect(hashed).toEqual([shownPassword(), shownPassword()]);
+    expect(costs).toEqual([generatedPasswordCost, generatedPasswordCost]);
+  });
+
+  it("that a rotation was interrupted at is hashed cheaply, too", async () => {
+    await reconcile();
+    const before = shelf.save();
+    await reconcile(user({ rotation: { id: "2" } }));
+    const rotated = shelf.save().get("alice-password");
+    shelf.restore(new Map([...before, ...(rotated === undefined ? [] : [["alice-password", rotated] as const])]));
+    costs = [];
+    await reconcile(user({ rotation: { id: "2" } }));
+    expect(costs).toEqual([generatedPasswordCost]);
+  });
+
+  it("that somebody replaced by one of their own is hashed at full cost", async () => {
+    await reconcile();
+    shelf.edit("alice-password", "password", "chosen by hand");
+    await reconcile();
+    expect([hashed.at(-1), costs.at(-1)]).toEqual(["chosen by hand", undefined]);
   });
 
   it("is hashed once and not at every start", async () => {
