@@ -30,9 +30,8 @@ const print = (line: string): void => void process.stdout.write(`${line}\n`);
  * the caller to close in the reverse order.
  */
 export async function runDev(options: DevOptions, data: DataFolder, closers: Closers): Promise<void> {
-  // One memory for compile and the data plane: each schema is compiled once.
   const checkSchema = createSchemaCheck();
-  const live = createMemoryDirectory(systemClock, checkSchema);
+  const live = createMemoryDirectory(systemClock);
   const { plane, store } = await startPlane(options, live);
   closers.push(() => plane.close());
 

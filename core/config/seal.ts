@@ -1,8 +1,11 @@
 // Seals one field of a project's configuration for Redis and opens it again: a compact JWE (RFC 7516, dir + A256GCM) whose
 // protected header binds project, field and revision, so that a sealed value can't be moved or altered. Refuses to open
-// anything that was not sealed for exactly this project, field and revision.
+// anything that was not sealed for exactly this project, field and revision. Node's cipher is called directly: a field takes 10 µs, and ten
+// times as long by Web Crypto, which goes through a thread; an operator that starts opens a hundred thousand.
 
-import { CompactEncrypt, type CompactJWEHeaderParameters, compactDecrypt } from "jose";
+import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
+import { isObject } from "../json/json-value.ts";
+import { parseOrUndefined } from "../json/parse-or-undefined.ts";
 import type { Keyring } from "./keyring.ts";
 import type { ProjectRef } from "./types.ts";
 
@@ -24,41 +27,68 @@ export class KeyNotInRing extends SealBroken {
   override readonly name = "KeyNotInRing";
 }
 
-export async function seal(keyring: Keyring, binding: SealBinding, text: string): Promise<string> {
+const algorithm = "aes-256-gcm";
+/** Of A256GCM, RFC 7518 §5.3. */
+const ivBytes = 12;
+const tagBytes = 16;
+const encoding = { alg: "dir", enc: "A256GCM" } as const;
+
+export function seal(keyring: Keyring, binding: SealBinding, text: string): string {
   const [key] = keyring.keys;
-  const header: CompactJWEHeaderParameters = { alg: "dir", enc: "A256GCM", kid: key.kid, ...bound(binding) };
-  return new CompactEncrypt(new TextEncoder().encode(text)).setProtectedHeader(header).encrypt(key.secret);
+  const header = Buffer.from(JSON.stringify({ ...encoding, kid: key.kid, ...bound(binding) })).toString("base64url");
+  const iv = randomBytes(ivBytes);
+  const cipher = createCipheriv(algorithm, key.secret, iv, { authTagLength: tagBytes });
+  cipher.setAAD(Buffer.from(header));
+  const ciphertext = Buffer.concat([cipher.update(text, "utf8"), cipher.final()]);
+  // The second of the five parts, the encrypted key, is empty with `dir`.
+  return [header, "", ...[iv, ciphertext, cipher.getAuthTag()].map((part) => part.toString("base64url"))].join(".");
 }
 
-/** `uid` is returned, not demanded: the project's own field is where a reader learns it. */
-export async function open(
+/** `uid` is returned, not demanded: the project's own field is where a reader learns it. Throws SealBroken, or KeyNotInRing. */
+export function open(
   keyring: Keyring,
   binding: Omit<SealBinding, "uid">,
   sealed: string,
-): Promise<{ readonly text: string; readonly uid: string }> {
-  const { plaintext, protectedHeader } = await decrypt(keyring, sealed);
-  const { uid } = protectedHeader;
+): { readonly text: string; readonly uid: string } {
+  const { text, header } = decrypt(keyring, sealed);
+  const { uid } = header;
   if (typeof uid !== "string") throw new SealBroken("A sealed value names no project UID");
   const expected = bound({ ...binding, uid });
   for (const [name, value] of Object.entries(expected)) {
-    if (protectedHeader[name] !== value) throw new SealBroken(`A sealed value was made for another ${name}`);
+    if (header[name] !== value) throw new SealBroken(`A sealed value was made for another ${name}`);
   }
-  return { text: new TextDecoder().decode(plaintext), uid };
+  return { text, uid };
 }
 
-async function decrypt(keyring: Keyring, sealed: string) {
+interface Opened {
+  readonly text: string;
+  readonly header: Readonly<Record<string, unknown>>;
+}
+
+function decrypt(keyring: Keyring, sealed: string): Opened {
+  const [encodedHeader = "", encryptedKey, ...others] = sealed.split(".");
+  const [iv, ciphertext, tag, ...more] = others.map((part) => Buffer.from(part, "base64url"));
+  const header = parseOrUndefined(Buffer.from(encodedHeader, "base64url").toString());
+  const isSeal = isObject(header) && header["alg"] === encoding.alg && header["enc"] === encoding.enc;
+  // Extensions that would have to be understood (RFC 7516 §4.1.13) are in none of ours.
+  if (!isSeal || "crit" in header || encryptedKey !== "" || more.length > 0) throw unopened();
+  if (iv?.length !== ivBytes || ciphertext === undefined || tag?.length !== tagBytes) throw unopened();
+  const secret = secretOf(keyring, header["kid"]);
   try {
-    return await compactDecrypt(sealed, (header) => secretOf(keyring, header.kid), {
-      keyManagementAlgorithms: ["dir"],
-      contentEncryptionAlgorithms: ["A256GCM"],
-    });
+    const decipher = createDecipheriv(algorithm, secret, iv, { authTagLength: tagBytes });
+    decipher.setAAD(Buffer.from(encodedHeader)).setAuthTag(tag);
+    const text = Buffer.concat([decipher.update(ciphertext), decipher.final()]).toString();
+    return { text, header };
   } catch (cause) {
-    if (cause instanceof KeyNotInRing) throw cause;
-    throw new SealBroken("A sealed value can't be opened with this key ring", { cause });
+    throw unopened(cause);
   }
 }
 
-function secretOf(keyring: Keyring, kid: string | undefined): Uint8Array {
+function unopened(cause?: unknown): SealBroken {
+  return new SealBroken("A sealed value can't be opened with this key ring", { cause });
+}
+
+function secretOf(keyring: Keyring, kid: unknown): Uint8Array {
   const key = keyring.keys.find((candidate) => candidate.kid === kid);
   if (!key) throw new KeyNotInRing("A sealed value names a key that is not in the ring");
   return key.secret;

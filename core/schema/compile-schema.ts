@@ -6,13 +6,12 @@ import type { ProblemItem } from "../errors/problem.ts";
 import { type DeclaredProperty, declaredProperties, isClosed, type JsonType } from "./declared-properties.ts";
 import { checkJson } from "./read/check-json.ts";
 import { checkTree } from "./read/check-tree.ts";
-import { readSchema } from "./read/read-schema.ts";
+import { readSchema, type SchemaRead } from "./read/read-schema.ts";
 import { type SchemaProblem, SchemaReport } from "./read/report.ts";
 import { compileValidator } from "./validate/compile-validator.ts";
 
-export interface CompiledSchema {
-  /** Failures of a value, at most 100, found with bounded work; empty = valid. `value` is parseJson of `canonicalText`. */
-  validate(value: unknown, canonicalText: string): readonly ProblemItem[];
+/** What is known of a schema that can be used, without a validator. */
+export interface CheckedSchema {
   /** Root properties, local `$ref` and `allOf` followed; nested objects with dotted names. */
   readonly properties: ReadonlyMap<string, DeclaredProperty>;
   /** True when the schema refuses undeclared top-level members. */
@@ -21,20 +20,42 @@ export interface CompiledSchema {
   readonly warnings: readonly SchemaProblem[];
 }
 
-export type SchemaResult =
-  | { readonly ok: true; readonly schema: CompiledSchema }
+export interface CompiledSchema extends CheckedSchema {
+  /** Failures of a value, at most 100, found with bounded work; empty = valid. `value` is parseJson of `canonicalText`. */
+  validate(value: unknown, canonicalText: string): readonly ProblemItem[];
+}
+
+export type SchemaResult<S extends CheckedSchema = CompiledSchema> =
+  | { readonly ok: true; readonly schema: S }
   | { readonly ok: false; readonly problems: readonly SchemaProblem[] };
 
 /** Compiles a schema, or says everything that is wrong with it. Never throws on bad input. */
 export function compileSchema(schema: JsonObject): SchemaResult {
+  const result = readAndCheck(schema);
+  if (!result.ok) return result;
+  const { read, checked } = result;
+  return { ok: true, schema: { ...checked, validate: compileValidator(read) } };
+}
+
+/** The same, without the validator, which is most of the work: a schema that passes can be compiled. */
+export function checkSchema(schema: JsonObject): SchemaResult<CheckedSchema> {
+  const result = readAndCheck(schema);
+  return result.ok ? { ok: true, schema: result.checked } : result;
+}
+
+type ReadAndChecked =
+  | { readonly ok: true; readonly read: SchemaRead; readonly checked: CheckedSchema }
+  | { readonly ok: false; readonly problems: readonly SchemaProblem[] };
+
+function readAndCheck(schema: JsonObject): ReadAndChecked {
   const report = new SchemaReport();
   const read = checkJson(schema, report) ? readSchema(schema, report) : undefined;
   if (read !== undefined && report.problems.length === 0) checkTree(read, report);
   if (read === undefined || report.problems.length > 0) return { ok: false, problems: report.problems };
   return {
     ok: true,
-    schema: {
-      validate: compileValidator(read),
+    read,
+    checked: {
       properties: declaredProperties(read.root),
       closed: isClosed(read.root),
       warnings: report.warnings,
@@ -46,7 +67,7 @@ const scalarTypes: ReadonlySet<JsonType> = new Set(["string", "number", "integer
 const maxDefaultIndexes = 16;
 
 /** The indexes of an ApiResource that names none: its declared top-level scalars, in order of declaration, 16 at most. */
-export function defaultIndexes(schema: CompiledSchema): readonly IndexField[] {
+export function defaultIndexes(schema: CheckedSchema): readonly IndexField[] {
   const scalars = [...schema.properties.values()].filter(
     ({ path, types }) => path.length === 1 && types.length > 0 && types.every((type) => scalarTypes.has(type)),
   );
@@ -54,6 +75,6 @@ export function defaultIndexes(schema: CompiledSchema): readonly IndexField[] {
 }
 
 /** The declared property of this name; one literally named `a.b` wins over the path `a` → `b`. */
-export function resolveField(schema: CompiledSchema, name: string): DeclaredProperty | undefined {
+export function resolveField(schema: CheckedSchema, name: string): DeclaredProperty | undefined {
   return schema.properties.get(name);
 }

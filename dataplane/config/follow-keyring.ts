@@ -20,11 +20,11 @@ export async function openWithNewest(
 ): Promise<{ readonly text: string; readonly uid: string }> {
   const tried = keyring.current();
   try {
-    return await open(tried, binding, sealed);
+    return open(tried, binding, sealed);
   } catch (error) {
     if (!(error instanceof KeyNotInRing)) throw error;
     await keyring.look();
     if (keyring.current() === tried) throw error;
-    return await open(keyring.current(), binding, sealed);
+    return open(keyring.current(), binding, sealed);
   }
 }

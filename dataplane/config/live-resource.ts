@@ -2,17 +2,14 @@
 // schema's problems, what can't be compiled.
 
 import { isDeepStrictEqual } from "node:util";
-import type { JsonObject, ResourceConfig } from "../../core/config/types.ts";
-import { compileSchema, type SchemaResult } from "../../core/schema/compile-schema.ts";
+import type { ResourceConfig } from "../../core/config/types.ts";
+import { compileSchema } from "../../core/schema/compile-schema.ts";
 import type { SchemaProblem } from "../../core/schema/read/report.ts";
 import type { LiveResource } from "./directory.ts";
 
 export type LiveResourceResult =
   | { readonly ok: true; readonly resource: LiveResource }
   | { readonly ok: false; readonly problems: readonly SchemaProblem[] };
-
-/** `compileSchema`, or one that remembers what it has compiled. */
-export type CompileSchema = (schema: JsonObject) => SchemaResult;
 
 /**
  * The very resource `before` when it has this configuration and revision. A configuration that was changed and changed back is the
@@ -22,12 +19,11 @@ export function makeLiveResource(
   config: ResourceConfig,
   before: LiveResource | undefined,
   revision: number,
-  compile: CompileSchema = compileSchema,
 ): LiveResourceResult {
   const isSame = before?.revision === revision && isDeepStrictEqual(before.config, config);
   if (isSame) return { ok: true, resource: before };
   const reusable = before !== undefined && isDeepStrictEqual(before.config.schema, config.schema);
-  const compiled = reusable ? { ok: true as const, schema: before.schema } : compile(config.schema);
+  const compiled = reusable ? { ok: true as const, schema: before.schema } : compileSchema(config.schema);
   if (!compiled.ok) return compiled;
   return { ok: true, resource: Object.freeze({ config, schema: compiled.schema, revision }) };
 }

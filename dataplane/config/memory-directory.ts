@@ -14,7 +14,7 @@ import type {
 } from "../../core/config/types.ts";
 import { createChangeListeners } from "./change-listeners.ts";
 import type { Directory, LiveProject, LiveResource, Lookup } from "./directory.ts";
-import { type CompileSchema, makeLiveResource } from "./live-resource.ts";
+import { makeLiveResource } from "./live-resource.ts";
 
 /** A resource that could not be made live. With `keptLastGood` the version before it goes on serving, else none does. */
 export interface RefusedResource {
@@ -56,7 +56,7 @@ const unavailable = Object.freeze({ outcome: "unavailable" } as const);
 const noRevisions: ReadonlyMap<string, number> = new Map();
 
 /** An empty directory: every lookup is `unavailable` until the first `replace` or `put`. */
-export function createMemoryDirectory(clock: Clock, compile?: CompileSchema): MemoryDirectory {
+export function createMemoryDirectory(clock: Clock): MemoryDirectory {
   const bornAt = clock.monotonic();
   const listeners = createChangeListeners();
   let state: State | undefined;
@@ -71,7 +71,7 @@ export function createMemoryDirectory(clock: Clock, compile?: CompileSchema): Me
     const resources = new Map<string, LiveResource>();
     for (const [name, config] of parts.resources) {
       const kept = before?.resources.get(name);
-      const made = makeLiveResource(config, kept, revisions.get(name) ?? revisionOf(config, kept, clock), compile);
+      const made = makeLiveResource(config, kept, revisions.get(name) ?? revisionOf(config, kept, clock));
       if (made.ok) {
         resources.set(name, made.resource);
         continue;

@@ -2,7 +2,7 @@
 // that it can't exist, with the place of each.
 
 import type { FieldPath, IndexField, ResourceConfig } from "../../core/config/types.ts";
-import { type CompiledSchema, defaultIndexes, resolveField } from "../../core/schema/compile-schema.ts";
+import { type CheckedSchema, defaultIndexes, resolveField } from "../../core/schema/compile-schema.ts";
 import { resourceNameOf } from "../model/claimed-name.ts";
 import type { ApiResource } from "../model/objects.ts";
 import { type Fault, type Notice, type Result, refuseAll } from "../model/verdict.ts";
@@ -34,7 +34,7 @@ function schemaNotice(warning: { readonly pointer: string; readonly message: str
   return { reason: "SchemaWarning", message: warning.message, pointer: `/spec/schema${warning.pointer}` };
 }
 
-function compileIndexes(schema: CompiledSchema, names: readonly string[] | undefined): Result<readonly IndexField[]> {
+function compileIndexes(schema: CheckedSchema, names: readonly string[] | undefined): Result<readonly IndexField[]> {
   if (names === undefined) return { ok: true, value: defaultIndexes(schema) };
   const faults: Fault[] = [];
   for (const [position, name] of names.entries()) {
@@ -45,23 +45,23 @@ function compileIndexes(schema: CompiledSchema, names: readonly string[] | undef
   return { ok: true, value: names.map((name) => indexOf(schema, name)) };
 }
 
-function indexOf(schema: CompiledSchema, name: string): IndexField {
+function indexOf(schema: CheckedSchema, name: string): IndexField {
   const [first, second] = fieldsOf(schema, name).map((field) => placeOf(schema, field));
   if (first === undefined || second === undefined) return placeOf(schema, name);
   return { name, path: first.path, parts: [first, second] };
 }
 
-function placeOf(schema: CompiledSchema, name: string): FieldPath {
+function placeOf(schema: CheckedSchema, name: string): FieldPath {
   return { name, path: resolveField(schema, name)?.path ?? name.split(".") };
 }
 
 /** A field with commas in its name is itself before it is several. */
-function fieldsOf(schema: CompiledSchema, name: string): readonly string[] {
+function fieldsOf(schema: CheckedSchema, name: string): readonly string[] {
   return resolveField(schema, name) === undefined ? name.split(",") : [name];
 }
 
 /** Why there can be no such index, or undefined when there can. */
-function indexFault(schema: CompiledSchema, name: string): string | undefined {
+function indexFault(schema: CheckedSchema, name: string): string | undefined {
   const fields = fieldsOf(schema, name);
   const [first, second, ...others] = fields;
   if (others.length > 0)
@@ -74,7 +74,7 @@ function indexFault(schema: CompiledSchema, name: string): string | undefined {
 }
 
 /** Why no object could have the field, or undefined when one could. */
-function fieldFault(schema: CompiledSchema, name: string): string | undefined {
+function fieldFault(schema: CheckedSchema, name: string): string | undefined {
   if (resolveField(schema, name) !== undefined) return undefined;
   const path = name.split(".");
   if (path.includes(""))

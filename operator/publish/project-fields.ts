@@ -12,7 +12,7 @@ import {
 import { fieldTexts, type ProjectField, readKey, readProjectField, readUser } from "../../core/config/fields.ts";
 import { type Keyring, keyedHash } from "../../core/config/keyring.ts";
 import { readEntry, readPublished } from "../../core/config/published-value.ts";
-import { open, SealBroken } from "../../core/config/seal.ts";
+import { open, type SealBinding, SealBroken } from "../../core/config/seal.ts";
 import type {
   KeyConfig,
   ProjectConfig,
@@ -66,7 +66,7 @@ export async function readProject(
     redisClient.read(projects, "HGET", projects, keyOfProject(ref)),
   ]);
   const texts = [...fieldsOf(fields), ...fieldsOf(credentials)];
-  const read = await Promise.all(texts.map(([field, text]) => readField(keyring, { ref, field }, text)));
+  const read = texts.map(([field, text]) => readField(keyring, { ref, field }, text));
   return {
     fields: new Map(read.map(({ field, published }) => [field, published])),
     revision: readEntry(optionalText(entry) ?? "")?.revision ?? 0,
@@ -94,20 +94,20 @@ interface ReadField {
   readonly content: string | undefined;
 }
 
-async function readField(keyring: Keyring, { ref, field }: FieldLocation, text: string): Promise<ReadField> {
+function readField(keyring: Keyring, { ref, field }: FieldLocation, text: string): ReadField {
   const value = readPublished(text);
   if (value === undefined) return { field, published: { contentHash: "", kid: "" }, content: undefined };
   const { revision, sealed } = value;
   const kid = kidOf(sealed);
-  const content = await opened(open(keyring, { namespace: ref.namespace, name: ref.name, field, revision }, sealed));
+  const content = opened(keyring, { namespace: ref.namespace, name: ref.name, field, revision }, sealed);
   // The hash is not sealed: alone it says nothing of what stands beside it.
   const contentHash = content === undefined ? "" : value.contentHash;
   return { field, published: { contentHash, kid }, content };
 }
 
-async function opened(opening: ReturnType<typeof open>): Promise<string | undefined> {
+function opened(keyring: Keyring, binding: Omit<SealBinding, "uid">, sealed: string): string | undefined {
   try {
-    return (await opening).text;
+    return open(keyring, binding, sealed).text;
   } catch (error) {
     if (error instanceof SealBroken) return undefined;
     throw error;

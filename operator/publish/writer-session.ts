@@ -226,14 +226,12 @@ export class WriterSession {
     const { project } = parts;
     const { namespace, name, uid, hosts } = project;
     const ring = this.#keyring();
-    const revision = await this.#step(project, recordAt, async (step) => {
+    const revision = await this.#step(project, recordAt, (step) => {
       const { revision } = step;
-      const values = await Promise.all(
-        changed.map(async ({ field, text, contentHash }) => {
-          const sealed = await seal(ring, { namespace, name, uid, field, revision }, text);
-          return { field, value: writePublished({ revision, contentHash, sealed }) };
-        }),
-      );
+      const values = changed.map(({ field, text, contentHash }) => {
+        const sealed = seal(ring, { namespace, name, uid, field, revision }, text);
+        return { field, value: writePublished({ revision, contentHash, sealed }) };
+      });
       return this.#scripts.publish({ ...step, entry: writeEntry({ revision, hosts }), values, removed });
     });
     const { kid } = ring.keys[0];

@@ -213,8 +213,8 @@ export const accessMutations: readonly Mutation[] = [
     name: "sealed-value-moves",
     harm: "Whoever can write to Redis gives one project the credentials of another",
     file: "core/config/seal.ts",
-    find: "if (protectedHeader[name] !== value) throw",
-    replace: "if (protectedHeader[name] === undefined) throw",
+    find: "if (header[name] !== value) throw",
+    replace: "if (header[name] === undefined) throw",
     caughtBy: ["test/unit/core/config/seal.test.ts"],
   },
   {

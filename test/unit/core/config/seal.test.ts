@@ -1,3 +1,5 @@
+import { createCipheriv } from "node:crypto";
+import { CompactEncrypt, compactDecrypt } from "jose";
 import { describe, expect, it } from "vitest";
 import { keyedHash, newKeyringText, parseKeyring } from "../../../../core/config/keyring.ts";
 import { open, SealBroken, seal } from "../../../../core/config/seal.ts";
@@ -6,13 +8,13 @@ const ring = parseKeyring(newKeyringText());
 const place = { namespace: "shop", name: "web", uid: "u-1", field: "resource:books", revision: 7 };
 
 describe("a sealed field", () => {
-  it("opens at the place it was sealed for, and tells the project's UID", async () => {
-    const sealed = await seal(ring, place, '{"a":"ä"}');
-    expect(await open(ring, place, sealed)).toEqual({ text: '{"a":"ä"}', uid: "u-1" });
+  it("opens at the place it was sealed for, and tells the project's UID", () => {
+    const sealed = seal(ring, place, '{"a":"ä"}');
+    expect(open(ring, place, sealed)).toEqual({ text: '{"a":"ä"}', uid: "u-1" });
   });
 
-  it("shows nothing of its text", async () => {
-    expect(await seal(ring, place, "argon2id-secret")).not.toContain("argon2id");
+  it("shows nothing of its text", () => {
+    expect(seal(ring, place, "argon2id-secret")).not.toContain("argon2id");
   });
 
   it.each([
@@ -20,26 +22,77 @@ describe("a sealed field", () => {
     ["another namespace", { namespace: "other" }],
     ["another field", { field: "resource:films" }],
     ["another revision", { revision: 8 }],
-  ])("does not open at %s", async (_where, change) => {
-    const sealed = await seal(ring, place, "{}");
-    await expect(open(ring, { ...place, ...change }, sealed)).rejects.toThrow(SealBroken);
+  ])("does not open at %s", (_where, change) => {
+    const sealed = seal(ring, place, "{}");
+    expect(() => open(ring, { ...place, ...change }, sealed)).toThrow(SealBroken);
   });
 
   it.each([
     ["altered", (text: string) => `${text.slice(0, -2)}${text.endsWith("AA") ? "BB" : "AA"}`],
     ["cut", (text: string) => text.slice(0, 40)],
     ["no seal at all", () => "{}"],
-  ])("does not open when it is %s", async (_how, spoil) => {
-    const sealed = await seal(ring, place, "{}");
-    await expect(open(ring, place, spoil(sealed))).rejects.toThrow(SealBroken);
+  ])("does not open when it is %s", (_how, spoil) => {
+    const sealed = seal(ring, place, "{}");
+    expect(() => open(ring, place, spoil(sealed))).toThrow(SealBroken);
   });
 
-  it("does not open with another ring, and opens with a ring that got a new first key", async () => {
-    const sealed = await seal(ring, place, "{}");
+  it("does not open with another ring, and opens with a ring that got a new first key", () => {
+    const sealed = seal(ring, place, "{}");
     const other = parseKeyring(newKeyringText());
-    await expect(open(other, place, sealed)).rejects.toThrow(SealBroken);
+    expect(() => open(other, place, sealed)).toThrow(SealBroken);
     const rotated = { names: ring.names, keys: [other.keys[0], ...ring.keys] as const };
-    expect((await open(rotated, place, sealed)).text).toBe("{}");
+    expect(open(rotated, place, sealed).text).toBe("{}");
+  });
+});
+
+/** What an earlier version, or another program, seals with the ring's first key. */
+const sealedByJose = (header: object): Promise<string> =>
+  new CompactEncrypt(new TextEncoder().encode("{}"))
+    .setProtectedHeader({ alg: "dir", enc: "A256GCM", kid: ring.keys[0].kid, ...header })
+    .encrypt(ring.keys[0].secret);
+
+describe("a sealed field is a compact JWE", () => {
+  const header = { project: "shop/web", uid: "u-1", field: place.field, revision: place.revision };
+
+  it("that other libraries open", async () => {
+    const { plaintext, protectedHeader } = await compactDecrypt(seal(ring, place, '{"a":"ä"}'), ring.keys[0].secret);
+    expect(new TextDecoder().decode(plaintext)).toBe('{"a":"ä"}');
+    expect(protectedHeader).toEqual({ alg: "dir", enc: "A256GCM", kid: ring.keys[0].kid, ...header });
+  });
+
+  it("and opens when another library has sealed it", async () => {
+    expect(open(ring, place, await sealedByJose(header))).toEqual({ text: "{}", uid: "u-1" });
+  });
+
+  it("does not open with six parts, an encrypted key, a shorter tag or another algorithm in its header", async () => {
+    const sealed = await sealedByJose(header);
+    const [first = "", , iv = "", text = "", tag = ""] = sealed.split(".");
+    const relabelled = Buffer.from(JSON.stringify({ ...header, alg: "A256KW", enc: "A256GCM", kid: ring.keys[0].kid }));
+    for (const spoilt of [
+      `${sealed}.`,
+      [first, "AAAA", iv, text, tag].join("."),
+      [first, "", iv, text, Buffer.from(tag, "base64url").subarray(0, 12).toString("base64url")].join("."),
+      [relabelled.toString("base64url"), "", iv, text, tag].join("."),
+      [first, "", "", text, tag].join("."),
+    ])
+      expect(() => open(ring, place, spoilt)).toThrow(SealBroken);
+  });
+
+  it("does not open when its header asks for an extension", async () => {
+    const key = ring.keys[0];
+    const text = Buffer.from(
+      JSON.stringify({ alg: "dir", enc: "A256GCM", kid: key.kid, crit: ["x"], x: 1, ...header }),
+    );
+    const encoded = text.toString("base64url");
+    const cipher = createCipheriv("aes-256-gcm", key.secret, Buffer.alloc(12)).setAAD(Buffer.from(encoded));
+    const sealed = Buffer.concat([cipher.update("{}"), cipher.final()]);
+    const parts = [Buffer.alloc(12), sealed, cipher.getAuthTag()].map((part) => part.toString("base64url"));
+    expect(() => open(ring, place, [encoded, "", ...parts].join("."))).toThrow(SealBroken);
+  });
+
+  it("never has the same nonce twice", () => {
+    const nonces = Array.from({ length: 100 }, () => seal(ring, place, "{}").split(".")[2]);
+    expect(new Set(nonces).size).toBe(100);
   });
 });
 
