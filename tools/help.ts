@@ -15,7 +15,7 @@ const sentences: Readonly<Record<string, string>> = {
   "check:layers": "import direction, cycles, file size, names, headers of Lua scripts",
   test: "everything that a commit must pass: the check, then all tests on real parts; what .ci/run runs",
   "test:nightly":
-    "the test with many cases instead of few, then a third of the mutations, chaos, fuzzers, upgrades, a bare machine; up to 90 minutes",
+    "the test with many cases instead of few, then a third of the mutations, chaos, a soak, fuzzers, upgrades, a bare machine; up to 90 minutes",
   "test:mutations":
     "small faults put into a copy of the code: fails when the tests meant for one do not notice it; --only NAME,NAME --shard K/N",
   "test:bare":
@@ -51,6 +51,7 @@ const sentences: Readonly<Record<string, string>> = {
   "bench:projects": "what 10,000 projects cost a replica",
   "bench:memory": "what a replica of 100 projects keeps of its memory after a burst",
   "bench:operator": "the operator with 10,000 projects: cold start, memory, time until a change is live",
+  soak: "an hour of changes, deletions and troubles with 500 Projects, then nothing may be left over; --minutes M --projects N --seed S",
   chaos: "kills, outages and failovers under clients whose history is judged; --only NAME --seed N --seconds S",
   "draw:dashboards": "pictures of the dashboards, from a real Prometheus after minutes of traffic",
 };

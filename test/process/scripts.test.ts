@@ -76,6 +76,7 @@ const wrongArguments: readonly (readonly [string, readonly string[], string])[] 
     'npm run bench:operator: --projects is "many": it takes a whole number of at least 1',
   ],
   ["test/chaos/run.ts", ["--seed", "x"], 'npm run chaos: --seed is "x": it takes a whole number of at least 0'],
+  ["test/soak/run.ts", ["--minutes", "0"], 'npm run soak: --minutes is "0": it takes a whole number of at least 1'],
   ["test/fuzz/run.ts", ["--requests", "x"], 'npm run fuzz: --requests is "x": it takes a whole number of at least 0'],
   [
     "test/fuzz/schemathesis.ts",

@@ -35,6 +35,7 @@ const fixed = {
   observability: [...redis, ...kubernetes, prometheus],
   demo: [...redis, ...kubernetes],
   chaos: [...redis, ...kubernetes],
+  soak: [...redis, ...kubernetes],
   fuzz: [...redis, ...kubernetes],
   "test:mutations": [...redis, ...kubernetes],
   "fuzz:openapi": [...redis, schemathesis],
@@ -64,7 +65,10 @@ const testGroups = [
 
 const composed = {
   test: testGroups,
-  nightly: [...testGroups, "chaos", "fuzz", "fuzz:openapi", "test:mutations"] as readonly (FixedGroup | ClusterGroup)[],
+  nightly: [...testGroups, "chaos", "soak", "fuzz", "fuzz:openapi", "test:mutations"] as readonly (
+    | FixedGroup
+    | ClusterGroup
+  )[],
 } as const;
 
 export type PartGroup = FixedGroup | ClusterGroup | keyof typeof composed;
