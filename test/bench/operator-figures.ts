@@ -1,6 +1,6 @@
 // Reads figures of a running operator: from its metrics, and from the system.
 
-import { readFile } from "node:fs/promises";
+import { readdir, readFile } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import { configKeys } from "../../core/config/config-keys.ts";
 import type { OperatorProcess } from "../support/fleet/operator-process.ts";
@@ -51,6 +51,15 @@ export async function cpuSeconds(pid: number): Promise<number> {
   const stat = await readFile(`/proc/${pid}/stat`, "utf8");
   const [, , , , , , , , , , , user, system] = stat.slice(stat.lastIndexOf(")")).split(" ");
   return (Number(user) + Number(system)) / ticksPerSecond;
+}
+
+/** Seconds of CPU that all programs which this process has started have used: API server, etcd, Redis, operators, replicas. */
+export async function cpuSecondsOfAll(): Promise<number> {
+  const threads = await readdir("/proc/self/task");
+  const children = await Promise.all(threads.map((thread) => readFile(`/proc/self/task/${thread}/children`, "utf8")));
+  const pids = children.flatMap((text) => text.split(" ").filter(Boolean).map(Number));
+  const seconds = await Promise.all(pids.map((pid) => cpuSeconds(pid).catch(() => 0)));
+  return seconds.reduce((sum, each) => sum + each, 0);
 }
 
 /** MiB, as the kernel counted it. */

@@ -15,12 +15,20 @@ export interface ChangesOptions {
   readonly fleet: Fleet;
   readonly changes: number;
   readonly projectOf: (index: number) => ProjectRef;
+  /** Of the fields that it adds to schemas; another one for each measurement of the same projects. */
+  readonly prefix?: string;
 }
 
 /** Far apart, so that no project is in a replica's memory because of the one before. */
 const stride = 47;
 
-export async function measureChanges({ api, fleet, changes, projectOf }: ChangesOptions): Promise<readonly Change[]> {
+export async function measureChanges({
+  api,
+  fleet,
+  changes,
+  projectOf,
+  prefix = "f",
+}: ChangesOptions): Promise<readonly Change[]> {
   const measured: Change[] = [];
   for (let index = 0; index < changes; index += 1) {
     const { namespace, name } = projectOf(index * stride);
@@ -28,7 +36,7 @@ export async function measureChanges({ api, fleet, changes, projectOf }: Changes
     const resource = await api.get(customTypes.ApiResource, { namespace, name: `${name}-books` });
     if (resource === undefined) throw new Error(`${namespace}/${name}-books is gone`);
     const spec = resource["spec"] as { readonly schema: JsonObject };
-    const field = `f${index}`;
+    const field = `${prefix}${index}`;
     const required = [...((spec.schema["required"] as readonly string[] | undefined) ?? []), field];
     const properties = { ...(spec.schema["properties"] as JsonObject), [field]: { type: "integer" } };
     const changed = { ...resource, spec: { ...spec, schema: { ...spec.schema, required, properties } } };

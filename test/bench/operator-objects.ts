@@ -1,8 +1,8 @@
-// The objects of the operator's benchmark: each project has an ApiResource, a RootKey, two ApiKeys, and every tenth a
-// ProjectUser more, spread over namespaces. A user costs an argon2id hash of some 40 ms of one core, by design.
+// The objects of the operator's benchmark: each project has an ApiResource with a schema of 4 KiB, a RootKey, two ApiKeys or, every tenth,
+// one and a ProjectUser, spread over namespaces.
 
 import type { JsonObject, ProjectRef } from "../../core/config/types.ts";
-import { apiVersion } from "../../core/manifests/object.ts";
+import { apiVersion, type Kind } from "../../core/manifests/object.ts";
 import type { KubeApi } from "../../operator/kube/api.ts";
 import { customTypes, namespaceType } from "../../operator/kube/resource-types.ts";
 
@@ -22,8 +22,8 @@ export async function declareMany(api: KubeApi, projects: number): Promise<numbe
   let made = 0;
   const worker = async (): Promise<void> => {
     for (let index = next++; index < projects; index = next++) {
-      for (const object of objectsOf(index)) {
-        await api.create(customTypes[object.kind as keyof typeof customTypes], object);
+      for (const object of objectsOfProject(projectOf(index), index)) {
+        await api.create(customTypes[object.kind], object);
         made += 1;
       }
     }
@@ -32,9 +32,18 @@ export async function declareMany(api: KubeApi, projects: number): Promise<numbe
   return made;
 }
 
-function objectsOf(index: number): readonly (JsonObject & { readonly kind: string })[] {
-  const { namespace, name } = projectOf(index);
-  const object = (kind: string, suffix: string, spec: JsonObject) => ({
+/** Twenty of them are 4 KiB. */
+const describedField = {
+  type: "string",
+  maxLength: 200,
+  description: "What a team writes about one of its fields. ".repeat(3),
+};
+
+type Declared = JsonObject & { readonly kind: Kind };
+
+/** Every tenth `index` has a ProjectUser. */
+export function objectsOfProject({ namespace, name }: ProjectRef, index: number): readonly Declared[] {
+  const object = (kind: Kind, suffix: string, spec: JsonObject): Declared => ({
     apiVersion,
     kind,
     metadata: { namespace, name: `${name}${suffix}` },
@@ -44,6 +53,7 @@ function objectsOf(index: number): readonly (JsonObject & { readonly kind: strin
     title: { type: "string", maxLength: 200 },
     price: { type: "number" },
     year: { type: "integer" },
+    ...Object.fromEntries(Array.from({ length: 20 }, (_, place) => [`field${place}`, describedField])),
   };
   return [
     object("Project", "", {}),
