@@ -10,6 +10,7 @@ import { limitMutations } from "./changes/limits.ts";
 import { lossMutations } from "./changes/losses.ts";
 import { operatorMutations } from "./changes/operator.ts";
 import { operatorFaultMutations } from "./changes/operator-faults.ts";
+import { operatorScaleMutations } from "./changes/operator-scale.ts";
 import { ownersMutations } from "./changes/owners.ts";
 import { planMutations } from "./changes/plans.ts";
 import { statusMutations } from "./changes/statuses.ts";
@@ -31,4 +32,5 @@ export const mutations: readonly Mutation[] = [
   ...planMutations,
   ...limitMutations,
   ...operatorFaultMutations,
+  ...operatorScaleMutations,
 ];
