@@ -9,7 +9,7 @@ import { startScript } from "../../tools/start-script.ts";
 import { createRandom } from "../chaos/random.ts";
 import { objectsOf } from "../support/kubernetes/api-server/api-server-objects.ts";
 import { setup } from "../support/redis/find-redis.ts";
-import { type Cluster, faults, projectOf, readCluster, unsettled } from "./settled.ts";
+import { type Cluster, deletionFaults, faults, leftSecrets, projectOf, readCluster, unsettled } from "./settled.ts";
 import { beginTeam, runTeam, type SoakCounts, type TeamOptions, unlessGone } from "./tenants.ts";
 import { makeTrouble } from "./troubles.ts";
 import { heapOf, openWorld, type SoakWorld } from "./world.ts";
@@ -47,7 +47,11 @@ try {
   const wrong = await soak(world);
   for (const line of wrong.slice(0, 50)) say(`WRONG: ${line}`);
   say(wrong.length === 0 ? "Nothing is wrong" : `${wrong.length} things are wrong`);
-  if (wrong.length > 0) process.exitCode = 1;
+  if (wrong.length > 0) {
+    process.exitCode = 1;
+    for (const operator of world.operators())
+      say(`Log of operator ${operator.pid}, its end:\n${operator.log().slice(-4_000)}`);
+  }
 } finally {
   await world.stop();
 }
@@ -79,7 +83,24 @@ async function soak(on: SoakWorld): Promise<readonly string[]> {
   const total = [...counts.changes.values()].reduce((sum, each) => sum + each, 0);
   const tooFew = total < changesPerMinute * minutes ? [`Only ${total} changes were made`] : [];
   if (typeof settled === "string") return [...tooFew, settled];
-  return [...tooFew, ...(await faults(on, settled, counts)), ...(await restFaults(on)), ...(await memoryFaults(on))];
+  say(`Of ${leftSecrets(settled).size} objects that were deleted unheard, Secrets stay for an hour`);
+  return [
+    ...tooFew,
+    ...(await faults(on, settled, counts)),
+    ...(await restFaults(on)),
+    ...(await memoryFaults(on)),
+    ...(await deleteEverything(on, settled)),
+  ];
+}
+
+async function deleteEverything(on: SoakWorld, present: Cluster): Promise<readonly string[]> {
+  for (const { kind, metadata } of present.objects)
+    await unlessGone(objectsOf(on.fleet.api, metadata.namespace).remove(kind, metadata.name));
+  const after = await settle(on);
+  if (typeof after === "string") return [after];
+  // Secrets are deleted once the objects are gone.
+  await sleep(restMs);
+  return await deletionFaults(on, present, await readCluster(on));
 }
 
 /** Answers with what is there once everything is Ready and nothing is being deleted, or says what is not. */

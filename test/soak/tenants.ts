@@ -9,7 +9,7 @@ import {
   type NamespaceObjects,
   objectsOf,
 } from "../support/kubernetes/api-server/api-server-objects.ts";
-import { type DeclaredKind, declared, secretOf } from "../support/kubernetes/declared.ts";
+import { type Declared, type DeclaredKind, declared, secretOf } from "../support/kubernetes/declared.ts";
 import type { SoakWorld } from "./world.ts";
 
 export interface SoakCounts {
@@ -101,7 +101,7 @@ class Team {
       declared(kind, `${project}-${suffix}`, { projectRef: { name: project }, ...spec });
     const user = random.pick([{}, { passwordSecretRef: { name: `${project}-chosen`, key: "password" } }]);
     const objects = [
-      declared("Project", project, { deletionPolicy: random.pick(["Retain", "Delete"]) }),
+      adopting(declared("Project", project, { deletionPolicy: random.pick(["Retain", "Delete"]) })),
       child("ApiResource", "items", { resourceName: "items", access: { create: "Anyone" }, schema: schemaOf(0) }),
       child("RootKey", "flags", { key: "flags", initialValue: {} }),
       child("ApiKey", "main", { role: "Administrators", access: "Write" }),
@@ -249,6 +249,12 @@ function isOfTrouble(error: unknown): boolean {
   if (error instanceof NothingThere) return true;
   if (error instanceof ApiRefusal) return error.status !== 400 && error.status !== 422;
   return error instanceof Error && ("code" in error || error instanceof SyntaxError);
+}
+
+/** What an earlier namespace of that name has left is taken over: else the Project would wait for a person. */
+function adopting(project: Declared): Declared {
+  const annotations = { "jsonplane.io/adopt-data": "true" };
+  return { ...project, metadata: { ...project.metadata, annotations } };
 }
 
 async function unlessThere(call: Promise<void>): Promise<void> {

@@ -52,7 +52,7 @@ export async function openWorld(): Promise<SoakWorld> {
   }
   return {
     fleet,
-    operators: () => running,
+    operators: () => [...running],
     startOperator,
     async endOperator(operator, signal) {
       running = running.filter((each) => each !== operator);
