@@ -17,7 +17,7 @@ export interface Cluster {
   readonly objects: readonly Declared[];
   readonly secrets: readonly KubeObject[];
   /** Of every object and Secret: changes with every write. */
-  readonly versions: string;
+  readonly versions: ReadonlySet<string>;
 }
 
 /** A custom resource with what the checks read of it. */
@@ -44,8 +44,8 @@ export async function readCluster({ fleet: { api } }: SoakWorld): Promise<Cluste
   }
   const selector = `labelSelector=${encodeURIComponent(`${managedByLabel}=${managedBy}`)}`;
   const { items } = (await apiObject(api, `/api/v1/secrets?${selector}`)) as unknown as { items: KubeObject[] };
-  const versions = [...objects, ...items].map(({ metadata }) => `${metadata.uid} ${metadata.resourceVersion}`);
-  return { objects, secrets: items, versions: versions.sort().join("\n") };
+  const versions = [...objects, ...items].map((each) => `${placeOf(each)} ${each.metadata.resourceVersion}`);
+  return { objects, secrets: items, versions: new Set(versions) };
 }
 
 /** Objects that are not Ready yet, or that are being deleted. */
