@@ -91,7 +91,9 @@ async function keepAsPublished(key: string, deps: ProcessKeyDeps): Promise<WorkR
   const isRestored = await tryRestore(ref, deps);
   deps.onProcessed(key, { nothingMissing: isRestored });
   const isEmpty = allObjects(deps.objectsOf(ref)).length === 0;
-  return deps.isCurrent(ref.namespace) || (isEmpty && isRestored) ? undefined : { requeueAfterMs: unknownMs };
+  // The list that made it current reported only what differed: what an event had told before is served now.
+  if (deps.isCurrent(ref.namespace)) return { requeueAfterMs: 0 };
+  return isEmpty && isRestored ? undefined : { requeueAfterMs: unknownMs };
 }
 
 async function tryRestore(ref: ProjectRef, { writer }: ProcessKeyDeps): Promise<boolean> {

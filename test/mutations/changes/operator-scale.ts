@@ -70,6 +70,14 @@ export const operatorScaleMutations: readonly Mutation[] = [
     caughtBy: ["test/unit/operator/observe/object-counts.test.ts"],
   },
   {
+    name: "change-forgotten-while-caches-are-listed-again",
+    harm: "A change that comes while the operator lists again what it may have missed is never served",
+    file: "operator/runtime/process-key.ts",
+    find: "if (deps.isCurrent(ref.namespace)) return { requeueAfterMs: 0 };",
+    replace: "if (deps.isCurrent(ref.namespace)) return undefined;",
+    caughtBy: ["test/unit/operator/runtime/process-key.test.ts"],
+  },
+  {
     name: "goes-on-after-a-failure",
     harm: "When the API server stops answering, each of a Project's thousand writes waits for its own timeout",
     file: "core/map-limited.ts",
