@@ -1,11 +1,11 @@
 // Writes of Secrets that the API server has not answered yet. The watch often tells of such a write before its answer comes: then it is
-// nothing new. What the watch told meanwhile is kept until the answer shows which version was written.
+// nothing new. What the watch held meanwhile is kept until the answer shows which version was written.
 
 import type { KubeObject, ObjectName } from "../kube/api.ts";
 import { isSameVersion } from "../watch/object-cache.ts";
 
 export interface WritesUnderWay {
-  /** Runs a write of a Secret, and hands on what else the watch told of it meanwhile. Answers and rejects as `write` does. */
+  /** Runs a write of a Secret, and hands on what else the watch held of it meanwhile. Answers and rejects as `write` does. */
   run(secret: ObjectName, write: () => Promise<KubeObject>): Promise<KubeObject>;
   /** Keeps what the watch tells of a Secret while a write of it is under way; false when none is. */
   keep(secret: KubeObject): boolean;
@@ -20,21 +20,21 @@ export function createWritesUnderWay(handOn: (secret: KubeObject) => void): Writ
       const key = keyOf(secret);
       // Two Projects may want the same Secret: what the second one writes is news for the first.
       if (kept.has(key)) return await write();
-      const told: KubeObject[] = [];
-      kept.set(key, told);
+      const held: KubeObject[] = [];
+      kept.set(key, held);
       let written: KubeObject | undefined;
       try {
         written = await write();
         return written;
       } finally {
         kept.delete(key);
-        for (const each of told) if (!isSameVersion(written, each)) handOn(each);
+        for (const each of held) if (!isSameVersion(written, each)) handOn(each);
       }
     },
     keep(secret) {
-      const told = kept.get(keyOf(secret.metadata));
-      told?.push(secret);
-      return told !== undefined;
+      const held = kept.get(keyOf(secret.metadata));
+      held?.push(secret);
+      return held !== undefined;
     },
   };
 }

@@ -33,7 +33,7 @@ export const operatorScaleMutations: readonly Mutation[] = [
     name: "edited-secret-taken-for-an-own-write",
     harm: "A Secret that somebody edits while the operator writes it is not repaired, and not used, until something else changes",
     file: "operator/runtime/writes-under-way.ts",
-    find: "for (const each of told) if (!isSameVersion(written, each)) handOn(each);",
+    find: "for (const each of held) if (!isSameVersion(written, each)) handOn(each);",
     replace: "",
     caughtBy: ["test/unit/operator/runtime/event-handlers.test.ts"],
   },

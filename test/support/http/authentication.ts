@@ -17,7 +17,7 @@ import { createPasswordVerifier, type PasswordVerifier } from "../../../dataplan
 import type { SessionsAndCounters } from "../store/session-store.ts";
 import { type ManualClock, manualClock } from "../time/manual-clock.ts";
 
-export const cheapCost = { memoryKiB: 8, passes: 1, parallelism: 1 };
+export const cheapCost = { memoryKiB: 96, passes: 1, parallelism: 1 };
 
 /** Issuer of the tokens of these tests. */
 export function issuerOf({ config }: LiveProject): string {

@@ -16,7 +16,7 @@ import type {
   SigningKey,
   UserConfig,
 } from "../../../core/config/types.ts";
-import type { PasswordCost } from "../../../core/password/hash-password.ts";
+import { generatedPasswordCost, type PasswordCost } from "../../../core/password/hash-password.ts";
 
 export type Modifier = (parts: ProjectParts) => ProjectParts;
 
@@ -85,6 +85,8 @@ export function withSessions(sessions: Partial<ProjectConfig["sessions"]>): Modi
 // ------------------------------------------------------------------------------------------------------- credentials
 
 export interface UserOptions {
+  /** Its password was made by the operator, and is hashed as such. */
+  readonly generated?: boolean;
   readonly password?: string;
   readonly role?: Role;
   readonly access?: Access;
@@ -100,7 +102,7 @@ export function withUser(username: string, options: UserOptions = {}): Modifier 
     uid: `uid-of-user-${username}`,
     role: options.role ?? "Users",
     access: options.access ?? "Write",
-    passwordHash: cheapHash(password),
+    passwordHash: cheapHash(password, options.generated === true ? generatedPasswordCost : cheapCost),
     credentialRevision: options.credentialRevision ?? sha256(password).slice(0, 16),
   };
   return (parts) => ({ ...parts, users: new Map(parts.users).set(username, user) });
@@ -238,21 +240,21 @@ export function withRootKey(key: string, options: RootKeyOptions = {}): Modifier
 
 // ------------------------------------------------------------------------------------------------------------- hashes
 
-/** Of the builders' hashes; a data plane over them is given it too, so that unknown users cost no more than known ones. */
-export const cheapCost: PasswordCost = Object.freeze({ memoryKiB: 8, passes: 1, parallelism: 1 });
+/** Of the builders' hashes of chosen passwords; a data plane over them is given it too, so that unknown users cost no more than known ones. */
+export const cheapCost: PasswordCost = Object.freeze({ memoryKiB: 96, passes: 1, parallelism: 1 });
 
 /** A real argon2id string that takes a third of a millisecond to make and to verify. */
-function cheapHash(password: string): string {
+function cheapHash(password: string, { memoryKiB, passes, parallelism }: PasswordCost): string {
   const salt = randomBytes(16);
   const tag = argon2Sync("argon2id", {
     message: password,
     nonce: salt,
-    parallelism: cheapCost.parallelism,
+    parallelism,
     tagLength: 32,
-    memory: cheapCost.memoryKiB,
-    passes: cheapCost.passes,
+    memory: memoryKiB,
+    passes,
   });
-  return `$argon2id$v=19$m=8,t=1,p=1$${unpadded(salt)}$${unpadded(tag)}`;
+  return `$argon2id$v=19$m=${memoryKiB},t=${passes},p=${parallelism}$${unpadded(salt)}$${unpadded(tag)}`;
 }
 
 function unpadded(bytes: Buffer): string {
