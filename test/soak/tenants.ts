@@ -3,8 +3,9 @@
 
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Random } from "../chaos/random.ts";
-import { ApiRefusal, apiObject } from "../support/kubernetes/api-server/api-server-call.ts";
+import { ApiRefusal } from "../support/kubernetes/api-server/api-server-call.ts";
 import {
+  endNamespace,
   ensureNamespace,
   type NamespaceObjects,
   objectsOf,
@@ -150,7 +151,7 @@ class Team {
     const { random, namespaces, world } = this.#options;
     const namespace = random.pick(namespaces);
     for (const project of await this.#of(namespace).names("Project")) await this.#rememberKeys({ namespace, project });
-    await apiObject(world.fleet.api, `/api/v1/namespaces/${namespace}`, { method: "DELETE" });
+    await world.oneAtATime(() => endNamespace(world.fleet.api, namespace));
   }
 
   async #changeResource(): Promise<void> {

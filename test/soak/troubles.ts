@@ -3,6 +3,9 @@
 
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Random } from "../chaos/random.ts";
+import type { OwnFleet } from "../support/fleet/fleet.ts";
+import { customResources } from "../support/kubernetes/api-server/api-server-objects.ts";
+import { eventually } from "../support/time/eventually.ts";
 import type { SoakWorld } from "./world.ts";
 
 export interface TroubleOptions {
@@ -82,11 +85,12 @@ const troubles: readonly Trouble[] = [
   {
     name: "API server killed",
     ofOperator: false,
-    async make({ fleet }, seconds) {
-      await fleet.api.kill9ApiServer();
-      await sleep(seconds * 1_000);
-      await fleet.api.restartApiServer();
-    },
+    make: ({ fleet, oneAtATime }, seconds) =>
+      oneAtATime(async () => {
+        await fleet.api.kill9ApiServer();
+        await sleep(seconds * 1_000);
+        await restarted(fleet);
+      }),
   },
   {
     name: "API server paused",
@@ -100,12 +104,19 @@ const troubles: readonly Trouble[] = [
   {
     name: "API server's history compacted",
     ofOperator: false,
-    async make({ fleet }) {
-      await fleet.api.compactEtcd();
-      await fleet.api.restartApiServer();
-    },
+    make: ({ fleet, oneAtATime }) =>
+      oneAtATime(async () => {
+        await fleet.api.compactEtcd();
+        await restarted(fleet);
+      }),
   },
 ];
+
+/** Resolves once it serves the custom resources again. */
+async function restarted({ api }: OwnFleet): Promise<void> {
+  await api.restartApiServer();
+  await eventually(async () => void (await customResources(api, "default")), { withinMs: 60_000 });
+}
 
 /** Ends once `stopped` says so, with everything running again. */
 export async function makeTrouble({ world, random, ...options }: TroubleOptions): Promise<void> {

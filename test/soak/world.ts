@@ -13,6 +13,11 @@ export interface SoakWorld {
   startOperator(): Promise<OperatorProcess>;
   /** Ends one, and starts none in its place. */
   endOperator(operator: OperatorProcess, signal: "SIGTERM" | "SIGKILL"): Promise<void>;
+  /**
+   * One after the other: deletions of namespaces, and restarts of the API server. The controller that deletes a namespace goes by what the API server says
+   * it has; one that has just started has no custom resources for a moment, and those of the namespace are left without it.
+   */
+  oneAtATime<T>(work: () => Promise<T>): Promise<T>;
   stop(): Promise<void>;
 }
 
@@ -30,6 +35,7 @@ export async function openWorld(): Promise<SoakWorld> {
   });
   let running: OperatorProcess[] = [];
   let stopped = false;
+  let last: Promise<unknown> = Promise.resolve();
   const startOperator = async (): Promise<OperatorProcess> => {
     const operator = await fleet.addOperator({ nodeFlags, untilReady: false });
     running.push(operator);
@@ -57,6 +63,11 @@ export async function openWorld(): Promise<SoakWorld> {
     async endOperator(operator, signal) {
       running = running.filter((each) => each !== operator);
       await operator.stop(signal);
+    },
+    oneAtATime(work) {
+      const mine = last.then(work);
+      last = mine.catch(() => undefined);
+      return mine;
     },
     async stop() {
       stopped = true;
