@@ -23,10 +23,8 @@ const sections: Readonly<
   scale: {
     heading: "# The operator at scale",
     flags: "",
-    after: `**Missed:** the cold start of objects that are new to the operator. The API server limits it: each project needs five Secrets,
-five statuses and some Events, and kube-apiserver needs more than one of the two cores for some 200 to 260 writes a second, while
-the operator needs half of one. Three in four Events of such a start are dropped: the recorder's queue is bounded, and
-a metric counts them. If everything is Ready already, as after a restart, nothing is written.
+    after: `The API server limits a cold start: each project needs five Secrets and five statuses. Normal Events are limited to a hundred and
+one more each second, and a metric counts those that are left out. If everything is Ready already, as after a restart, nothing is written.
 `,
   },
   upheavals: { heading: "# The operator in upheavals", flags: "--upheavals ", after: "" },
