@@ -6,7 +6,7 @@
 import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
 import { isObject } from "../json/json-value.ts";
 import { parseOrUndefined } from "../json/parse-or-undefined.ts";
-import type { Keyring } from "./keyring.ts";
+import { type Keyring, keyObjectOf } from "./keyring.ts";
 import type { ProjectRef } from "./types.ts";
 
 /** What a sealed value belongs to: it opens nowhere else. */
@@ -37,7 +37,7 @@ export function seal(keyring: Keyring, binding: SealBinding, text: string): stri
   const [key] = keyring.keys;
   const header = Buffer.from(JSON.stringify({ ...encoding, kid: key.kid, ...bound(binding) })).toString("base64url");
   const iv = randomBytes(ivBytes);
-  const cipher = createCipheriv(algorithm, key.secret, iv, { authTagLength: tagBytes });
+  const cipher = createCipheriv(algorithm, keyObjectOf(key.secret), iv, { authTagLength: tagBytes });
   cipher.setAAD(Buffer.from(header));
   const ciphertext = Buffer.concat([cipher.update(text, "utf8"), cipher.final()]);
   // The second of the five parts, the encrypted key, is empty with `dir`.
@@ -75,7 +75,7 @@ function decrypt(keyring: Keyring, sealed: string): Opened {
   if (iv?.length !== ivBytes || ciphertext === undefined || tag?.length !== tagBytes) throw unopened();
   const secret = secretOf(keyring, header["kid"]);
   try {
-    const decipher = createDecipheriv(algorithm, secret, iv, { authTagLength: tagBytes });
+    const decipher = createDecipheriv(algorithm, keyObjectOf(secret), iv, { authTagLength: tagBytes });
     decipher.setAAD(Buffer.from(encodedHeader)).setAuthTag(tag);
     const text = Buffer.concat([decipher.update(ciphertext), decipher.final()]).toString();
     return { text, header };
