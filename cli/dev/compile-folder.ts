@@ -3,15 +3,14 @@
 
 import type { ProjectParts, ProjectRef } from "../../core/config/types.ts";
 import type { Secret } from "../../core/manifests/object.ts";
-import type { PasswordCost } from "../../core/password/hash-password.ts";
 import { compileProject } from "../../operator/compile/compile-project.ts";
 import { type HostGrant, noHosts } from "../../operator/compile/hosts.ts";
 import type { CheckSchema } from "../../operator/compile/schema-check.ts";
 import type { CustomResource } from "../../operator/model/objects.ts";
 import type { ProjectObjects } from "../../operator/model/project-objects.ts";
 import type { Verdict } from "../../operator/model/verdict.ts";
-import type { Random } from "../../operator/resolve/mint.ts";
 import { recallProject } from "../../operator/resolve/recall-project.ts";
+import type { ResolveTools } from "../../operator/resolve/resolution.ts";
 import { earliest, type FindSecret } from "../../operator/resolve/resolution.ts";
 import { type ProjectResolution, resolveProject } from "../../operator/resolve/resolve-project.ts";
 import type { SecretWrite } from "../../operator/resolve/secret-write.ts";
@@ -21,13 +20,10 @@ import { type DevState, liveManifest, storedObject } from "./dev-state.ts";
 /** By `<namespace>/<name>`. */
 export type Published = ReadonlyMap<string, ProjectParts>;
 
-export interface CompileTools {
+export interface CompileTools extends Pick<ResolveTools, "hashPassword" | "isPasswordOf" | "random"> {
   readonly checkSchema: CheckSchema;
   readonly secretOf: (namespace: string, name: string) => Secret | undefined;
   readonly writeSecret: (write: SecretWrite) => Promise<void>;
-  readonly hashPassword: (password: string, cost?: PasswordCost) => Promise<string>;
-  readonly isPasswordOf: (hash: string, password: string) => Promise<boolean>;
-  readonly random: Random;
   /** Unix milliseconds. */
   readonly now: number;
   readonly baseUrlOf: (ref: ProjectRef) => string;

@@ -5,11 +5,10 @@ import { relative } from "node:path";
 import type { Clock } from "../../core/clock.ts";
 import type { ProjectRef } from "../../core/config/types.ts";
 import type { Secret } from "../../core/manifests/object.ts";
-import type { PasswordCost } from "../../core/password/hash-password.ts";
 import type { MemoryDirectory, RefusedResource } from "../../dataplane/config/memory-directory.ts";
 import type { CollectionPurges, DocumentPurges, SessionPurges } from "../../dataplane/store/ports/purges.ts";
 import type { CheckSchema } from "../../operator/compile/schema-check.ts";
-import type { Random } from "../../operator/resolve/mint.ts";
+import type { ResolveTools } from "../../operator/resolve/resolution.ts";
 import { applyManifests } from "./apply-manifests.ts";
 import { type CompiledFolder, compileFolder, type Published, recallFolder } from "./compile-folder.ts";
 import type { DevState, KnownObject, PendingDeletion } from "./dev-state.ts";
@@ -19,7 +18,7 @@ import { newsOf, type Snapshot, snapshotOf } from "./report.ts";
 import type { SecretFiles } from "./secret-files.ts";
 import type { StateFile } from "./state-file.ts";
 
-export interface DevOperatorOptions {
+export interface DevOperatorOptions extends Pick<ResolveTools, "hashPassword" | "isPasswordOf" | "random"> {
   readonly folder: string;
   readonly stateFile: StateFile;
   readonly secretFiles: SecretFiles;
@@ -27,10 +26,7 @@ export interface DevOperatorOptions {
   readonly checkSchema: CheckSchema;
   readonly store: CollectionPurges & DocumentPurges & SessionPurges;
   readonly clock: Clock;
-  readonly random: Random;
   readonly newUid: () => string;
-  readonly hashPassword: (password: string, cost?: PasswordCost) => Promise<string>;
-  readonly isPasswordOf: (hash: string, password: string) => Promise<boolean>;
   readonly baseUrlOf: (ref: ProjectRef) => string;
 }
 

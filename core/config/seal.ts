@@ -1,7 +1,7 @@
 // Seals one field of a project's configuration for Redis and opens it again: a compact JWE (RFC 7516, dir + A256GCM) whose
 // protected header binds project, field and revision, so that a sealed value can't be moved or altered. Refuses to open
-// anything that was not sealed for exactly this project, field and revision. Node's cipher is called directly: a field takes 10 µs, and ten
-// times as long by Web Crypto, which goes through a thread; an operator that starts opens a hundred thousand.
+// anything that was not sealed for exactly this project, field and revision. Node's cipher is called directly: a field takes some 20 µs, and
+// eight times as long by Web Crypto, which goes through a thread. An operator that starts opens several for each Project.
 
 import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
 import { isObject } from "../json/json-value.ts";

@@ -19,11 +19,6 @@ export function createFairQueue(): FairQueue {
   const waiting = new Map<string, FifoSet>();
   let size = 0;
   const namespaceOf = (key: string): string => projectOfKey(key).namespace;
-  const forgetIfEmpty = (namespace: string, { keys }: FifoSet): void => {
-    if (keys.size > 0) return;
-    waiting.delete(namespace);
-    order.remove(namespace);
-  };
   const has = (key: string): boolean => waiting.get(namespaceOf(key))?.keys.has(key) === true;
   return {
     has,
@@ -43,8 +38,8 @@ export function createFairQueue(): FairQueue {
       if (namespace === undefined || own === undefined) return undefined;
       const key = own.shift();
       size -= 1;
-      order.add(namespace);
-      forgetIfEmpty(namespace, own);
+      if (own.keys.size > 0) order.add(namespace);
+      else waiting.delete(namespace);
       return key;
     },
     remove(key) {
@@ -52,7 +47,9 @@ export function createFairQueue(): FairQueue {
       const own = waiting.get(namespace);
       if (own === undefined || !own.remove(key)) return false;
       size -= 1;
-      forgetIfEmpty(namespace, own);
+      if (own.keys.size > 0) return true;
+      waiting.delete(namespace);
+      order.remove(namespace);
       return true;
     },
     clear() {

@@ -4,7 +4,6 @@
 import type { Clock } from "../../core/clock.ts";
 import type { ProjectParts, ProjectRef } from "../../core/config/types.ts";
 import type { Kind } from "../../core/manifests/object.ts";
-import type { PasswordCost } from "../../core/password/hash-password.ts";
 import type { HostGrant } from "../compile/hosts.ts";
 import type { CheckSchema } from "../compile/schema-check.ts";
 import type { AdvanceDeletionsDeps } from "../finalize/advance-deletions.ts";
@@ -17,11 +16,13 @@ import type { Seen } from "../model/project-objects.ts";
 import type { PublishedProject } from "../model/published-project.ts";
 import type { ConfigWriter, OpenRedis } from "../publish/config-writer.ts";
 import type { EventRecorder } from "../record/event-recorder.ts";
-import type { Random } from "../resolve/mint.ts";
+import type { ResolveTools } from "../resolve/resolution.ts";
 import type { SecretStore } from "../secrets/secret-store.ts";
 import type { StatusWriter } from "../status/status-writer.ts";
 
-export interface ReconcileDeps extends AdvanceDeletionsDeps {
+export interface ReconcileDeps
+  extends AdvanceDeletionsDeps,
+    Pick<ResolveTools, "hashPassword" | "isPasswordOf" | "random"> {
   readonly writer: ConfigWriter;
   readonly confirmedDeletions: ConfirmedDeletions;
   /** Kinds whose objects went with a former CustomResourceDefinition. */
@@ -37,10 +38,7 @@ export interface ReconcileDeps extends AdvanceDeletionsDeps {
   readonly statuses: StatusWriter;
   readonly recorder: EventRecorder;
   readonly checkSchema: CheckSchema;
-  readonly hashPassword: (password: string, cost?: PasswordCost) => Promise<string>;
-  readonly isPasswordOf: (hash: string, password: string) => Promise<boolean>;
   readonly clock: Clock;
-  readonly random: Random;
   readonly baseUrlOf: (ref: ProjectRef) => string;
 }
 

@@ -205,12 +205,11 @@ async function mint(context: UserContext, secret: Secret | undefined, replaced?:
 }
 
 async function hash(
-  { password, secretName, generated = false }: AdoptedPassword,
+  { password, secretName, generated }: AdoptedPassword,
   tools: ResolveTools,
 ): Promise<Resolved<string>> {
   try {
-    const cost = generated ? [generatedPasswordCost] : [];
-    return { ok: true, value: await tools.hashPassword(password, ...cost) };
+    return { ok: true, value: await tools.hashPassword(password, generated ? generatedPasswordCost : undefined) };
   } catch (error) {
     if (error instanceof PasswordRefused) return refuse("InvalidSecret", `Secret "${secretName}": ${error.message}`);
     throw error;

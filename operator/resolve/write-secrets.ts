@@ -2,6 +2,7 @@
 // children at once. Where the API server refuses a write for good (a quota, a policy), or something else keeps changing the Secret,
 // only that object goes without its new credential. Any other failure ends the run, and is thrown once the writes under way have ended.
 
+import { mapLimited } from "../../core/map-limited.ts";
 import { type ApiFailure, isLastingRefusal } from "../kube/api.ts";
 import { SecretContested } from "../kube/repairs.ts";
 import { kindLabel, nameLabel } from "../model/secret-names.ts";
@@ -78,23 +79,19 @@ async function writeAll(
       return false;
     }
   };
-  const work = async (owners: Iterable<string>): Promise<void> => {
-    for (const owner of owners) {
-      let done = true;
-      for (const each of byOwner.get(owner) ?? []) done &&= await writeOne(each);
-      if (done) incomplete.delete(owner);
-    }
+  const writeOwn = async (owner: string): Promise<void> => {
+    let done = true;
+    for (const each of byOwner.get(owner) ?? []) done &&= await writeOne(each);
+    if (done) incomplete.delete(owner);
   };
 
   const { projects = [], children = [] } = Object.groupBy(byOwner.keys(), (owner) =>
     isProject(owner) ? "projects" : "children",
   );
-  await work(projects);
+  for (const project of projects) await writeOwn(project);
   // Records of the children are sealed with a key that only the Project's Secret keeps.
   if (refusals.size > 0) return { incomplete, refusals, failures };
-  // All workers share one iterator: each takes the next child that no other has taken.
-  const left = children.values();
-  await Promise.all(Array.from({ length: writesAtATime }, () => work(left)));
+  await mapLimited(children, writesAtATime, writeOwn);
   return { incomplete, refusals, failures };
 }
 
