@@ -5,9 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { configKeys } from "../../core/config/config-keys.ts";
 import type { OperatorProcess } from "../support/fleet/operator-process.ts";
 import { askRedis } from "../support/redis/ask-redis.ts";
-
-/** Of Linux, on all its platforms. */
-const ticksPerSecond = 100;
+import { cpuOfProcess } from "./cpu.ts";
 
 /** Sum of a counter's series whose labels match. */
 export function counter(metrics: string, name: string, labels: RegExp): number {
@@ -48,9 +46,7 @@ export async function untilServed(port: number, projects: number): Promise<void>
 
 /** Seconds of CPU that the process has used. */
 export async function cpuSeconds(pid: number): Promise<number> {
-  const stat = await readFile(`/proc/${pid}/stat`, "utf8");
-  const [, , , , , , , , , , , user, system] = stat.slice(stat.lastIndexOf(")")).split(" ");
-  return (Number(user) + Number(system)) / ticksPerSecond;
+  return (await cpuOfProcess(pid)) / 1e6;
 }
 
 /** Seconds of CPU that all programs which this process has started have used: API server, etcd, Redis, operators, replicas. */
@@ -58,8 +54,9 @@ export async function cpuSecondsOfAll(): Promise<number> {
   const threads = await readdir("/proc/self/task");
   const children = await Promise.all(threads.map((thread) => readFile(`/proc/self/task/${thread}/children`, "utf8")));
   const pids = children.flatMap((text) => text.split(" ").filter(Boolean).map(Number));
-  const seconds = await Promise.all(pids.map((pid) => cpuSeconds(pid).catch(() => 0)));
-  return seconds.reduce((sum, each) => sum + each, 0);
+  const seconds = await Promise.all(pids.map(cpuSeconds));
+  // One that has just ended is counted no more.
+  return seconds.filter((each) => !Number.isNaN(each)).reduce((sum, each) => sum + each, 0);
 }
 
 /** MiB, as the kernel counted it. */

@@ -3,7 +3,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { KubeApi } from "../../operator/kube/api.ts";
 import { customTypes, namespaceType } from "../../operator/kube/resource-types.ts";
-import { objectsOfProject } from "./operator-objects.ts";
+import { declareAll } from "./operator-objects.ts";
 
 const namespace = "bench-noisy";
 const projects = 1_000;
@@ -18,16 +18,11 @@ export interface Noise {
 
 export async function beginNoise(api: KubeApi): Promise<Noise> {
   await api.create(namespaceType, { apiVersion: "v1", kind: "Namespace", metadata: { name: namespace } });
-  let next = 0;
   let applied = 0;
   let stopped = false;
-  const apply = async (): Promise<void> => {
-    for (let index = next++; index < projects && !stopped; index = next++) {
-      for (const object of objectsOfProject({ namespace, name: `p${index}` }, index)) {
-        await api.create(customTypes[object.kind], object);
-        applied += 1;
-      }
-    }
+  const places = Array.from({ length: projects }, (_, index) => ({ namespace, name: `p${index}` }));
+  const count = (): void => {
+    applied += 1;
   };
   const edit = async (): Promise<void> => {
     const place = { namespace, name: "p0-a" };
@@ -40,7 +35,7 @@ export async function beginNoise(api: KubeApi): Promise<Noise> {
       await api.replace(customTypes.ApiKey, { ...key, spec } as never).catch(() => undefined);
     }
   };
-  const running = Promise.all([...Array.from({ length: atOnce }, apply), edit()]);
+  const running = Promise.all([declareAll(api, places, { atOnce, onMade: count, stopped: () => stopped }), edit()]);
   return {
     applied: () => applied,
     async stop() {

@@ -3,10 +3,12 @@
 
 import type { JsonObject, ProjectRef } from "../../core/config/types.ts";
 import { apiVersion, type Kind } from "../../core/manifests/object.ts";
+import { mapLimited } from "../../core/map-limited.ts";
 import type { KubeApi } from "../../operator/kube/api.ts";
 import { customTypes, namespaceType } from "../../operator/kube/resource-types.ts";
 
 const namespaces = 20;
+/** Projects that are made at a time. */
 const atOnce = 16;
 
 export function projectOf(index: number): ProjectRef {
@@ -18,18 +20,38 @@ export async function declareMany(api: KubeApi, projects: number): Promise<numbe
   for (let index = 0; index < namespaces; index += 1) {
     await api.create(namespaceType, { apiVersion: "v1", kind: "Namespace", metadata: { name: `bench-${index}` } });
   }
-  let next = 0;
   let made = 0;
-  const worker = async (): Promise<void> => {
-    for (let index = next++; index < projects; index = next++) {
-      for (const object of objectsOfProject(projectOf(index), index)) {
-        await api.create(customTypes[object.kind], object);
-        made += 1;
-      }
-    }
-  };
-  await Promise.all(Array.from({ length: atOnce }, worker));
+  const places = Array.from({ length: projects }, (_, index) => projectOf(index));
+  await declareAll(api, places, {
+    atOnce,
+    onMade: () => {
+      made += 1;
+    },
+  });
   return made;
+}
+
+export interface DeclareOptions {
+  /** How many Projects are made at a time. */
+  readonly atOnce: number;
+  /** Called for each object. */
+  readonly onMade: () => void;
+  /** Once it says so, no Project is begun; never by default. */
+  readonly stopped?: () => boolean;
+}
+
+export async function declareAll(
+  api: KubeApi,
+  places: readonly ProjectRef[],
+  { atOnce, onMade, stopped = () => false }: DeclareOptions,
+): Promise<void> {
+  await mapLimited([...places.entries()], atOnce, async ([index, place]) => {
+    if (stopped()) return;
+    for (const object of objectsOfProject(place, index)) {
+      await api.create(customTypes[object.kind], object);
+      onMade();
+    }
+  });
 }
 
 /** Twenty of them are 4 KiB. */
@@ -42,7 +64,7 @@ const describedField = {
 type Declared = JsonObject & { readonly kind: Kind };
 
 /** Every tenth `index` has a ProjectUser. */
-export function objectsOfProject({ namespace, name }: ProjectRef, index: number): readonly Declared[] {
+function objectsOfProject({ namespace, name }: ProjectRef, index: number): readonly Declared[] {
   const object = (kind: Kind, suffix: string, spec: JsonObject): Declared => ({
     apiVersion,
     kind,

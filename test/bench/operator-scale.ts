@@ -76,15 +76,14 @@ try {
 
 async function coldStart(on: OwnFleet, objects: number): Promise<readonly FigureLine[]> {
   const started = performance.now();
-  const before = await cpuSecondsOfAll();
+  const before = { all: await cpuSecondsOfAll(), api: await cpuSeconds(on.api.pid) };
   const operator = await on.addOperator();
   const synced = seconds(started);
   const cpu = async () => ({
     operator: await cpuSeconds(operator.pid),
-    api: (await cpuSeconds(on.api.pid)) - apiBefore,
-    all: (await cpuSecondsOfAll()) - before,
+    api: (await cpuSeconds(on.api.pid)) - before.api,
+    all: (await cpuSecondsOfAll()) - before.all,
   });
-  const apiBefore = await cpuSeconds(on.api.pid);
   const served = untilServed(on.redis.port, projects).then(async () => ({ after: seconds(started), ...(await cpu()) }));
   await untilReady(operator, objects, say);
   const whole = seconds(started);
