@@ -7,10 +7,10 @@ import { apiVersion, type Kind, kinds, type UncheckedObject } from "../../core/m
 import { type Manifest, validateManifest } from "../../core/manifests/validate-manifest.ts";
 import type { Fleet } from "../support/fleet/fleet.ts";
 import { type ApiAnswer, apiCall } from "../support/kubernetes/api-server/api-server-call.ts";
-import { customResources, folderOf } from "../support/kubernetes/api-server/api-server-objects.ts";
+import { customResources, folderOf, readyOf } from "../support/kubernetes/api-server/api-server-objects.ts";
 import { judgeServed } from "./judge-served.ts";
 import { namespacePlace, randomSteps, type Step } from "./random-manifests.ts";
-import { readyOf, type SeenObject } from "./seen-object.ts";
+import type { SeenObject } from "./seen-object.ts";
 
 export interface ManifestPlan {
   readonly seed: number;

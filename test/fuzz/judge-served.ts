@@ -6,8 +6,8 @@ import type { Fleet } from "../support/fleet/fleet.ts";
 import type { Reply } from "../support/http/http-client.ts";
 import { basic } from "../support/http/projects.ts";
 import { apiCall } from "../support/kubernetes/api-server/api-server-call.ts";
-import { customResources } from "../support/kubernetes/api-server/api-server-objects.ts";
-import { readyOf, type SeenObject } from "./seen-object.ts";
+import { customResources, readyOf } from "../support/kubernetes/api-server/api-server-objects.ts";
+import type { SeenObject } from "./seen-object.ts";
 
 export interface Served {
   readonly asked: number;

@@ -2,13 +2,9 @@
 
 import type { Json } from "../../core/config/types.ts";
 import type { Kind } from "../../core/manifests/object.ts";
-import type { Condition, KubeObject } from "../support/kubernetes/api-server/api-server-objects.ts";
+import type { KubeObject } from "../support/kubernetes/api-server/api-server-objects.ts";
 
 export interface SeenObject extends KubeObject {
   readonly kind: Kind;
   readonly spec: Json;
-}
-
-export function readyOf({ status }: KubeObject): Condition | undefined {
-  return status?.conditions?.find(({ type }) => type === "Ready");
 }

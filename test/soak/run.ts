@@ -7,12 +7,24 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { readArguments, wholeNumber } from "../../tools/script-arguments.ts";
 import { startScript } from "../../tools/start-script.ts";
 import { createRandom } from "../chaos/random.ts";
+import { type MemoryInUse, memoryInUse } from "../support/fleet/memory-in-use.ts";
+import { unlessRefused } from "../support/kubernetes/api-server/api-server-call.ts";
 import { objectsOf } from "../support/kubernetes/api-server/api-server-objects.ts";
 import { setup } from "../support/redis/find-redis.ts";
-import { type Cluster, deletionFaults, faults, leftSecrets, projectOf, readCluster, unsettled } from "./settled.ts";
-import { beginTeam, runTeam, type SoakCounts, type TeamOptions, unlessGone } from "./tenants.ts";
+import {
+  type Cluster,
+  type Declared,
+  deletionFaults,
+  faults,
+  leftSecrets,
+  nameOf,
+  projectOf,
+  readCluster,
+  unsettled,
+} from "./settled.ts";
+import { beginTeam, runTeam, type SoakCounts, type TeamOptions } from "./tenants.ts";
 import { makeTrouble } from "./troubles.ts";
-import { heapOf, openWorld, type SoakWorld } from "./world.ts";
+import { openWorld, type SoakWorld } from "./world.ts";
 
 startScript("npm run soak");
 const number = { type: "string" } as const;
@@ -94,8 +106,7 @@ async function soak(on: SoakWorld): Promise<readonly string[]> {
 }
 
 async function deleteEverything(on: SoakWorld, present: Cluster): Promise<readonly string[]> {
-  for (const { kind, metadata } of present.objects)
-    await unlessGone(objectsOf(on.fleet.api, metadata.namespace).remove(kind, metadata.name));
+  await removeAll(on, present.objects);
   const after = await settle(on);
   if (typeof after === "string") return [after];
   // Secrets are deleted once the objects are gone.
@@ -119,12 +130,16 @@ async function settle(on: SoakWorld): Promise<Cluster | string> {
 }
 
 /** Children whose Project was deleted while the API server answered nothing more: they can't become Ready. */
-async function removeOrphans({ fleet: { api } }: SoakWorld, { objects }: Cluster): Promise<readonly string[]> {
+async function removeOrphans(on: SoakWorld, { objects }: Cluster): Promise<readonly string[]> {
   const present = new Set(objects.flatMap((object) => (object.kind === "Project" ? [projectOf(object)] : [])));
   const orphans = objects.filter((object) => object.kind !== "Project" && !present.has(projectOf(object)));
-  for (const { kind, metadata } of orphans)
-    await unlessGone(objectsOf(api, metadata.namespace).remove(kind, metadata.name));
-  return orphans.map(({ kind, metadata }) => `${kind} ${metadata.namespace}/${metadata.name} has no Project`);
+  await removeAll(on, orphans);
+  return orphans.map((orphan) => `${nameOf(orphan)} has no Project`);
+}
+
+async function removeAll({ fleet: { api } }: SoakWorld, objects: readonly Declared[]): Promise<void> {
+  for (const { kind, metadata } of objects)
+    await unlessRefused(404, objectsOf(api, metadata.namespace).remove(kind, metadata.name));
 }
 
 /** What ends later, such as a namespace that is being deleted, may end in the first of the windows. */
@@ -143,13 +158,15 @@ async function restFaults(on: SoakWorld): Promise<readonly string[]> {
 async function memoryFaults(on: SoakWorld): Promise<readonly string[]> {
   const [soaked] = on.operators();
   if (soaked === undefined) return ["No operator runs any more"];
-  const used = await heapOf(soaked);
+  const used = await memoryInUse(soaked);
   await on.endOperator(soaked, "SIGTERM");
   const fresh = await on.startOperator();
   while ((await fresh.ready().catch(() => 0)) !== 200 || !(await fresh.leads())) await sleep(200);
   await sleep(restMs);
-  const needed = await heapOf(fresh);
+  const needed = await memoryInUse(fresh);
   const mib = (bytes: number): string => `${(bytes / 1024 / 1024).toFixed(1)} MiB`;
-  say(`The operator's live heap: ${mib(used)}; of a fresh one ${mib(needed)}`);
-  return used <= needed * maxGrowth ? [] : [`The operator keeps ${mib(used)}, and a fresh one ${mib(needed)}`];
+  const text = ({ heap, external }: MemoryInUse): string => `${mib(heap)}, and ${mib(external)} outside of it`;
+  say(`The operator's live heap: ${text(used)}; of a fresh one ${text(needed)}`);
+  if (used.heap <= needed.heap * maxGrowth) return [];
+  return [`The operator keeps ${mib(used.heap)}, and a fresh one ${mib(needed.heap)}`];
 }

@@ -1,15 +1,25 @@
 // What must hold once nothing changes any more and everything runs: what the API server has is served, and nothing else is left anywhere.
 
-import { createHash } from "node:crypto";
 import { Redis } from "ioredis";
 import { configKeys, credentialsKey, keyOfProject, projectConfigKey } from "../../core/config/config-keys.ts";
 import { readDataOrder } from "../../core/config/data-order.ts";
+import { keyField } from "../../core/config/fields.ts";
+import { kinds } from "../../core/manifests/object.ts";
 import { hashTagOf } from "../../dataplane/store/redis/keys.ts";
+import { collectionPath } from "../../operator/kube/address.ts";
+import type { ResourceType } from "../../operator/kube/api.ts";
+import { customTypes, secretType } from "../../operator/kube/resource-types.ts";
 import { finalizer } from "../../operator/model/finalizer.ts";
 import { kindLabel, managedBy, managedByLabel, nameLabel, ownerAnnotation } from "../../operator/model/secret-names.ts";
-import { readyOf, type SeenObject } from "../fuzz/seen-object.ts";
-import { apiObject } from "../support/kubernetes/api-server/api-server-call.ts";
-import type { KubeObject } from "../support/kubernetes/api-server/api-server-objects.ts";
+import { sha256Hex } from "../../operator/resolve/mint.ts";
+import type { SeenObject } from "../fuzz/seen-object.ts";
+import {
+  entryOf,
+  isReady,
+  type KubeObject,
+  objectsIn,
+  readyOf,
+} from "../support/kubernetes/api-server/api-server-objects.ts";
 import type { SoakCounts } from "./tenants.ts";
 import type { SoakWorld } from "./world.ts";
 
@@ -26,39 +36,35 @@ export type Declared = SeenObject & {
   readonly spec: Readonly<Record<string, unknown>> & { readonly projectRef?: { readonly name: string } };
 };
 
-const plurals = {
-  Project: "projects",
-  ApiResource: "apiresources",
-  RootKey: "rootkeys",
-  ApiKey: "apikeys",
-  ProjectUser: "projectusers",
-} as const;
-
 export async function readCluster({ fleet: { api } }: SoakWorld): Promise<Cluster> {
-  const objects: Declared[] = [];
-  for (const [kind, plural] of Object.entries(plurals)) {
-    const { items } = (await apiObject(api, `/apis/jsonplane.io/v1alpha1/${plural}`)) as unknown as {
-      items: Declared[];
-    };
-    objects.push(...items.map((item) => ({ ...item, kind }) as Declared));
-  }
-  const selector = `labelSelector=${encodeURIComponent(`${managedByLabel}=${managedBy}`)}`;
-  const { items } = (await apiObject(api, `/api/v1/secrets?${selector}`)) as unknown as { items: KubeObject[] };
-  const versions = [...objects, ...items].map((each) => `${placeOf(each)} ${each.metadata.resourceVersion}`);
-  return { objects, secrets: items, versions: new Set(versions) };
+  const everywhere = (type: ResourceType): string => collectionPath(type, undefined);
+  const lists = kinds.map(async (kind) => {
+    const items = await objectsIn(api, everywhere(customTypes[kind]));
+    return items.map((item) => ({ ...item, kind }) as unknown as Declared);
+  });
+  const objects = (await Promise.all(lists)).flat();
+  const selector = encodeURIComponent(`${managedByLabel}=${managedBy}`);
+  const secrets = (await objectsIn(
+    api,
+    `${everywhere(secretType)}?labelSelector=${selector}`,
+  )) as unknown as readonly KubeObject[];
+  const versions = [...objects, ...secrets].map((each) => `${placeOf(each)} ${each.metadata.resourceVersion}`);
+  return { objects, secrets, versions: new Set(versions) };
 }
 
 /** Objects that are not Ready yet, or that are being deleted. */
 export function unsettled({ objects }: Cluster): readonly string[] {
   return objects.flatMap((object) => {
-    const { kind, metadata } = object;
-    const ready = readyOf(object);
-    const isReady = ready?.status === "True" && ready.observedGeneration >= metadata.generation;
-    if (isReady && metadata.deletionTimestamp === undefined) return [];
-    const { generation, deletionTimestamp = "not deleted" } = metadata;
-    const place = `${kind} ${metadata.namespace}/${metadata.name}`;
-    return [`${place}, generation ${generation}, ${deletionTimestamp}: ${JSON.stringify(ready)}`];
+    const { generation, deletionTimestamp } = object.metadata;
+    if (isReady(object) && deletionTimestamp === undefined) return [];
+    const facts = `generation ${generation}, ${deletionTimestamp ?? "not deleted"}`;
+    return [`${nameOf(object)}, ${facts}: ${JSON.stringify(readyOf(object))}`];
   });
+}
+
+/** `<kind> <namespace>/<name>` */
+export function nameOf(object: Declared): string {
+  return `${object.kind} ${placeOf(object)}`;
 }
 
 export function projectOf({ kind, metadata, spec }: Declared): string {
@@ -68,18 +74,12 @@ export function projectOf({ kind, metadata, spec }: Declared): string {
 
 /** Everything that is wrong, a line each. */
 export async function faults(world: SoakWorld, cluster: Cluster, counts: SoakCounts): Promise<readonly string[]> {
-  const redis = new Redis(world.fleet.redis.url, { protocol: 2 });
-  try {
-    return [
-      ...secretFaults(cluster),
-      ...finalizerFaults(cluster),
-      ...(await configFaults(redis, cluster)),
-      ...(await dataFaults(redis, cluster)),
-      ...(await accessFaults(world, cluster, counts)),
-    ];
-  } finally {
-    redis.disconnect();
-  }
+  return [
+    ...secretFaults(cluster),
+    ...finalizerFaults(cluster),
+    ...(await redisFaults(world, cluster)),
+    ...(await accessFaults(world, cluster, counts)),
+  ];
 }
 
 /**
@@ -87,12 +87,9 @@ export async function faults(world: SoakWorld, cluster: Cluster, counts: SoakCou
  * hour, because a backup restores Secrets before their objects; it is no fault, and `leftSecrets` counts it.
  */
 function secretFaults({ objects, secrets }: Cluster): readonly string[] {
-  const owners = new Map(
-    objects.map((object) => [`${object.kind} ${object.metadata.namespace}/${object.metadata.name}`, object]),
-  );
+  const owners = new Map(objects.map((object) => [nameOf(object), object]));
   return secrets.flatMap(({ metadata }) => {
-    const { labels = {}, annotations = {}, name } = metadata;
-    const { namespace } = metadata as unknown as { readonly namespace: string };
+    const { labels = {}, annotations = {}, namespace, name } = metadata;
     if (labels[kindLabel] === undefined) return [];
     const owner = owners.get(`${labels[kindLabel]} ${namespace}/${labels[nameLabel]}`);
     if (owner === undefined || owner.metadata.uid === annotations[ownerAnnotation]) return [];
@@ -109,15 +106,18 @@ export function leftSecrets({ objects, secrets }: Cluster): ReadonlySet<string> 
 
 /** What is wrong once all of `before` was deleted with an operator that heard of it. */
 export async function deletionFaults(world: SoakWorld, before: Cluster, after: Cluster): Promise<readonly string[]> {
-  const redis = new Redis(world.fleet.redis.url, { protocol: 2 });
+  const deleted = new Set(before.objects.map(({ metadata }) => metadata.uid));
+  const left = leftSecrets(after).intersection(deleted);
+  return [
+    ...(left.size > 0 ? [`Secrets are left of ${left.size} objects that were deleted in peace`] : []),
+    ...(await redisFaults(world, after)),
+  ];
+}
+
+async function redisFaults({ fleet }: SoakWorld, cluster: Cluster): Promise<readonly string[]> {
+  const redis = new Redis(fleet.redis.url, { protocol: 2 });
   try {
-    const deleted = new Set(before.objects.map(({ metadata }) => metadata.uid));
-    const left = [...leftSecrets(after)].filter((uid) => deleted.has(uid));
-    return [
-      ...(left.length > 0 ? [`Secrets are left of ${left.length} objects that were deleted in peace`] : []),
-      ...(await configFaults(redis, after)),
-      ...(await dataFaults(redis, after)),
-    ];
+    return [...(await configFaults(redis, cluster)), ...(await dataFaults(redis, cluster))];
   } finally {
     redis.disconnect();
   }
@@ -135,9 +135,7 @@ function finalizerFaults({ objects }: Cluster): readonly string[] {
     const isWanted = hasData && (object.spec["deletionPolicy"] ?? policies.get(projectOf(object))) === "Delete";
     const isThere = (object.metadata.finalizers ?? []).some((name) => name.startsWith(finalizer));
     if (isWanted === isThere) return [];
-    return [
-      `${object.kind} ${object.metadata.namespace}/${object.metadata.name} ${isThere ? "has a" : "lacks its"} finalizer`,
-    ];
+    return [`${nameOf(object)} ${isThere ? "has a" : "lacks its"} finalizer`];
   });
 }
 
@@ -155,9 +153,7 @@ async function configFaults(redis: Redis, cluster: Cluster): Promise<readonly st
     found.push(...differing(`Project ${key}`, fields, own.flatMap(configField)));
     const credentials = await redis.hkeys(credentialsKey({ namespace, name }));
     const keys = credentials.filter((field) => field.startsWith("key:"));
-    const wanted = own.flatMap(({ kind, metadata }) =>
-      kind === "ApiKey" ? [keyField(apiKeys.get(metadata.uid))] : [],
-    );
+    const wanted = own.flatMap(({ kind, metadata }) => (kind === "ApiKey" ? [fieldOf(apiKeys.get(metadata.uid))] : []));
     found.push(...differing(`Project ${key}`, keys, wanted));
     const users = own.filter(({ kind }) => kind === "ProjectUser").length;
     if (credentials.length - keys.length !== users)
@@ -171,10 +167,8 @@ function configField({ kind, spec }: Declared): readonly string[] {
   return kind === "RootKey" ? [`rootkey:${spec["key"]}`] : [];
 }
 
-function keyField(apiKey: string | undefined): string {
-  return apiKey === undefined
-    ? "a key that is in no Secret"
-    : `key:${createHash("sha256").update(apiKey).digest("hex")}`;
+function fieldOf(apiKey: string | undefined): string {
+  return apiKey === undefined ? "a key that is in no Secret" : keyField(sha256Hex(apiKey));
 }
 
 function differing(subject: string, present: readonly string[], wanted: readonly string[]): readonly string[] {
@@ -194,13 +188,13 @@ function apiKeysOf({ objects, secrets }: Cluster): readonly ShownKey[] {
   );
   return secrets.flatMap((secret) => {
     const object = keys.get(placeOf(secret).replace(/-api-key$/, ""));
-    const apiKey = Buffer.from(secret.data?.["apiKey"] ?? "", "base64").toString();
+    const apiKey = entryOf(secret, "apiKey");
     return object === undefined || apiKey === "" ? [] : [{ object, apiKey }];
   });
 }
 
 function placeOf({ metadata }: KubeObject): string {
-  return `${(metadata as unknown as { readonly namespace: string }).namespace}/${metadata.name}`;
+  return `${metadata.namespace}/${metadata.name}`;
 }
 
 /** Data are of Projects that are there, or are recorded as kept; no order to delete data is open. */
@@ -226,22 +220,41 @@ async function dataFaults(redis: Redis, { objects }: Cluster): Promise<readonly 
 /** Every replica takes the keys of now, and none that was deleted or replaced. */
 async function accessFaults({ fleet }: SoakWorld, cluster: Cluster, counts: SoakCounts): Promise<readonly string[]> {
   const found: string[] = [];
-  const uids = new Set(cluster.objects.map(({ metadata }) => metadata.uid));
-  const valid = apiKeysOf(cluster).map(({ object, apiKey }) => ({ apiKey, key: projectOf(object) }));
-  const isValid = new Set(valid.map(({ apiKey }) => apiKey));
-  const gone = counts.revoked.filter(({ apiKey, uid }) => !uids.has(uid) && !isValid.has(apiKey));
+  const requests = [...presentKeys(cluster), ...deletedKeys(cluster, counts)];
   for (const replica of fleet.replicas) {
-    const statusOf = async (key: string, apiKey: string): Promise<number> =>
-      (await replica.send(`/${key}/api/items?_limit=1`, { as: `apikey ${apiKey}` })).status;
-    for (const { apiKey, key } of valid) {
-      const status = await statusOf(key, apiKey);
-      if (status !== 200) found.push(`A key of ${key} is answered with ${status}`);
-    }
-    for (const { apiKey, namespace, project } of gone) {
-      const status = await statusOf(`${namespace}/${project}`, apiKey);
-      if (status !== 401 && status !== 404)
-        found.push(`A deleted key of ${namespace}/${project} is answered with ${status}`);
+    for (const { project, apiKey, expected } of requests) {
+      const { status } = await replica.send(`/${project}/api/items?_limit=1`, { as: `apikey ${apiKey}` });
+      if (!expected.includes(status)) found.push(`A key of ${project} is answered with ${status}, not ${expected}`);
     }
   }
   return found;
+}
+
+interface KeyRequest {
+  /** `<namespace>/<name>` */
+  readonly project: string;
+  readonly apiKey: string;
+  /** Statuses of a list of its resource. */
+  readonly expected: readonly number[];
+}
+
+function presentKeys(cluster: Cluster): readonly KeyRequest[] {
+  const resources = cluster.objects.filter(({ kind }) => kind === "ApiResource");
+  // A Project whose declaration was cut off lacks its resource.
+  const served = new Set(resources.map(projectOf));
+  return apiKeysOf(cluster).map(({ object, apiKey }) => {
+    const project = projectOf(object);
+    return { project, apiKey, expected: [served.has(project) ? 200 : 404] };
+  });
+}
+
+function deletedKeys(cluster: Cluster, { revoked }: SoakCounts): readonly KeyRequest[] {
+  const uids = new Set(cluster.objects.map(({ metadata }) => metadata.uid));
+  const present = new Set(apiKeysOf(cluster).map(({ apiKey }) => apiKey));
+  const gone = revoked.filter(({ apiKey, uid }) => !uids.has(uid) && !present.has(apiKey));
+  return gone.map(({ apiKey, namespace, project }) => ({
+    project: keyOfProject({ namespace, name: project }),
+    apiKey,
+    expected: [401, 404],
+  }));
 }

@@ -3,10 +3,11 @@
 
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Random } from "../chaos/random.ts";
-import { ApiRefusal } from "../support/kubernetes/api-server/api-server-call.ts";
+import { ApiRefusal, unlessRefused } from "../support/kubernetes/api-server/api-server-call.ts";
 import {
   endNamespace,
   ensureNamespace,
+  entryOf,
   type NamespaceObjects,
   objectsOf,
 } from "../support/kubernetes/api-server/api-server-objects.ts";
@@ -111,7 +112,7 @@ class Team {
         : []),
       child("ProjectUser", "ann", { access: "Write", ...user }),
     ];
-    for (const object of objects) await unlessThere(this.#of(namespace).create(object));
+    for (const object of objects) await unlessRefused(409, this.#of(namespace).create(object));
   }
 
   #of(namespace: string): NamespaceObjects {
@@ -139,12 +140,12 @@ class Team {
     const objects = this.#of(namespace);
     await this.#rememberKeys({ namespace, project });
     const projectFirst = random.fraction() < 0.5;
-    if (projectFirst) await unlessGone(objects.remove("Project", project));
+    if (projectFirst) await unlessRefused(404, objects.remove("Project", project));
     for (const kind of ["ApiResource", "RootKey", "ApiKey", "ProjectUser"]) {
       for (const name of await objects.names(kind))
-        if (name.startsWith(`${project}-`)) await unlessGone(objects.remove(kind, name));
+        if (name.startsWith(`${project}-`)) await unlessRefused(404, objects.remove(kind, name));
     }
-    if (!projectFirst) await unlessGone(objects.remove("Project", project));
+    if (!projectFirst) await unlessRefused(404, objects.remove("Project", project));
   }
 
   async #deleteNamespace(): Promise<void> {
@@ -234,8 +235,7 @@ class Team {
   async #rememberKey({ namespace, project }: Place, name: string): Promise<void> {
     const objects = this.#of(namespace);
     const { metadata } = await objects.get("ApiKey", name);
-    const { data } = await objects.get("Secret", `${name}-api-key`);
-    const apiKey = Buffer.from(data?.["apiKey"] ?? "", "base64").toString();
+    const apiKey = entryOf(await objects.get("Secret", `${name}-api-key`), "apiKey");
     if (apiKey !== "") this.#options.counts.revoked.push({ apiKey, uid: metadata.uid, namespace, project });
   }
 }
@@ -256,18 +256,6 @@ function isOfTrouble(error: unknown): boolean {
 function adopting(project: Declared): Declared {
   const annotations = { "jsonplane.io/adopt-data": "true" };
   return { ...project, metadata: { ...project.metadata, annotations } };
-}
-
-async function unlessThere(call: Promise<void>): Promise<void> {
-  await call.catch((error: unknown) => {
-    if (!(error instanceof ApiRefusal && error.status === 409)) throw error;
-  });
-}
-
-export async function unlessGone(call: Promise<void>): Promise<void> {
-  await call.catch((error: unknown) => {
-    if (!(error instanceof ApiRefusal && error.status === 404)) throw error;
-  });
 }
 
 /** Five schemas of which each takes the objects of the others. */

@@ -14,7 +14,7 @@ export interface TroubleOptions {
   /** Called before each trouble. */
   readonly onTrouble: (name: string) => void;
   readonly stopped: () => boolean;
-  /** Whether the operator that leads is to be left alone, so that what it keeps in memory can be judged. */
+  /** While it answers true, no operator is stopped or paused, so that the memory of the leader can be measured at the end. */
   readonly sparesOperators: () => boolean;
 }
 

@@ -2,8 +2,9 @@
 // are started again when they end, as their Deployment would, and two replicas.
 
 import { setTimeout as sleep } from "node:timers/promises";
-import { fileURLToPath } from "node:url";
+import { createKeyedMutex } from "../../core/keyed-mutex.ts";
 import { type OwnFleet, startFleet } from "../support/fleet/fleet.ts";
+import { reportingFlags } from "../support/fleet/memory-in-use.ts";
 import type { OperatorProcess } from "../support/fleet/operator-process.ts";
 
 export interface SoakWorld {
@@ -21,9 +22,6 @@ export interface SoakWorld {
   stop(): Promise<void>;
 }
 
-const heapReport = fileURLToPath(new URL("report-heap.ts", import.meta.url));
-const nodeFlags = ["--expose-gc", "--import", heapReport];
-
 export async function openWorld(): Promise<SoakWorld> {
   const fleet = await startFleet({
     operators: 0,
@@ -35,9 +33,9 @@ export async function openWorld(): Promise<SoakWorld> {
   });
   let running: OperatorProcess[] = [];
   let stopped = false;
-  let last: Promise<unknown> = Promise.resolve();
+  const mutex = createKeyedMutex();
   const startOperator = async (): Promise<OperatorProcess> => {
-    const operator = await fleet.addOperator({ nodeFlags, untilReady: false });
+    const operator = await fleet.addOperator({ nodeFlags: reportingFlags, untilReady: false });
     running.push(operator);
     void operator.ended().then(async () => {
       const isExpected = !running.includes(operator);
@@ -64,27 +62,10 @@ export async function openWorld(): Promise<SoakWorld> {
       running = running.filter((each) => each !== operator);
       await operator.stop(signal);
     },
-    oneAtATime(work) {
-      const mine = last.then(work);
-      last = mine.catch(() => undefined);
-      return mine;
-    },
+    oneAtATime: (work) => mutex.run("API server", work),
     async stop() {
       stopped = true;
       await fleet.stop();
     },
   };
-}
-
-/** Bytes of live objects in the operator's heap, after a collection of garbage. */
-export async function heapOf(operator: OperatorProcess): Promise<number> {
-  const reports = (): readonly string[] => operator.log().match(/"heapUsedBytes":\d+/g) ?? [];
-  const before = reports().length;
-  operator.signal("SIGUSR2");
-  for (let look = 0; look < 200; look += 1) {
-    const last = reports().at(-1);
-    if (last !== undefined && reports().length > before) return Number(last.slice(last.indexOf(":") + 1));
-    await sleep(50);
-  }
-  throw new Error("The operator doesn't say how much memory it uses");
 }

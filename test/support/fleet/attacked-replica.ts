@@ -15,6 +15,7 @@ import { type Reply, type SentRequest, send } from "../http/http-client.ts";
 import { apikey, project, withKey, withResource, withRootKey } from "../http/projects.ts";
 import { startRedis, type TestRedis } from "../redis/redis.ts";
 import { eventually } from "../time/eventually.ts";
+import { memoryInUse } from "./memory-in-use.ts";
 import { begunPublisher, openRedisClient } from "./publishing.ts";
 import { type Replica, startReplica } from "./replica.ts";
 
@@ -112,14 +113,18 @@ async function startWithLimits(limits: TimeLimits, attackers: readonly ProjectPa
       return result;
     },
     async keepsNothingOf(attack) {
+      const liveBytes = async () => {
+        const { heap, external } = await memoryInUse(replica);
+        return heap + external;
+      };
       const half = async () => {
         for (let round = 0; round < 4; round += 1) await attack();
-        return await liveBytes(replica);
+        return await liveBytes();
       };
       const middle = await half();
       await half();
       // Connections that clients have closed are let go of a moment later.
-      await eventually(async () => expect((await liveBytes(replica)) - middle).toBeLessThan(growsAtMost));
+      await eventually(async () => expect((await liveBytes()) - middle).toBeLessThan(growsAtMost));
     },
     async stop() {
       await replica.stop("SIGKILL");
@@ -167,21 +172,6 @@ function memoryOf(replica: Replica): AttackedReplica["memory"] {
     largest = Math.max(largest, now);
     return { largest, now };
   };
-}
-
-/** Bytes in use after a garbage collection. Resident memory would tell of the allocator as well. */
-async function liveBytes(replica: Replica): Promise<number> {
-  const before = liveBytesWritten(replica).length;
-  replica.signal("SIGUSR2");
-  return await eventually(() => {
-    const bytes = liveBytesWritten(replica)[before];
-    if (bytes === undefined) throw new Error("The replica has not written how much memory is in use");
-    return bytes;
-  });
-}
-
-function liveBytesWritten(replica: Replica): number[] {
-  return [...replica.log().matchAll(/^\{"liveBytes":(\d+)\}$/gm)].map(([, bytes]) => Number(bytes));
 }
 
 function startTime(replica: Replica): Promise<number> {

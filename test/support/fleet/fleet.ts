@@ -9,8 +9,11 @@ import type { TestApiServer } from "../kubernetes/api-server/api-server-access.t
 import {
   customResources,
   ensureNamespace,
+  entryOf,
+  isReady,
   type KubeObject,
   objectsOf,
+  readyOf,
 } from "../kubernetes/api-server/api-server-objects.ts";
 import { type RedisOptions, startRedis, type TestRedis } from "../redis/redis.ts";
 import { eventually } from "../time/eventually.ts";
@@ -79,8 +82,7 @@ export function readingOf(api: TestApiServer): Pick<Fleet, "ready" | "get" | "se
   return {
     get,
     async secret(namespace, name, entry) {
-      const { data } = await eventually(() => get("Secret", namespace, name));
-      return Buffer.from(data?.[entry] ?? "", "base64").toString();
+      return entryOf(await eventually(() => get("Secret", namespace, name)), entry);
     },
     ready: (namespace, withinSeconds = 60) =>
       eventually(
@@ -97,14 +99,6 @@ export function readingOf(api: TestApiServer): Pick<Fleet, "ready" | "get" | "se
 
 interface Kinded {
   readonly kind: string;
-}
-
-const readyOf = ({ status }: KubeObject) => status?.conditions?.find(({ type }) => type === "Ready");
-
-/** The condition speaks of the newest generation, as kubectl wait has it. */
-function isReady(object: KubeObject): boolean {
-  const ready = readyOf(object);
-  return ready?.status === "True" && ready.observedGeneration >= object.metadata.generation;
 }
 
 function waitingText(object: KubeObject & Kinded): string {

@@ -1,8 +1,9 @@
 // `jsonplane dataplane` as a process with other time limits than the usual ones, given as JSON before the flags of startReplica: for
 // tests of what happens at a limit, which need not wait for it, and of all else, which a busy machine must not bring to one.
-// On SIGUSR2 it collects garbage and writes on standard error how many bytes of memory are still in use (Node needs --expose-gc).
+// It reports how much memory is in use when it is asked (Node needs --expose-gc).
 
 import { parseArgs } from "node:util";
+import "./report-memory.ts";
 import { type DataplaneOptions, runDataplane } from "../../../cli/dataplane/run-dataplane.ts";
 
 const [limits = "{}", ...args] = process.argv.slice(2);
@@ -10,12 +11,6 @@ const text = { type: "string", default: "" } as const;
 const { values } = parseArgs({
   args,
   options: { redis: text, keyring: text, replica: text, host: text, port: text, "admin-port": text },
-});
-
-process.on("SIGUSR2", () => {
-  globalThis.gc?.();
-  const { heapUsed, external } = process.memoryUsage();
-  process.stderr.write(`${JSON.stringify({ liveBytes: heapUsed + external })}\n`);
 });
 
 process.exitCode = await runDataplane({

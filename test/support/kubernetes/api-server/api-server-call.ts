@@ -68,6 +68,15 @@ export async function apiObject(target: ApiTarget, path: string, call: ApiCall =
   return answer.body;
 }
 
+/** Lets a call be refused with this status, such as 409 where the object may be there, and rejects as it does otherwise. */
+export async function unlessRefused(status: number, call: Promise<unknown>): Promise<void> {
+  try {
+    await call;
+  } catch (error) {
+    if (!(error instanceof ApiRefusal && error.status === status)) throw error;
+  }
+}
+
 interface Received {
   readonly status: number;
   readonly text: string;

@@ -4,7 +4,7 @@
 import { parseAllDocuments } from "yaml";
 import { kinds } from "../../../../core/manifests/object.ts";
 import { eventually } from "../../time/eventually.ts";
-import { type ApiObject, ApiRefusal, type ApiTarget, apiCall, apiObject } from "./api-server-call.ts";
+import { type ApiObject, type ApiTarget, apiCall, apiObject, unlessRefused } from "./api-server-call.ts";
 
 /** What every manifest has. */
 export interface Manifest {
@@ -80,6 +80,8 @@ export function objectsOf(target: ApiTarget, namespace: string): NamespaceObject
 export interface KubeObject {
   readonly metadata: {
     readonly name: string;
+    /** Absent of objects without one. */
+    readonly namespace?: string;
     readonly uid: string;
     readonly generation: number;
     readonly resourceVersion: string;
@@ -133,11 +135,23 @@ export async function serviceAccountToken(target: ApiTarget, namespace: string, 
 }
 
 async function create(target: ApiTarget, path: string, body: object): Promise<void> {
-  try {
-    await apiObject(target, path, { method: "POST", body });
-  } catch (error) {
-    if (!(error instanceof ApiRefusal && error.status === 409)) throw error;
-  }
+  await unlessRefused(409, apiObject(target, path, { method: "POST", body }));
+}
+
+/** The condition Ready, whatever it says. */
+export function readyOf({ status }: KubeObject): Condition | undefined {
+  return status?.conditions?.find(({ type }) => type === "Ready");
+}
+
+/** It is Ready, and the condition speaks of the newest generation, as kubectl wait has it. */
+export function isReady(object: KubeObject): boolean {
+  const ready = readyOf(object);
+  return ready?.status === "True" && ready.observedGeneration >= object.metadata.generation;
+}
+
+/** The decoded entry of a Secret; empty where it has none. */
+export function entryOf({ data }: Pick<KubeObject, "data">, entry: string): string {
+  return Buffer.from(data?.[entry] ?? "", "base64").toString();
 }
 
 /** Every object of a folder. */
