@@ -25,6 +25,7 @@ export const landings = [
   "df55a88514b42aa7f08e76a4f6d686c80b350ab7",
   "0ec6a54de333f9cabb3474001228a90a47256a6e",
   "18d159b6fdfe8f38c6f4822b77fa35e9a989b7f9",
+  "43f63a056cf9354237b2f9fb705b49c071ae612e",
 ] as const;
 export const lastLanding: string = landings.at(-1) ?? landings[0];
 
