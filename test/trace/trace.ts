@@ -134,8 +134,10 @@ async function orderOf(
   const firstKeys = new Set(counted.filter(isFirst).map(({ key }) => key));
   await inspector.call("Debugger.enable");
   const stops = await stopsOf(inspector, counted);
-  await inspector.call("Runtime.evaluate", { expression: `${noted} = []` });
+  await inspector.call("Runtime.evaluate", { expression: forget });
   await Promise.all(stops.map((stop) => noteAt(inspector, stop)));
+  await untilNothingBegins(inspector);
+  await inspector.call("Runtime.evaluate", { expression: forget });
   await ask();
   let met: readonly string[] = [];
   for (let quiet = 0; met.length < stops.length && quiet < patience; quiet += 1) {
@@ -152,6 +154,18 @@ async function orderOf(
 
 /** Where the process notes the keys of functions that begin. */
 const noted = "globalThis.tracedFunctions";
+const forget = `${noted} = []`;
+
+/** On a busy machine, what was asked for before may go on long after its answer. Not waited for beyond some seconds: timers never stop. */
+async function untilNothingBegins(inspector: Inspector): Promise<void> {
+  let before = -1;
+  for (let quiet = 0, looks = 0; quiet < patience && looks < 5 * patience; looks += 1) {
+    await pause(settleMs);
+    const now = (await notedIn(inspector)).length;
+    quiet = now === before ? quiet + 1 : 0;
+    before = now;
+  }
+}
 
 /** A breakpoint whose condition notes its function and is never true, so that nothing stops. Nothing is noted where one is already. */
 async function noteAt(inspector: Inspector, { of, location }: Stop): Promise<void> {
