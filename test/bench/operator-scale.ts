@@ -7,8 +7,11 @@ import { availableParallelism } from "node:os";
 import { createKubeApi } from "../../operator/kube/connect.ts";
 import { readArguments, wholeNumber } from "../../tools/script-arguments.ts";
 import { startScript } from "../../tools/start-script.ts";
-import { type OwnFleet, startFleet } from "../support/fleet/fleet.ts";
+import { type OwnFleet, startFleet, systemNamespace } from "../support/fleet/fleet.ts";
+import type { OperatorProcess } from "../support/fleet/operator-process.ts";
+import { createPod } from "../support/fleet/pod.ts";
 import { writeFlag } from "./bench-arguments.ts";
+import { installedOperator } from "./installed-operator.ts";
 import {
   counter,
   cpuSeconds,
@@ -44,9 +47,16 @@ const noisyChanges = 100;
 
 const quiet = ["--log-level", "warn"];
 
+/** Memory limits of the operator's container. In the small one it has little memory to spare, and the garbage collector has more to do. */
+const containerMiB = 512;
+const smallContainerMiB = 400;
+
 // Replicas are there before the operator that is measured: they want a key ring, and a complete configuration of no project.
 const fleet = await startFleet({ operators: 1, replicas: 2, operatorArgs: quiet });
+const pod = await createPod(fleet.api, systemNamespace);
 try {
+  const installed = await installedOperator(pod, containerMiB);
+  const small = await installedOperator(pod, smallContainerMiB);
   const { api } = await createKubeApi({
     kubeconfig: await fleet.api.kubeconfig(),
     environment: {},
@@ -57,13 +67,15 @@ try {
   const declared = performance.now();
   const objects = await declareMany(api, projects);
   say(`${objects} objects of ${projects} projects declared in ${seconds(declared)} s`);
-  const started = await coldStart(fleet, objects);
+  const addOperator = (): Promise<OperatorProcess> => fleet.addOperator(installed);
+  const started = await coldStart(addOperator, objects);
   const lines = upheaved
-    ? await upheavals({ api, fleet })
+    ? await upheavals({ api, fleet, addOperator })
     : [
         ...started,
         ...(await changesLive(fleet, api)),
-        ...(await restart(fleet, objects)),
+        ...(await restart(addOperator, objects)),
+        ...(await restartInSmallContainer(() => fleet.addOperator(small))),
         ...(await besideNoise(fleet, api)),
       ];
   await api.close();
@@ -72,19 +84,23 @@ try {
     await writeFigures(upheaved ? "upheavals" : "scale", { projects, objects, cores: availableParallelism(), lines });
 } finally {
   await fleet.stop();
+  await pod.close();
 }
 
-async function coldStart(on: OwnFleet, objects: number): Promise<readonly FigureLine[]> {
+async function coldStart(addOperator: () => Promise<OperatorProcess>, objects: number): Promise<readonly FigureLine[]> {
   const started = performance.now();
-  const before = { all: await cpuSecondsOfAll(), api: await cpuSeconds(on.api.pid) };
-  const operator = await on.addOperator();
+  const before = { all: await cpuSecondsOfAll(), api: await cpuSeconds(fleet.api.pid) };
+  const operator = await addOperator();
   const synced = seconds(started);
   const cpu = async () => ({
     operator: await cpuSeconds(operator.pid),
-    api: (await cpuSeconds(on.api.pid)) - before.api,
+    api: (await cpuSeconds(fleet.api.pid)) - before.api,
     all: (await cpuSecondsOfAll()) - before.all,
   });
-  const served = untilServed(on.redis.port, projects).then(async () => ({ after: seconds(started), ...(await cpu()) }));
+  const served = untilServed(fleet.redis.port, projects).then(async () => ({
+    after: seconds(started),
+    ...(await cpu()),
+  }));
   await untilReady(operator, objects, say);
   const whole = seconds(started);
   const [publishing, ending] = [await served, await cpu()];
@@ -106,7 +122,7 @@ async function coldStart(on: OwnFleet, objects: number): Promise<readonly Figure
       budget: "10.5",
     },
     { what: "reconciles per project, once the queue is empty", measured: (runs / projects).toFixed(2), budget: "–" },
-    { what: "operator's memory, peak RSS", measured: memory, budget: "400 MiB" },
+    { what: `operator's memory in a container of ${containerMiB} MiB, peak RSS`, measured: memory, budget: "–" },
   ];
 }
 
@@ -200,10 +216,10 @@ function percentiles(
   ];
 }
 
-async function restart(on: OwnFleet, objects: number): Promise<readonly FigureLine[]> {
+async function restart(addOperator: () => Promise<OperatorProcess>, objects: number): Promise<readonly FigureLine[]> {
   await stopOperators();
   const started = performance.now();
-  const operator = await on.addOperator();
+  const operator = await addOperator();
   // Every project has been looked at once: none waits and none is worked on.
   await untilQuiet(operator, projects);
   const used = await cpuSeconds(operator.pid);
@@ -215,6 +231,19 @@ async function restart(on: OwnFleet, objects: number): Promise<readonly FigureLi
     { what: "operator's CPU per project until then", measured: perProject(used), budget: "2.5 ms" },
     { what: "API writes meanwhile; the Lease is renewed every 2 s", measured: String(writes), budget: "the Lease's" },
     { what: "objects that are Ready still", measured: `${ready} of ${objects}`, budget: "all" },
+  ];
+}
+
+async function restartInSmallContainer(addOperator: () => Promise<OperatorProcess>): Promise<readonly FigureLine[]> {
+  await stopOperators();
+  const operator = await addOperator();
+  await untilQuiet(operator, projects);
+  const used = await cpuSeconds(operator.pid);
+  const memory = `${await peakMemory(operator.pid)} MiB`;
+  const where = `restart in a container of ${smallContainerMiB} MiB`;
+  return [
+    { what: `${where}: operator's memory, peak RSS`, measured: memory, budget: "400 MiB" },
+    { what: `${where}: operator's CPU per project`, measured: perProject(used), budget: "–" },
   ];
 }
 

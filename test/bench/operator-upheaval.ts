@@ -8,10 +8,13 @@ import { apiVersion } from "../../core/manifests/object.ts";
 import type { KubeApi } from "../../operator/kube/api.ts";
 import { customTypes } from "../../operator/kube/resource-types.ts";
 import type { OwnFleet } from "../support/fleet/fleet.ts";
+import type { OperatorProcess } from "../support/fleet/operator-process.ts";
 
 export interface Upheaval {
   readonly api: KubeApi;
   readonly fleet: OwnFleet;
+  /** Starts one more operator of the fleet. */
+  readonly addOperator: () => Promise<OperatorProcess>;
 }
 
 const lookMs = 5;
@@ -98,8 +101,11 @@ export async function measureEmptied({ fleet }: Upheaval): Promise<number> {
 }
 
 /** Milliseconds from the end of the leader until the standby, whose caches are complete, leads. */
-export async function measureFailover({ fleet }: Upheaval, signal: "SIGTERM" | "SIGKILL"): Promise<number> {
-  const standby = await fleet.addOperator();
+export async function measureFailover(
+  { fleet, addOperator }: Upheaval,
+  signal: "SIGTERM" | "SIGKILL",
+): Promise<number> {
+  const standby = await addOperator();
   const before = fleet.operators.filter((operator) => operator !== standby);
   const started = performance.now();
   await Promise.all(before.map((operator) => operator.stop(signal)));

@@ -6,7 +6,7 @@ import type { ProjectParts } from "../../../core/config/types.ts";
 import { PasswordRefused } from "../../../core/password/hash-password.ts";
 import { compileProject } from "../../../operator/compile/compile-project.ts";
 import { noHosts } from "../../../operator/compile/hosts.ts";
-import { createSchemaCheck } from "../../../operator/compile/schema-check.ts";
+import { createResourceCheck } from "../../../operator/compile/resource-check.ts";
 import type { ApiKey, Project, ProjectUser, StoredMeta } from "../../../operator/model/objects.ts";
 import type { ProjectObjects } from "../../../operator/model/project-objects.ts";
 import { nameLabel } from "../../../operator/model/secret-names.ts";
@@ -43,7 +43,7 @@ export class CredentialWorld {
   readonly hashed: string[] = [];
   /** Every value that could ever be read in a Secret. */
   readonly readable = { keys: new Set<string>(), passwords: new Set<string>(), rings: new Set<string>() };
-  readonly #checkSchema = createSchemaCheck();
+  readonly #checkResource = createResourceCheck();
 
   objects(): ProjectObjects {
     const meta = (name: string) => ({
@@ -107,7 +107,7 @@ export class CredentialWorld {
     }
     if (resolution.writes.length === crashAfter) throw new Crash();
     const { signing, credentials } = resolution;
-    const around = { signing, credentials, hosts: noHosts, checkSchema: this.#checkSchema };
+    const around = { signing, credentials, hosts: noHosts, checkResource: this.#checkResource };
     const { parts, verdicts } = compileProject({
       ...objects,
       ...around,

@@ -125,11 +125,11 @@ export async function startFleet(options: FleetOptions = {}): Promise<OwnFleet> 
     ...readingOf(api),
     async addOperator(more = {}) {
       named.operators += 1;
-      const kubeconfig = more.kubeconfig ?? (await api.kubeconfig());
+      const apiServer = more.pod === undefined ? { kubeconfig: more.kubeconfig ?? (await api.kubeconfig()) } : {};
       const policy = ["--on-data-loss", options.onDataLoss ?? "Serve"];
       const args = [...policy, ...(options.operatorArgs ?? []), ...(more.args ?? [])];
       const log = logOf(`operator-${named.operators}`);
-      const operator = await startOperatorProcess({ redis: redis.url, publicUrl, ...log, ...more, kubeconfig, args });
+      const operator = await startOperatorProcess({ redis: redis.url, publicUrl, ...log, ...more, ...apiServer, args });
       operators.push(operator);
       return operator;
     },

@@ -2,6 +2,7 @@
 
 import { freePort } from "../process/free-port.ts";
 import { notingStart } from "../process/part-starts.ts";
+import type { Pod } from "./pod.ts";
 import { type ProgramProcess, programFile, type RunningProgram, startProgram, untilReady } from "./program-process.ts";
 
 export interface RunningOperator extends RunningProgram {
@@ -12,7 +13,9 @@ export interface RunningOperator extends RunningProgram {
 export interface OperatorProcess extends RunningOperator, ProgramProcess {}
 
 export interface OperatorProcessOptions {
-  readonly kubeconfig: string;
+  /** Not needed in a pod. */
+  readonly kubeconfig?: string;
+  readonly pod?: Pod;
   readonly redis: string;
   readonly publicUrl?: string;
   /** Further flags, such as `["--watch-namespaces", "shop"]`. */
@@ -21,6 +24,8 @@ export interface OperatorProcessOptions {
   readonly nodeFlags?: readonly string[];
   /** Another program than the command line, with the same arguments. */
   readonly program?: string;
+  /** Variables beside those of this process. */
+  readonly env?: Readonly<Record<string, string>>;
   /** Waits until its caches are complete, by default. */
   readonly untilReady?: boolean;
   /** File for standard error. */
@@ -33,13 +38,16 @@ export function startOperatorProcess(options: OperatorProcessOptions): Promise<O
 
 async function start(options: OperatorProcessOptions): Promise<OperatorProcess> {
   const adminPort = await freePort();
-  const { kubeconfig, redis, publicUrl = "http://127.0.0.1:8080", args = [], nodeFlags = [] } = options;
-  const connection = ["--kubeconfig", kubeconfig, "--redis", redis, "--public-url", publicUrl];
+  const { kubeconfig, pod, redis, publicUrl = "http://127.0.0.1:8080", args = [], nodeFlags = [] } = options;
+  const apiServer = kubeconfig === undefined ? [] : ["--kubeconfig", kubeconfig];
+  const connection = [...apiServer, "--redis", redis, "--public-url", publicUrl];
   const ports = ["--host", "127.0.0.1", "--admin-port", String(adminPort)];
   const program = await startProgram({
     args: [...nodeFlags, options.program ?? programFile, "operator", ...connection, ...ports, ...args],
     adminUrl: `http://127.0.0.1:${adminPort}`,
     logFile: options.logFile,
+    within: pod?.command,
+    env: { ...options.env, ...pod?.env },
   });
   if (options.untilReady ?? true) await untilReady(program);
   return { ...program, ...runningOperator(program) };

@@ -41,6 +41,8 @@ export interface ProgramPlan {
   readonly logFile?: string | undefined;
   /** Variables beside those of this process. */
   readonly env?: Readonly<Record<string, string>> | undefined;
+  /** A command that runs Node, given as its last arguments, by exec(3). */
+  readonly within?: readonly string[] | undefined;
 }
 
 export const programFile = fileURLToPath(new URL("../../../cli/main.ts", import.meta.url));
@@ -51,9 +53,16 @@ const compiledPrograms = fileURLToPath(new URL("../../../node_modules/.cache/jso
 /** Of a busy machine. */
 const startMilliseconds = 90_000;
 
-export async function startProgram({ args, adminUrl, logFile, env }: ProgramPlan): Promise<ProgramProcess> {
+export async function startProgram({
+  args,
+  adminUrl,
+  logFile,
+  env,
+  within = [],
+}: ProgramPlan): Promise<ProgramProcess> {
   const file = logFile === undefined ? undefined : await open(logFile, "a");
-  const child = spawn(process.execPath, args, {
+  const [command = process.execPath, ...words] = [...within, process.execPath, ...args];
+  const child = spawn(command, words, {
     stdio: ["ignore", "ignore", file?.fd ?? "pipe"],
     env: { ...process.env, NODE_COMPILE_CACHE: compiledPrograms, ...env },
   });
