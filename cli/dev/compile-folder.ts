@@ -5,7 +5,7 @@ import type { ProjectParts, ProjectRef } from "../../core/config/types.ts";
 import type { Secret } from "../../core/manifests/object.ts";
 import { compileProject } from "../../operator/compile/compile-project.ts";
 import { type HostGrant, noHosts } from "../../operator/compile/hosts.ts";
-import type { CheckSchema } from "../../operator/compile/schema-check.ts";
+import type { CheckResource } from "../../operator/compile/resource-check.ts";
 import type { CustomResource } from "../../operator/model/objects.ts";
 import type { ProjectObjects } from "../../operator/model/project-objects.ts";
 import type { Verdict } from "../../operator/model/verdict.ts";
@@ -21,7 +21,7 @@ import { type DevState, liveManifest, storedObject } from "./dev-state.ts";
 export type Published = ReadonlyMap<string, ProjectParts>;
 
 export interface CompileTools extends Pick<ResolveTools, "hashPassword" | "isPasswordOf" | "random"> {
-  readonly checkSchema: CheckSchema;
+  readonly checkResource: CheckResource;
   readonly secretOf: (namespace: string, name: string) => Secret | undefined;
   readonly writeSecret: (write: SecretWrite) => Promise<void>;
   /** Unix milliseconds. */
@@ -58,7 +58,7 @@ export async function compileFolder(known: DevState, before: Published, tools: C
     if (resolved.ringReplaced) ringsReplaced.push(bundle.ref);
     moments.push(resolved.nextAt, resolved.signingRingWaits ? tools.now + signingRingAgainMs : undefined);
     const { signing, credentials } = resolved;
-    const context = { signing, credentials, hosts: grantOf(bundle, grants), checkSchema: tools.checkSchema };
+    const context = { signing, credentials, hosts: grantOf(bundle, grants), checkResource: tools.checkResource };
     const compiled = compileProject({ ...bundle, ...context, ...(previous !== undefined && { published: previous }) });
     if (compiled.parts !== undefined) published.set(key, compiled.parts);
     verdicts.push(...compiled.verdicts);
@@ -91,7 +91,7 @@ async function resolveBundle(
  * What was served when dev mode stopped, from the last good versions and the hashes that were kept: incumbents keep their
  * names, and an edit that was broken before a restart is still broken after it, with the version before it served.
  */
-export function recallFolder(known: DevState, tools: Pick<CompileTools, "checkSchema" | "secretOf">): Published {
+export function recallFolder(known: DevState, tools: Pick<CompileTools, "checkResource" | "secretOf">): Published {
   const objects = [...known.objects.values()].flatMap((object) => {
     const manifest = liveManifest(object);
     return manifest === undefined ? [] : [storedObject(object, manifest)];
@@ -104,7 +104,7 @@ export function recallFolder(known: DevState, tools: Pick<CompileTools, "checkSc
       ...bundle,
       ...recalled,
       hosts: grantOf(bundle, grants),
-      checkSchema: tools.checkSchema,
+      checkResource: tools.checkResource,
     });
     if (parts !== undefined) published.set(key, parts);
   }

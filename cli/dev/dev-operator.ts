@@ -7,7 +7,7 @@ import type { ProjectRef } from "../../core/config/types.ts";
 import type { Secret } from "../../core/manifests/object.ts";
 import type { MemoryDirectory, RefusedResource } from "../../dataplane/config/memory-directory.ts";
 import type { CollectionPurges, DocumentPurges, SessionPurges } from "../../dataplane/store/ports/purges.ts";
-import type { CheckSchema } from "../../operator/compile/schema-check.ts";
+import type { CheckResource } from "../../operator/compile/resource-check.ts";
 import type { ResolveTools } from "../../operator/resolve/resolution.ts";
 import { applyManifests } from "./apply-manifests.ts";
 import { type CompiledFolder, compileFolder, type Published, recallFolder } from "./compile-folder.ts";
@@ -23,7 +23,7 @@ export interface DevOperatorOptions extends Pick<ResolveTools, "hashPassword" | 
   readonly stateFile: StateFile;
   readonly secretFiles: SecretFiles;
   readonly live: MemoryDirectory;
-  readonly checkSchema: CheckSchema;
+  readonly checkResource: CheckResource;
   readonly store: CollectionPurges & DocumentPurges & SessionPurges;
   readonly clock: Clock;
   readonly newUid: () => string;
@@ -54,11 +54,11 @@ interface State extends DevOperatorView {
 }
 
 export async function createDevOperator(options: DevOperatorOptions): Promise<DevOperator> {
-  const { stateFile, secretFiles, checkSchema } = options;
+  const { stateFile, secretFiles, checkResource } = options;
   const known = await stateFile.read();
   const { secrets: generated } = await secretFiles.read();
   const secretOf = (namespace: string, name: string): Secret | undefined => generated.get(`${namespace}/${name}`);
-  const published = recallFolder(known, { checkSchema, secretOf });
+  const published = recallFolder(known, { checkResource, secretOf });
   let state: State = { known, published, generated, folderSecrets: new Map() };
 
   return {
@@ -144,7 +144,7 @@ async function compile(
     secretOf,
     now,
     writeSecret: (write) => options.secretFiles.write(write),
-    checkSchema: options.checkSchema,
+    checkResource: options.checkResource,
     hashPassword: options.hashPassword,
     isPasswordOf: options.isPasswordOf,
     random: options.random,

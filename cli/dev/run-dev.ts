@@ -8,7 +8,7 @@ import { systemTimers } from "../../core/timers.ts";
 import { type DataPlane, startDataPlane } from "../../dataplane/app.ts";
 import { createMemoryDirectory, type MemoryDirectory } from "../../dataplane/config/memory-directory.ts";
 import type { Store, StoreObservation } from "../../dataplane/store/port.ts";
-import { type CheckSchema, createSchemaCheck } from "../../operator/compile/schema-check.ts";
+import { type CheckResource, createResourceCheck } from "../../operator/compile/resource-check.ts";
 import type { Closers } from "../run-program.ts";
 import { usableCredentials } from "./credentials.ts";
 import type { DataFolder } from "./data-folder.ts";
@@ -30,14 +30,14 @@ const print = (line: string): void => void process.stdout.write(`${line}\n`);
  * the caller to close in the reverse order.
  */
 export async function runDev(options: DevOptions, data: DataFolder, closers: Closers): Promise<void> {
-  const checkSchema = createSchemaCheck();
+  const checkResource = createResourceCheck();
   const live = createMemoryDirectory(systemClock);
   const { plane, store } = await startPlane(options, live);
   closers.push(() => plane.close());
 
   const publicUrl = options.publicUrl ?? plane.url;
   const secretFiles = createSecretFiles(join(options.data, "secrets"));
-  const devOperator = await openDevOperator({ options, data, live, checkSchema, store, secretFiles, publicUrl });
+  const devOperator = await openDevOperator({ options, data, live, checkResource, store, secretFiles, publicUrl });
   for (const line of await devOperator.reconcile()) print(line);
 
   const view = devOperator.view();
@@ -96,7 +96,7 @@ interface DevOperatorParts {
   readonly options: DevOptions;
   readonly data: DataFolder;
   readonly live: MemoryDirectory;
-  readonly checkSchema: CheckSchema;
+  readonly checkResource: CheckResource;
   readonly store: Store;
   readonly secretFiles: SecretFiles;
   readonly publicUrl: string;

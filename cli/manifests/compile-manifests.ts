@@ -5,7 +5,7 @@ import { apiVersion } from "../../core/manifests/object.ts";
 import { validateManifest } from "../../core/manifests/validate-manifest.ts";
 import { compileProject } from "../../operator/compile/compile-project.ts";
 import { noHosts } from "../../operator/compile/hosts.ts";
-import { createSchemaCheck } from "../../operator/compile/schema-check.ts";
+import { createResourceCheck } from "../../operator/compile/resource-check.ts";
 import type { Credentials } from "../../operator/model/credentials.ts";
 import type { CustomResource, Project } from "../../operator/model/objects.ts";
 import { childrenOf, type ProjectObjects } from "../../operator/model/project-objects.ts";
@@ -23,7 +23,7 @@ export function compileManifests(checked: CheckedManifests): CompiledManifests {
   const sources = new Map(checked.manifests.map(({ source }) => [source.subject, source]));
   const objects = checked.manifests.map(({ manifest, source }) => stored(manifest, source.subject));
   const hosts = grantHosts(objects.filter(isProject), new Map());
-  const checkSchema = createSchemaCheck();
+  const checkResource = createResourceCheck();
   const perProject = Array.from(groupByProject(objects).values()).flatMap((bundle) => {
     const project = bundle.project ?? standIn(bundle.ref);
     const compiled = compileProject({
@@ -32,7 +32,7 @@ export function compileManifests(checked: CheckedManifests): CompiledManifests {
       credentials: everyCredential(bundle),
       signing: { ok: true, value: { keys: [] } },
       hosts: hosts.get(project.metadata.uid) ?? noHosts,
-      checkSchema,
+      checkResource,
     });
     const results = compiled.verdicts.map((verdict) => resultOf(verdict, sources));
     return bundle.project === undefined ? [missingProject(bundle, sources, checked), ...results] : results;

@@ -58,8 +58,9 @@ export function usageKey(replica: string): string {
 }
 
 /** `<namespace>/<name>`, the key of a Project in queues, maps and hashes. */
+/** `<namespace>/<name>`. Joined, because V8 keeps a template's result as two strings once it is a key of a map, of which there are many. */
 export function keyOfProject(ref: ProjectRef): string {
-  return `${ref.namespace}/${ref.name}`;
+  return [ref.namespace, ref.name].join("/");
 }
 
 export function projectOfKey(key: string): ProjectRef {

@@ -47,7 +47,7 @@ function partsOf({ path, trees, above }: PropertyLocation): readonly PropertyLoc
   const entered = new Set([...above, ...nodes]);
   return [...propertiesOf(nodes)]
     .filter(([, parts]) => !unconditional(parts).includes(false))
-    .map(([name, parts]) => ({ path: [...path, name], trees: parts, above: entered }));
+    .map(([name, parts]) => ({ path: path.concat(name), trees: parts, above: entered }));
 }
 
 /** True when the schema refuses every undeclared top-level member, whatever the rest of the object is. */

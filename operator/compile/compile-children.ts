@@ -48,8 +48,11 @@ export function compileChildren<O extends Child, C extends Published>(
     if (evaluation.ok) verdicts.push({ ...subject, accepted: true, notices: evaluation.notices ?? [] });
     else verdicts.push(refused(subject, evaluation.refusal, configs.length > 0));
   }
-  return { entries, verdicts };
+  return { entries: entries.size === 0 ? noEntries : entries, verdicts };
 }
+
+/** One for all the kinds that projects have no object of. */
+const noEntries = new Map<string, never>();
 
 export function refused(subject: Subject, refusal: Refusal, live: boolean): Verdict {
   return { ...subject, accepted: false, ...refusal, live };

@@ -14,7 +14,7 @@ import { compileResource } from "./compile-resource.ts";
 import { compileRootKey } from "./compile-root-key.ts";
 import { compileUser } from "./compile-user.ts";
 import { keepSuspended, servedUids } from "./keep-suspended.ts";
-import type { CheckSchema } from "./schema-check.ts";
+import type { CheckResource } from "./resource-check.ts";
 
 /**
  * `signing` and `credentials` come from the resolve stage, `hosts` from grantFor. `published` is what is
@@ -22,7 +22,7 @@ import type { CheckSchema } from "./schema-check.ts";
  */
 export interface CompileInput extends ProjectObjects, ProjectContext {
   readonly credentials: Credentials;
-  readonly checkSchema: CheckSchema;
+  readonly checkResource: CheckResource;
   /** `resource:<name>` and `rootkey:<name>` whose former data are still to be deleted: nothing may write there. */
   readonly openPurges?: ReadonlySet<string>;
 }
@@ -56,12 +56,12 @@ interface CompiledProjectChildren {
 }
 
 function compileAllChildren(input: CompileInput, config: ProjectConfig): CompiledProjectChildren {
-  const { published, credentials, checkSchema, openPurges = noUids } = input;
+  const { published, credentials, checkResource, openPurges = noUids } = input;
   const resources = compileChildren(input.resources, {
     nameOf: resourceNameOf,
     nameField: "resourceName",
     isBeingPurged: (name) => openPurges.has(`resource:${name}`),
-    compile: (resource) => single(compileResource(resource, checkSchema)),
+    compile: (resource) => single(compileResource(resource, checkResource)),
     keyOf: (resource) => resource.name,
     published: published?.resources ?? new Map(),
   });

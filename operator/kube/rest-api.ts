@@ -2,7 +2,7 @@
 
 import type { JsonObject } from "../../core/config/types.ts";
 import { collectionPath, nameOf, objectPath, queryText } from "./address.ts";
-import { parsed, stripMetadata } from "./answers.ts";
+import { objectToKeep, parsed } from "./answers.ts";
 import {
   type CallOptions,
   isNotFound,
@@ -97,7 +97,7 @@ async function list(
   };
   const further = page.metadata.continue;
   return {
-    items: (page.items ?? []).map(stripMetadata),
+    items: (page.items ?? []).map(objectToKeep),
     resourceVersion: page.metadata.resourceVersion,
     ...(further !== undefined && further !== "" && { continue: further }),
   };
@@ -108,7 +108,7 @@ async function object(
   request: ApiRequest,
   call: CallOptions | undefined,
 ): Promise<KubeObject> {
-  return stripMetadata(
+  return objectToKeep(
     parsed(await transport.call(request, call), `${request.verb} ${request.type.plural}`) as KubeObject,
   );
 }

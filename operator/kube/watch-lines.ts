@@ -1,7 +1,7 @@
 // Pieces of a watch's answer → its events, in order. Refuses a line that is too long, cut short, or no event; what a line says
 // is never quoted, for it may be a Secret.
 
-import { failure, parsed, stripMetadata } from "./answers.ts";
+import { failure, objectToKeep, parsed } from "./answers.ts";
 import { ApiUnreachable, type KubeObject, type ResourceType, type WatchEvent } from "./api.ts";
 
 /** A Secret of a mebibyte in base64 with metadata, several times over. */
@@ -39,7 +39,7 @@ function eventOf(line: string, type: ResourceType): WatchEvent {
     case "ADDED":
     case "MODIFIED":
     case "DELETED":
-      return { type: event.type, object: stripMetadata(event.object as KubeObject) };
+      return { type: event.type, object: objectToKeep(event.object as KubeObject) };
     case "BOOKMARK":
       return { type: "BOOKMARK", resourceVersion: (event.object as KubeObject).metadata.resourceVersion };
     case "ERROR":

@@ -30,6 +30,13 @@ export function allObjects(objects: ProjectObjects): readonly CustomResource[] {
   return [...(objects.project === undefined ? [] : [objects.project]), ...childrenOf(objects)];
 }
 
+/** UIDs and generations of all the objects: equal texts mean the same objects with the same specs. */
+export function versionsOf(objects: ProjectObjects): string {
+  return allObjects(objects)
+    .map(({ metadata: { uid, generation } }) => `${uid}/${generation}`)
+    .join(" ");
+}
+
 /** The Project that an object names, or is. */
 export function projectRefOf(object: CustomResource): ProjectRef {
   const { namespace = "", name } = object.metadata;

@@ -82,6 +82,11 @@ export function kidOf(sealed: string): string {
   return typeof parsed?.kid === "string" ? parsed.kid : "";
 }
 
+/** A part of a string that V8 keeps by itself: as a slice it would keep the whole string in memory, here the sealed value. */
+function unsliced(part: string): string {
+  return Buffer.from(part).toString();
+}
+
 interface FieldLocation {
   readonly ref: ProjectRef;
   readonly field: string;
@@ -98,10 +103,12 @@ function readField(keyring: Keyring, { ref, field }: FieldLocation, text: string
   const value = readPublished(text);
   if (value === undefined) return { field, published: { contentHash: "", kid: "" }, content: undefined };
   const { revision, sealed } = value;
-  const kid = kidOf(sealed);
+  const sealedBy = kidOf(sealed);
+  // The ring's own string, of which all fields keep one.
+  const kid = keyring.keys.find((key) => key.kid === sealedBy)?.kid ?? sealedBy;
   const content = opened(keyring, { namespace: ref.namespace, name: ref.name, field, revision }, sealed);
   // The hash is not sealed: alone it says nothing of what stands beside it.
-  const contentHash = content === undefined ? "" : value.contentHash;
+  const contentHash = content === undefined ? "" : unsliced(value.contentHash);
   return { field, published: { contentHash, kid }, content };
 }
 

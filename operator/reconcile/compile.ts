@@ -21,7 +21,7 @@ export function compileStep(pass: Pass, evaluation: DataEvaluation, resolved: Re
     hosts: objects.project === undefined ? noHosts : deps.grantOf(objects.project),
     foreignData: evaluation.foreignData,
     openPurges: evaluation.openPurges,
-    checkSchema: deps.checkSchema,
+    checkResource: deps.checkResource,
     ...(published.parts !== undefined && { published: published.parts }),
   });
   const data = planKeptData(evaluation, {

@@ -5,7 +5,7 @@ import type { Clock } from "../../core/clock.ts";
 import type { ProjectParts, ProjectRef } from "../../core/config/types.ts";
 import type { Kind } from "../../core/manifests/object.ts";
 import type { HostGrant } from "../compile/hosts.ts";
-import type { CheckSchema } from "../compile/schema-check.ts";
+import type { CheckResource } from "../compile/resource-check.ts";
 import type { AdvanceDeletionsDeps } from "../finalize/advance-deletions.ts";
 import type { ConfirmedDeletions } from "../finalize/confirmed-deletions.ts";
 import type { DeletionInbox } from "../finalize/deletion-inbox.ts";
@@ -37,7 +37,7 @@ export interface ReconcileDeps
   readonly observePublish: (observation: PublishObservation) => void;
   readonly statuses: StatusWriter;
   readonly recorder: EventRecorder;
-  readonly checkSchema: CheckSchema;
+  readonly checkResource: CheckResource;
   readonly clock: Clock;
   readonly baseUrlOf: (ref: ProjectRef) => string;
 }

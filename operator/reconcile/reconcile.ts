@@ -6,7 +6,7 @@ import { forgetUnrecorded, orderedPurges } from "../finalize/advance-purges.ts";
 import { type DataEvaluation, evaluateData, openPurges } from "../finalize/data-plan.ts";
 import { isForbidden } from "../kube/api.ts";
 import { NotTheLeader } from "../lead/leadership.ts";
-import { allObjects, isDeleting, type Seen } from "../model/project-objects.ts";
+import { allObjects, isDeleting, type Seen, versionsOf } from "../model/project-objects.ts";
 import type { OpenRedis } from "../publish/config-writer.ts";
 import { asPublished } from "../resolve/as-published.ts";
 import { SecretChanged } from "../secrets/secret-object.ts";
@@ -34,7 +34,7 @@ export async function reconcile(seen: Seen, deps: ReconcileDeps, signal: AbortSi
   if (resolved.failure !== undefined) throw resolved.failure.error;
   const served: Served = { objects: seen.objects, redis: pass.redis, resolved, compiled, publishResult };
   if (canWait(pass, served)) return await unreportedOf(pass, served);
-  const rollout = await awaitReplicas(served, signal);
+  const rollout = await awaitReplicas({ ...served, ref: seen.objects.ref }, signal);
   const progress = await advance(pass, served);
   recordDataEvents(pass, served, progress);
   return await writeStatuses({ ...served, rollout, progress }, deps);
@@ -61,7 +61,9 @@ async function unreportedOf(pass: Pass, served: Served): Promise<ReconcileResult
   const { statuses, isComplete, rival, signingRingWaits, nextAt } = served.resolved;
   const resolved = { statuses, isComplete, rival, signingRingWaits, ...(nextAt !== undefined && { nextAt }) };
   const { parts, verdicts, requests } = served.compiled;
-  const unreported = { ...served, resolved, compiled: { parts, verdicts, requests }, progress };
+  const { objects, redis, publishResult } = served;
+  const of = { ref: objects.ref, versions: versionsOf(objects), redis, publishResult };
+  const unreported = { ...of, resolved, compiled: { parts, verdicts, requests }, progress };
   return unreportedResult(unreported, pass.deps.clock.now());
 }
 
@@ -155,20 +157,20 @@ export type ReportDeps = Pick<ReconcileDeps, "statuses" | "clock" | "baseUrlOf">
 /** Waits a moment for replicas to acknowledge what was published. */
 export async function awaitReplicas(
   {
-    objects,
+    ref,
     redis: { acknowledgements },
     publishResult: { revision },
-  }: Pick<Served, "objects" | "redis" | "publishResult">,
+  }: Pick<Unreported, "ref" | "redis" | "publishResult">,
   signal: AbortSignal,
 ): Promise<Rollout> {
   const state = await acknowledgements.awaitRollout(revision, acknowledgedWithinMs, signal);
-  const availability = acknowledgements.availabilityOf(objects.ref, revision);
+  const availability = acknowledgements.availabilityOf(ref, revision);
   signal.throwIfAborted();
   return { state, availability };
 }
 
 export async function writeStatuses(
-  { redis, ...served }: Unreported & { readonly rollout: Rollout },
+  { redis, ...served }: Omit<Unreported, "ref" | "versions"> & Pick<ProjectOutcome, "objects" | "rollout">,
   deps: ReportDeps,
 ): Promise<ReconcileResult> {
   const outcome = outcomeOf(served, redis, deps);

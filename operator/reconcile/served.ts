@@ -1,5 +1,6 @@
 // What a run of a reconcile has served, as its statuses are made from it.
 
+import type { ProjectRef } from "../../core/config/types.ts";
 import type { DeletionProgress } from "../finalize/advance-deletions.ts";
 import type { OpenRedis } from "../publish/config-writer.ts";
 import type { CompiledProject, ProjectOutcome, ResolvedProject } from "../status/outcomes.ts";
@@ -11,8 +12,11 @@ export interface Served extends Pick<ProjectOutcome, "objects" | "publishResult"
   readonly compiled: CompiledProject;
 }
 
-/** What was served, with nothing that its statuses would have to come before: they can wait. */
-export interface Unreported extends Pick<ProjectOutcome, "objects" | "resolved" | "compiled" | "publishResult"> {
+/** What was served, with nothing that its statuses would have to come before: they can wait, and the objects are not kept for that long. */
+export interface Unreported extends Pick<ProjectOutcome, "resolved" | "compiled" | "publishResult"> {
+  readonly ref: ProjectRef;
+  /** Of the objects that were served: see versionsOf. */
+  readonly versions: string;
   readonly redis: OpenRedis;
   readonly progress: DeletionProgress;
 }

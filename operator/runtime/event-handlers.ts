@@ -78,17 +78,17 @@ export function createEventHandlers({ add, hosts, namespaces, keys, monotonic }:
   };
   const writes = createWritesUnderWay(enqueueUsers);
 
-  const put = (object: CustomResource): readonly string[] => {
-    secretUsers.put(object);
+  const put = (object: CustomResource, before?: CustomResource): readonly string[] => {
+    secretUsers.put(object, before);
     if (!isProject(object)) return [];
     namespaces.seen(object.metadata.uid);
     return hosts.put(object);
   };
 
   return {
-    addExisting: put,
+    addExisting: (object) => put(object),
     objectChanged(object, before, listed) {
-      const others = put(object);
+      const others = put(object, before);
       if (!listed && before?.metadata.generation !== object.metadata.generation) {
         changedAt.set(object.metadata.uid, monotonic());
       }

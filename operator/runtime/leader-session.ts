@@ -4,7 +4,7 @@
 import { randomBytes } from "node:crypto";
 import { keyOfProject, projectOfKey } from "../../core/config/config-keys.ts";
 import { hashPassword, isPasswordOf } from "../../core/password/hash-password.ts";
-import { createSchemaCheck } from "../compile/schema-check.ts";
+import { createResourceCheck } from "../compile/resource-check.ts";
 import { createConfirmedDeletions } from "../finalize/confirmed-deletions.ts";
 import { createHeldObjects, type HeldObjects } from "../finalize/held-objects.ts";
 import { createNamespaceUids, type NamespaceUids } from "../finalize/namespace-uids.ts";
@@ -369,7 +369,7 @@ export class LeaderSession {
         redis: () => this.#opened,
       }),
       recorder: this.#recorder,
-      checkSchema: createSchemaCheck(),
+      checkResource: createResourceCheck(),
       hashPassword,
       isPasswordOf,
       random: randomBytes,

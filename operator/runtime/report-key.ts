@@ -3,11 +3,11 @@
 
 import { projectOfKey } from "../../core/config/config-keys.ts";
 import { NotTheLeader } from "../lead/leadership.ts";
-import type { CustomResource } from "../model/objects.ts";
-import { allObjects, isDeleting, type ProjectObjects } from "../model/project-objects.ts";
+import { allObjects, isDeleting, type ProjectObjects, versionsOf } from "../model/project-objects.ts";
 import type { WorkResult } from "../queue/workers.ts";
 import { awaitReplicas, writeStatuses } from "../reconcile/reconcile.ts";
 import type { UnacknowledgedRevision } from "../reconcile/reconcile-result.ts";
+import type { Unreported } from "../reconcile/served.ts";
 import type { ProcessKeyDeps } from "./process-key.ts";
 
 export interface ReportKeyDeps
@@ -27,7 +27,7 @@ export async function reportKey(key: string, deps: ReportKeyDeps, signal: AbortS
   const isOver = (): boolean => deps.sessionCount() !== session;
   // With the statuses that were written since, and the versions of now.
   const objects = deps.objectsOf(projectOfKey(key));
-  if (isOver() || !areSame(unreported.objects, objects)) return servedAnew;
+  if (isOver() || !areSame(unreported, objects)) return servedAnew;
   try {
     const rollout = await awaitReplicas(unreported, signal);
     if (isOver()) return servedAnew;
@@ -41,12 +41,7 @@ export async function reportKey(key: string, deps: ReportKeyDeps, signal: AbortS
   }
 }
 
-/** Whether these are the very objects, none of them changed and none being deleted. */
-function areSame(served: ProjectObjects, present: ProjectObjects): boolean {
-  const [before, now] = [allObjects(served), allObjects(present)];
-  return before.length === now.length && before.every((object, position) => isSame(object, now[position]));
-}
-
-function isSame({ metadata: before }: CustomResource, now: CustomResource | undefined): boolean {
-  return now?.metadata.uid === before.uid && now.metadata.generation === before.generation && !isDeleting(now);
+/** Whether these are the very objects that were served, and none of them is being deleted. */
+function areSame({ versions }: Unreported, present: ProjectObjects): boolean {
+  return versionsOf(present) === versions && !allObjects(present).some(isDeleting);
 }

@@ -17,8 +17,9 @@ export function referencedSecretNames({ users }: ProjectObjects): ReadonlySet<st
 }
 
 export interface SecretUsers {
-  /** Takes over an object as it is now. */
-  put(object: CustomResource): void;
+  /** Takes over an object as it is now; `before` = as it was taken over last, unless it is new. */
+  put(object: CustomResource, before?: CustomResource): void;
+  /** As it was taken over last. */
   remove(object: CustomResource): void;
   /** Keys of the Projects, `<namespace>/<name>`, that a Secret matters to. */
   projectsOf(namespace: string, secretName: string): readonly string[];
@@ -27,42 +28,39 @@ export interface SecretUsers {
 }
 
 export function createSecretUsers(): SecretUsers {
-  /** By `<namespace>/<Secret>`: how many objects of which Project use it. */
-  const users = new Map<string, Map<string, number>>();
-  /** By `<kind>/<namespace>/<name>`: what the object uses, as it was known last. */
-  const uses = new Map<string, { readonly project: string; readonly secrets: readonly string[] }>();
+  /** By `<namespace>/<Secret>`: the Projects of the objects that use it, once for each object. */
+  const users = new Map<string, string[]>();
 
-  const count = (secret: string, project: string, change: 1 | -1): void => {
-    const projects = users.get(secret) ?? new Map<string, number>();
-    const total = (projects.get(project) ?? 0) + change;
-    if (total > 0) projects.set(project, total);
-    else projects.delete(project);
-    if (projects.size > 0) users.set(secret, projects);
-    else users.delete(secret);
+  const add = (secret: string, project: string): void => {
+    const projects = users.get(secret);
+    if (projects === undefined) users.set(secret, [project]);
+    else projects.push(project);
   };
   const remove = (object: CustomResource): void => {
-    const known = uses.get(identityOf(object));
-    if (known === undefined) return;
-    for (const secret of known.secrets) count(secret, known.project, -1);
-    uses.delete(identityOf(object));
+    const project = keyOfProject(projectRefOf(object));
+    for (const secret of usedSecrets(object)) {
+      const projects = users.get(secret) ?? [];
+      const position = projects.indexOf(project);
+      if (position >= 0) projects.splice(position, 1);
+      if (projects.length === 0) users.delete(secret);
+    }
   };
 
   return {
-    put(object) {
-      remove(object);
-      const secrets = usedNames(object).map((name) => `${object.metadata.namespace}/${name}`);
-      if (secrets.length === 0) return;
+    put(object, before) {
+      if (before !== undefined) remove(before);
       const project = keyOfProject(projectRefOf(object));
-      for (const secret of secrets) count(secret, project, 1);
-      uses.set(identityOf(object), { project, secrets });
+      for (const secret of usedSecrets(object)) add(secret, project);
     },
     remove,
-    projectsOf: (namespace, secretName) => [...(users.get(`${namespace}/${secretName}`)?.keys() ?? [])],
-    isShared(namespace, secretName) {
-      const counts = [...(users.get(`${namespace}/${secretName}`)?.values() ?? [])];
-      return counts.length > 1 || (counts[0] ?? 0) > 1;
-    },
+    projectsOf: (namespace, secretName) => [...new Set(users.get(`${namespace}/${secretName}`))],
+    isShared: (namespace, secretName) => (users.get(`${namespace}/${secretName}`)?.length ?? 0) > 1,
   };
+}
+
+/** As `<namespace>/<name>`, joined as in keyOfProject, to take less memory. */
+function usedSecrets(object: CustomResource): readonly string[] {
+  return usedNames(object).map((name) => [object.metadata.namespace, name].join("/"));
 }
 
 function usedNames(object: CustomResource): readonly string[] {
@@ -73,8 +71,4 @@ function usedNames(object: CustomResource): readonly string[] {
 
 function referencedNames({ spec }: ProjectUser): readonly string[] {
   return spec.passwordSecretRef === undefined ? [] : [spec.passwordSecretRef.name];
-}
-
-function identityOf({ kind, metadata }: CustomResource): string {
-  return `${kind}/${metadata.namespace}/${metadata.name}`;
 }

@@ -214,8 +214,9 @@ function oneAtATime(onFailure: (error: unknown) => void): (call: () => void) => 
   };
 }
 
+/** Joined as in keyOfProject, to take less memory. */
 export function keyOf({ metadata }: KubeObject): string {
-  return `${metadata.namespace ?? ""}/${metadata.name}`;
+  return [metadata.namespace ?? "", metadata.name].join("/");
 }
 
 export function versionOf({ metadata }: KubeObject): number {

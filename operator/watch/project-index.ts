@@ -20,7 +20,8 @@ export interface ProjectIndex {
 
 interface Entry {
   project?: Project;
-  readonly children: { readonly [K in Child["kind"]]: Map<string, Child> };
+  /** By `<kind>/<name>`. */
+  readonly children: Map<string, Child>;
 }
 
 /** What an object was before a change, and what it is since; undefined = it was not there, or is no more. */
@@ -31,9 +32,7 @@ export function createProjectIndex(observe: ObserveObject = () => undefined): Pr
   const entryOf = (key: string): Entry => {
     const found = entries.get(key);
     if (found !== undefined) return found;
-    const made: Entry = {
-      children: { ApiResource: new Map(), RootKey: new Map(), ProjectUser: new Map(), ApiKey: new Map() },
-    };
+    const made: Entry = { children: new Map() };
     entries.set(key, made);
     return made;
   };
@@ -43,7 +42,7 @@ export function createProjectIndex(observe: ObserveObject = () => undefined): Pr
       const entry = entryOf(key);
       observe(presentIn(entry, object), object);
       if (object.kind === "Project") entry.project = object;
-      else entry.children[object.kind].set(object.metadata.name, object);
+      else entry.children.set(childKey(object), object);
       return key;
     },
     remove(object) {
@@ -52,17 +51,18 @@ export function createProjectIndex(observe: ObserveObject = () => undefined): Pr
       if (entry === undefined) return key;
       observe(presentIn(entry, object), undefined);
       if (object.kind === "Project") delete entry.project;
-      else entry.children[object.kind].delete(object.metadata.name);
-      if (isEmpty(entry)) entries.delete(key);
+      else entry.children.delete(childKey(object));
+      if (entry.project === undefined && entry.children.size === 0) entries.delete(key);
       return key;
     },
     objectsOf(ref) {
-      const entry = entries.get(keyOfProject(ref));
+      const { project, children } = entries.get(keyOfProject(ref)) ?? { children: new Map<string, Child>() };
+      const all = [...children.values()];
       const of = <C extends Child>(kind: C["kind"]): readonly C[] =>
-        entry === undefined ? [] : ([...entry.children[kind].values()] as C[]);
+        all.filter((child): child is C => child.kind === kind);
       return {
         ref,
-        ...(entry?.project !== undefined && { project: entry.project }),
+        ...(project !== undefined && { project }),
         resources: of<ApiResource>("ApiResource"),
         rootKeys: of<RootKey>("RootKey"),
         users: of<ProjectUser>("ProjectUser"),
@@ -74,23 +74,24 @@ export function createProjectIndex(observe: ObserveObject = () => undefined): Pr
     *all() {
       for (const { project, children } of entries.values()) {
         if (project !== undefined) yield project;
-        for (const objects of Object.values(children)) yield* objects.values();
+        yield* children.values();
       }
     },
   };
 }
 
-function presentIn({ project, children }: Entry, { kind, metadata }: CustomResource): CustomResource | undefined {
-  return kind === "Project" ? project : children[kind].get(metadata.name);
+function presentIn({ project, children }: Entry, object: CustomResource): CustomResource | undefined {
+  return object.kind === "Project" ? project : children.get(childKey(object));
 }
 
-function isEmpty({ project, children }: Entry): boolean {
-  return project === undefined && Object.values(children).every((objects) => objects.size === 0);
+/** Joined as in keyOfProject, to take less memory. */
+function childKey({ kind, metadata }: Child): string {
+  return [kind, metadata.name].join("/");
 }
 
-/** The API server has checked the object against its CRD and filled in defaults; items of a list come without their kind. */
+/** The API server has checked the object against its CRD and filled in defaults; it says the kind of custom resources in lists, too. */
 export function customResource(kind: Kind, object: KubeObject): CustomResource {
-  return { ...object, kind } as unknown as CustomResource;
+  return (object.kind === kind ? object : { ...object, kind }) as unknown as CustomResource;
 }
 
 /** Whether anything that the operator acts on differs: a status that changed is its own doing. */

@@ -9,7 +9,7 @@ import { readManifests } from "../../cli/manifests/read-manifests.ts";
 import type { ProjectParts } from "../../core/config/types.ts";
 import { compileProject } from "../../operator/compile/compile-project.ts";
 import { noHosts } from "../../operator/compile/hosts.ts";
-import { createSchemaCheck } from "../../operator/compile/schema-check.ts";
+import { createResourceCheck } from "../../operator/compile/resource-check.ts";
 import type { Credentials } from "../../operator/model/credentials.ts";
 import type { CustomResource } from "../../operator/model/objects.ts";
 import type { ProjectObjects } from "../../operator/model/project-objects.ts";
@@ -117,7 +117,7 @@ async function compileExamples(): Promise<readonly ProjectParts[]> {
       ...bundle,
       ...surroundings,
       credentials: credentialsOf(bundle),
-      checkSchema: createSchemaCheck(),
+      checkResource: createResourceCheck(),
     });
     if (parts === undefined) throw new Error(`${bundle.ref.name} does not compile`);
     return parts;

@@ -85,4 +85,37 @@ export const operatorScaleMutations: readonly Mutation[] = [
     replace: "",
     caughtBy: ["test/unit/core/map-limited.test.ts"],
   },
+  {
+    name: "metadata-in-a-hash-table",
+    harm: "The metadata of each kept object takes twice the memory, and an operator of many Projects needs a container of twice the size",
+    file: "operator/kube/answers.ts",
+    find: 'const { managedFields, ...metadata } = parsedObject.metadata as KubeObject["metadata"] & ServerSideOnly;',
+    replace:
+      'const metadata = parsedObject.metadata as KubeObject["metadata"];\n  delete (metadata as { managedFields?: unknown }).managedFields;',
+    caughtBy: ["test/unit/operator/kube/answers.test.ts"],
+  },
+  {
+    name: "text-of-another-condition",
+    harm: "Statuses are compared with what another object's condition says, and are written again and again, or never",
+    file: "operator/kube/answers.ts",
+    find: "if (known !== undefined) return known;",
+    replace: "if (texts.size > 0) return [...texts.values()][0] as string;",
+    caughtBy: ["test/unit/operator/kube/answers.test.ts"],
+  },
+  {
+    name: "former-password-secret-still-counts",
+    harm: "A Secret that no user names any more starts reconciles of its former Project for as long as the operator runs",
+    file: "operator/secrets/secret-users.ts",
+    find: "if (before !== undefined) remove(before);",
+    replace: "",
+    caughtBy: ["test/unit/operator/secrets/secret-users.test.ts"],
+  },
+  {
+    name: "index-of-another-field",
+    harm: "A resource has an index of a field that it doesn't have, and sorts by it in vain",
+    file: "operator/compile/resource-check.ts",
+    find: "const known = topLevel.get(index.name);",
+    replace: "const [known] = topLevel.values();",
+    caughtBy: ["test/unit/operator/compile/resource-check.test.ts"],
+  },
 ];

@@ -23,7 +23,7 @@ export const statusMutations: readonly Mutation[] = [
     name: "former-objects-reported",
     harm: "Statuses say that an object is served that is being deleted, or has changed since",
     file: "operator/runtime/report-key.ts",
-    find: "if (isOver() || !areSame(unreported.objects, objects)) return servedAnew;",
+    find: "if (isOver() || !areSame(unreported, objects)) return servedAnew;",
     replace: "if (isOver()) return servedAnew;",
     caughtBy: ["test/unit/operator/runtime/report-key.test.ts"],
   },

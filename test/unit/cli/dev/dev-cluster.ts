@@ -12,7 +12,7 @@ import type { ProjectParts } from "../../../../core/config/types.ts";
 import { createMemoryDirectory, type MemoryDirectory } from "../../../../dataplane/config/memory-directory.ts";
 import { createEmbeddedStore } from "../../../../dataplane/store/embedded/embedded-store.ts";
 import type { Store } from "../../../../dataplane/store/port.ts";
-import { createSchemaCheck } from "../../../../operator/compile/schema-check.ts";
+import { createResourceCheck } from "../../../../operator/compile/resource-check.ts";
 import { type ManualClock, manualClock } from "../../../support/time/manual-clock.ts";
 
 export interface DevCluster {
@@ -50,7 +50,7 @@ export async function devCluster(): Promise<DevCluster> {
       stateFile: createStateFile(join(root, "objects.json")),
       secretFiles: secrets,
       live,
-      checkSchema: createSchemaCheck(),
+      checkResource: createResourceCheck(),
       store,
       clock,
       random: randomBytes,

@@ -8,7 +8,7 @@ import { grantHosts, groupByProject } from "../../../../cli/manifests/projects.t
 import type { JsonObject, ProjectParts } from "../../../../core/config/types.ts";
 import { compileProject } from "../../../../operator/compile/compile-project.ts";
 import { noHosts } from "../../../../operator/compile/hosts.ts";
-import { createSchemaCheck } from "../../../../operator/compile/schema-check.ts";
+import { createResourceCheck } from "../../../../operator/compile/resource-check.ts";
 import type { Credentials, KeyCredential } from "../../../../operator/model/credentials.ts";
 import type { CustomResource } from "../../../../operator/model/objects.ts";
 import type { ProjectObjects } from "../../../../operator/model/project-objects.ts";
@@ -73,7 +73,7 @@ function compileAll(given: CompileCase, published: ReadonlyMap<string, ProjectPa
       credentials: credentialsFor(bundle, given),
       signing: { ok: true, value: { keys: [] } },
       hosts: (bundle.project && grants.get(bundle.project.metadata.uid)) ?? noHosts,
-      checkSchema: createSchemaCheck(),
+      checkResource: createResourceCheck(),
       openPurges: new Set(given.openPurges),
       foreignData: given.foreignData ?? false,
       ...(previous === undefined ? {} : { published: previous }),

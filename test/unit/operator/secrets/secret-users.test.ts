@@ -55,10 +55,11 @@ describe("the users of a Secret", () => {
   it("follow a reference that changes", () => {
     const users = createSecretUsers();
     users.put(givenTo("ada", "given"));
-    users.put(givenTo("ada", "another"));
+    users.put(givenTo("ada", "another"), givenTo("ada", "given"));
     expect(users.projectsOf("default", "given")).toEqual([]);
     expect(users.projectsOf("default", "another")).toEqual(["default/shop"]);
-    users.remove(givenTo("ada", "given"));
+    users.remove(givenTo("ada", "another"));
     expect(users.projectsOf("default", "another")).toEqual([]);
+    expect(users.projectsOf("default", "ada-password")).toEqual([]);
   });
 });
