@@ -1,5 +1,5 @@
-// The operator as the chart runs it: the built program in a pod, with the image's environment and the chart's share of its container's memory as
-// maximum heap.
+// The operator as the chart runs it: the built program in a pod, with the image's environment, the chart's share of its container's memory as
+// maximum heap, and the chart's size of the heap for new objects.
 
 import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
@@ -18,5 +18,6 @@ export type InstalledOperator = Required<Pick<OperatorProcessOptions, "program" 
 export async function installedOperator(pod: Pod, containerMiB: number): Promise<InstalledOperator> {
   const { operator } = parse(await readFile(chartValues, "utf8")) as { operator: { readonly heapPercent: number } };
   const heap = Math.floor((containerMiB * operator.heapPercent) / 100);
-  return { program: built, nodeFlags: [`--max-old-space-size=${heap}`], env: allocatorEnvironment, pod };
+  const nodeFlags = [`--max-old-space-size=${heap}`, "--max-semi-space-size=8"];
+  return { program: built, nodeFlags, env: allocatorEnvironment, pod };
 }

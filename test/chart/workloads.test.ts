@@ -114,9 +114,9 @@ describe("the heap of Node", () => {
   const own = [{ name: "NODE_OPTIONS", value: "--max-old-space-size=300" }];
 
   it.each([
-    ["operator", [], ["--max-old-space-size-percentage=70"]],
+    ["operator", [], ["--max-old-space-size-percentage=70 --max-semi-space-size=8"]],
     ["dataplane", [], ["--max-old-space-size-percentage=60"]],
-    ["operator", ["--set", "operator.heapPercent=55"], ["--max-old-space-size-percentage=55"]],
+    ["operator", ["--set", "operator.heapPercent=55"], ["--max-old-space-size-percentage=55 --max-semi-space-size=8"]],
     ["operator", ["--set", "operator.heapPercent=0"], []],
     ["dataplane", ["--set-json", "dataplane.resources.limits=null"], []],
     ["dataplane", ["--set-json", "dataplane.resources=null"], []],

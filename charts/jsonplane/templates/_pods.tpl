@@ -70,8 +70,8 @@ imagePullSecrets:
 {{- end -}}
 
 {{/*
-Values of a workload. Node takes half of its memory for the heap by itself. Nothing where no limit says how much there is, nor where
-extraEnv says it: a name may stand in `env` once.
+Values of a workload, and `youngHeap`: MiB of each half of the heap for new objects; absent = Node's default. Node takes half of its memory for
+the heap by itself. Nothing where no limit says how much there is, nor where extraEnv says it: a name may stand in `env` once.
 */}}
 {{- define "jsonplane.heapEnv" -}}
 {{- $names := list }}
@@ -80,7 +80,7 @@ extraEnv says it: a name may stand in `env` once.
 {{- end }}
 {{- if and .heapPercent ((.resources).limits).memory (not (has "NODE_OPTIONS" $names)) }}
 - name: NODE_OPTIONS
-  value: --max-old-space-size-percentage={{ .heapPercent }}
+  value: --max-old-space-size-percentage={{ .heapPercent }}{{ with .youngHeap }} --max-semi-space-size={{ . }}{{ end }}
 {{- end }}
 {{- end -}}
 
