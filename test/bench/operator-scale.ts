@@ -74,8 +74,8 @@ try {
     : [
         ...started,
         ...(await changesLive(fleet, api)),
-        ...(await restart(addOperator, objects)),
         ...(await restartInSmallContainer(() => fleet.addOperator(small))),
+        ...(await restart(addOperator, objects)),
         ...(await besideNoise(fleet, api)),
       ];
   await api.close();
