@@ -57,8 +57,10 @@ export function usageKey(replica: string): string {
   return `${acknowledgementKey(replica)}:usage`;
 }
 
-/** `<namespace>/<name>`, the key of a Project in queues, maps and hashes. */
-/** `<namespace>/<name>`. Joined, because V8 keeps a template's result as two strings once it is a key of a map, of which there are many. */
+/**
+ * `<namespace>/<name>`, the key of a Project in queues, maps and hashes. Joined, because V8 keeps a template's result as two strings once it is
+ * the key of a map.
+ */
 export function keyOfProject(ref: ProjectRef): string {
   return [ref.namespace, ref.name].join("/");
 }

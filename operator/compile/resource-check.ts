@@ -2,6 +2,7 @@
 // is validated here, so that no validator is compiled.
 
 import type { FieldPath, IndexField } from "../../core/config/types.ts";
+import { recentlyUsed } from "../../core/recently-used.ts";
 import { type CheckedSchema, checkSchema, defaultIndexes, resolveField } from "../../core/schema/compile-schema.ts";
 import type { ApiResource } from "../model/objects.ts";
 import { type Fault, type Notice, type Result, refuseAll } from "../model/verdict.ts";
@@ -17,12 +18,11 @@ const maxShared = 1_000;
 export function createResourceCheck(): CheckResource {
   const answers = new WeakMap<ResourceSpec, Result<readonly IndexField[]>>();
   /** Indexes of one top-level field, by its name: thousands of resources have a `title`, and each index is kept once. */
-  const topLevel = new Map<string, IndexField>();
+  const topLevel = recentlyUsed<IndexField>(maxShared);
   const shared = (index: IndexField): IndexField => {
     if (index.parts !== undefined || index.path.length > 1) return index;
     const known = topLevel.get(index.name);
     if (known !== undefined) return known;
-    if (topLevel.size >= maxShared) topLevel.clear();
     topLevel.set(index.name, index);
     return index;
   };

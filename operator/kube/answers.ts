@@ -2,6 +2,7 @@
 // the server's own text: its validation quotes the values that were sent.
 
 import { parseOrUndefined } from "../../core/json/parse-or-undefined.ts";
+import { recentlyUsed } from "../../core/recently-used.ts";
 import { ApiFailure, ApiUnreachable, type KubeObject, type ResourceType } from "./api.ts";
 import { secretType } from "./resource-types.ts";
 
@@ -42,11 +43,11 @@ interface ServerSideOnly {
 // Conditions, labels, annotations and times are alike in many objects. Of tens of thousands of objects, the copies would take more memory than
 // what differs.
 
-/** Texts that are remembered at most. Then all are forgotten, and shared anew as they come: lists bring what belongs together side by side. */
+/** Texts that are remembered at most: lists bring what belongs together side by side. */
 const maxTexts = 2_000;
 const maxLength = 256;
 
-const texts = new Map<string, string>();
+const texts = recentlyUsed<string>(maxTexts);
 
 /** Replaces such texts of a freshly parsed object, which nobody else has yet, by equal ones of earlier objects. */
 function shareTexts(object: KubeObject): void {
@@ -68,7 +69,6 @@ function shareIn(parsedMembers: unknown): void {
 function shared(text: string): string {
   const known = texts.get(text);
   if (known !== undefined) return known;
-  if (texts.size >= maxTexts) texts.clear();
   texts.set(text, text);
   return text;
 }

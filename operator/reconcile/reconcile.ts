@@ -62,8 +62,9 @@ async function unreportedOf(pass: Pass, served: Served): Promise<ReconcileResult
   const resolved = { statuses, isComplete, rival, signingRingWaits, ...(nextAt !== undefined && { nextAt }) };
   const { parts, verdicts, requests } = served.compiled;
   const { objects, redis, publishResult } = served;
-  const of = { ref: objects.ref, versions: versionsOf(objects), redis, publishResult };
-  const unreported = { ...of, resolved, compiled: { parts, verdicts, requests }, progress };
+  const compiled = { parts, verdicts, requests };
+  const versions = versionsOf(objects);
+  const unreported = { ref: objects.ref, versions, redis, resolved, compiled, publishResult, progress };
   return unreportedResult(unreported, pass.deps.clock.now());
 }
 

@@ -217,28 +217,29 @@ function percentiles(
 }
 
 async function restart(addOperator: () => Promise<OperatorProcess>, objects: number): Promise<readonly FigureLine[]> {
-  await stopOperators();
-  const started = performance.now();
-  const operator = await addOperator();
-  // Every project has been looked at once: none waits and none is worked on.
-  await untilQuiet(operator, projects);
-  const used = await cpuSeconds(operator.pid);
+  const { operator, used, after } = await restarted(addOperator);
   const text = await operator.metrics();
   const writes = counter(text, "rest_client_requests_total", /method="(POST|PUT|PATCH)"/);
   const ready = readyObjects(text);
   return [
-    { what: "restart with nothing changed until all was checked", measured: `${seconds(started)} s`, budget: "–" },
+    { what: "restart with nothing changed until all was checked", measured: `${after} s`, budget: "–" },
     { what: "operator's CPU per project until then", measured: perProject(used), budget: "2.5 ms" },
     { what: "API writes meanwhile; the Lease is renewed every 2 s", measured: String(writes), budget: "the Lease's" },
     { what: "objects that are Ready still", measured: `${ready} of ${objects}`, budget: "all" },
   ];
 }
 
-async function restartInSmallContainer(addOperator: () => Promise<OperatorProcess>): Promise<readonly FigureLine[]> {
+/** Once every Project has been looked at: none waits and none is worked on. */
+async function restarted(addOperator: () => Promise<OperatorProcess>) {
   await stopOperators();
+  const started = performance.now();
   const operator = await addOperator();
   await untilQuiet(operator, projects);
-  const used = await cpuSeconds(operator.pid);
+  return { operator, used: await cpuSeconds(operator.pid), after: seconds(started) };
+}
+
+async function restartInSmallContainer(addOperator: () => Promise<OperatorProcess>): Promise<readonly FigureLine[]> {
+  const { operator, used } = await restarted(addOperator);
   const memory = `${await peakMemory(operator.pid)} MiB`;
   const where = `restart in a container of ${smallContainerMiB} MiB`;
   return [

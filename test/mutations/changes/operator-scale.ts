@@ -115,7 +115,7 @@ export const operatorScaleMutations: readonly Mutation[] = [
     harm: "A resource has an index of a field that it doesn't have, and sorts by it in vain",
     file: "operator/compile/resource-check.ts",
     find: "const known = topLevel.get(index.name);",
-    replace: "const [known] = topLevel.values();",
+    replace: "const [known] = [...topLevel.values()];",
     caughtBy: ["test/unit/operator/compile/resource-check.test.ts"],
   },
 ];
