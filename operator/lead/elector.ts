@@ -73,7 +73,7 @@ async function acquire(election: Election, signal: AbortSignal): Promise<Leaders
     const leadership = await attempt(election);
     if (signal.aborted) await leadership?.release();
     else if (leadership?.held()) return leadership;
-    await pause(timers, times.retryMs * (1 - jitter + 2 * jitter * random()), signal);
+    await pause(timers, times.takeMs * (1 - jitter + 2 * jitter * random()), signal);
   }
 }
 

@@ -17,7 +17,7 @@ import { startTcpProxy, type TcpProxy } from "../support/process/tcp-proxy.ts";
 import { eventually } from "../support/time/eventually.ts";
 
 /** Long enough for a machine that stands still for a second or two. */
-const times: LeaseTimes = { leaseDurationMs: 6_000, renewDeadlineMs: 4_500, retryMs: 400, callMs: 2_000 };
+const times: LeaseTimes = { leaseDurationMs: 6_000, renewDeadlineMs: 4_500, retryMs: 400, takeMs: 200, callMs: 2_000 };
 
 let server: TestApiServer;
 /** The electors' way to the server. */

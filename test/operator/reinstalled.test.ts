@@ -19,7 +19,7 @@ import { temporaryFolder } from "../support/process/temporary-folder.ts";
 import { eventually } from "../support/time/eventually.ts";
 
 /** Nobody waits for the end of such a Lease. */
-const times = { leaseDurationMs: 3_600_000, renewDeadlineMs: 60_000, retryMs: 400, callMs: 20_000 };
+const times = { leaseDurationMs: 3_600_000, renewDeadlineMs: 60_000, retryMs: 400, takeMs: 200, callMs: 20_000 };
 const account = "jsonplane-operator";
 const lease = "jsonplane-operator";
 

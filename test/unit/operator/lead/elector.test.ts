@@ -105,6 +105,18 @@ describe("a standby", () => {
     expect(a.leads?.held()).toBe(true);
   });
 
+  test("takes a Lease that was released within 1.2 seconds, and asks for it once a second", async () => {
+    const { time, candidate } = openElection();
+    const a = candidate("a");
+    await time.advance(10);
+    const b = candidate("b");
+    await time.advance(10_500);
+    expect(b.api.calls.length).toBeLessThanOrEqual(11);
+    void a.leads?.release();
+    await time.advance(1_200);
+    expect(b.leads?.held()).toBe(true);
+  });
+
   test("stops when it is told to, and leaves no Lease behind that it took meanwhile", async () => {
     const { time, candidate, spec } = openElection();
     const a = candidate("a");
