@@ -3,6 +3,7 @@
 
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { WriteConflict } from "../../core/errors/store-errors.ts";
 import { connect } from "../../core/redis/connect.ts";
 import { createRedisClient } from "../../core/redis/redis-client.ts";
 import { parseRedisUrl } from "../../core/redis/redis-url.ts";
@@ -163,6 +164,22 @@ describe("a resource whose lists show all objects", () => {
       texts.push(...batch);
     }
     expect(idsIn(texts)).toEqual(u1sOf(800));
+  });
+
+  it("is not scanned on over more than the bound when its owners' entries are dropped in between", async () => {
+    await store.declareIndexes(books, fields, 1, "kept");
+    await fill(store, 800);
+    let revision = 1;
+    const scanWhileDropped = async (max: number): Promise<void> => {
+      revision += 2;
+      await store.declareIndexes(books, fields, revision, "kept");
+      await buildAll(store, books);
+      for await (const _ of store.scan(books, { owner: "user:u1" }, max)) {
+        await store.declareIndexes(books, fields, revision + 1, "left out");
+      }
+    };
+    await expect(scanWhileDropped(799)).rejects.toThrow(WriteConflict);
+    await expect(scanWhileDropped(800)).resolves.toBeUndefined();
   });
 });
 

@@ -2,6 +2,7 @@
 // to a bound; a residual filter then looks at each object. Refuses what would read more, naming the index that would make it cheap.
 
 import { keyOfProject } from "../../../core/config/config-keys.ts";
+import { WriteConflict } from "../../../core/errors/store-errors.ts";
 import { ownersField } from "../../store/ports/indexes.ts";
 import { shortPageBytes } from "../../store/read-page.ts";
 import type { Cursor } from "./cursor.ts";
@@ -24,7 +25,7 @@ export async function listWithoutIndex(list: RunningList, indexPlan: IndexPlan):
   if (found.ids !== undefined && found.isExact && indexPlan.isInCreationOrder) return pageOfIds(list, found.ids);
   list.onScan();
   const texts = found.ids === undefined ? await scanCollection(list) : store.readObjects(collection, found.ids);
-  const result = texts === undefined ? tooManyObjects : await filterAndSortList(list, texts);
+  const result = texts === undefined ? tooManyObjects : await filterAndSortList(list, texts).catch(refuseConflict);
   if ("page" in result) return result.page;
   const building = indexPlan.answeringScan?.query.index ?? found.building ?? (await lackingOwners(list));
   if (building !== undefined) throw indexBuilding(building);
@@ -37,6 +38,11 @@ async function lackingOwners({ store, collection, visible, plan }: RunningList):
   if (plan.indexPlan === undefined) return ownersField.name;
   const page = await store.pageByCreation(collection, visible, onlyCount);
   return page.outcome === "not_ready" ? ownersField.name : undefined;
+}
+
+/** The entries of owners were dropped during the scan. */
+function refuseConflict(error: unknown): never {
+  throw error instanceof WriteConflict ? indexBuilding(ownersField.name) : error;
 }
 
 const tooManyObjects = Object.freeze({ excess: "objects" } as const);
@@ -65,7 +71,7 @@ function filterAndSortList(
 async function scanCollection(list: RunningList): Promise<AsyncIterable<readonly string[]> | undefined> {
   const { store, collection, visible } = list;
   const isWithinBound = (await store.count(collection, visible)) <= scanLimit;
-  return isWithinBound ? store.scan(collection, visible) : undefined;
+  return isWithinBound ? store.scan(collection, visible, scanLimit) : undefined;
 }
 
 interface Candidates {

@@ -83,6 +83,9 @@ export interface ObjectLists {
   readObjects(collection: CollectionRef, ids: readonly string[]): AsyncIterable<readonly string[]>;
   /** How many a scan looks at: the visible objects, or all of them while the store lacks the entries of owners. */
   count(collection: CollectionRef, visible: Visibility): Promise<number>;
-  /** Served texts of all visible objects, in order of creation, in batches of at most 4 MiB. For bounded scans. */
-  scan(collection: CollectionRef, visible: Visibility): AsyncIterable<readonly string[]>;
+  /**
+   * Served texts of all visible objects, in order of creation, in batches of at most 4 MiB. For bounded scans, whose caller has counted them.
+   * Throws WriteConflict where the store has come to lack the entries of owners since, and would look at more than `max` objects instead.
+   */
+  scan(collection: CollectionRef, visible: Visibility, max?: number): AsyncIterable<readonly string[]>;
 }

@@ -31,6 +31,7 @@ const nothing = { offset: 0, limit: 0, descending: false } as const;
 
 export function createPages(deps: PageDeps): Pick<ObjectLists, "pageByCreation" | "pageByField" | "count" | "scan"> {
   const { redisClient, scripts, indexSetCache } = deps;
+  const sizeOfAll = async ({ ids }: CollectionKeys) => numberOf(await redisClient.read(ids, "ZCARD", ids));
   return {
     async pageByCreation(collection, visible, range) {
       const keys = collectionKeys(collection);
@@ -72,17 +73,23 @@ export function createPages(deps: PageDeps): Pick<ObjectLists, "pageByCreation" 
         const own = await withIds(indexSetCache, keys, visible, page);
         if (own !== undefined) return own.count;
       }
-      return numberOf(await redisClient.read(keys.ids, "ZCARD", keys.ids));
+      return await sizeOfAll(keys);
     },
-    async *scan(collection, visible) {
+    async *scan(collection, visible, max = Number.POSITIVE_INFINITY) {
       const keys = collectionKeys(collection);
+      let mayReadAll = visible.owner === undefined;
+      const readAll = async (after: string): Promise<ScanReply> => {
+        mayReadAll ||= (await sizeOfAll(keys)) <= max;
+        if (!mayReadAll) throw new WriteConflict("The entries of owners were dropped while one's objects were read");
+        return neverStale(await scripts.scan({ keys, set: keys.ids, ...visible, after }));
+      };
       let after: string | undefined = "";
       while (after !== undefined) {
         const from = after;
         // Step by step: owners' entries may be left out, or all there, before the end is reached.
         const reply: ScanReply =
           (await withIds(indexSetCache, keys, visible, (ids) => scripts.scan({ keys, ...ids, after: from }))) ??
-          neverStale(await scripts.scan({ keys, set: keys.ids, ...visible, after: from }));
+          (await readAll(from));
         if (reply.texts.length > 0) yield reply.texts;
         after = reply.after;
       }
