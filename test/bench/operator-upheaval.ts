@@ -19,6 +19,8 @@ export interface Upheaval {
 
 const lookMs = 5;
 const atOnce = 16;
+/** Once Redis has carried out the command with this text, all that was sent before has been carried out. */
+const afterwards = "after the change";
 
 /** Milliseconds from the DELETE of an ApiKey until both replicas refuse it, for each of the places. */
 export async function measureRevokes(
@@ -44,7 +46,7 @@ export async function measureRevokes(
   return measured;
 }
 
-/** Bytes that Redis receives while one user of a project with so many credentials changes; heartbeats are taken off. */
+/** Bytes of the commands that name the project, from clients, while one user of a project with so many credentials changes. */
 export async function measureOneUser({ api, fleet }: Upheaval, credentials: number): Promise<number> {
   const namespace = "bench-0";
   const name = "crowd";
@@ -66,15 +68,12 @@ export async function measureOneUser({ api, fleet }: Upheaval, credentials: numb
     const fields = `{jsonplane}:credentials:${namespace}/${name}`;
     await until(async () => (await redis.hlen(fields)) === credentials);
     await untilProgrammed(api, { namespace, name: `${name}-ann` });
-    await sleep(3_000);
-    const idle = await received(redis, () => sleep(2_000));
-    const changed = await received(redis, async () => {
+    return await bytesOfCommands(redis, `${namespace}/${name}`, async () => {
       const user = await api.get(customTypes.ProjectUser, { namespace, name: `${name}-ann` });
       const spec = { ...(user?.["spec"] as JsonObject), access: "Write" };
       await api.replace(customTypes.ProjectUser, { ...user, spec } as unknown as JsonObject);
       await untilProgrammed(api, { namespace, name: `${name}-ann` });
     });
-    return Math.round(changed.bytes - (idle.bytes / idle.ms) * changed.ms);
   } finally {
     redis.disconnect();
   }
@@ -130,17 +129,24 @@ async function untilProgrammed(api: KubeApi, place: ProjectRef): Promise<void> {
   }, 25);
 }
 
-async function received(
-  redis: Redis,
-  work: () => Promise<void>,
-): Promise<{ readonly bytes: number; readonly ms: number }> {
-  const read = async (): Promise<number> =>
-    Number(/total_net_input_bytes:(\d+)/.exec(await redis.info("stats"))?.[1] ?? Number.NaN);
-  const before = await read();
-  const started = performance.now();
-  await work();
-  const ms = performance.now() - started;
-  return { bytes: (await read()) - before, ms };
+/** Whatever else Redis receives meanwhile, such as heartbeats and what other projects report, is left out. */
+async function bytesOfCommands(redis: Redis, names: string, work: () => Promise<void>): Promise<number> {
+  const monitor = await redis.monitor();
+  const { promise: seen, resolve } = Promise.withResolvers<void>();
+  let bytes = 0;
+  monitor.on("monitor", (_time: string, command: readonly string[], source: string) => {
+    if (command.includes(afterwards)) resolve();
+    if (source === "lua" || !command.some((part) => part.includes(names))) return;
+    for (const part of command) bytes += Buffer.byteLength(part);
+  });
+  try {
+    await work();
+    await redis.echo(afterwards);
+    await seen;
+    return bytes;
+  } finally {
+    monitor.disconnect();
+  }
 }
 
 function object(kind: string, namespace: string, name: string, spec: JsonObject): JsonObject {
