@@ -14,6 +14,8 @@ beforeAll(async () => {
   helm = await findHelm(process.env);
 });
 
+const nameOf = ({ metadata }: ReturnType<typeof objectsIn>[number]) => (metadata as { readonly name: string }).name;
+
 /** Without the CRDs, which stand in crds/. */
 const withoutCrds = ["--set", "crds.enabled=false"];
 
@@ -51,6 +53,8 @@ describe("values that make no sense", () => {
     ["redis.bundled.enabled=false,redis.external.url=redis://user:secret@r", "values are no place for passwords"],
     ["httpRoute.enabled=true", "httpRoute.parentRefs is empty: name the Gateway"],
     ["dataplane.autoscaling.enabled=true,dataplane.autoscaling.minReplicas=20", "minReplicas is more than maxReplicas"],
+    ["operator.podDisruptionBudget.maxUnavailable=2", "operator.podDisruptionBudget.maxUnavailable is 2 of 2 replicas"],
+    ["operator.serviceAccount.create=false", "name the ServiceAccount that there is in operator.serviceAccount.name"],
   ])("%s is refused, and it is said which", async (value, said) => {
     const { code, text, complaint } = await render(helm, ["--set", value]);
     expect([code, text]).toEqual([1, ""]);
@@ -79,6 +83,33 @@ describe("the chart", () => {
     const watched = objectsIn((await render(helm, ["--values", caseFile("namespaced")])).text);
     const [expected] = ofKind(await rights("namespaced.yaml"), "Role");
     expect(ofKind(watched, "Role").slice(1, -1)).toEqual([expected, expected]);
+  });
+
+  it("gives every object but the CRDs the common labels and annotations", async () => {
+    const common = "commonLabels.team=platform,commonAnnotations.example\\.org/owner=platform";
+    const { text } = await render(helm, ["--values", caseFile("everything"), ...withoutCrds, "--set", common]);
+    for (const { kind, metadata } of objectsIn(text)) {
+      expect([kind, metadata]).toMatchObject([
+        kind,
+        { labels: { team: "platform" }, annotations: { "example.org/owner": "platform" } },
+      ]);
+    }
+  });
+
+  it("binds the operator's rights to the ServiceAccount that it is told, and makes none where it is told not to", async () => {
+    const { text } = await render(helm, [
+      "--set",
+      "operator.serviceAccount.create=false,operator.serviceAccount.name=own",
+    ]);
+    const objects = objectsIn(text).filter((object) => !nameOf(object).endsWith("-test"));
+    const ofKind = (wanted: string) => objects.filter(({ kind }) => kind === wanted);
+    expect(ofKind("ServiceAccount")).toEqual([]);
+    const bindings = [...ofKind("RoleBinding"), ...ofKind("ClusterRoleBinding")];
+    expect(bindings.map(({ subjects }) => subjects)).toEqual(
+      Array(2).fill([{ kind: "ServiceAccount", name: "own", namespace: "jsonplane-system" }]),
+    );
+    const operator = ofKind("Deployment").find((object) => nameOf(object).endsWith("-operator"));
+    expect(operator).toMatchObject({ spec: { template: { spec: { serviceAccountName: "own" } } } });
   });
 
   it("says in its notes what to do next, and that one Redis is not for production", async () => {

@@ -46,6 +46,11 @@ const wrongArguments: readonly (readonly [string, readonly string[], string])[] 
   ["tools/cluster/main.ts", [], "make cluster: It takes `up [ARCHIVE…]` or `down`, not nothing"],
   ["tools/cluster/main.ts", ["stop"], "make cluster: It takes `up [ARCHIVE…]` or `down`, not stop"],
   ["tools/image/make.ts", ["redis"], "make image: redis is not an argument of it. It takes no arguments"],
+  [
+    "tools/image/pin-images.ts",
+    ["--digest", "x"],
+    "node tools/image/pin-images.ts: --repository is missing: the name under which the image was pushed",
+  ],
   ["tools/image/sbom.ts", ["a"], "make sbom: a is not an argument of it. It takes no arguments"],
   ["tools/image/pack.ts", ["x"], "tools/image/pack.ts: x is not an image that can be packed: jsonplane and redis are"],
   ["tools/image/contents.ts", [], "tools/image/contents.ts: It takes the FOLDER that the contents are written to"],

@@ -26,14 +26,14 @@ function needed(values: ValueSchema): string {
   return `{{/* ${note} */}}\n{{- define "jsonplane.neededValues" -}}\n${neededBelow(values, []).join(" ")}\n{{- end -}}\n`;
 }
 
-/** Null takes it away, for an autoscaler that is not the chart's. */
-const mayBeNull = "dataplane.replicas";
+/** Null takes them away: for an autoscaler that is not the chart's, and for a cluster that chooses users itself. */
+const mayBeNull: ReadonlySet<string> = new Set(["dataplane.replicas", "redis.bundled.runAsUser"]);
 
 function neededBelow({ properties = {} }: ValueSchema, path: readonly string[]): readonly string[] {
   return Object.entries(properties).flatMap(([name, schema]) => {
     const here = [...path, name];
     if (schema.properties !== undefined) return [here.join("."), ...neededBelow(schema, here)];
-    return isNeeded(schema) && here.join(".") !== mayBeNull ? [here.join(".")] : [];
+    return isNeeded(schema) && !mayBeNull.has(here.join(".")) ? [here.join(".")] : [];
   });
 }
 

@@ -113,6 +113,24 @@ helm.sh/chart: {{ printf "%s-%s" .root.Chart.Name .root.Chart.Version | replace 
 {{- end }}
 {{- end -}}
 
+{{/* Labels and annotations of an object. dict as of labels; "annotations" annotations of the values, for this object alone */}}
+{{- define "jsonplane.described" -}}
+labels:
+  {{- include "jsonplane.labels" . | nindent 2 }}
+{{- with merge (dict) (default dict .annotations) (default dict .root.Values.commonAnnotations) }}
+annotations:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- end -}}
+
+{{- define "jsonplane.serviceAccount" -}}
+{{- $account := .Values.operator.serviceAccount -}}
+{{- if not (or $account.create $account.name) -}}
+{{- fail "operator.serviceAccount.create is false: name the ServiceAccount that there is in operator.serviceAccount.name" -}}
+{{- end -}}
+{{- default (printf "%s-operator" (include "jsonplane.fullname" .)) $account.name -}}
+{{- end -}}
+
 {{/* dict "image" .Values.image "tag" "the one without a tag" */}}
 {{- define "jsonplane.image" -}}
 {{- if not (or .image.digest .image.tag .tag) -}}

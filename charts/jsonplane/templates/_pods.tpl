@@ -1,9 +1,12 @@
 {{/* Parts of pods that the workloads share. All of them meet the Pod Security Standard "restricted". */}}
 
+{{/* A list of maps, the first of which wins. */}}
 {{- define "jsonplane.podSecurityContext" -}}
-runAsNonRoot: true
-seccompProfile:
-  type: RuntimeDefault
+{{- $context := dict -}}
+{{- range append . (dict "runAsNonRoot" true "seccompProfile" (dict "type" "RuntimeDefault")) -}}
+{{- $context = merge $context (default dict .) -}}
+{{- end -}}
+{{- toYaml $context -}}
 {{- end -}}
 
 {{- define "jsonplane.containerSecurityContext" -}}
@@ -35,6 +38,12 @@ annotations:
 {{/* Where pods run: over nodes and zones, as far as it goes, and as the values say. dict as above. */}}
 {{- define "jsonplane.placement" -}}
 topologySpreadConstraints:
+  {{- with .values.topologySpreadConstraints }}
+  {{- range . }}
+  {{- $selector := dict "labelSelector" (dict "matchLabels" (include "jsonplane.selectorLabels" $ | fromYaml)) }}
+  - {{ merge (dict) . (ternary (dict) $selector (hasKey . "labelSelector")) | toYaml | nindent 4 | trim }}
+  {{- end }}
+  {{- else }}
   {{- range list "kubernetes.io/hostname" "topology.kubernetes.io/zone" }}
   - maxSkew: 1
     topologyKey: {{ . }}
@@ -43,6 +52,7 @@ topologySpreadConstraints:
       matchLabels:
         {{- include "jsonplane.selectorLabels" $ | nindent 8 }}
     matchLabelKeys: [pod-template-hash]
+  {{- end }}
   {{- end }}
 {{- include "jsonplane.nodeChoice" . }}
 {{- end -}}

@@ -30,21 +30,20 @@
   verbs: [create, patch]
 {{- end -}}
 
-{{/* dict "root" $ "name" name of Role and binding "namespace" where "labels" text */}}
+{{/* dict "root" $ "name" name of Role and binding "namespace" where "described" its labels and annotations, text */}}
 {{- define "jsonplane.binding" -}}
 apiVersion: rbac.authorization.k8s.io/v1
 kind: RoleBinding
 metadata:
   name: {{ .name }}
   namespace: {{ .namespace | toYaml }}
-  labels:
-    {{- .labels | nindent 4 }}
+  {{- .described | nindent 2 }}
 roleRef:
   apiGroup: rbac.authorization.k8s.io
   kind: Role
   name: {{ .name }}
 subjects:
   - kind: ServiceAccount
-    name: {{ include "jsonplane.fullname" .root }}-operator
+    name: {{ include "jsonplane.serviceAccount" .root }}
     namespace: {{ .root.Release.Namespace | toYaml }}
 {{- end -}}
