@@ -113,7 +113,7 @@ async function openDataPlane(options: DataPlaneOptions, closers: Closers): Promi
   const metrics = createMetrics({
     configAgeSeconds: () => directory.ageSeconds(),
     projects: () => directory.projects().length,
-    keyringFits: () => directory.ring() === "fits",
+    keyringFits: () => directory.fit() !== "another_ring",
     usageReports: () => quotas.reports(),
   });
   const opened = typeof options.store === "function" ? await options.store(metrics.observeStore) : undefined;

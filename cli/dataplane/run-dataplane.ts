@@ -7,6 +7,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { systemClock } from "../../core/clock.ts";
 import { configKeys } from "../../core/config/config-keys.ts";
 import type { PurgeOrder } from "../../core/config/data-order.ts";
+import { configFormat } from "../../core/config/fields.ts";
 import { StoreUnavailable } from "../../core/errors/store-errors.ts";
 import { describeError } from "../../core/log/describe-error.ts";
 import { createLogger, type Fields, type Logger } from "../../core/log/logger.ts";
@@ -114,17 +115,23 @@ function follow(options: DataplaneOptions, keyring: FollowedKeyring, logger: Log
     clock: systemClock,
     replica: nameOf(options),
     maxLoaded: options.maxProjects,
-    onRing(ring) {
+    onFit(fit) {
       const keys = keyring
         .current()
         .keys.map(({ kid }) => kid)
         .join(",");
-      if (ring === "fits") logger.info("Key ring matches the published configuration again", { keys });
-      else
+      if (fit === "fits") logger.info("The published configuration can be read again", { keys });
+      else if (fit === "another_ring") {
         logger.error("Key ring does not match the published configuration", {
           keys,
           advice: "Restore the Secret of the fleet's key ring",
         });
+      } else {
+        logger.error("The published configuration was written by a newer version", {
+          format: configFormat,
+          advice: "Update the data plane to the version of the operator",
+        });
+      }
     },
     onDataLoss(loss) {
       if (loss === undefined) logger.info("Data are served again");

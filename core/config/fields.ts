@@ -14,7 +14,11 @@ import type {
   UserConfig,
 } from "./types.ts";
 
-/** Version of these texts; a reader refuses a newer one. */
+/**
+ * Version of what an operator writes to Redis: these texts, and the records beside them. It rises only with a change that an earlier program
+ * can't read. Every program refuses a newer one, and an operator writes it only once all live replicas can read it
+ * (docs/adr/0052-programs-compare-the-format.md).
+ */
 export const configFormat = 1;
 
 export type FieldTexts = ReadonlyMap<string, string>;

@@ -3,6 +3,7 @@
 
 import type { BuildingIndexes } from "../../core/config/building-indexes.ts";
 import { acknowledgementKey, configKeys } from "../../core/config/config-keys.ts";
+import { configFormat } from "../../core/config/fields.ts";
 import type { RedisClient } from "../../core/redis/redis-client.ts";
 import { loadScript, runsWithoutMemory } from "../../core/redis/script.ts";
 import type { Nack } from "./load-project.ts";
@@ -42,7 +43,7 @@ export function createAcknowledger(redisClient: RedisClient, replica: string, ow
     soon = undefined;
     if (state === undefined) return;
     const reported = [state.nacks.slice(0, maxNacks), own.kids(), own.building().slice(0, maxBuilding)];
-    const args = [replica, state.revision, ...reported.map((each) => JSON.stringify(each))];
+    const args = [replica, state.revision, ...reported.map((each) => JSON.stringify(each)), configFormat];
     // A lost one is made up for by the next heartbeat.
     sending = sending
       .then(() => redisClient.run(acknowledge, keys, args))

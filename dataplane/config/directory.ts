@@ -12,7 +12,7 @@ import type {
   UserConfig,
 } from "../../core/config/types.ts";
 import type { CompiledSchema } from "../../core/schema/compile-schema.ts";
-import type { RingFit } from "./ring-fit.ts";
+import type { ConfigFit } from "./config-fit.ts";
 
 export interface LiveResource {
   readonly config: ResourceConfig;
@@ -58,8 +58,8 @@ export interface Directory {
   loaded(): readonly LiveProject[];
   /** Readiness: the index of projects is known and as new as the stream's head at start. */
   synced(): boolean;
-  /** `another`: what is published was sealed with another key ring than this replica's. One that starts doesn't become synced then. */
-  ring(): RingFit;
+  /** Whether this replica can read what is published. One that starts doesn't become synced where it can't. */
+  fit(): ConfigFit;
   /** Whether Redis no longer holds the stored data that it held, and nobody has accepted that for the project. */
   dataLost(project: ProjectConfig): boolean;
   /** Seconds since the configuration was last known to be current. */

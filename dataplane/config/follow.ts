@@ -9,15 +9,14 @@ import { ringMarkField } from "../../core/config/ring-mark.ts";
 import type { RedisClient } from "../../core/redis/redis-client.ts";
 import { fieldsOf, listOf, optionalText } from "../../core/redis/reply.ts";
 import { StreamFollower } from "../../core/redis/stream-follower.ts";
-import type { RingFit } from "./ring-fit.ts";
+import type { ConfigFit, ConfigMarks } from "./config-fit.ts";
 
 /** What the follower reports; each call is awaited before the revision counts as applied. */
 export interface FollowListener {
   /**
-   * What Redis says of the key ring that the configuration is sealed with; undefined by an operator of an earlier version. A replica whose
-   * own ring is another one begins with nothing: it could open nothing. One that has begun goes on with what it has.
+   * What Redis says of the configuration. A replica that can't read it begins with nothing. One that has begun goes on with what it has.
    */
-  onRing(mark: string | undefined): Promise<RingFit>;
+  onMarks(marks: ConfigMarks): Promise<ConfigFit>;
   /**
    * These projects exist, and no others when `complete`. Comes first, and again whenever hints may have been missed.
    */
@@ -36,7 +35,7 @@ interface Head {
 }
 
 interface Found extends Head {
-  readonly ringMark: string | undefined;
+  readonly marks: ConfigMarks;
 }
 
 export class Follower {
@@ -74,9 +73,9 @@ export class Follower {
     const found = await this.#head();
     // Emptied, or never written: the operator will write it anew, until then everything stays as it is.
     if (found === undefined) return;
-    const { ringMark, ...head } = found;
-    const ring = await this.#listener.onRing(ringMark);
-    if (ring === "another" && !this.#hasBegun) return;
+    const { marks, ...head } = found;
+    const fit = await this.#listener.onMarks(marks);
+    if (fit !== "fits" && !this.#hasBegun) return;
     this.#hasBegun = true;
     if (!isDeepStrictEqual(head, this.#applied)) {
       await this.#listener.onIndex(await this.#index(), head.complete);
@@ -116,12 +115,13 @@ export class Follower {
 
   async #head(): Promise<Found | undefined> {
     const { meta } = configKeys;
-    const fields = ["revision", "instance", "complete", ringMarkField];
+    const fields = ["revision", "instance", "complete", ringMarkField, "format"];
     const reply = listOf(await this.#commands.read(meta, "HMGET", meta, ...fields));
-    const [revision, instance, complete, ringMark] = reply.map(optionalText);
+    const [revision, instance, complete, ringMark, format] = reply.map(optionalText);
     // Complete and without a revision: a fleet that has no project yet.
     if (revision === undefined && complete === undefined) return undefined;
-    return { revision: Number(revision ?? 0), instance: instance ?? "", complete: complete === "1", ringMark };
+    const marks = { ringMark, format: format === undefined ? undefined : Number(format) };
+    return { revision: Number(revision ?? 0), instance: instance ?? "", complete: complete === "1", marks };
   }
 
   async #index(): Promise<ReadonlyMap<string, ProjectEntry>> {

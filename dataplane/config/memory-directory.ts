@@ -107,7 +107,7 @@ export function createMemoryDirectory(clock: Clock): MemoryDirectory {
     projects: () => state?.refs ?? [],
     loaded: () => [...(state?.entries.values() ?? [])].map(({ live }) => live),
     synced: () => state !== undefined,
-    ring: () => "fits",
+    fit: () => "fits",
     dataLost: () => false,
     ageSeconds: () => (state === undefined ? (clock.monotonic() - bornAt) / 1000 : 0),
   };

@@ -10,11 +10,11 @@ import { parseRedisUrl } from "../../core/redis/redis-url.ts";
 import { rereadMilliseconds } from "../../core/redis/stream-follower.ts";
 import { systemTimers } from "../../core/timers.ts";
 import { createAcknowledger } from "./acknowledge.ts";
+import type { ConfigFit } from "./config-fit.ts";
 import type { Directory } from "./directory.ts";
 import type { FollowedKeyring } from "./follow-keyring.ts";
 import type { Nack } from "./load-project.ts";
 import { createRedisDirectory } from "./redis-directory.ts";
-import type { RingFit } from "./ring-fit.ts";
 import { type DataLoss, watchStore } from "./watch-store.ts";
 
 export interface FollowedConfigOptions {
@@ -29,8 +29,8 @@ export interface FollowedConfigOptions {
   /** How often the replica says that it lives, 5,000 by default. */
   readonly heartbeatMs?: number;
   readonly onNacks?: (nacks: readonly Nack[]) => void;
-  /** Called when Redis begins to say that its configuration is sealed with another key ring, and when it no longer does. */
-  readonly onRing?: (ring: RingFit) => void;
+  /** Called when Redis begins to say that its configuration is one that this replica can't read, and when it no longer does. */
+  readonly onFit?: (fit: ConfigFit) => void;
   /** Called when requests for data begin to be refused because Redis has lost them, and when they no longer are. */
   readonly onDataLoss?: (loss: DataLoss | undefined) => void;
   /** Called when the Redis user turns out not to have the right to read whether data were lost, and when it may again. */
@@ -75,7 +75,7 @@ export async function openRedisDirectory(options: FollowedConfigOptions): Promis
     clock: options.clock,
     rereadMs: options.rereadMs,
     beforeTaking: store.haveLooked,
-    onRing: options.onRing,
+    onFit: options.onFit,
     ...(options.maxLoaded !== undefined && { maxLoaded: options.maxLoaded }),
     onApplied: acknowledger.applied,
     onRefused: options.onNacks,

@@ -5,6 +5,7 @@ import type { Clock } from "../../core/clock.ts";
 import { isCredentialField, keyOfProject, projectOfKey } from "../../core/config/config-keys.ts";
 import type { RedisClient } from "../../core/redis/redis-client.ts";
 import { createChangeListeners } from "./change-listeners.ts";
+import { type ConfigFit, createConfigFit } from "./config-fit.ts";
 import { createCredentials } from "./credentials.ts";
 import type { Directory, LiveProject, Lookup } from "./directory.ts";
 import { Follower, type FollowListener } from "./follow.ts";
@@ -12,7 +13,6 @@ import type { FollowedKeyring } from "./follow-keyring.ts";
 import type { Nack } from "./load-project.ts";
 import { LoadedProjects } from "./loaded-projects.ts";
 import { createProjectIndex } from "./project-index.ts";
-import { createRingFit, type RingFit } from "./ring-fit.ts";
 
 export interface RedisDirectoryDeps {
   readonly commands: RedisClient;
@@ -29,8 +29,8 @@ export interface RedisDirectoryDeps {
    * it rejects with is a failure to read.
    */
   readonly beforeTaking: () => Promise<void>;
-  /** Called when Redis begins to say that its configuration is sealed with another key ring, and when it no longer does. */
-  readonly onRing?: ((ring: RingFit) => void) | undefined;
+  /** Called when Redis begins to say that its configuration is one that this replica can't read, and when it no longer does. */
+  readonly onFit?: ((fit: ConfigFit) => void) | undefined;
   /** Called when the replica can no longer serve anything older than `revision`, and again when what it can use has changed. */
   readonly onApplied: (revision: number, nacks: readonly Nack[]) => void;
   /** Called when what is refused of a project has changed, with what is refused of it now, if anything is. */
@@ -64,7 +64,7 @@ export function createRedisDirectory(deps: RedisDirectoryDeps): RedisDirectory {
   });
   let currentAt = clock.monotonic();
   let applied: number | undefined;
-  const ringFit = createRingFit(keyring, deps.onRing);
+  const configFit = createConfigFit(keyring, deps.onFit);
 
   /** What is known of a name that the index lacks. */
   const missing = () => (index.whole() ? unknown : unavailable);
@@ -98,7 +98,7 @@ export function createRedisDirectory(deps: RedisDirectoryDeps): RedisDirectory {
   keyring.onChange(() => void onRenewedRing());
 
   const listener: FollowListener = {
-    onRing: ringFit.compare,
+    onMarks: configFit.compare,
     async onIndex(found, complete) {
       await deps.beforeTaking();
       for (const name of index.replace(found, complete)) forgetCredentials(name);
@@ -141,7 +141,7 @@ export function createRedisDirectory(deps: RedisDirectoryDeps): RedisDirectory {
       projects: () => [...index.names()].map(projectOfKey),
       loaded: () => projects.all().flatMap(({ live }) => live ?? []),
       synced: () => index.whole(),
-      ring: ringFit.current,
+      fit: configFit.current,
       ageSeconds: () => (clock.monotonic() - currentAt) / 1000,
     },
     async stop() {

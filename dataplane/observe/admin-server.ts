@@ -6,6 +6,7 @@ import Fastify, { type FastifyInstance } from "fastify";
 import Negotiator from "negotiator";
 import { keyOfProject } from "../../core/config/config-keys.ts";
 import { type FollowedToken, openRoute, requireToken } from "../../core/http/admin-port-access.ts";
+import type { ConfigFit } from "../config/config-fit.ts";
 import type { Directory } from "../config/directory.ts";
 import type { Quotas, UsageReport } from "../quotas/quotas.ts";
 import type { HealthCheck } from "../store/port.ts";
@@ -28,6 +29,13 @@ export interface AdminDeps {
 /** Projects that one `/usage` answer shows at most. */
 const pageLimit = 100;
 
+const whyUnloaded: Readonly<Record<ConfigFit, string>> = {
+  fits: "the configuration is not loaded yet",
+  another_ring:
+    "the configuration was sealed with another key ring than this replica has: bring the Secret of the fleet's key ring back",
+  newer_format: "the configuration was written by a newer version than this replica: update it to that version",
+};
+
 export function createAdminServer(deps: AdminDeps): FastifyInstance {
   const { directory, metrics, usage } = deps;
   const app = Fastify({ logger: false });
@@ -39,10 +47,7 @@ export function createAdminServer(deps: AdminDeps): FastifyInstance {
     return deps.store.health().reachable ? undefined : "the store can't be reached";
   };
 
-  const unloaded = (): string =>
-    directory.ring() === "another"
-      ? "the configuration was sealed with another key ring than this replica has: bring the Secret of the fleet's key ring back"
-      : "the configuration is not loaded yet";
+  const unloaded = (): string => whyUnloaded[directory.fit()];
 
   app.get("/livez", openRoute, (_request, reply) => reply.send("ok\n"));
   app.get("/startupz", openRoute, (_request, reply) => {

@@ -18,6 +18,14 @@ export const reasonCatalogue = {
     transient: false,
     meaning: "The Redis belongs to another installation; nothing is written to it",
   },
+  NewerVersion: {
+    transient: false,
+    meaning: "A newer version of the operator wrote what Redis holds; update the operator",
+  },
+  ReplicasOutdated: {
+    transient: true,
+    meaning: "Data-plane replicas of an earlier version can't read what the operator writes; update the data plane",
+  },
   KeyRingUnusable: {
     transient: false,
     meaning: "The fleet's key ring is missing or damaged; nothing is published",
@@ -48,7 +56,13 @@ export const reasonCatalogue = {
 export type Reason = keyof typeof reasonCatalogue;
 
 /** Why nothing of a Project can be written to Redis at the moment. */
-const unpublishedReasons = ["PublishFailed", "RedisContested", "KeyRingUnusable"] as const satisfies Reason[];
+const unpublishedReasons = [
+  "PublishFailed",
+  "RedisContested",
+  "NewerVersion",
+  "ReplicasOutdated",
+  "KeyRingUnusable",
+] as const satisfies Reason[];
 
 export type UnpublishedReason = (typeof unpublishedReasons)[number];
 

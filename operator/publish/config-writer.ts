@@ -8,7 +8,7 @@ import { type Monotonic, systemMonotonic } from "../../core/timers.ts";
 import type { Acknowledgements } from "./acknowledgements.ts";
 import type { Publisher } from "./publisher.ts";
 import type { Purges } from "./purges.ts";
-import { RedisRefused } from "./refusals.ts";
+import { type RedisContested, RedisRefused } from "./refusals.ts";
 
 /** What is open while Redis can be reached. */
 export interface OpenRedis {
@@ -34,10 +34,10 @@ export interface ConfigWriterDeps {
   readonly confirm: () => Promise<boolean>;
   /** Take the Redis of another installation over, once. */
   readonly takeOver: boolean;
-  /** Called with each check that finds another installation's Redis; it is over with the next session. */
+  /** Called with each check that finds a Redis that is not to be written; it is over with the next session. */
   readonly onRefused?: (refusal: RedisRefused) => void;
   /** Called with each Redis of another installation that was taken over. */
-  readonly onTakenOver?: (refusal: RedisRefused) => void;
+  readonly onTakenOver?: (refusal: RedisContested) => void;
   /** Called when a session has begun, before anything is written: everything has to be published. */
   readonly onSessionBegun: (redis: OpenRedis) => Promise<void>;
   readonly monotonic?: Monotonic;

@@ -1,6 +1,6 @@
 // Writes compiled projects to Redis, field by field and only what changed, sealed, with one revision per step; beside them what
 // is known of stored data. Refuses with NotTheWriter once another publisher took over, and with RedisRefused a Redis of another
-// installation; the store's errors pass through. After OutcomeUnknown it has to begin again, which finds out what holds.
+// installation or of a newer version; the store's errors pass through. After OutcomeUnknown it has to begin again, which finds out what holds.
 
 import { randomUUID } from "node:crypto";
 import type { Clock } from "../../core/clock.ts";
@@ -23,12 +23,15 @@ import {
   ForeignInstallation,
   NotTheWriter,
   newEpoch,
+  type RedisContested,
   type RedisOwner,
-  type RedisRefused,
   type RedisState,
+  ReplicasOutdated,
   refusalOf,
   ringLocationIn,
+  WrittenByNewerVersion,
 } from "./refusals.ts";
+import { liveReplicas } from "./replicas.ts";
 import { expectedStore, type StoreIdentity } from "./store-identity.ts";
 import { type PublishResult, WriterSession } from "./writer-session.ts";
 
@@ -50,7 +53,7 @@ export interface Publisher {
    * Takes over from the writer before. Everything else throws NotTheWriter until it was called. Answers with why the Redis would have
    * been refused, where it was taken over all the same.
    */
-  begin(options?: BeginOptions): Promise<RedisRefused | undefined>;
+  begin(options?: BeginOptions): Promise<RedisContested | undefined>;
   /** Whether this publisher is the writer, for all that it knows. */
   isWriter(): boolean;
   /** One look at Redis, whether this publisher still is the writer and all that it wrote is there. */
@@ -103,6 +106,8 @@ export interface PublisherDeps extends RedisOwner {
   readonly clock: Clock;
   /** Absent = nothing is known of the store: whatever Redis holds is served. */
   readonly store?: StoreIdentity;
+  /** Of what it writes; `configFormat` when absent. */
+  readonly format?: number;
 }
 
 export function createPublisher(deps: PublisherDeps): Publisher {
@@ -127,14 +132,15 @@ class RedisPublisher implements Publisher {
     this.#scripts = createPublishScripts(deps.redisClient);
   }
 
-  async begin({ confirm, takeOver = false }: BeginOptions = {}): Promise<RedisRefused | undefined> {
-    const { redisClient, clock, owner, ringLocation } = this.#deps;
+  async begin({ confirm, takeOver = false }: BeginOptions = {}): Promise<RedisContested | undefined> {
+    const { redisClient, clock, owner, ringLocation, format = configFormat } = this.#deps;
     if (this.#session !== undefined) this.#end(this.#session);
     // Read before the Lease is checked: a process that is paused after that check takes nothing from one that began meanwhile.
     const found = await this.#readState();
     const refusal = refusalOf(found, this.#deps);
     const mayTake = (takeOver && !this.#hasBegun) || found.epoch === this.#takenOver;
     if (refusal !== undefined && !mayTake) throw refusal;
+    await this.#requireFormat(found.format, format);
     if (confirm !== undefined && !(await confirm())) {
       throw new NotTheWriter("This process may not write any more");
     }
@@ -146,7 +152,7 @@ class RedisPublisher implements Publisher {
       seen: found.epoch,
       epoch,
       datasetId: randomUUID(),
-      format: configFormat,
+      format,
       takeOver: refusal !== undefined,
       ringMark: ringMarkOf(this.#keyring),
       store: expected,
@@ -281,9 +287,16 @@ class RedisPublisher implements Publisher {
 
   async #readState(): Promise<RedisState> {
     const { meta } = configKeys;
-    const found = listOf(await this.#deps.redisClient.read(meta, "HMGET", meta, "epoch", "owner"));
-    const [epoch = "", owner] = found.map(optionalText);
-    return { epoch, owner };
+    const found = listOf(await this.#deps.redisClient.read(meta, "HMGET", meta, "epoch", "owner", "format"));
+    const [epoch = "", owner, format = "0"] = found.map(optionalText);
+    return { epoch, owner, format: Number(format) };
+  }
+
+  async #requireFormat(found: number, format: number): Promise<void> {
+    if (found > format) throw new WrittenByNewerVersion(found, format);
+    if (found === format) return;
+    const outdated = (await liveReplicas(this.#deps.redisClient)).filter((replica) => replica.format < format);
+    if (outdated.length > 0) throw new ReplicasOutdated(outdated.map(({ replica }) => replica));
   }
 
   /** In Redis first, and only then remembered: what ends in between is found there by the next beginning. */

@@ -1,14 +1,24 @@
 // Why a publisher refuses to write, beside the store's own errors; and to which installation a Redis belongs. Within one installation the holder of
 // the Lease takes the epoch immediately. The Redis of another one, or of one with a copy of the key ring in another location, is taken only where a person
-// allows it.
+// allows it, and one that was written by a newer version never.
+
+import type { UnpublishedReason } from "../model/reasons.ts";
 
 /** Another publisher has begun, or the configuration was emptied or lost writes: begin again and publish everything. */
 export class NotTheWriter extends Error {
   override readonly name = "NotTheWriter";
 }
 
-/** The Redis is left to another installation until a person decides otherwise; its message says what that one can do. */
+/** Nothing is written to the Redis until something changes that isn't the operator's to change; its message says what. */
 export abstract class RedisRefused extends Error {
+  abstract readonly reason: UnpublishedReason;
+  /** For the log, not for tenants. */
+  abstract readonly facts: Readonly<Record<string, string>>;
+}
+
+/** The Redis is left to another installation until a person decides otherwise. */
+export abstract class RedisContested extends RedisRefused {
+  readonly reason = "RedisContested";
   /** Where the key ring of the one is that writes there; empty = an operator of an earlier version, which did not write it. Not for tenants. */
   readonly writer: string;
 
@@ -16,10 +26,14 @@ export abstract class RedisRefused extends Error {
     super(message);
     this.writer = writer;
   }
+
+  get facts(): Readonly<Record<string, string>> {
+    return { writer: this.writer };
+  }
 }
 
 /** The Redis belongs to another installation, or to one whose key ring was lost. */
-export class ForeignInstallation extends RedisRefused {
+export class ForeignInstallation extends RedisContested {
   override readonly name = "ForeignInstallation";
 
   constructor(writer = "") {
@@ -31,7 +45,7 @@ export class ForeignInstallation extends RedisRefused {
 }
 
 /** Another installation has a copy of this one's key ring, and the Redis. */
-export class KeyRingCopied extends RedisRefused {
+export class KeyRingCopied extends RedisContested {
   override readonly name = "KeyRingCopied";
 
   constructor(writer = "") {
@@ -39,6 +53,34 @@ export class KeyRingCopied extends RedisRefused {
       "This Redis is written by another installation, which has a copy of this one's key ring: name another Redis with --redis, or stop the other one and start this one with --adopt-data to take the Redis over",
       writer,
     );
+  }
+}
+
+/** A newer version has written what Redis holds, and this one can't read all of it. */
+export class WrittenByNewerVersion extends RedisRefused {
+  override readonly name = "WrittenByNewerVersion";
+  readonly reason = "NewerVersion";
+  readonly facts: Readonly<Record<string, string>>;
+
+  constructor(found: number, own: number) {
+    super(
+      `The configuration in Redis has format ${found}, which a newer version wrote, and this operator reads up to ${own}: update the operator to that version again`,
+    );
+    this.facts = { found: String(found), own: String(own) };
+  }
+}
+
+/** Live replicas are of an earlier version, and could not read what this one writes. */
+export class ReplicasOutdated extends RedisRefused {
+  override readonly name = "ReplicasOutdated";
+  readonly reason = "ReplicasOutdated";
+  readonly facts: Readonly<Record<string, string>>;
+
+  constructor(replicas: readonly string[]) {
+    super(
+      "Some data-plane replicas are of an earlier version, which can't read what this operator writes; it waits until they are updated",
+    );
+    this.facts = { replicas: replicas.join(",") };
   }
 }
 
@@ -63,6 +105,8 @@ export interface RedisState {
   readonly owner: string | undefined;
   /** Empty = none. */
   readonly epoch: string;
+  /** Of what was written there; 0 = nothing was. */
+  readonly format: number;
 }
 
 /** Never one that was there before, whatever becomes of Redis: a count would begin again. `name` = one publisher of one process. */
@@ -77,7 +121,7 @@ export function ringLocationIn(epoch: string): string {
 }
 
 /** Why the Redis is to be left to another installation; undefined = it is `me`'s, or no installation's. */
-export function refusalOf({ owner, epoch }: RedisState, me: RedisOwner): RedisRefused | undefined {
+export function refusalOf({ owner, epoch }: Omit<RedisState, "format">, me: RedisOwner): RedisContested | undefined {
   const location = ringLocationIn(epoch);
   if (owner !== undefined && owner !== me.owner) return new ForeignInstallation(location);
   if (location === "" || location === me.ringLocation || location === me.formerRingLocation) return undefined;

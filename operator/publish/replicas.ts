@@ -15,6 +15,8 @@ export interface ReplicaState {
   /** Key ids of the fleet ring that it has. */
   readonly kids: readonly string[];
   readonly building: readonly BuildingIndexes[];
+  /** The newest format of configuration that it reads; 1 when it says none, as in the first version. */
+  readonly format: number;
   /** Fields of its acknowledgement that can't be read. */
   readonly unreadable: readonly string[];
 }
@@ -32,8 +34,8 @@ export async function liveReplicas(redisClient: RedisClient): Promise<readonly R
 
 async function stateOf(redisClient: RedisClient, replica: string): Promise<ReplicaState> {
   const key = acknowledgementKey(replica);
-  const reply = await redisClient.read(key, "HMGET", key, "revision", "nacks", "kids", "building");
-  const [revision, nacks, kids, building] = listOf(reply).map(optionalText);
+  const reply = await redisClient.read(key, "HMGET", key, "revision", "nacks", "kids", "building", "format");
+  const [revision, nacks, kids, building, format = "1"] = listOf(reply).map(optionalText);
   const unreadable: string[] = [];
   const listIn = <T>(
     field: string,
@@ -53,6 +55,7 @@ async function stateOf(redisClient: RedisClient, replica: string): Promise<Repli
     nacks: listIn("nacks", nacks, isNack),
     kids: listIn("kids", kids, isText),
     building: listIn("building", building, isBuilding),
+    format: Number(format),
     unreadable,
   };
 }

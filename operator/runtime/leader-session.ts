@@ -109,7 +109,7 @@ export class LeaderSession {
       onSessionBegun: (redis) => this.#onSessionBegun(redis),
       onTakenOver: ({ writer }) => context.audit.record({ action: "redis_taken_over", facts: { writer } }),
       onRefused: (refusal) => {
-        metrics.observeConfig({ kind: "contested" });
+        if (refusal.reason === "RedisContested") metrics.observeConfig({ kind: "contested" });
         this.#maintenance.refused(refusal);
       },
     });

@@ -25,8 +25,8 @@ export interface Maintenance {
    */
   onSessionBegun(lost: readonly string[]): void;
   /**
-   * The Redis is another installation's. Where that is news, every Project is reconciled once, so that its statuses report it; an installation that takes
-   * it from a running one may withdraw what that one served. It is over when a writer session has begun.
+   * The Redis is not to be written, being another installation's for example. Where that is news, every Project is reconciled once, so that its statuses
+   * report it; an installation that takes a Redis from a running one may withdraw what that one served. It is over when a writer session has begun.
    */
   refused(refusal: RedisRefused): void;
   /** How many writer sessions have begun. */
@@ -48,7 +48,7 @@ export function createMaintenance(deps: MaintenanceDeps): Maintenance {
   /** Keys that have not been published since the session began; undefined once all were. */
   let pending: Set<string> | undefined = new Set();
   let sessions = 0;
-  /** Why the Redis is left to another installation. */
+  /** Why the Redis is not written. */
   let refusedFor: string | undefined;
 
   const runTask = async (name: string, run: () => Promise<unknown>): Promise<void> => {
@@ -101,7 +101,7 @@ export function createMaintenance(deps: MaintenanceDeps): Maintenance {
     sessionCount: () => sessions,
     onSessionBegun(lost) {
       sessions += 1;
-      if (refusedFor !== undefined) logger.info("Redis belongs to this installation again");
+      if (refusedFor !== undefined) logger.info("Writing to Redis again");
       refusedFor = undefined;
       void runTask("redis-info", deps.lookAtRedis);
       pending = new Set(deps.keys());
@@ -109,10 +109,10 @@ export function createMaintenance(deps: MaintenanceDeps): Maintenance {
       for (const key of pending) queue.add(key, "bulk");
       if (pending.size === 0) void runTask("complete", complete);
     },
-    refused({ message, writer }) {
+    refused({ message, reason, facts }) {
       if (message === refusedFor) return;
       refusedFor = message;
-      logger.warn("Redis belongs to another installation; not writing to it", { why: message, writer });
+      logger.warn("Not writing to Redis", { reason, why: message, ...facts });
       for (const key of deps.keys()) queue.add(key, "bulk");
     },
     processed(key, nothingMissing) {

@@ -32,7 +32,7 @@ const refusals: ReadonlyMap<string, string> = new Map(
 
 /** Undefined for a failure that has nothing to do with writing to Redis. */
 export function whyUnpublished(error: unknown): WhyUnpublished | undefined {
-  if (error instanceof RedisRefused) return { reason: "RedisContested", message: error.message };
+  if (error instanceof RedisRefused) return { reason: error.reason, message: error.message };
   if (error instanceof FleetRingUnusable) {
     const message =
       "The fleet's key ring is missing or damaged: nothing is published until an administrator of jsonplane restores it. The operator's log says how";

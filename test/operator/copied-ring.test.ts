@@ -13,7 +13,7 @@ import { eventually } from "../support/time/eventually.ts";
 const within = { withinMs: 90_000 };
 const ring = "jsonplane-keyring";
 const otherNamespace = "jsonplane-restored";
-const refused = "Redis belongs to another installation; not writing to it";
+const refused = "Not writing to Redis";
 
 let fleet: OwnFleet;
 let redis: Redis;

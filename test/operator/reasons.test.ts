@@ -230,6 +230,41 @@ describe("with replicas that", () => {
   });
 });
 
+describe("where versions differ", () => {
+  const { meta, replicas } = configKeys;
+  const ask = (...command: readonly (string | number)[]) => askRedis(fleet.redis.port, command.join(" "));
+  /** As after another operator has written. */
+  const writtenWith = (format: number) => ask("HSET", meta, "format", format, "epoch", crypto.randomUUID());
+
+  it("a new object says NewerVersion while what Redis holds is of a newer format, and one that was Ready stays so", async () => {
+    const tenant = await newTenant(fleet);
+    await tenant.create(declared("Project", "shop"));
+    await tenant.reports("Project", "shop", "Ready");
+    await writtenWith(2);
+    await tenant.create(declared("RootKey", "settings"));
+    const { Ready } = await expectTold(tenant, "RootKey", "settings", "NewerVersion");
+    expect(Ready?.message).toContain("update the operator");
+    await tenant.reports("Project", "shop", "Ready", { withinMs: 0 });
+    expect(await ask("HEXISTS", configKeys.projects, `${tenant.namespace}/shop`)).toBe(":1\r\n");
+    await writtenWith(1);
+    await tenant.reports("RootKey", "settings", "Ready", { withinMs: 60_000 });
+  });
+
+  it("a Project says ReplicasOutdated while a live replica can't read what would be written", async () => {
+    const tenant = await newTenant(fleet);
+    const seconds = Math.round(Date.now() / 1_000);
+    await ask("ZADD", replicas, (seconds + 3_600) * 1_000, "outdated");
+    await ask("HSET", acknowledgementKey("outdated"), "revision", 0, "format", 0);
+    await writtenWith(0);
+    await tenant.create(declared("Project", "shop"));
+    const { Ready } = await expectTold(tenant, "Project", "shop", "ReplicasOutdated");
+    expect(Ready?.message).toContain("until they are updated");
+    await ask("ZREM", replicas, "outdated");
+    await tenant.reports("Project", "shop", "Ready", { withinMs: 60_000 });
+    expect(await ask("HGET", meta, "format")).toBe("$1\r\n1\r\n");
+  });
+});
+
 describe("while Redis is away", () => {
   it("a new object says PublishFailed, one that was Ready stays so, and both are Ready after", async () => {
     const tenant = await newTenant(fleet);
@@ -271,6 +306,8 @@ describe("the catalogue", () => {
       "RedisContested",
       "KeyRingUnusable",
       "DataLost",
+      "NewerVersion",
+      "ReplicasOutdated",
     ];
     const reached = new Set([...reasonCases.map(({ reason }) => reason), ...byFleet]);
     expect([...reached].sort()).toEqual([...Object.keys(reasonCatalogue), ...Object.keys(noticeCatalogue)].sort());

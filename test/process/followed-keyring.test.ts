@@ -94,6 +94,28 @@ describe("a replica whose mounted key ring is renewed", () => {
   });
 });
 
+describe("a replica that starts where a newer version has written the configuration", () => {
+  it("is not ready, says what to do, and one that was running goes on", async () => {
+    const { meta } = configKeys;
+    await redisClient.write(meta, "HSET", meta, "format", 2);
+    const file = join(folder, "keyring.json");
+    const started = await startReplica({ redis: redis.url, keyring: file, name: "r2", untilReady: false });
+    try {
+      await eventually(async () => {
+        const { status, text } = await send(started.adminUrl, "/readyz");
+        expect([status, text]).toEqual([503, expect.stringContaining("written by a newer version than this replica")]);
+      });
+      expect(started.log()).toContain("Update the data plane to the version of the operator");
+      expect(await started.metrics()).toContain("\njsonplane_keyring_fits 1\n");
+      expect([await replica.ready(), await status("books", "admin")]).toEqual([200, 200]);
+      await redisClient.write(meta, "HSET", meta, "format", 1);
+      await eventually(async () => expect(await started.ready()).toBe(200));
+    } finally {
+      await started.stop("SIGKILL");
+    }
+  });
+});
+
 describe("a replica that starts with another key ring than the configuration was sealed with", () => {
   it("is not ready, says why, and is ready once it has the right one; one that was running goes on, and hears of what is withdrawn", async () => {
     await mount(keyringText(parseKeyring(newKeyringText())));

@@ -202,7 +202,7 @@ describe("two installations whose key rings are copies of one another, each with
         asked += 1;
         return true;
       },
-      onRefused: ({ name, writer: location }) => void refusals.push(`${name} ${location}`),
+      onRefused: ({ name, facts }) => void refusals.push(`${name} ${facts["writer"]}`),
     });
     await expect(writer.verify()).rejects.toBeInstanceOf(KeyRingCopied);
     // Whoever asks meanwhile hears what the last look found.

@@ -161,4 +161,28 @@ export const installationMutations: readonly Mutation[] = [
     replace: "if (wanted) repairs.wrote(target, text);",
     caughtBy: ["test/unit/operator/finalize/advance-deletions.test.ts"],
   },
+  {
+    name: "older-operator-writes-over-a-newer-format",
+    harm: "After a rollback an operator writes over records that it can't read",
+    file: "operator/publish/publisher.ts",
+    find: "if (found > format) throw new WrittenByNewerVersion(found, format);",
+    replace: "",
+    caughtBy: ["test/store/publisher-faults.test.ts"],
+  },
+  {
+    name: "newer-format-before-its-readers",
+    harm: "During an upgrade an operator publishes what the replicas that run can't read",
+    file: "operator/publish/publisher.ts",
+    find: "(replica) => replica.format < format",
+    replace: "(replica) => replica.format < format && false",
+    caughtBy: ["test/store/publisher-faults.test.ts"],
+  },
+  {
+    name: "heartbeat-without-a-format-reads-all",
+    harm: "Replicas of the first version, whose heartbeats name no format, count as able to read every format",
+    file: "operator/publish/replicas.ts",
+    find: 'format = "1"]',
+    replace: 'format = "99"]',
+    caughtBy: ["test/store/publisher-faults.test.ts"],
+  },
 ];

@@ -28,6 +28,7 @@ export interface PublisherOptions {
   readonly ringLocation?: string;
   readonly formerRingLocation?: string;
   readonly store?: StoreIdentity;
+  readonly format?: number;
 }
 
 export function newPublisher(options: PublisherOptions): Publisher {

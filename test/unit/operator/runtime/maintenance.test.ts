@@ -194,9 +194,8 @@ describe("while it leads, maintenance", () => {
     await time.advance(300_000);
     const everything = ["shop/a bulk", "shop/b bulk"];
     expect(taken()).toEqual(everything);
-    const left = "Redis belongs to another installation; not writing to it";
     expect(logged.filter(([level]) => level === "warn")).toEqual([
-      ["warn", left, { why: copied.message, writer: copied.writer }],
+      ["warn", "Not writing to Redis", { reason: "RedisContested", why: copied.message, writer: copied.writer }],
     ]);
     logged.length = 0;
     // For another reason, which the statuses say, too.
@@ -209,7 +208,7 @@ describe("while it leads, maintenance", () => {
     maintenance.onSessionBegun([]);
     expect([taken(), logged]).toEqual([
       [...everything, ...everything],
-      [["info", "Redis belongs to this installation again", undefined]],
+      [["info", "Writing to Redis again", undefined]],
     ]);
     maintenance.refused(copied);
     expect(taken()).toEqual(everything);

@@ -1,0 +1,39 @@
+// Whether this replica can read the configuration in Redis: it may be sealed with another key ring, or written by a newer version.
+
+import { configFormat } from "../../core/config/fields.ts";
+import { ringMarkOf } from "../../core/config/ring-mark.ts";
+import type { FollowedKeyring } from "./follow-keyring.ts";
+
+export type ConfigFit = "fits" | "another_ring" | "newer_format";
+
+/** What Redis says of the configuration; each is absent where an operator of an earlier version wrote it, which fits. */
+export interface ConfigMarks {
+  readonly ringMark: string | undefined;
+  readonly format: number | undefined;
+}
+
+export interface ConfigFitting {
+  /** As of the last comparison; `fits` before the first. */
+  current(): ConfigFit;
+  compare(marks: ConfigMarks): Promise<ConfigFit>;
+}
+
+/** Calls `onChange` at each change. */
+export function createConfigFit(keyring: FollowedKeyring, onChange?: (fit: ConfigFit) => void): ConfigFitting {
+  let current: ConfigFit = "fits";
+  const evaluate = ({ ringMark, format = configFormat }: ConfigMarks): ConfigFit => {
+    if (format > configFormat) return "newer_format";
+    return ringMark === undefined || ringMarkOf(keyring.current()) === ringMark ? "fits" : "another_ring";
+  };
+  return {
+    current: () => current,
+    async compare(marks) {
+      // The Secret may have been mounted anew just now.
+      if (evaluate(marks) === "another_ring") await keyring.look();
+      const found = evaluate(marks);
+      if (found !== current) onChange?.(found);
+      current = found;
+      return found;
+    },
+  };
+}
