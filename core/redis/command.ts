@@ -1,5 +1,5 @@
-// Commands that know whether they were written to a connection, and a batcher that joins the commands of one turn of the
-// event loop into one write. ioredis asks a command for its bytes exactly when it writes them: all of this hangs there.
+// Commands that know whether they were written to a connection, and a batcher that joins commands of one turn of the event loop into
+// one write. ioredis asks a command for its bytes exactly when it writes them: all of this hangs there.
 
 import { Command } from "ioredis";
 import type { Script } from "./script.ts";
@@ -11,15 +11,24 @@ interface Corkable {
   uncork(): void;
 }
 
+/**
+ * Commands of one write. Redis works on them while this process takes in the turn's further requests; if all left at the turn's end, each of
+ * the two would wait for the other.
+ */
+const maxHeld = 16;
+
 /** What one client's connections share: which of them are held back for this turn, and which scripts each one knows. */
 export class CommandBatcher {
   readonly #held = new Set<Corkable>();
+  #heldCommands = 0;
   readonly #known = new WeakMap<object, Set<string>>();
   #lastCalls: (() => void)[] = [];
   #endsLater = false;
 
-  /** Holds back what is written to `socket` until this turn's callbacks have run: one packet instead of many. */
+  /** Holds back a command that is written to `socket` next, until this turn's callbacks have run: one packet for up to 16 commands. */
   hold(socket: object): void {
+    if (this.#heldCommands === maxHeld) this.sendNow();
+    this.#heldCommands += 1;
     if (!isCorkable(socket) || this.#held.has(socket)) return;
     this.#held.add(socket);
     socket.cork();
@@ -32,6 +41,13 @@ export class CommandBatcher {
     this.#endTurnLater();
   }
 
+  /** Sends what is held back until now. */
+  sendNow(): void {
+    for (const socket of this.#held) socket.uncork();
+    this.#held.clear();
+    this.#heldCommands = 0;
+  }
+
   #endTurnLater(): void {
     if (this.#endsLater) return;
     this.#endsLater = true;
@@ -42,8 +58,7 @@ export class CommandBatcher {
     const calls = this.#lastCalls;
     this.#lastCalls = [];
     for (const call of calls) call();
-    for (const socket of this.#held) socket.uncork();
-    this.#held.clear();
+    this.sendNow();
     this.#endsLater = false;
     if (this.#lastCalls.length > 0) this.#endTurnLater();
   }

@@ -22,6 +22,8 @@ export interface RedisClient {
   run(script: Script, keys: readonly string[], args: readonly Argument[]): Promise<unknown>;
   /** Calls this once this turn's callbacks have run; what it asks is sent together with what they asked. It must not throw. */
   atEndOfTurn(call: () => void): void;
+  /** Sends what this turn has asked until now: the server begins while the turn goes on. */
+  sendNow(): void;
   /** The servers that hold what is stored, as they are known now; none while Redis is away. */
   primaries(): readonly Primary[];
   /** The name of the one that holds this key: keys with the same one are refused, or are away, together. */
@@ -62,6 +64,7 @@ export function createRedisClient(client: IoredisClient, canSend: () => boolean 
     readMany: (keys, name, ...args) =>
       send(new TrackedCommand({ name, args, keys }, batcher), name, "read", doNotFollow),
     atEndOfTurn: (call) => batcher.atEndOfTurn(call),
+    sendNow: () => batcher.sendNow(),
     write: (key, name, ...args) => single("write", { name, args, keys: [key] }),
     async run(script, keys, args) {
       const { name, kind } = script;

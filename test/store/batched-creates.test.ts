@@ -11,6 +11,7 @@ import type { CollectionRef } from "../../dataplane/store/ports/refs.ts";
 import { createBatchedCreates } from "../../dataplane/store/redis/batched-creates.ts";
 import { collectionKeys } from "../../dataplane/store/redis/keys.ts";
 import { createObjectScripts } from "../../dataplane/store/redis/object-scripts.ts";
+import { code } from "../../dataplane/store/redis/store-script.ts";
 import { startTcpProxy } from "../support/process/tcp-proxy.ts";
 import { askRedis } from "../support/redis/ask-redis.ts";
 import { expectIndexesExact } from "../support/redis/check-integrity.ts";
@@ -81,6 +82,27 @@ describe("objects that are created in one turn", () => {
       ids.map((n) => ({ text: numbered(n).text })),
     );
     await expectIndexesExact(store, books, ["user:alice"]);
+  });
+
+  it("leave when there are enough for a script, before the turn has ended", async () => {
+    const sent: string[] = [];
+    const codes = (calls: readonly unknown[]) => calls.map(() => code.done);
+    const batched = createBatchedCreates(
+      { atEndOfTurn: (call) => void setImmediate(call), sendNow: () => void sent.push("now") },
+      {
+        create: async () => code.done,
+        async createTogether(calls) {
+          sent.push(`${calls.length} objects`);
+          return codes(calls);
+        },
+      },
+    );
+    const keys = collectionKeys(books);
+    const call = { keys, version: "1", maxObjects: 99, owner: "user:a", text: "{}", entries: [], keepsOwners: false };
+    const creating = Promise.all(upTo(20).map((n) => batched.create({ ...call, id: idOf(n) })));
+    expect(sent).toEqual(["16 objects", "now"]);
+    expect(await creating).toEqual(codes(upTo(20)));
+    expect(sent).toEqual(["16 objects", "now", "4 objects"]);
   });
 
   it("are a script for each collection and each limit", async () => {

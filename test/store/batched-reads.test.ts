@@ -217,6 +217,31 @@ describe("of objects that are read together", () => {
     await eventually(async () => expect(await read(store, ids)).toEqual(textsOf(ids)));
   });
 
+  it("leave when there are enough for a command, before the turn has ended", async () => {
+    await (await freshStore()).close();
+    const client = await connect({ target: parseRedisUrl(redis.url), name: "test", commandTimeout: 20_000 });
+    closing.push(async () => client.disconnect());
+    const redisClient = createRedisClient(client);
+    const sent: string[] = [];
+    const { read: readOne, note } = createBatchedReads({
+      ...redisClient,
+      readMany(keys, ...command) {
+        sent.push(`${keys.length} keys`);
+        return redisClient.readMany(keys, ...command);
+      },
+      sendNow() {
+        sent.push("now");
+        redisClient.sendNow();
+      },
+    });
+    const keys = upTo(40).map((n) => collectionKeys(books).objectKey(idOf(n)));
+    for (const key of keys) note(key, "{}");
+    const reading = Promise.all(keys.map((key) => readOne(key)));
+    expect(sent).toEqual(["32 keys", "now"]);
+    expect(await reading).toEqual(upTo(40).map((n) => objectOf(n, { n: String(n) }).text));
+    expect(sent).toEqual(["32 keys", "now", "8 keys"]);
+  });
+
   it("each is unavailable, and nothing is sent, when Redis goes away in the very turn", async () => {
     await (await freshStore()).close();
     const client = await connect({ target: parseRedisUrl(redis.url), name: "test", commandTimeout: 20_000 });

@@ -23,7 +23,7 @@ interface Waiting extends PromiseWithResolvers<ObjectCode | Repeated> {
 }
 
 export function createBatchedCreates(
-  redisClient: Pick<RedisClient, "atEndOfTurn">,
+  redisClient: Pick<RedisClient, "atEndOfTurn" | "sendNow">,
   scripts: Pick<ObjectScripts, "create" | "createTogether">,
 ): BatchedCreates {
   let turn: Waiting[] = [];
@@ -44,7 +44,8 @@ export function createBatchedCreates(
     }
   };
 
-  const endTurn = (): void => {
+  /** At the end of the turn, or when there are enough for a script. */
+  const storeAll = (): void => {
     const waiting = turn;
     turn = [];
     for (const batch of batchesOf(waiting, batchNameOf, maxBatch))
@@ -54,9 +55,13 @@ export function createBatchedCreates(
   return {
     create(call) {
       if (call.record !== undefined || call.text.length > maxBatchedLength) return scripts.create(call);
-      if (turn.length === 0) redisClient.atEndOfTurn(endTurn);
+      if (turn.length === 0) redisClient.atEndOfTurn(storeAll);
       const { promise, resolve, reject } = Promise.withResolvers<ObjectCode | Repeated>();
       turn.push({ call, promise, resolve, reject });
+      if (turn.length === maxBatch) {
+        storeAll();
+        redisClient.sendNow();
+      }
       return promise;
     },
   };

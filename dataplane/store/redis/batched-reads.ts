@@ -1,5 +1,5 @@
 // Batches the reads of stored JSON, whole objects and documents alike: what is read in one turn of the event loop becomes one JSON.MGET for
-// each hash tag. Each caller gets what is true of its own key, as if it had been read alone. Refuses with StoreUnavailable, and RedisFault
+// each hash tag, or more of them when it is much. Each caller gets what is true of its own key, as if it had been read alone. Refuses with StoreUnavailable, and RedisFault
 // where something else than JSON is stored.
 
 import { isErrorReply } from "../../../core/redis/failure.ts";
@@ -69,7 +69,8 @@ export function createBatchedReads(redisClient: RedisClient): BatchedReads {
     }
   };
 
-  const endTurn = (): void => {
+  /** At the end of the turn, or when there are enough for a command: Redis reads them while this process takes in further requests. */
+  const sendReads = (): void => {
     const reads = turn;
     turn = new Map();
     const small: Read[] = [];
@@ -86,13 +87,17 @@ export function createBatchedReads(redisClient: RedisClient): BatchedReads {
     isSmall: (key) => lastSeenSmall.has(key),
     note,
     read(key, path) {
-      if (turn.size === 0) redisClient.atEndOfTurn(endTurn);
+      if (turn.size === 0) redisClient.atEndOfTurn(sendReads);
       // The same read, asked for twice in one turn, is sent once.
       const name = path === undefined ? key : key + separator + path;
       const same = turn.get(name);
       if (same !== undefined) return same.promise;
       const { promise, resolve, reject } = Promise.withResolvers<string | undefined>();
       turn.set(name, { key, path, promise, resolve, reject });
+      if (turn.size === maxBatch) {
+        sendReads();
+        redisClient.sendNow();
+      }
       return promise;
     },
   };

@@ -65,6 +65,22 @@ describe("commands of one turn", () => {
     expect(String(socket.read())).toMatch(/^(\*6\r\n\$4\r\neval[^*]*){3}$/);
   });
 
+  it("leave when there are sixteen, before the turn has ended, and the others at its end", async () => {
+    const batcher = new CommandBatcher();
+    const socket = new PassThrough();
+    const sent = () => String(socket.read() ?? "").match(/eval/g)?.length ?? 0;
+    for (let n = 0; n < 16; n += 1) socket.write(scriptCommand(batcher, true).toWritable(socket));
+    expect(sent()).toBe(0);
+    socket.write(scriptCommand(batcher, true).toWritable(socket));
+    expect(sent()).toBe(16);
+    batcher.sendNow();
+    expect(sent()).toBe(1);
+    for (let n = 0; n < 16; n += 1) socket.write(scriptCommand(batcher, true).toWritable(socket));
+    expect(sent()).toBe(0);
+    await new Promise((resume) => setImmediate(resume));
+    expect([sent(), socket.writableCorked]).toEqual([16, 0]);
+  });
+
   it("leave together with what is asked once the turn has ended", async () => {
     const batcher = new CommandBatcher();
     const socket = new PassThrough();
