@@ -28,8 +28,8 @@ app.post("/create", async (request, reply) => {
   await redis.call("JSON.SET", `bare:new:${created}`, "$", request.body as string);
   return reply.status(201).type("application/json").send(request.body);
 });
-app.put("/put", async (request, reply) => {
-  await redis.call("JSON.SET", "bare:0", "$", request.body as string);
+app.put<{ Params: { id: string } }>("/put/:id", async (request, reply) => {
+  await redis.call("JSON.SET", `bare:${request.params.id}`, "$", request.body as string);
   return reply.type("application/json").send(request.body);
 });
 app.get("/kv", async (_request, reply) => {

@@ -41,19 +41,21 @@ export function operations(at: Addresses): readonly Operation[] {
   const book = bookText(1);
   const bookUrl = `${at.plane}/api/books/${at.bookIds[0]}`;
   const paths = at.bookIds.map((id) => `${new URL(at.plane).pathname}/api/books/${id}`);
+  // As many as jsonplane's, so that the load generator has the same work.
+  const barePaths = (operation: "get" | "put") => at.bookIds.map((_id, index) => `/${operation}/${index}`);
   return [
     {
       name: "get, API key",
       budget: 0.9,
       plane: { url: bookUrl, headers: key, paths },
-      bare: { url: `${at.bare}/get/0` },
+      bare: { url: at.bare, paths: barePaths("get") },
       jsonServer: { url: `${at.jsonServer}/books/500` },
     },
     {
       name: "get, JWT",
       budget: 0.9,
       plane: { url: bookUrl, headers: { authorization: `bearer ${at.token}` }, paths },
-      bare: { url: `${at.bare}/get/0` },
+      bare: { url: at.bare, paths: barePaths("get") },
     },
     {
       name: "list of 10",
@@ -85,7 +87,13 @@ export function operations(at: Addresses): readonly Operation[] {
       name: "PUT",
       budget: 0.4,
       plane: { url: bookUrl, method: "PUT", headers: { ...key, ...json }, body: '{"stock":@}', paths },
-      bare: { url: `${at.bare}/put`, method: "PUT", headers: json, body: book },
+      bare: {
+        url: at.bare,
+        method: "PUT",
+        headers: json,
+        body: book.replace(/"stock":\d+/, '"stock":@'),
+        paths: barePaths("put"),
+      },
     },
     {
       name: "key/value get",

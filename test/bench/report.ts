@@ -22,12 +22,13 @@ export interface Report {
   readonly neighbours: readonly NeighbourRow[];
   readonly rounds: number;
   readonly load: LoadOptions;
+  readonly warmUp: LoadOptions;
   readonly loader: string;
   readonly objects: number;
 }
 
 export function table(report: Report): string {
-  const { load, rounds, loader, objects } = report;
+  const { load, rounds, loader, objects, warmUp } = report;
   const lines = [
     "# Benchmarks",
     "",
@@ -35,7 +36,7 @@ export function table(report: Report): string {
     "`X-Forwarded-For`, checks the API key and the policy, writes the access log, and counts metrics. *bare* is fastify and ioredis, which send",
     "the same single Redis command without a log. *json-server* serves a file.",
     `All programs, Redis and the load generator share the cores, so only the ratios are meaningful (${machine()}).`,
-    `${objects} objects of some 600 bytes, ${load.connections} connections, ${rounds} rounds of ${load.seconds} s by ${loader}, alternating; medians, with the lowest and highest`,
+    `${objects} objects of some 600 bytes, ${load.connections} connections, ${rounds} rounds of ${load.seconds} s by ${loader}, alternating, after ${warmUp.seconds} s each to warm up; medians, with the lowest and highest`,
     "ratio of a round. The Redis commands of each request are counted, not timed: test/http/redis-round-trips.test.ts.",
     "",
     "| operation | jsonplane /s | p50 ms | p99 ms | bare /s | against bare | budget | against json-server |",

@@ -18,6 +18,8 @@ startScript("npm run bench");
 const writes = readWrite();
 const { rounds, seconds } = readLength({ rounds: 3, seconds: 2 });
 const load = { connections: 64, seconds };
+/** V8 compiles what runs often, step by step, for some ten seconds of load. */
+const warmUp = { connections: 64, seconds: 5 };
 const objects = 1_000;
 
 const stage = await openStage(objects);
@@ -31,20 +33,22 @@ try {
   const stages = await measureStages(stage, all, { loader: loader.load, options: load, rounds });
   const logins = await measureLogins(at.plane, basic("ann", "bench"));
   const neighbours = await measureNeighbours(loader.load, stage.plane.says, { port: stage.bare.says.port });
-  const text = table({ rows, stages, logins, neighbours, rounds, load, loader: loader.name, objects });
+  const text = table({ rows, stages, logins, neighbours, rounds, load, warmUp, loader: loader.name, objects });
   process.stdout.write(text);
   if (writes) await writeSection("# Benchmarks", text);
 } finally {
   await stage.close();
 }
 
-/** By turns, so that a machine whose speed drifts treats all alike. */
+/** By turns, so that a machine whose speed drifts treats all alike; warm, as a server is that has run for a while. */
 async function measure(loader: Loader, operation: Operation): Promise<Row> {
   const loads: Record<"plane" | "bare" | "jsonServer", Load[]> = { plane: [], bare: [], jsonServer: [] };
-  for (let round = 0; round < rounds; round += 1) {
+  for (let round = -1; round < rounds; round += 1) {
     for (const who of ["plane", "bare", "jsonServer"] as const) {
       const request: LoadRequest | undefined = operation[who];
-      if (request) loads[who].push(await loader(request, load));
+      if (request === undefined) continue;
+      const measured = await loader(request, round < 0 ? warmUp : load);
+      if (round >= 0) loads[who].push(measured);
     }
   }
   process.stdout.write(`${operation.name}: ${Math.round(median(loads.plane.map((each) => each.perSecond)))}/s\n`);

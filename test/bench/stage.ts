@@ -28,7 +28,7 @@ export async function openStage(objects: number): Promise<Stage> {
     await redis.stop();
   };
   try {
-    await fillBare(redis.url);
+    await fillBare(redis.url, objects);
     const { base, admin, owner } = plane.says;
     const at = {
       ...(await fillPlane(plane.says, objects)),
@@ -45,9 +45,9 @@ export async function openStage(objects: number): Promise<Stage> {
   }
 }
 
-async function fillBare(url: string): Promise<void> {
+async function fillBare(url: string, objects: number): Promise<void> {
   const client = new Redis(url, { protocol: 2 });
-  for (let index = 0; index < 10; index += 1) await client.call("JSON.SET", `bare:${index}`, "$", bookText(index));
+  for (let index = 0; index < objects; index += 1) await client.call("JSON.SET", `bare:${index}`, "$", bookText(index));
   await client.call("JSON.SET", "bare:kv", "$", '{"theme":{"colour":"#334455"},"list":[]}');
   client.disconnect();
 }
