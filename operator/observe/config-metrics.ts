@@ -25,6 +25,8 @@ export interface ConfigGauges {
   readonly redisServers: () => readonly RedisServer[];
   /** How many objects have a condition in a status; counts, so that no object makes a series. */
   readonly objects: () => Iterable<ObjectCount>;
+  /** How many objects of a namespace need a person, by why. */
+  readonly stalled: () => Iterable<StalledCount>;
   /** How many Projects are Ready, and not known to be served by a live replica. */
   readonly unavailableProjects: () => number;
   /** How many objects went with the CustomResourceDefinition of their kind, and are served as they were last. */
@@ -35,6 +37,13 @@ export interface ObjectCount {
   readonly kind: string;
   readonly condition: string;
   readonly status: "True" | "False" | "Unknown";
+  readonly count: number;
+}
+
+export interface StalledCount {
+  readonly namespace: string;
+  readonly kind: string;
+  readonly reason: string;
   readonly count: number;
 }
 
@@ -97,7 +106,7 @@ export function configMetrics(
 }
 
 function readGauges({ read }: Instruments, gauges: ConfigGauges): void {
-  const { replicas, dataLost, redisServers, objects, unavailableProjects, heldDeletions } = gauges;
+  const { replicas, dataLost, redisServers, objects, stalled, unavailableProjects, heldDeletions } = gauges;
   read(
     {
       name: "jsonplane_replicas_live",
@@ -151,6 +160,14 @@ function readGauges({ read }: Instruments, gauges: ConfigGauges): void {
         labels: { kind, condition, status },
         value: count,
       })),
+  );
+  read(
+    {
+      name: "jsonplane_stalled_objects",
+      help: "Objects with the condition Stalled, which need a person, by their namespace and the reason; a thousand series at most, the rest counts as `(others)`",
+      labels: ["namespace", "kind", "reason"],
+    },
+    () => Array.from(stalled(), ({ count, ...labels }) => ({ labels, value: count })),
   );
 }
 

@@ -2,12 +2,14 @@
 // a scrape walks over no objects.
 
 import type { CustomResource } from "../model/objects.ts";
-import type { ObjectCount } from "./config-metrics.ts";
+import type { ObjectCount, StalledCount } from "./config-metrics.ts";
 
 export interface ObjectCounts {
   /** `before` is the object as it was counted last; undefined = it was not there. `now` undefined = it is no more. */
   change(before: CustomResource | undefined, now: CustomResource | undefined): void;
   objects(): readonly ObjectCount[];
+  /** Objects that need a person. Beyond a thousand series, those of further namespaces are counted together, as of `(others)`. */
+  stalled(): readonly StalledCount[];
   /** Projects that are Ready, and not known to be served. One whose status an earlier version has written says nothing of that. */
   unavailableProjects(): number;
 }
@@ -15,10 +17,15 @@ export interface ObjectCounts {
 interface ConditionSummary {
   readonly type: string;
   readonly status: string;
+  readonly reason?: string;
 }
+
+/** Tenants' mistakes must not fill Prometheus. */
+const maxStalledSeries = 1_000;
 
 export function createObjectCounts(): ObjectCounts {
   const counts = new Map<string, ObjectCount>();
+  const stalled = new Map<string, StalledCount>();
   let unavailable = 0;
 
   const add = (object: CustomResource, difference: 1 | -1): void => {
@@ -30,7 +37,16 @@ export function createObjectCounts(): ObjectCounts {
       if (count === 0) counts.delete(key);
       else counts.set(key, { kind, condition, status: holds as ObjectCount["status"], count });
     }
+    const { reason } = conditions.find(({ type, status }) => type === "Stalled" && status === "True") ?? {};
+    if (reason !== undefined) addStalled({ namespace: object.metadata.namespace ?? "", kind, reason }, difference);
     if (kind === "Project" && isUnavailable(conditions)) unavailable += difference;
+  };
+
+  const addStalled = (of: Omit<StalledCount, "count">, difference: 1 | -1): void => {
+    const key = [of.namespace, of.kind, of.reason].join("/");
+    const count = (stalled.get(key)?.count ?? 0) + difference;
+    if (count === 0) stalled.delete(key);
+    else stalled.set(key, { ...of, count });
   };
 
   return {
@@ -39,8 +55,18 @@ export function createObjectCounts(): ObjectCounts {
       if (now !== undefined) add(now, 1);
     },
     objects: () => [...counts.values()],
+    stalled: () => withinLimit([...stalled.values()]),
     unavailableProjects: () => unavailable,
   };
+}
+
+function withinLimit(all: readonly StalledCount[]): readonly StalledCount[] {
+  const others = new Map<string, StalledCount>();
+  for (const { kind, reason, count } of all.slice(maxStalledSeries)) {
+    const key = [kind, reason].join("/");
+    others.set(key, { namespace: "(others)", kind, reason, count: (others.get(key)?.count ?? 0) + count });
+  }
+  return [...all.slice(0, maxStalledSeries), ...others.values()];
 }
 
 function isUnavailable(conditions: readonly ConditionSummary[]): boolean {

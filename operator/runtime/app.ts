@@ -68,6 +68,7 @@ export async function startOperator(options: OperatorOptions): Promise<RunningOp
     dataLost: () => session?.dataLost() ?? false,
     redisServers: () => session?.redisServers() ?? [],
     objects: counts.objects,
+    stalled: counts.stalled,
     unavailableProjects: counts.unavailableProjects,
     heldDeletions: () => session?.held() ?? [],
   });

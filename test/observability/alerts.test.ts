@@ -132,6 +132,17 @@ it("all objects of a kind deleted: JsonplaneKindDeleted", async () => {
   await fleet.ready(namespace);
 });
 
+it("a schema that can't be used: JsonplaneObjectStalled, with the tenant's namespace", async () => {
+  await isQuiet("JsonplaneObjectStalled");
+  const schema = { type: "no-such-type" };
+  const broken = { apiVersion: "jsonplane.io/v1alpha1", kind: "ApiResource", metadata: { name: "broken" } };
+  await fleet.api.apply(JSON.stringify({ ...broken, spec: { projectRef: { name: "web" }, schema } }), { namespace });
+  await fires("JsonplaneObjectStalled");
+  const [found] = await prometheus.query(await alertExpr("JsonplaneObjectStalled"));
+  expect(found?.labels).toMatchObject({ namespace, kind: "ApiResource", reason: "InvalidSchema" });
+  await fleet.api.kubectl(["delete", "apiresources.jsonplane.io", "broken", "--namespace", namespace]);
+});
+
 it("a definition deleted: JsonplaneDeletionsHeld", async () => {
   await isQuiet("JsonplaneDeletionsHeld");
   await fleet.api.kubectl(["delete", "crd", "apikeys.jsonplane.io"]);

@@ -28,6 +28,7 @@ export function operatorMetrics(options: Partial<OperatorMetricsOptions> = {}): 
     redisServers: () => [],
     objects: () => [],
     unavailableProjects: () => 0,
+    stalled: () => [],
     heldDeletions: () => [],
     ...options,
   });

@@ -143,4 +143,10 @@ describe("configuration", () => {
     counts = [{ kind: "ApiKey", condition: "Ready", status: "True", count: 7 }];
     expect(await series(unready)).toBeUndefined();
   });
+
+  test("shows which namespaces have objects that need a person", async () => {
+    const labels = { namespace: "shop", kind: "ApiKey", reason: "NameConflict" };
+    const { series } = operatorMetrics({ stalled: () => [{ ...labels, count: 2 }] });
+    expect(await series('jsonplane_stalled_objects{namespace="shop",kind="ApiKey",reason="NameConflict"}')).toBe(2);
+  });
 });

@@ -1,4 +1,4 @@
-import { expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import type { CustomResource } from "../../../../operator/model/objects.ts";
 import { createObjectCounts } from "../../../../operator/observe/object-counts.ts";
 import { createProjectIndex } from "../../../../operator/watch/project-index.ts";
@@ -60,4 +60,36 @@ it("an object that changes or goes is counted as it is last, and as nothing once
   index.remove(stored("RootKey", "shop"));
   index.remove(stored("Project", "shop"));
   expect([counts.objects(), counts.unavailableProjects()]).toEqual([[], 0]);
+});
+
+describe("objects that need a person", () => {
+  const stalledIn = (namespace: string, name: string, reason: string, status = "True") => {
+    const object = stored("RootKey", name, { status: { conditions: [{ type: "Stalled", status, reason }] } });
+    return { ...object, metadata: { ...object.metadata, namespace } };
+  };
+
+  it("are counted by namespace, kind and reason, for as long as they are there and stalled", () => {
+    const counts = createObjectCounts();
+    const [one, two] = [stalledIn("shop", "one", "InvalidSpec"), stalledIn("shop", "two", "InvalidSpec")];
+    for (const each of [one, two, stalledIn("blog", "one", "NameConflict")]) counts.change(undefined, each);
+    expect(counts.stalled()).toEqual([
+      { namespace: "shop", kind: "RootKey", reason: "InvalidSpec", count: 2 },
+      { namespace: "blog", kind: "RootKey", reason: "NameConflict", count: 1 },
+    ]);
+    counts.change(one, stalledIn("shop", "one", "InvalidSpec", "False"));
+    counts.change(two, undefined);
+    expect(counts.stalled()).toEqual([{ namespace: "blog", kind: "RootKey", reason: "NameConflict", count: 1 }]);
+  });
+
+  it("make a thousand series at most: the rest are counted together", () => {
+    const counts = createObjectCounts();
+    for (let n = 0; n < 1_200; n += 1) counts.change(undefined, stalledIn(`team-${n}`, "one", "InvalidSpec"));
+    expect(counts.stalled()).toHaveLength(1_001);
+    expect(counts.stalled().at(-1)).toEqual({
+      namespace: "(others)",
+      kind: "RootKey",
+      reason: "InvalidSpec",
+      count: 200,
+    });
+  });
 });
