@@ -151,7 +151,16 @@ export interface AccessLog {
 }
 
 const pathLimit = 1024;
+/** W3C Trace Context, level 1, section 3.2: version `ff` and ids of zeros alone are invalid, later versions may say more behind. */
+const traceparentPattern =
+  /^(?:00(?=.{53}$)|(?!00|ff)[0-9a-f]{2})-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-[0-9a-f]{2}(?:$|-)/;
 const silent: AccessLog = Object.freeze({ request: () => undefined, refusal: () => undefined });
+
+/** The trace and the span that sent the request; empty where the header is none. */
+function traceMembers(traceparent: string | readonly string[]): string {
+  const [, traceId, spanId] = traceparentPattern.exec(String(traceparent)) ?? [];
+  return traceId === undefined ? "" : `,"traceId":"${traceId}","parentSpanId":"${spanId}"`;
+}
 
 export function createAccessLog(logger: Logger, clock: Clock): AccessLog {
   if (!logger.writes("info")) return silent;
@@ -175,6 +184,8 @@ export function createAccessLog(logger: Logger, clock: Clock): AccessLog {
     const path = (queryStart < 0 ? exchange.rawUrl : exchange.rawUrl.slice(0, queryStart)).slice(0, pathLimit);
     line += `,"method":"${request.method}","path":${JSON.stringify(path)}`;
     if (exchange.proof) line += exchange.proof.logMembers;
+    const { traceparent } = request.headers;
+    if (traceparent !== undefined) line += traceMembers(traceparent);
     line += `,"status":${ending.status}`;
     if (ending.code !== undefined) line += `,"code":"${ending.code}"`;
     logger.line(`${line},"durationMs":${(ending.seconds * 1000).toFixed(3)}}`);

@@ -75,6 +75,24 @@ describeServed("the access log", (serve) => {
     ]);
   });
 
+  it("names the trace and the span that a request comes from, by its traceparent, and nothing where that is none", async () => {
+    const served = await serve(shop);
+    const [trace, span, zeros] = ["4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7", "0".repeat(32)];
+    const valid = [`00-${trace}-${span}-01`, `cc-${trace}-${span}-00-what-comes-later`];
+    const invalid = [
+      ...["", "none", `ff-${trace}-${span}-01`, `00-${zeros}-${span}-01`, `00-${trace}-${zeros.slice(16)}-01`],
+      ...[`00-${trace}-${span}-01-more`, `00-${trace.toUpperCase()}-${span}-01`, `00-${trace}"-${span}-01`],
+    ];
+    const ask = async (traceparent: string): Promise<void> =>
+      void (await served.send("/json/doc", { headers: { traceparent } }));
+    for (const each of [...valid, ...invalid]) await ask(each);
+    const found = await lines(served, valid.length + invalid.length);
+    expect(found.map(({ traceId, parentSpanId }) => [traceId, parentSpanId])).toEqual([
+      ...valid.map(() => [trace, span]),
+      ...invalid.map(() => [undefined, undefined]),
+    ]);
+  });
+
   it("says the code of a refusal, and no caller where none was proved", async () => {
     const served = await serve(shop);
     await served.send("/json/none", { as: apikey("ci") });
