@@ -1,6 +1,8 @@
 // Everything that the chart renders to, taken by a real API server, in namespaces that hold pods to the standard "restricted".
 
+import { readFile } from "node:fs/promises";
 import { beforeAll, describe, expect, it } from "vitest";
+import { parse } from "yaml";
 import type { JsonObject } from "../../core/config/types.ts";
 import { findForeignCrds } from "../../tools/parts/foreign-crds.ts";
 import { findHelm } from "../../tools/parts/helm.ts";
@@ -49,6 +51,24 @@ function podOf({ metadata: { name }, spec: { template } }: Workload, namespace: 
     spec: { ...spec, automountServiceAccountToken: false, volumes: [...volumes, { name: "data", emptyDir: {} }] },
   };
 }
+
+it("the manifests of the page about hosts of tenants are taken by an API server, its values by the chart", async () => {
+  const page = await readFile(new URL("../../docs/how-to/tenant-hosts.md", import.meta.url), "utf8");
+  const blocks = [...page.matchAll(/^```yaml\n(.*?)^```$/gms)].map(([, text = ""]) => text);
+  const values = blocks.filter((text) => text.startsWith("# values.yaml"));
+  const manifests = blocks.filter((text) => text.includes("\nkind: ") && !text.includes("jsonplane.io/"));
+  expect([values.length, manifests.length, blocks.length]).toEqual([2, 2, 5]);
+  for (const input of manifests) {
+    await api.kubectl(["apply", "--server-side", "--dry-run=server", "--validate=strict", "-f", "-"], { input });
+  }
+  const merged = values.map((text) => parse(text) as JsonObject);
+  const { code, text } = await render(
+    helm,
+    merged.flatMap((each) => ["--set-json", JSON.stringify(each)]),
+  );
+  expect(code).toBe(0);
+  expect(text).toContain("*.apps.example.org");
+});
 
 describe.each(caseNames)("an API server, given the values %s,", (name) => {
   const rendered = async () => (await render(helm, ["--values", caseFile(name)])).text;
