@@ -56,6 +56,7 @@ export async function startOperator(options: OperatorOptions): Promise<RunningOp
   let session: LeaderSession | undefined;
   const counts = createObjectCounts();
   const metrics = createOperatorMetrics({
+    ...counts,
     clock,
     leaseName: leaseNameOf(settings),
     workers: settings.workers,
@@ -67,9 +68,6 @@ export async function startOperator(options: OperatorOptions): Promise<RunningOp
     keptData: () => session?.keptData() ?? nothingKept,
     dataLost: () => session?.dataLost() ?? false,
     redisServers: () => session?.redisServers() ?? [],
-    objects: counts.objects,
-    stalled: counts.stalled,
-    unavailableProjects: counts.unavailableProjects,
     heldDeletions: () => session?.held() ?? [],
   });
   const { api, account } = await options.connect(metrics.observeCall);
