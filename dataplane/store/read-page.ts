@@ -4,10 +4,10 @@
 
 import type { IndexField } from "../../core/config/types.ts";
 import { valueAt } from "../../core/json/members.ts";
-import { compareEncoded, encodeIndexed } from "./order.ts";
+import { compareEncoded, encodeIndexed, encodeSortValue } from "./order.ts";
 import type { FieldQuery, Page, PageRange } from "./ports/lists.ts";
 import type { Owner } from "./ports/refs.ts";
-import { rangesOf } from "./ranges.ts";
+import { allValues, rangesOf } from "./ranges.ts";
 
 /** What a list asks of each object. */
 export interface PageFilter {
@@ -58,10 +58,11 @@ export async function readOrderedPage<Found extends FoundPage>(
     const found = await find();
     if (found === undefined) return undefined;
     const { objects, isCut } = await readObjects(found, readTexts, limits);
+    const { by } = found.filter;
     const isSnapshot = found.ids.length === 0;
-    const ordered = isSnapshot ? objects : sorted(objects, found.filter, range);
-    const isOrdered = ordered.every((object, at) => object === objects[at]);
-    if (isOrdered || attempt === maxAttempts) return { found, page: pageOf(found, ordered, isCut) };
+    const isOrdered = isSnapshot || by === undefined || inOrder(objects, by.index, range);
+    if (!isOrdered && attempt < maxAttempts) continue;
+    return { found, page: pageOf(found, isOrdered ? objects : sorted(objects, by.index, range), isCut) };
   }
 }
 
@@ -81,8 +82,8 @@ async function readObjects(
   { objects = [], ids, filter }: FoundPage,
   readTexts: ReadTexts,
   { maxBytes = Number.POSITIVE_INFINITY, beforeMore }: Limits,
-): Promise<{ readonly objects: readonly IndexedObject[]; readonly isCut: boolean }> {
-  const read: IndexedObject[] = [...objects];
+): Promise<{ readonly objects: readonly PageObject[]; readonly isCut: boolean }> {
+  const read: PageObject[] = [...objects];
   const select = selectorOf(filter);
   let bytes = 0;
   for (const { text } of objects) bytes += Buffer.byteLength(text);
@@ -109,31 +110,53 @@ function pageOf({ count }: FoundPage, objects: readonly PageObject[], isCut: boo
   return { count, texts: objects.map(({ text }) => text), ...(isCut && { isCut }) };
 }
 
-interface IndexedObject extends PageObject {
-  /** What the index has of it, "" in order of creation; absent where the step that found the ids has read it. */
-  readonly value?: string;
-}
-
 /** Undefined of an object that is gone, or that the filter leaves out. */
-function selectorOf({ owner, by }: PageFilter): (id: string, text: string | undefined) => IndexedObject | undefined {
+function selectorOf({ owner, by }: PageFilter): (id: string, text: string | undefined) => PageObject | undefined {
   const ranges = by && rangesOf(by.query);
-  const isMatch = (value: string): boolean =>
-    ranges?.some(({ from, to }) => compareEncoded(value, from) >= 0 && compareEncoded(value, to) < 0) ?? true;
+  const isMatch = (text: string): boolean => {
+    if (by === undefined || ranges === undefined || ranges === allValues) return true;
+    const value = indexedValue(by.index, text);
+    return ranges.some(({ from, to }) => compareEncoded(value, from) >= 0 && compareEncoded(value, to) < 0);
+  };
   return (id, text) => {
     if (text === undefined || !(owner === undefined || ownerIn(text) === owner)) return undefined;
-    const value = by === undefined ? "" : indexedValue(by.index, text);
-    return isMatch(value) ? { id, text, value } : undefined;
+    return isMatch(text) ? { id, text } : undefined;
   };
 }
 
-function sorted(
-  objects: readonly IndexedObject[],
-  { by }: PageFilter,
-  { descending }: Pick<PageRange, "descending">,
-): readonly IndexedObject[] {
-  if (by === undefined) return objects;
+type Direction = Pick<PageRange, "descending">;
+
+/** Whether the objects are in the index's order by what they have now. */
+function inOrder(objects: readonly PageObject[], index: IndexField, { descending }: Direction): boolean {
+  let last: { readonly value: number | string; readonly id: string } | undefined;
+  for (const { id, text } of objects) {
+    const next = { id, value: comparable(index, text) };
+    const order = last === undefined ? 0 : compareValues(last.value, next.value) || compareEncoded(last.id, id);
+    if (descending ? order < 0 : order > 0) return false;
+    last = next;
+  }
+  return true;
+}
+
+/** A number where that says all, else what an index has: to encode each price of a page takes longer than to read it. */
+function comparable(index: IndexField, text: string): number | string {
+  const value = index.parts === undefined ? valueAt(text, index.path) : undefined;
+  if (value !== undefined && /^-?\d{1,15}$/.test(value)) return Number(value);
+  return indexedValue(index, text);
+}
+
+function compareValues(one: number | string, other: number | string): number {
+  if (typeof one === "number" && typeof other === "number") return one - other;
+  return compareEncoded(encodedOf(one), encodedOf(other));
+}
+
+function encodedOf(value: number | string): string {
+  return typeof value === "number" ? encodeSortValue(String(value)) : value;
+}
+
+function sorted(objects: readonly PageObject[], index: IndexField, { descending }: Direction): readonly PageObject[] {
   const direction = descending ? -1 : 1;
-  const keyed = objects.map((object) => ({ object, value: object.value ?? indexedValue(by.index, object.text) }));
+  const keyed = objects.map((object) => ({ object, value: indexedValue(index, object.text) }));
   keyed.sort(
     (one, other) =>
       direction * (compareEncoded(one.value, other.value) || compareEncoded(one.object.id, other.object.id)),

@@ -65,6 +65,33 @@ describe("a page", () => {
     expect(await commandsSent(redis.port, byCreation)).toEqual({ ...find, evalsha: 2, "json.get": total + 1 });
   });
 
+  it("in order of values of all kinds is read once, both ways", async () => {
+    const inOrder = [
+      "null",
+      "true",
+      "-1e3",
+      "-20",
+      "-3",
+      "0",
+      "1.5",
+      "9",
+      "10",
+      "1e2",
+      "9007199254740993",
+      '"9"',
+      '"b"',
+    ];
+    for (const [n, s] of inOrder.entries()) await direct.create(books, objectOf(100 + n, { s }), plenty);
+    const ids = [100, 101, 102, 103, 104, 0, 105, 1, 106, 2, 3, 4, 5, 6, 7, 8, 9, 107, 108, 109, 110, 111, 112].map(
+      idOf,
+    );
+    for (const descending of [false, true]) {
+      const read = () => store.pageByField(books, {}, { index: "s" }, { ...range, descending });
+      expect(idsIn(textsIn(await read()))).toEqual(descending ? ids.toReversed() : ids);
+      expect(await commandsSent(redis.port, read)).toMatchObject({ evalsha: 1, "json.mget": 1 });
+    }
+  });
+
   it("shares the objects with what else is read in the same turn", async () => {
     await byCreation();
     const sent = await commandsSent(redis.port, () => Promise.all([byCreation(), byCreation(), byCreation()]));
