@@ -217,7 +217,8 @@ function chargeRates(deps: PipelineDeps, plan: Plan, exchange: Exchange): Promis
   if (plan.kind === "options") return undefined;
   const { config } = plan.project;
   if (config.limits.rate === undefined) return undefined;
-  exchange.rates = deps.rates.of(config, config.limits.rate, { caller: plan.caller, address: exchange.request.ip });
+  const requester = { caller: plan.caller, address: () => exchange.request.ip };
+  exchange.rates = deps.rates.of(config, config.limits.rate, requester);
   return deps.rates.take(config, exchange.rates);
 }
 

@@ -21,8 +21,8 @@ export interface RateLimits {
 
 interface Requester {
   readonly caller: Caller;
-  /** The client's, trusted proxies resolved. */
-  readonly address: string;
+  /** The client's, trusted proxies resolved; asked for where callers are told apart by it. */
+  readonly address: () => string;
 }
 
 export type ObserveLimited = (project: ProjectRef, limit: BucketPolicy["name"]) => void;
@@ -48,7 +48,7 @@ export function createRateLimits(buckets: TokenBuckets, clock: Clock, observe: O
   return {
     of(project, rates, { caller, address }) {
       const key = keyOfProject(project);
-      const who = caller.kind === "anonymous" ? `address:${addressGroup(address)}` : ownerOf(caller);
+      const who = caller.kind === "anonymous" ? `address:${addressGroup(address())}` : ownerOf(caller);
       return [
         ...(rates.caller ? [bucketOf("caller", `rate-of:${key}:${who}`, rates.caller)] : []),
         ...(rates.project ? [bucketOf("project", `rate:${key}`, rates.project)] : []),

@@ -49,8 +49,9 @@ export async function receiveWrite<Plan extends OperationPlan>(
   // A write that may not send preconditions is refused here, before its body is read; they are read again for the plan that it has by then.
   authorizedPreconditions(decided, exchange);
   const { project, operation, caller } = decided;
-  const { raw, headers, ip } = exchange.request;
-  if (caller.kind === "anonymous") await anonymousWrites.spend(project.config, ip);
+  const { raw, headers } = exchange.request;
+  // The address is found out each time that it is asked for, and costs what a hundredth of a create does.
+  if (caller.kind === "anonymous") await anonymousWrites.spend(project.config, exchange.request.ip);
   let sent: SentBody = noBody;
   if (operation !== "delete") {
     const format = raw.method === "PATCH" ? patchFormatOf(raw) : undefined;

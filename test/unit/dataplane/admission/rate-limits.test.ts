@@ -7,7 +7,7 @@ import type { TokenBuckets } from "../../../../dataplane/store/ports/limits.ts";
 import { manualClock } from "../../../support/time/manual-clock.ts";
 
 const shop = { namespace: "default", name: "shop" };
-const asking = { caller: anonymous, address: "192.0.2.1" };
+const asking = { caller: anonymous, address: () => "192.0.2.1" };
 
 it("a draw whose outcome nobody knows refuses a request that did nothing as unavailable", async () => {
   const store = { drawTokens: () => Promise.reject(new OutcomeUnknown("No answer came")) };
