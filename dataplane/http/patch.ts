@@ -9,14 +9,15 @@ import { mergePatch } from "../../core/json/merge-patch.ts";
 import { PatchRefusal } from "../../core/json/patch-refusal.ts";
 import { maxDepth } from "../store/ports/documents.ts";
 
-export type PatchFormat = "merge-patch" | "json-patch";
+/** `json` = a merge patch that does not say so; an array without a name is refused, because most are a JSON Patch. */
+export type PatchFormat = "merge-patch" | "json-patch" | "json";
 
 export type Patch =
   | { readonly format: "merge-patch"; readonly text: string }
   | { readonly format: "json-patch"; readonly operations: readonly Operation[] };
 
 /** Value of an Accept-Patch header (RFC 5789 §3.1). */
-export const acceptPatch = "application/merge-patch+json, application/json-patch+json";
+export const acceptPatch = "application/merge-patch+json, application/json-patch+json, application/json";
 
 /** The format that the content type of a PATCH says; undefined for other methods. Throws Problem `unsupported_media_type`. */
 export function patchFormatOf({
@@ -29,11 +30,15 @@ export function patchFormatOf({
       return "merge-patch";
     case "application/json-patch+json":
       return "json-patch";
+    case "application/json":
+      return "json";
     default:
-      throw new Problem("unsupported_media_type", `Send a PATCH with one of these content types: ${acceptPatch}`, {
-        headers: { "Accept-Patch": acceptPatch },
-      });
+      throw unsupported(`Send a PATCH with one of these content types: ${acceptPatch}`);
   }
+}
+
+function unsupported(message: string): Problem {
+  return new Problem("unsupported_media_type", message, { headers: { "Accept-Patch": acceptPatch } });
 }
 
 /** Levels of nesting of a body: the values of a JSON Patch stand in an operation in an array. */
@@ -41,10 +46,14 @@ export function bodyDepth(format: PatchFormat): number {
   return format === "json-patch" ? maxDepth + 2 : maxDepth;
 }
 
-/** Throws Problem `invalid_patch` or `patch_too_large`. */
+/** Throws Problem `invalid_patch`, `patch_too_large` or `unsupported_media_type`. */
 export function readPatch(format: PatchFormat, { text }: CanonicalJson): Patch {
-  if (format === "merge-patch") return { format, text };
-  return { format, operations: refusing(() => readJsonPatch(text)) };
+  if (format === "json-patch") return { format, operations: refusing(() => readJsonPatch(text)) };
+  if (format === "json" && text.startsWith("["))
+    throw unsupported(
+      "The body is an array: send a JSON Patch as application/json-patch+json, or a value as application/merge-patch+json",
+    );
+  return { format: "merge-patch", text };
 }
 
 /** Throws Problem `patch_conflict` or `patch_too_large`. */

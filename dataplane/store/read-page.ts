@@ -60,7 +60,7 @@ export async function readOrderedPage<Found extends FoundPage>(
     const { objects, isCut } = await readObjects(found, readTexts, limits);
     const { by } = found.filter;
     const isSnapshot = found.ids.length === 0;
-    const isOrdered = isSnapshot || by === undefined || inOrder(objects, by.index, range);
+    const isOrdered = isSnapshot || by === undefined || isSorted(objects, by.index, range);
     if (!isOrdered && attempt < maxAttempts) continue;
     return { found, page: pageOf(found, isOrdered ? objects : sorted(objects, by.index, range), isCut) };
   }
@@ -127,7 +127,7 @@ function selectorOf({ owner, by }: PageFilter): (id: string, text: string | unde
 type Direction = Pick<PageRange, "descending">;
 
 /** Whether the objects are in the index's order by what they have now. */
-function inOrder(objects: readonly PageObject[], index: IndexField, { descending }: Direction): boolean {
+function isSorted(objects: readonly PageObject[], index: IndexField, { descending }: Direction): boolean {
   let last: { readonly value: number | string; readonly id: string } | undefined;
   for (const { id, text } of objects) {
     const next = { id, value: comparable(index, text) };

@@ -9,7 +9,7 @@ import { describeReplicas, describeServed, type Served } from "../support/http/s
 const key = apikey("writer");
 const merge = "application/merge-patch+json";
 const operations = "application/json-patch+json";
-const acceptPatch = `${merge}, ${operations}`;
+const acceptPatch = `${merge}, ${operations}, application/json`;
 const titled = {
   type: "object",
   properties: { title: { type: "string" }, pages: { type: "integer" } },
@@ -201,7 +201,7 @@ describeServed("patching an object", (serve) => {
   it("of another content type, or none, is 415 and says which ones there are", async () => {
     const made = await make(served, "books", { n: 1 }, key);
     for (const path of [`/api/books/${made.id}`, "/json/doc/a"]) {
-      for (const type of ["application/json", "text/plain", "application/x+json", "", undefined]) {
+      for (const type of ["text/plain", "application/x+json", "", undefined]) {
         const headers = type === undefined ? {} : { "content-type": type };
         const reply = await served.send(path, { method: "PATCH", body: "{}", as: key, headers });
         expect([type, ...outcome(reply)]).toEqual([type, 415, "unsupported_media_type"]);
@@ -209,6 +209,24 @@ describeServed("patching an object", (serve) => {
       }
       const parameters = { "content-type": `${merge.toUpperCase()}; charset=utf-8` };
       expect((await served.send(path, { method: "PATCH", body: "{}", as: key, headers: parameters })).status).toBe(200);
+    }
+  });
+
+  it("as application/json is a merge patch, unless it is an array: that is a JSON Patch without its name, and 415", async () => {
+    const made = await make(served, "books", { n: 1, tags: ["a"] }, key);
+    for (const [path, expected] of [
+      [`/api/books/${made.id}`, { n: 2, tags: ["a"] }],
+      ["/json/doc/merged", { n: 2 }],
+    ] as const) {
+      const send = (body: unknown) =>
+        served.send(path, { method: "PATCH", body, as: key, headers: { "content-type": "application/json" } });
+      const before = (await send({ n: 2, gone: null })).json<object>();
+      expect(before).toMatchObject(expected);
+      const reply = await send([{ op: "replace", path: "/n", value: 3 }]);
+      expect(outcome(reply)).toEqual([415, "unsupported_media_type"]);
+      expect(reply.json()).toMatchObject({ detail: expect.stringContaining("application/json-patch+json") });
+      expect(reply.headers["accept-patch"]).toBe(acceptPatch);
+      expect((await read(path)).json()).toEqual(before);
     }
   });
 

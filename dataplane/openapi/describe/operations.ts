@@ -130,7 +130,7 @@ export const objectOperations: readonly OperationEntry[] = [
     operation: "update",
     needs: ["read"],
     takes: conditional,
-    body: patchOf("MergePatch"),
+    body: { ...patchOf("MergePatch"), [json]: "MergePatch" },
     answers: [{ status: 200, description: "The whole object, as it is now stored.", shape: "stored", headers: tagged }],
     problems: [
       ...(["preconditions", "pathWithParameters", "notFound", "objectBody", "patch"] as const),

@@ -17,8 +17,8 @@ export const storeMutations: readonly Mutation[] = [
     name: "page-shows-what-no-longer-matches",
     harm: "A filter shows an object that was changed while the page was read, and doesn't match",
     file: readPage,
-    find: "return isMatch(value) ? { id, text, value } : undefined;",
-    replace: "return { id, text, value };",
+    find: "return isMatch(text) ? { id, text } : undefined;",
+    replace: "return { id, text };",
     caughtBy: [pageTextsTest],
   },
   {
