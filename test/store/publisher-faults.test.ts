@@ -2,18 +2,13 @@
 // publish completes it.
 
 import { beforeEach, describe, expect, it } from "vitest";
-import { acknowledgementKey, configKeys } from "../../core/config/config-keys.ts";
+import { configKeys } from "../../core/config/config-keys.ts";
 import { newKeyringText, parseKeyring } from "../../core/config/keyring.ts";
 import { OutcomeUnknown, StoreUnavailable } from "../../core/errors/store-errors.ts";
 import type { RedisClient } from "../../core/redis/redis-client.ts";
 import type { Publisher } from "../../operator/publish/publisher.ts";
 import { createPurges } from "../../operator/publish/purges.ts";
-import {
-  ForeignInstallation,
-  NotTheWriter,
-  ReplicasOutdated,
-  WrittenByNewerVersion,
-} from "../../operator/publish/refusals.ts";
+import { ForeignInstallation, NotTheWriter } from "../../operator/publish/refusals.ts";
 import { useEmptiedRedis } from "../support/fleet/emptied-redis.ts";
 import {
   type Around,
@@ -359,42 +354,5 @@ describe("a Redis of another installation", () => {
     expect(await redisClient.read(configKeys.meta, "HEXISTS", configKeys.meta, "complete")).toBe(0);
     await expect(publisher.begin()).rejects.toThrow(ForeignInstallation);
     expect((await foreign.load(ref)).data).toEqual(books);
-  });
-});
-
-describe("an operator of another version", () => {
-  const state = () => redisClient.read(configKeys.meta, "HGETALL", configKeys.meta);
-  const heartbeat = async (name: string, agoMs: number, ...format: readonly string[]) => {
-    const [seconds] = (await redisClient.read("x", "TIME")) as readonly unknown[];
-    await redisClient.write(configKeys.replicas, "ZADD", configKeys.replicas, Number(seconds) * 1_000 - agoMs, name);
-    const key = acknowledgementKey(name);
-    await redisClient.write(key, "HSET", key, "revision", "1", ...format);
-  };
-
-  it("writes nothing where a newer one has written, not even if it may take a Redis over", async () => {
-    await publisher.publish(shop, books);
-    const newer = await begunPublisher({ redisClient, keyring, format: 3 });
-    const before = await state();
-    await expect(publisher.begin()).rejects.toThrow(WrittenByNewerVersion);
-    await expect(newPublisher({ redisClient, keyring }).begin({ takeOver: true })).rejects.toThrow(
-      "has format 3, which a newer version wrote, and this operator reads up to 1: update the operator",
-    );
-    expect([await state(), await newer.verify()]).toEqual([before, "writer"]);
-  });
-
-  it("begins with a newer format only once every live replica can read it", async () => {
-    await heartbeat("says-none", 0);
-    await heartbeat("reads-one", 0, "format", "1");
-    await heartbeat("reads-two", 0, "format", "2");
-    await heartbeat("is-gone", 60_000);
-    const newer = newPublisher({ redisClient, keyring, format: 2 });
-    const refusal = await newer.begin().catch((error: unknown) => error);
-    expect(refusal).toBeInstanceOf(ReplicasOutdated);
-    expect((refusal as ReplicasOutdated).facts).toEqual({ replicas: "reads-one,says-none" });
-    expect(await publisher.verify()).toBe("writer");
-    await heartbeat("says-none", 0, "format", "2");
-    await heartbeat("reads-one", 0, "format", "3");
-    await newer.begin();
-    expect([await newer.verify(), await publisher.verify()]).toEqual(["writer", "lost"]);
   });
 });

@@ -167,7 +167,7 @@ export const installationMutations: readonly Mutation[] = [
     file: "operator/publish/publisher.ts",
     find: "if (found > format) throw new WrittenByNewerVersion(found, format);",
     replace: "",
-    caughtBy: ["test/store/publisher-faults.test.ts"],
+    caughtBy: ["test/store/publisher-formats.test.ts"],
   },
   {
     name: "newer-format-before-its-readers",
@@ -175,7 +175,7 @@ export const installationMutations: readonly Mutation[] = [
     file: "operator/publish/publisher.ts",
     find: "(replica) => replica.format < format",
     replace: "(replica) => replica.format < format && false",
-    caughtBy: ["test/store/publisher-faults.test.ts"],
+    caughtBy: ["test/store/publisher-formats.test.ts"],
   },
   {
     name: "heartbeat-without-a-format-reads-all",
@@ -183,6 +183,6 @@ export const installationMutations: readonly Mutation[] = [
     file: "operator/publish/replicas.ts",
     find: 'format = "1"]',
     replace: 'format = "99"]',
-    caughtBy: ["test/store/publisher-faults.test.ts"],
+    caughtBy: ["test/store/publisher-formats.test.ts"],
   },
 ];
