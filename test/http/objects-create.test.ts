@@ -160,9 +160,9 @@ describeServedOnBothStores("creating an object", (serve) => {
       expect(outcome(reply)).toEqual([400, "validation_failed"]);
       const { errors } = reply.json<{ errors: { pointer: string; keyword: string; message: string }[] }>();
       expect(errors.map(({ pointer, keyword }) => `${pointer} ${keyword}`).toSorted()).toEqual([
-        " required",
         "/colour additionalProperties",
         "/pages type",
+        "/title required",
       ]);
       expect(errors.every(({ message }) => message.length > 0)).toBe(true);
       expect((await list(served, "titled", key)).count).toBe(count);

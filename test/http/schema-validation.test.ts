@@ -125,7 +125,7 @@ describeServed("a schema", (serve) => {
   });
 
   it.each<[string, object, string]>([
-    ["a missing field", {}, " required"],
+    ["a missing field", {}, "/title required"],
     ["a wrong type", { title: 7 }, "/title type"],
     ["an empty text", { title: "" }, "/title minLength"],
     ["a text too long", { title: "x".repeat(11) }, "/title maxLength"],
@@ -160,11 +160,11 @@ describeServed("a schema", (serve) => {
 
   it("says all that is wrong at once", async () => {
     expect((await failuresOf("books", { pages: "x", price: -1, tags: [1, 2] })).toSorted()).toEqual([
-      " required",
       "/pages type",
       "/price exclusiveMinimum",
       "/tags/0 type",
       "/tags/1 type",
+      "/title required",
     ]);
   });
 

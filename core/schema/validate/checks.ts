@@ -121,15 +121,16 @@ function checkDependent({ assertions }: SchemaNode, { meter }: ValidationContext
       if (!Object.hasOwn(value, property)) continue;
       meter.spend(2 * names.length);
       const missing = names.filter((name) => !Object.hasOwn(value, name));
-      failures.push(...missing.flatMap((name) => failed("dependentRequired", missingMember(name, property))));
+      failures.push(...missing.map((name) => missingMember(name, property)));
       if (failures.length >= validationLimits.errors) break;
     }
     return failures.length > 0 ? failures : undefined;
   };
 }
 
-function missingMember(name: string, property: string): string {
-  return `The member ${quoted(name)} is missing; ${quoted(property)} needs it`;
+function missingMember(name: string, property: string): Failure {
+  const message = `The member ${quoted(name)} is missing; ${quoted(property)} needs it`;
+  return { pointer: childPointer("", name), keyword: "dependentRequired", message };
 }
 
 /** ajv keeps the failures of every item that it tries. */

@@ -3,7 +3,7 @@
 
 import type { Json } from "../../config/types.ts";
 import type { ProblemItem } from "../../errors/problem.ts";
-import { segmentsOf } from "../../json/json-pointer.ts";
+import { childPointer, segmentsOf } from "../../json/json-pointer.ts";
 import { checkKeyword } from "./ajv-keywords.ts";
 import type { AjvFailure, Failure } from "./context.ts";
 
@@ -18,7 +18,12 @@ export function failuresOf(reported: readonly AjvFailure[]): readonly Failure[] 
 }
 
 function failureOf({ keyword, instancePath, params }: AjvFailure): Failure {
-  if (keyword !== checkKeyword) return { pointer: instancePath, keyword, message: messages[keyword]?.(params) ?? "" };
+  if (keyword !== checkKeyword) {
+    // Where it would be, so that a form can show it beside its field.
+    const { missingProperty } = params;
+    const pointer = missingProperty === undefined ? instancePath : childPointer(instancePath, String(missingProperty));
+    return { pointer, keyword, message: messages[keyword]?.(params) ?? "" };
+  }
   const failure = params as unknown as Failure;
   return { ...failure, pointer: instancePath + failure.pointer };
 }
@@ -79,7 +84,7 @@ const messages: Readonly<Record<string, (params: AjvFailure["params"]) => string
   maxProperties: ({ limit }) => `Must have at most ${counted(limit, "member")}`,
   minProperties: ({ limit }) => `Must have at least ${counted(limit, "member")}`,
   pattern: ({ pattern }) => `Must match the pattern ${quoted(String(pattern))}`,
-  format: ({ format }) => `Must be a valid ${format}`,
+  format: ({ format }) => `Must be ${formatTexts[String(format)] ?? `a valid ${format}`}`,
   required: ({ missingProperty }) => `The member ${quoted(String(missingProperty))} is missing`,
   not: () => "Must not match the schema under not",
   anyOf: () => "Matches none of the alternatives under anyOf",
@@ -87,6 +92,30 @@ const messages: Readonly<Record<string, (params: AjvFailure["params"]) => string
     Array.isArray(passingSchemas)
       ? `Must match exactly one alternative under oneOf, and matches those at ${passingSchemas.join(" and ")}`
       : "Matches none of the alternatives under oneOf",
+};
+
+const formatTexts: Readonly<Record<string, string>> = {
+  byte: "base64",
+  date: "a date, YYYY-MM-DD",
+  "date-time": "a date and time with its offset, such as 2026-01-31T13:45:00Z",
+  duration: "a duration, such as P3D or PT1H30M",
+  email: "an email address",
+  hostname: "a host name",
+  int32: "an integer of 32 bits",
+  int64: "an integer of 64 bits",
+  ipv4: "an IPv4 address, such as 192.0.2.1",
+  ipv6: "an IPv6 address, such as 2001:db8::1",
+  "iso-date-time": "a date and time, such as 2026-01-31T13:45:00",
+  "iso-time": "a time, such as 13:45:00",
+  "json-pointer": "a JSON Pointer, such as /a/0",
+  "json-pointer-uri-fragment": "a JSON Pointer in a URI fragment, such as #/a/0",
+  "relative-json-pointer": "a relative JSON Pointer, such as 1/a",
+  regex: "a regular expression",
+  time: "a time with its offset, such as 13:45:00Z",
+  uri: "an absolute URI, such as https://example.org/path",
+  "uri-reference": "a URI or a relative reference",
+  "uri-template": "a URI template, such as https://example.org/{id}",
+  uuid: "a UUID, such as 0b6b0a1c-5b0e-4a52-9b0e-6f3b2f5a7a11",
 };
 
 /** `1 item`, `2 items` */

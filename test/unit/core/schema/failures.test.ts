@@ -11,12 +11,12 @@ interface Told {
 const property = (schema: unknown): unknown => ({ properties: { a: schema } });
 
 const told: Readonly<Record<string, Told>> = {
-  "a missing member points to its object": {
-    schema: { properties: { a: { required: ["x", "y"] } }, required: ["b"] },
+  "a missing member points to where it would be": {
+    schema: { properties: { a: { required: ["x", "y/z"] } }, required: ["b"] },
     object: { a: { x: 1 } },
     items: [
-      { pointer: "", keyword: "required", message: 'The member "b" is missing' },
-      { pointer: "/a", keyword: "required", message: 'The member "y" is missing' },
+      { pointer: "/b", keyword: "required", message: 'The member "b" is missing' },
+      { pointer: "/a/y~1z", keyword: "required", message: 'The member "y/z" is missing' },
     ],
   },
   "an undeclared member points to itself": {
@@ -67,7 +67,7 @@ const told: Readonly<Record<string, Told>> = {
     object: { a: "A", b: "x" },
     items: [
       { pointer: "/a", keyword: "pattern", message: 'Must match the pattern "^[a-z]+$"' },
-      { pointer: "/b", keyword: "format", message: "Must be a valid email" },
+      { pointer: "/b", keyword: "format", message: "Must be an email address" },
     ],
   },
   "a multiple is named": {
@@ -96,7 +96,7 @@ const told: Readonly<Record<string, Told>> = {
   "a dependent member is named": {
     schema: { dependentRequired: { card: ["zip"] } },
     object: { card: 1 },
-    items: [{ pointer: "", keyword: "dependentRequired", message: 'The member "zip" is missing; "card" needs it' }],
+    items: [{ pointer: "/zip", keyword: "dependentRequired", message: 'The member "zip" is missing; "card" needs it' }],
   },
   "alternatives fail once": {
     schema: property({ anyOf: [{ type: "string" }, { type: "object", required: ["x"], properties: { y: {} } }] }),
@@ -121,7 +121,7 @@ const told: Readonly<Record<string, Told>> = {
       then: { required: ["zip"] },
     },
     object: { card: 1 },
-    items: [{ pointer: "", keyword: "required", message: 'The member "zip" is missing' }],
+    items: [{ pointer: "/zip", keyword: "required", message: 'The member "zip" is missing' }],
   },
   "not says that it matched": {
     schema: property({ not: { type: "string" } }),

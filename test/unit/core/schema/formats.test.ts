@@ -38,6 +38,20 @@ describe("formats", () => {
     for (const value of bad) expect.soft(accepts({ format }, value), `refuses ${JSON.stringify(value)}`).toBe(false);
   });
 
+  it.each(Object.entries(formats).filter(([, { bad }]) => bad.length > 0))(
+    "%s: what is refused is told what it must be",
+    (format, { bad }) => {
+      const [first] = bad;
+      const [failure] = failuresOf({ properties: { v: { format } } }, { v: first });
+      expect(failure).toMatchObject({
+        pointer: "/v",
+        keyword: "format",
+        message: expect.stringMatching(/^Must be (a|an|base64)\b/),
+      });
+      expect(failure?.message).not.toContain("valid");
+    },
+  );
+
   it("upper case is as good as lower case where the format says so", () => {
     expect(accepts({ format: "uuid" }, "2EB8AA08-AA98-11EA-B4AA-73B441D16380")).toBe(true);
     expect(accepts({ format: "uri" }, "HTTPS://EXAMPLE.COM/%2F")).toBe(true);
