@@ -128,7 +128,7 @@ function follow(options: DataplaneOptions, keyring: FollowedKeyring, logger: Log
         });
       } else {
         logger.error("The published configuration was written by a newer version", {
-          format: configFormat,
+          reads: configFormat,
           advice: "Update the data plane to the version of the operator",
         });
       }

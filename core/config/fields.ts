@@ -21,6 +21,12 @@ import type {
  */
 export const configFormat = 1;
 
+/** A format as it stands in Redis; undefined = none does. What is no number counts as newer than all. */
+export function readFormat(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  return /^\d{1,9}$/.test(text) ? Number(text) : Number.POSITIVE_INFINITY;
+}
+
 export type FieldTexts = ReadonlyMap<string, string>;
 
 /** Every field of a project with its text. */

@@ -12,26 +12,30 @@ interface Corkable {
 }
 
 /**
- * Commands of one write. Redis works on them while this process takes in the turn's further requests; if all left at the turn's end, each of
- * the two would wait for the other.
+ * Commands that are held back for one connection. Redis starts on them while this process handles the turn's other requests; if all were
+ * sent at the end of the turn, each of the two would wait for the other.
  */
 const maxHeld = 16;
 
 /** What one client's connections share: which of them are held back for this turn, and which scripts each one knows. */
 export class CommandBatcher {
-  readonly #held = new Set<Corkable>();
-  #heldCommands = 0;
+  /** How many commands each connection holds back. */
+  readonly #held = new Map<Corkable, number>();
   readonly #known = new WeakMap<object, Set<string>>();
   #lastCalls: (() => void)[] = [];
   #endsLater = false;
 
-  /** Holds back a command that is written to `socket` next, until this turn's callbacks have run: one packet for up to 16 commands. */
+  /** Call before a command is written to `socket`: corks it until this turn's callbacks have run, or 16 commands are held back. */
   hold(socket: object): void {
-    if (this.#heldCommands === maxHeld) this.sendNow();
-    this.#heldCommands += 1;
-    if (!isCorkable(socket) || this.#held.has(socket)) return;
-    this.#held.add(socket);
+    if (!isCorkable(socket)) return;
+    const held = this.#held.get(socket) ?? 0;
+    if (held > 0 && held < maxHeld) {
+      this.#held.set(socket, held + 1);
+      return;
+    }
+    if (held === maxHeld) socket.uncork();
     socket.cork();
+    this.#held.set(socket, 1);
     this.#endTurnLater();
   }
 
@@ -43,9 +47,8 @@ export class CommandBatcher {
 
   /** Sends what is held back until now. */
   sendNow(): void {
-    for (const socket of this.#held) socket.uncork();
+    for (const socket of this.#held.keys()) socket.uncork();
     this.#held.clear();
-    this.#heldCommands = 0;
   }
 
   #endTurnLater(): void {
@@ -57,10 +60,13 @@ export class CommandBatcher {
   #endTurn(): void {
     const calls = this.#lastCalls;
     this.#lastCalls = [];
-    for (const call of calls) call();
-    this.sendNow();
-    this.#endsLater = false;
-    if (this.#lastCalls.length > 0) this.#endTurnLater();
+    try {
+      for (const call of calls) call();
+    } finally {
+      this.sendNow();
+      this.#endsLater = false;
+      if (this.#lastCalls.length > 0) this.#endTurnLater();
+    }
   }
 
   /** True when the script was sent whole over this connection before; notes that it is being sent now. */

@@ -12,10 +12,11 @@ import {
   type SizeOrder,
   writeKeptSize,
 } from "../../core/config/data-order.ts";
+import { configFormat, readFormat } from "../../core/config/fields.ts";
 import { WritesRefused } from "../../core/errors/store-errors.ts";
 import { errorName } from "../../core/log/describe-error.ts";
 import type { RedisClient } from "../../core/redis/redis-client.ts";
-import { fieldsOf, listOf, numberOf, textsOf } from "../../core/redis/reply.ts";
+import { fieldsOf, listOf, numberOf, optionalText, textsOf } from "../../core/redis/reply.ts";
 import { loadScript, runsWithoutMemory } from "../../core/redis/script.ts";
 import type { CollectionPurges, DocumentPurges, SessionPurges } from "../store/ports/purges.ts";
 import type { ByteCounts, Sizes } from "../store/ports/sizes.ts";
@@ -84,7 +85,7 @@ async function round(
 ): Promise<readonly PurgeFailure[]> {
   const { redisClient } = deps;
   const orders = fieldsOf(await redisClient.read(configKeys.purges, "HGETALL", configKeys.purges));
-  if (orders.size === 0) return [];
+  if (orders.size === 0 || (await isOfNewerVersion(redisClient))) return [];
   const done = new Set(textsOf(await redisClient.read(configKeys.purged, "HKEYS", configKeys.purged)));
   const open = [...orders].filter(([id]) => !done.has(id));
   if (open.length === 0 || !(await scripts.takeLock(lockMilliseconds))) return [];
@@ -101,6 +102,12 @@ async function round(
   // The lock is left to run out, so that what fails is not tried again immediately.
   if (failures.length === 0) await redisClient.write(configKeys.purgeLock, "DEL", configKeys.purgeLock);
   return failures;
+}
+
+/** An order of a newer version may have a member that this one doesn't know, and mean less by it. */
+async function isOfNewerVersion(redisClient: RedisClient): Promise<boolean> {
+  const { meta } = configKeys;
+  return (readFormat(optionalText(await redisClient.read(meta, "HGET", meta, "format"))) ?? 0) > configFormat;
 }
 
 interface GivenOrder {

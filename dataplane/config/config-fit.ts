@@ -6,7 +6,7 @@ import type { FollowedKeyring } from "./follow-keyring.ts";
 
 export type ConfigFit = "fits" | "another_ring" | "newer_format";
 
-/** What Redis says of the configuration; each is absent where an operator of an earlier version wrote it, which fits. */
+/** What Redis says of the configuration. What it doesn't say fits: an operator of an earlier version wrote it, or nothing is written yet. */
 export interface ConfigMarks {
   readonly ringMark: string | undefined;
   readonly format: number | undefined;

@@ -4,6 +4,7 @@
 
 import { isDeepStrictEqual } from "node:util";
 import { configKeys } from "../../core/config/config-keys.ts";
+import { readFormat } from "../../core/config/fields.ts";
 import { type ProjectEntry, readEntry } from "../../core/config/published-value.ts";
 import { ringMarkField } from "../../core/config/ring-mark.ts";
 import type { RedisClient } from "../../core/redis/redis-client.ts";
@@ -14,7 +15,8 @@ import type { ConfigFit, ConfigMarks } from "./config-fit.ts";
 /** What the follower reports; each call is awaited before the revision counts as applied. */
 export interface FollowListener {
   /**
-   * What Redis says of the configuration. A replica that can't read it begins with nothing. One that has begun goes on with what it has.
+   * What Redis says of the configuration. A replica that can't read it loads nothing at its start. One that has begun
+   * goes on with what it has, and takes up nothing that a newer version publishes.
    */
   onMarks(marks: ConfigMarks): Promise<ConfigFit>;
   /**
@@ -44,6 +46,7 @@ export class Follower {
   readonly #following: StreamFollower;
   #applied: Head | undefined;
   #hasBegun = false;
+  #fit: ConfigFit = "fits";
 
   /** `waiting` is a connection of its own: it blocks on the stream. */
   constructor(commands: RedisClient, waiting: RedisClient, listener: FollowListener, rereadMs?: number) {
@@ -74,8 +77,8 @@ export class Follower {
     // Emptied, or never written: the operator will write it anew, until then everything stays as it is.
     if (found === undefined) return;
     const { marks, ...head } = found;
-    const fit = await this.#listener.onMarks(marks);
-    if (fit !== "fits" && !this.#hasBegun) return;
+    this.#fit = await this.#listener.onMarks(marks);
+    if (this.#fit === "newer_format" || (this.#fit !== "fits" && !this.#hasBegun)) return;
     this.#hasBegun = true;
     if (!isDeepStrictEqual(head, this.#applied)) {
       await this.#listener.onIndex(await this.#index(), head.complete);
@@ -86,8 +89,8 @@ export class Follower {
 
   async #applyHint(hint: ReadonlyMap<string, string>): Promise<void> {
     const project = hint.get("project");
-    // That everything is published now, which only the whole index shows.
-    if (project === undefined) return this.#compare(false);
+    // That everything is published now, which only the whole index shows. What a newer version publishes isn't taken up.
+    if (project === undefined || this.#fit === "newer_format") return this.#compare(false);
     const revision = Number(hint.get("revision"));
     if (this.#isGap(revision, hint.get("after"))) return this.#compare(true);
     const fields = JSON.parse(hint.get("fields") ?? "[]") as readonly string[];
@@ -120,7 +123,7 @@ export class Follower {
     const [revision, instance, complete, ringMark, format] = reply.map(optionalText);
     // Complete and without a revision: a fleet that has no project yet.
     if (revision === undefined && complete === undefined) return undefined;
-    const marks = { ringMark, format: format === undefined ? undefined : Number(format) };
+    const marks = { ringMark, format: readFormat(format) };
     return { revision: Number(revision ?? 0), instance: instance ?? "", complete: complete === "1", marks };
   }
 

@@ -151,7 +151,7 @@ export interface AccessLog {
 }
 
 const pathLimit = 1024;
-/** W3C Trace Context, level 1, section 3.2: version `ff` and ids of zeros alone are invalid, later versions may say more behind. */
+/** W3C Trace Context, level 1, section 3.2: version `ff` and ids of zeros alone are invalid, later versions may append fields. */
 const traceparentPattern =
   /^(?:00(?=.{53}$)|(?!00|ff)[0-9a-f]{2})-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-[0-9a-f]{2}(?:$|-)/;
 const silent: AccessLog = Object.freeze({ request: () => undefined, refusal: () => undefined });

@@ -138,7 +138,7 @@ function isSorted(objects: readonly PageObject[], index: IndexField, { descendin
   return true;
 }
 
-/** A number where that says all, else what an index has: to encode each price of a page takes longer than to read it. */
+/** Integers of up to 15 digits as numbers, which order as their encodings do, and anything else encoded: encoding every value took longer than reading it. */
 function comparable(index: IndexField, text: string): number | string {
   const value = index.parts === undefined ? valueAt(text, index.path) : undefined;
   if (value !== undefined && /^-?\d{1,15}$/.test(value)) return Number(value);

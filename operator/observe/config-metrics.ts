@@ -164,7 +164,7 @@ function readGauges({ read }: Instruments, gauges: ConfigGauges): void {
   read(
     {
       name: "jsonplane_stalled_objects",
-      help: "Objects with the condition Stalled, which need a person, by their namespace and the reason; a thousand series at most, the rest counts as `(others)`",
+      help: "Objects with the condition Stalled, by namespace and reason; beyond 1,000 series counted under the namespace `(others)`",
       labels: ["namespace", "kind", "reason"],
     },
     () => Array.from(stalled(), ({ count, ...labels }) => ({ labels, value: count })),

@@ -55,12 +55,15 @@ export function createObjectCounts(): ObjectCounts {
       if (now !== undefined) add(now, 1);
     },
     objects: () => [...counts.values()],
-    stalled: () => withinLimit([...stalled.values()]),
+    stalled: () => withinLimit(stalled),
     unavailableProjects: () => unavailable,
   };
 }
 
-function withinLimit(all: readonly StalledCount[]): readonly StalledCount[] {
+/** By name, so that the same ones are shown each time: an alert has to see a series without a break. */
+function withinLimit(stalled: ReadonlyMap<string, StalledCount>): readonly StalledCount[] {
+  const keys = stalled.size > maxStalledSeries ? [...stalled.keys()].sort() : [...stalled.keys()];
+  const all = keys.flatMap((key) => stalled.get(key) ?? []);
   const others = new Map<string, StalledCount>();
   for (const { kind, reason, count } of all.slice(maxStalledSeries)) {
     const key = [kind, reason].join("/");

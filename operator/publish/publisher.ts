@@ -5,7 +5,7 @@
 import { randomUUID } from "node:crypto";
 import type { Clock } from "../../core/clock.ts";
 import { configKeys, keyOfProject, projectOfKey } from "../../core/config/config-keys.ts";
-import { configFormat } from "../../core/config/fields.ts";
+import { configFormat, readFormat } from "../../core/config/fields.ts";
 import type { Keyring } from "../../core/config/keyring.ts";
 import { readEntry } from "../../core/config/published-value.ts";
 import { ringMarkOf } from "../../core/config/ring-mark.ts";
@@ -106,7 +106,7 @@ export interface PublisherDeps extends RedisOwner {
   readonly clock: Clock;
   /** Absent = nothing is known of the store: whatever Redis holds is served. */
   readonly store?: StoreIdentity;
-  /** Of what it writes; `configFormat` when absent. */
+  /** Format of what it writes; `configFormat` when absent. Tests set it. */
   readonly format?: number;
 }
 
@@ -288,13 +288,15 @@ class RedisPublisher implements Publisher {
   async #readState(): Promise<RedisState> {
     const { meta } = configKeys;
     const found = listOf(await this.#deps.redisClient.read(meta, "HMGET", meta, "epoch", "owner", "format"));
-    const [epoch = "", owner, format = "0"] = found.map(optionalText);
-    return { epoch, owner, format: Number(format) };
+    const [epoch = "", owner, format] = found.map(optionalText);
+    return { epoch, owner, format: readFormat(format) };
   }
 
-  async #requireFormat(found: number, format: number): Promise<void> {
-    if (found > format) throw new WrittenByNewerVersion(found, format);
-    if (found === format) return;
+  async #requireFormat(found: number | undefined, format: number): Promise<void> {
+    if (found !== undefined && found > format) throw new WrittenByNewerVersion(found, format);
+    // An emptied Redis is filled at once: replicas of an earlier version keep what they have, and must not be waited for, since none of the
+    // new version becomes ready before that.
+    if (found === undefined || found === format) return;
     const outdated = (await liveReplicas(this.#deps.redisClient)).filter((replica) => replica.format < format);
     if (outdated.length > 0) throw new ReplicasOutdated(outdated.map(({ replica }) => replica));
   }

@@ -9,7 +9,7 @@ export class NotTheWriter extends Error {
   override readonly name = "NotTheWriter";
 }
 
-/** Nothing is written to the Redis until something changes that isn't the operator's to change; its message says what. */
+/** Redis is not written to until somebody changes something outside the operator; the message says what. */
 export abstract class RedisRefused extends Error {
   abstract readonly reason: UnpublishedReason;
   /** For the log, not for tenants. */
@@ -78,7 +78,7 @@ export class ReplicasOutdated extends RedisRefused {
 
   constructor(replicas: readonly string[]) {
     super(
-      "Some data-plane replicas are of an earlier version, which can't read what this operator writes; it waits until they are updated",
+      "Some data-plane replicas are of an earlier version, which can't read what this operator writes; it waits until they are updated or stopped",
     );
     this.facts = { replicas: replicas.join(",") };
   }
@@ -105,8 +105,8 @@ export interface RedisState {
   readonly owner: string | undefined;
   /** Empty = none. */
   readonly epoch: string;
-  /** Of what was written there; 0 = nothing was. */
-  readonly format: number;
+  /** Undefined = nothing was written there. */
+  readonly format: number | undefined;
 }
 
 /** Never one that was there before, whatever becomes of Redis: a count would begin again. `name` = one publisher of one process. */

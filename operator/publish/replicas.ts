@@ -3,6 +3,7 @@
 
 import type { BuildingIndexes } from "../../core/config/building-indexes.ts";
 import { acknowledgementKey, configKeys } from "../../core/config/config-keys.ts";
+import { readFormat } from "../../core/config/fields.ts";
 import { parseOrUndefined } from "../../core/json/parse-or-undefined.ts";
 import type { RedisClient } from "../../core/redis/redis-client.ts";
 import { listOf, optionalText, textsOf } from "../../core/redis/reply.ts";
@@ -47,6 +48,12 @@ async function stateOf(redisClient: RedisClient, replica: string): Promise<Repli
     unreadable.push(field);
     return [];
   };
+  const formatOf = (text: string): number => {
+    const read = readFormat(text) ?? 1;
+    if (Number.isFinite(read)) return read;
+    unreadable.push("format");
+    return 0;
+  };
   const isRevision = /^[0-9]{1,15}$/.test(revision ?? "0");
   if (!isRevision) unreadable.push("revision");
   return {
@@ -55,7 +62,7 @@ async function stateOf(redisClient: RedisClient, replica: string): Promise<Repli
     nacks: listIn("nacks", nacks, isNack),
     kids: listIn("kids", kids, isText),
     building: listIn("building", building, isBuilding),
-    format: Number(format),
+    format: formatOf(format),
     unreadable,
   };
 }

@@ -25,7 +25,7 @@ export interface Maintenance {
    */
   onSessionBegun(lost: readonly string[]): void;
   /**
-   * The Redis is not to be written, being another installation's for example. Where that is news, every Project is reconciled once, so that its statuses
+   * Redis must not be written to, for example because it belongs to another installation. Where that is news, every Project is reconciled once, so that its statuses
    * report it; an installation that takes a Redis from a running one may withdraw what that one served. It is over when a writer session has begun.
    */
   refused(refusal: RedisRefused): void;

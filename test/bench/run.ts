@@ -18,7 +18,7 @@ startScript("npm run bench");
 const writes = readWrite();
 const { rounds, seconds } = readLength({ rounds: 3, seconds: 2 });
 const load = { connections: 64, seconds };
-/** V8 compiles what runs often, step by step, for some ten seconds of load. */
+/** V8 compiles what runs often, in steps, during the first seconds of load. */
 const warmUp = { connections: 64, seconds: 5 };
 const objects = 1_000;
 

@@ -54,7 +54,9 @@ describe("values that make no sense", () => {
     ["httpRoute.enabled=true", "httpRoute.parentRefs is empty: name the Gateway"],
     ["dataplane.autoscaling.enabled=true,dataplane.autoscaling.minReplicas=20", "minReplicas is more than maxReplicas"],
     ["operator.podDisruptionBudget.maxUnavailable=2", "operator.podDisruptionBudget.maxUnavailable is 2 of 2 replicas"],
-    ["operator.serviceAccount.create=false", "name the ServiceAccount that there is in operator.serviceAccount.name"],
+    ["operator.podDisruptionBudget.maxUnavailable=51%", "maxUnavailable is 51% of 2 replicas"],
+    ["metrics.prometheusRule.alertLabels.namespace=x", "namespace"],
+    ["operator.serviceAccount.create=false", "set operator.serviceAccount.name to an existing ServiceAccount"],
   ])("%s is refused, and it is said which", async (value, said) => {
     const { code, text, complaint } = await render(helm, ["--set", value]);
     expect([code, text]).toEqual([1, ""]);

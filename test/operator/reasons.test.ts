@@ -257,9 +257,12 @@ describe("where versions differ", () => {
     await ask("HSET", acknowledgementKey("outdated"), "revision", 0, "format", 0);
     await writtenWith(0);
     await tenant.create(declared("Project", "shop"));
-    const { Ready } = await expectTold(tenant, "Project", "shop", "ReplicasOutdated");
-    expect(Ready?.message).toContain("until they are updated");
-    await ask("ZREM", replicas, "outdated");
+    try {
+      const { Ready } = await expectTold(tenant, "Project", "shop", "ReplicasOutdated");
+      expect(Ready?.message).toContain("until they are updated");
+    } finally {
+      await ask("ZREM", replicas, "outdated");
+    }
     await tenant.reports("Project", "shop", "Ready", { withinMs: 60_000 });
     expect(await ask("HGET", meta, "format")).toBe("$1\r\n1\r\n");
   });

@@ -107,9 +107,19 @@ describe("a replica that starts where a newer version has written the configurat
       });
       expect(started.log()).toContain("Update the data plane to the version of the operator");
       expect(await started.metrics()).toContain("\njsonplane_keyring_fits 1\n");
+      await eventually(() => expect(replica.log()).toContain("written by a newer version"));
+      // What a newer version withdraws is not taken up: it may be written in another way.
+      const { projects } = configKeys;
+      await redisClient.write(projects, "HDEL", projects, "default/shop");
+      await redisClient.write(meta, "HINCRBY", meta, "revision", 1);
+      const age = async () => Number(/^jsonplane_config_age_seconds (\S+)$/m.exec(await replica.metrics())?.[1]);
+      await eventually(async () => expect(await age()).toBeGreaterThan(8));
       expect([await replica.ready(), await status("books", "admin")]).toEqual([200, 200]);
       await redisClient.write(meta, "HSET", meta, "format", 1);
+      await eventually(async () => expect(await status("books", "admin")).toBe(404));
+      await (await begun(former)).publish(shop);
       await eventually(async () => expect(await started.ready()).toBe(200));
+      await eventually(async () => expect(await status("books", "admin")).toBe(200));
     } finally {
       await started.stop("SIGKILL");
     }

@@ -48,8 +48,8 @@ const wrongArguments: readonly (readonly [string, readonly string[], string])[] 
   ["tools/image/make.ts", ["redis"], "make image: redis is not an argument of it. It takes no arguments"],
   [
     "tools/image/pin-images.ts",
-    ["--digest", "x"],
-    "node tools/image/pin-images.ts: --repository is missing: the name under which the image was pushed",
+    ["--image", "jsonplane:1.0"],
+    'node tools/image/pin-images.ts: --image is "jsonplane:1.0": it takes an image such as name:1.0@sha256:0123…',
   ],
   ["tools/image/sbom.ts", ["a"], "make sbom: a is not an argument of it. It takes no arguments"],
   ["tools/image/pack.ts", ["x"], "tools/image/pack.ts: x is not an image that can be packed: jsonplane and redis are"],

@@ -103,6 +103,14 @@ describe("objects that are created in one turn", () => {
     expect(sent).toEqual(["16 objects", "now"]);
     expect(await creating).toEqual(codes(upTo(20)));
     expect(sent).toEqual(["16 objects", "now", "4 objects"]);
+    // Of each collection: what is created in another one fills no script.
+    sent.length = 0;
+    const into = (collection: CollectionRef) =>
+      upTo(10).map((n) => batched.create({ ...call, keys: collectionKeys(collection), id: idOf(n) }));
+    const both = Promise.all([...into(books), ...into(films)]);
+    expect(sent).toEqual([]);
+    await both;
+    expect(sent).toEqual(["10 objects", "10 objects"]);
   });
 
   it("are a script for each collection and each limit", async () => {

@@ -240,6 +240,14 @@ describe("of objects that are read together", () => {
     expect(sent).toEqual(["32 keys", "now"]);
     expect(await reading).toEqual(upTo(40).map((n) => objectOf(n, { n: String(n) }).text));
     expect(sent).toEqual(["32 keys", "now", "8 keys"]);
+    // Of each collection: what is read of another one fills no command.
+    const others = upTo(20).map((n) => collectionKeys(films).objectKey(idOf(n)));
+    for (const key of others) note(key, "{}");
+    sent.length = 0;
+    const both = Promise.all([...keys.slice(0, 20), ...others].map((key) => readOne(key)));
+    expect(sent).toEqual([]);
+    await both;
+    expect(sent).toEqual(["20 keys", "20 keys"]);
   });
 
   it("each is unavailable, and nothing is sent, when Redis goes away in the very turn", async () => {

@@ -7,6 +7,7 @@ import { newKeyringText, parseKeyring } from "../../core/config/keyring.ts";
 import type { RedisClient } from "../../core/redis/redis-client.ts";
 import type { Publisher } from "../../operator/publish/publisher.ts";
 import { ReplicasOutdated, WrittenByNewerVersion } from "../../operator/publish/refusals.ts";
+import { liveReplicas } from "../../operator/publish/replicas.ts";
 import { useEmptiedRedis } from "../support/fleet/emptied-redis.ts";
 import { begunPublisher, entry, newPublisher, recordWith } from "../support/fleet/publishing.ts";
 import { project, withResource, withUser } from "../support/http/projects.ts";
@@ -57,5 +58,24 @@ describe("an operator of another version", () => {
     await heartbeat("reads-one", 0, "format", "3");
     await newer.begin();
     expect([await newer.verify(), await publisher.verify()]).toEqual(["writer", "lost"]);
+  });
+
+  it("takes a format that is no number for a newer one, and a replica's for none", async () => {
+    for (const format of ["2-rc", "", "1e0", "-1"]) {
+      await redisClient.write(configKeys.meta, "HSET", configKeys.meta, "format", format);
+      await expect(publisher.begin()).rejects.toThrow(WrittenByNewerVersion);
+    }
+    await redisClient.write(configKeys.meta, "HSET", configKeys.meta, "format", "1");
+    await heartbeat("odd", 0, "format", "two");
+    await expect(newPublisher({ redisClient, keyring, format: 2 }).begin()).rejects.toThrow(ReplicasOutdated);
+    expect(await liveReplicas(redisClient)).toMatchObject([{ replica: "odd", format: 0, unreadable: ["format"] }]);
+  });
+
+  it("fills an emptied Redis at once, also beside replicas of an earlier version: those that are new wait for it", async () => {
+    await redisClient.write(configKeys.meta, "FLUSHALL");
+    await heartbeat("reads-one", 0, "format", "1");
+    const newer = newPublisher({ redisClient, keyring, format: 2 });
+    await newer.begin();
+    expect(await newer.verify()).toBe("writer");
   });
 });

@@ -1,4 +1,4 @@
-// What becomes of the other purges when one of them fails, as on a node of a Cluster that is away.
+// What becomes of the other purges when one of them fails, as on a node of a Cluster that is away, and of those that a newer version orders.
 
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { configKeys } from "../../core/config/config-keys.ts";
@@ -89,6 +89,33 @@ it("every purge of a look that fails is reported", async () => {
   try {
     await eventually(() => expect(looks).not.toEqual([]), { withinMs: 15_000 });
     expect(looks[0]?.map(({ order }) => order?.project.namespace).sort()).toEqual([...tenants].sort());
+  } finally {
+    await carrying.stop();
+  }
+});
+
+it("a purge that a newer version has ordered waits for a replica that can read it", async () => {
+  const { meta, purges, purged } = configKeys;
+  await redisClient.write(meta, "HSET", meta, "format", 2);
+  await store.create(booksOf("four"), objectOf(1, {}), 10);
+  const order = writeDataOrder({ what: "resource", project: booksOf("four").project, name: "books" });
+  await redisClient.write(purges, "HSET", purges, "four", order);
+  let looks = 0;
+  const counting: RedisClient = {
+    ...redisClient,
+    read(key, ...command) {
+      if (key === purges) looks += 1;
+      return redisClient.read(key, ...command);
+    },
+  };
+  const onFailed = (failures: readonly PurgeFailure[]) => expect.unreachable(String(failures));
+  const carrying = carryOutPurges({ redisClient: counting, store, onDone: () => undefined, onFailed });
+  const isDone = async () => fieldsOf(await redisClient.read(purged, "HGETALL", purged)).has("four");
+  try {
+    await eventually(() => expect(looks).toBeGreaterThan(2));
+    expect(await isDone()).toBe(false);
+    await redisClient.write(meta, "HSET", meta, "format", 1);
+    await eventually(async () => expect(await isDone()).toBe(true));
   } finally {
     await carrying.stop();
   }

@@ -1,5 +1,6 @@
-// `node tools/image/pin-images.ts --repository NAME --digest SHA256 --redis-digest SHA256 [--chart FOLDER]`: writes into the chart's
-// values.yaml where its image is and which content both images have, so that a released chart always starts the same programs.
+// `node tools/image/pin-images.ts --image NAME:TAG@DIGEST --redis-image NAME:TAG@DIGEST [--chart FOLDER]`: notes in a chart that is released
+// where its image is and which content both images have, so that it always starts the same programs. Values that name another repository,
+// tag or digest go their own way.
 
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -7,38 +8,45 @@ import { parseDocument } from "yaml";
 import { readArguments, WrongArguments } from "../script-arguments.ts";
 import { startScript } from "../start-script.ts";
 
-export interface PublishedImages {
-  /** Name of jsonplane's image with the registry's host. */
-  readonly repository: string;
-  /** `sha256:` and 64 hexadecimal digits, of jsonplane's image and of that of the bundled Redis. */
-  readonly digest: string;
-  readonly redisDigest: string;
+/** Each with its repository, tag and digest. */
+export interface ReleasedImages {
+  readonly image: string;
+  readonly redisImage: string;
 }
 
-/** The same values with these images. Tags stay, so that people can read which version a digest is. */
-export function pinImages(values: string, { repository, digest, redisDigest }: PublishedImages): string {
-  if (repository === "") throw new WrongArguments("--repository is missing: the name under which the image was pushed");
-  for (const each of [digest, redisDigest]) {
-    if (!/^sha256:[0-9a-f]{64}$/.test(each))
-      throw new WrongArguments(`${JSON.stringify(each)} is not the digest of an image, such as sha256:0123…`);
-  }
-  const document = parseDocument(values);
-  document.setIn(["image", "repository"], repository);
-  document.setIn(["image", "digest"], digest);
-  document.setIn(["redis", "bundled", "image", "digest"], redisDigest);
-  return document.toString({ lineWidth: 0 });
+export interface ChartTexts {
+  /** Of Chart.yaml and values.yaml. */
+  readonly chart: string;
+  readonly values: string;
+}
+
+const imagePattern = /^(?<repository>[^@\s]+):(?<tag>[\w.-]+)@sha256:[0-9a-f]{64}$/;
+
+/** Throws WrongArguments for what is no image with tag and digest. */
+export function pinImages({ chart, values }: ChartTexts, { image, redisImage }: ReleasedImages): ChartTexts {
+  const { repository } = partsOf("--image", image);
+  partsOf("--redis-image", redisImage);
+  const [chartDocument, valuesDocument] = [parseDocument(chart), parseDocument(values)];
+  chartDocument.setIn(["annotations", "jsonplane.io/image"], image);
+  chartDocument.setIn(["annotations", "jsonplane.io/redis-image"], redisImage);
+  valuesDocument.setIn(["image", "repository"], repository);
+  return { chart: chartDocument.toString({ lineWidth: 0 }), values: valuesDocument.toString({ lineWidth: 0 }) };
+}
+
+function partsOf(flag: string, image: string): { readonly repository: string } {
+  const { repository } = imagePattern.exec(image)?.groups ?? {};
+  if (repository !== undefined) return { repository };
+  throw new WrongArguments(`${flag} is ${JSON.stringify(image)}: it takes an image such as name:1.0@sha256:0123…`);
 }
 
 if (import.meta.main) {
   startScript("node tools/image/pin-images.ts");
-  const { values } = readArguments({
-    repository: { type: "string" },
-    digest: { type: "string" },
-    "redis-digest": { type: "string" },
-    chart: { type: "string" },
-  });
-  const { repository = "", digest = "", "redis-digest": redisDigest = "", chart = "charts/jsonplane" } = values;
-  const file = join(chart, "values.yaml");
-  await writeFile(file, pinImages(await readFile(file, "utf8"), { repository, digest, redisDigest }));
-  console.log(`Wrote ${file}`);
+  const text = { type: "string" } as const;
+  const { values: flags } = readArguments({ image: text, "redis-image": text, chart: text });
+  const { image = "", "redis-image": redisImage = "", chart = "charts/jsonplane" } = flags;
+  const [chartFile, valuesFile] = [join(chart, "Chart.yaml"), join(chart, "values.yaml")];
+  const texts = { chart: await readFile(chartFile, "utf8"), values: await readFile(valuesFile, "utf8") };
+  const pinned = pinImages(texts, { image, redisImage });
+  await Promise.all([writeFile(chartFile, pinned.chart), writeFile(valuesFile, pinned.values)]);
+  console.log(`Wrote ${chartFile} and ${valuesFile}`);
 }

@@ -114,7 +114,7 @@ helm.sh/chart: {{ printf "%s-%s" .root.Chart.Name .root.Chart.Version | replace 
 {{- end -}}
 
 {{/* Labels and annotations of an object. dict as of labels; "annotations" annotations of the values, for this object alone */}}
-{{- define "jsonplane.described" -}}
+{{- define "jsonplane.labelsAndAnnotations" -}}
 labels:
   {{- include "jsonplane.labels" . | nindent 2 }}
 {{- with merge (dict) (default dict .annotations) (default dict .root.Values.commonAnnotations) }}
@@ -126,20 +126,30 @@ annotations:
 {{- define "jsonplane.serviceAccount" -}}
 {{- $account := .Values.operator.serviceAccount -}}
 {{- if not (or $account.create $account.name) -}}
-{{- fail "operator.serviceAccount.create is false: name the ServiceAccount that there is in operator.serviceAccount.name" -}}
+{{- fail "operator.serviceAccount.create is false: set operator.serviceAccount.name to an existing ServiceAccount" -}}
 {{- end -}}
 {{- default (printf "%s-operator" (include "jsonplane.fullname" .)) $account.name -}}
 {{- end -}}
 
-{{/* dict "image" .Values.image "tag" "the one without a tag" */}}
+{{/*
+dict "root" $ "image" .Values.image "tag" "the one without a tag" "pinned" name of the annotation in which a released chart has the image with its
+digest: it is used where the values name the same repository and tag
+*/}}
 {{- define "jsonplane.image" -}}
 {{- if not (or .image.digest .image.tag .tag) -}}
 {{- fail (printf "The image %s has neither tag nor digest" .image.repository) -}}
 {{- end -}}
+{{- $name := printf "%s:%s" .image.repository (default .tag .image.tag) -}}
+{{- $pinned := "" -}}
+{{- with .root.Chart.Annotations -}}
+{{- $pinned = index . $.pinned | default "" -}}
+{{- end -}}
 {{- if .image.digest -}}
 {{- printf "%s@%s" .image.repository .image.digest -}}
+{{- else if hasPrefix (print $name "@") $pinned -}}
+{{- $pinned -}}
 {{- else -}}
-{{- printf "%s:%s" .image.repository (default .tag .image.tag) -}}
+{{- $name -}}
 {{- end -}}
 {{- end -}}
 

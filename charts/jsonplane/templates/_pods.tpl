@@ -1,10 +1,12 @@
 {{/* Parts of pods that the workloads share. All of them meet the Pod Security Standard "restricted". */}}
 
-{{/* A list of maps, the first of which wins. */}}
+{{/* A list of maps, the last of which wins: `merge` would take 0 and false for absent. */}}
 {{- define "jsonplane.podSecurityContext" -}}
-{{- $context := dict -}}
-{{- range append . (dict "runAsNonRoot" true "seccompProfile" (dict "type" "RuntimeDefault")) -}}
-{{- $context = merge $context (default dict .) -}}
+{{- $context := dict "runAsNonRoot" true "seccompProfile" (dict "type" "RuntimeDefault") -}}
+{{- range . -}}
+{{- range $name, $value := default dict . -}}
+{{- $_ := set $context $name $value -}}
+{{- end -}}
 {{- end -}}
 {{- toYaml $context -}}
 {{- end -}}

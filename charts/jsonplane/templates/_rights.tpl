@@ -44,6 +44,6 @@ roleRef:
   name: {{ .name }}
 subjects:
   - kind: ServiceAccount
-    name: {{ include "jsonplane.serviceAccount" .root }}
+    name: {{ include "jsonplane.serviceAccount" .root | toYaml }}
     namespace: {{ .root.Release.Namespace | toYaml }}
 {{- end -}}

@@ -4,7 +4,6 @@
 
 import type { RedisClient } from "../../../core/redis/redis-client.ts";
 import type { Repeated } from "../ports/idempotency.ts";
-import { type Batch, batchesOf } from "./batches.ts";
 import { separator } from "./keys.ts";
 import type { CreateObject, ObjectCode, ObjectScripts } from "./object-scripts.ts";
 import { code } from "./store-script.ts";
@@ -22,15 +21,18 @@ interface Waiting extends PromiseWithResolvers<ObjectCode | Repeated> {
   readonly call: CreateObject;
 }
 
+type Batch = readonly [Waiting, ...Waiting[]];
+
 export function createBatchedCreates(
   redisClient: Pick<RedisClient, "atEndOfTurn" | "sendNow">,
   scripts: Pick<ObjectScripts, "create" | "createTogether">,
 ): BatchedCreates {
-  let turn: Waiting[] = [];
+  /** What this turn has asked for, by what one script can store together. */
+  let turn = new Map<string, Waiting[]>();
 
   const createAlone = ({ call, resolve, reject }: Waiting): void => void scripts.create(call).then(resolve, reject);
 
-  const createTogether = async (batch: Batch<Waiting>): Promise<void> => {
+  const createTogether = async (batch: Batch): Promise<void> => {
     const [first, ...others] = batch;
     try {
       const codes = await scripts.createTogether([first.call, ...others.map(({ call }) => call)]);
@@ -44,22 +46,31 @@ export function createBatchedCreates(
     }
   };
 
-  /** At the end of the turn, or when there are enough for a script. */
+  const store = (batch: readonly Waiting[]): void => {
+    const [first, ...others] = batch;
+    if (first === undefined) return;
+    void (others.length === 0 ? createAlone(first) : createTogether([first, ...others]));
+  };
+
   const storeAll = (): void => {
-    const waiting = turn;
-    turn = [];
-    for (const batch of batchesOf(waiting, batchNameOf, maxBatch))
-      void (batch.length === 1 ? createAlone(batch[0]) : createTogether(batch));
+    const batches = turn;
+    turn = new Map();
+    for (const batch of batches.values()) store(batch);
   };
 
   return {
     create(call) {
       if (call.record !== undefined || call.text.length > maxBatchedLength) return scripts.create(call);
-      if (turn.length === 0) redisClient.atEndOfTurn(storeAll);
+      if (turn.size === 0) redisClient.atEndOfTurn(storeAll);
       const { promise, resolve, reject } = Promise.withResolvers<ObjectCode | Repeated>();
-      turn.push({ call, promise, resolve, reject });
-      if (turn.length === maxBatch) {
-        storeAll();
+      const name = batchNameOf(call);
+      const batch = turn.get(name) ?? [];
+      turn.set(name, batch);
+      batch.push({ call, promise, resolve, reject });
+      if (batch.length === maxBatch) {
+        // Redis stores them while this process handles the turn's other requests.
+        turn.delete(name);
+        store(batch);
         redisClient.sendNow();
       }
       return promise;
@@ -68,6 +79,6 @@ export function createBatchedCreates(
 }
 
 /** What one script can store together: of one collection, with the same indexes and limit. */
-function batchNameOf({ call: { keys, version, maxObjects } }: Waiting): string {
+function batchNameOf({ keys, version, maxObjects }: CreateObject): string {
   return [keys.tag, version, maxObjects].join(separator);
 }

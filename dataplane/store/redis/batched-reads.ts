@@ -1,11 +1,10 @@
 // Batches the reads of stored JSON, whole objects and documents alike: what is read in one turn of the event loop becomes one JSON.MGET for
-// each hash tag, or more of them when it is much. Each caller gets what is true of its own key, as if it had been read alone. Refuses with StoreUnavailable, and RedisFault
+// each hash tag, several for more than 32 keys. Each caller gets what is true of its own key, as if it had been read alone. Refuses with StoreUnavailable, and RedisFault
 // where something else than JSON is stored.
 
 import { isErrorReply } from "../../../core/redis/failure.ts";
 import type { RedisClient } from "../../../core/redis/redis-client.ts";
 import { listOf, optionalText } from "../../../core/redis/reply.ts";
-import { batchesOf } from "./batches.ts";
 import { createKeySet } from "./key-set.ts";
 import { hashTagOf, separator } from "./keys.ts";
 
@@ -31,7 +30,8 @@ interface Read extends PromiseWithResolvers<string | undefined> {
 export function createBatchedReads(redisClient: RedisClient): BatchedReads {
   // A value that was not seen lately may be as large as values get, or may not be there: it is read alone.
   const lastSeenSmall = createKeySet();
-  let turn = new Map<string, Read>();
+  /** What this turn has asked for, by hash tag, because a Cluster refuses a command over several slots. */
+  let turn = new Map<string, Map<string, Read>>();
 
   const note = (key: string, text: unknown): void => {
     if (isSmall(text)) lastSeenSmall.add(key);
@@ -69,35 +69,44 @@ export function createBatchedReads(redisClient: RedisClient): BatchedReads {
     }
   };
 
-  /** At the end of the turn, or when there are enough for a command: Redis reads them while this process takes in further requests. */
-  const sendReads = (): void => {
-    const reads = turn;
-    turn = new Map();
+  const send = (reads: Iterable<Read>): void => {
     const small: Read[] = [];
-    for (const read of reads.values()) {
+    for (const read of reads) {
       if (read.path === undefined && lastSeenSmall.has(read.key)) small.push(read);
       else void readAlone(read);
     }
-    // Of one hash tag each, because a Cluster refuses a command over several slots.
-    const batches = batchesOf(small, ({ key }) => hashTagOf(key), maxBatch);
-    for (const batch of batches) void (batch.length === 1 ? batch.map(readAlone) : readTogether(batch));
+    if (small.length > 1) void readTogether(small);
+    else for (const read of small) void readAlone(read);
+  };
+
+  const sendAll = (): void => {
+    const tags = turn;
+    turn = new Map();
+    for (const reads of tags.values()) send(reads.values());
+  };
+
+  /** Redis reads them while this process handles the turn's other requests. */
+  const sendFull = (tag: string, reads: Map<string, Read>): void => {
+    turn.delete(tag);
+    send(reads.values());
+    redisClient.sendNow();
   };
 
   return {
     isSmall: (key) => lastSeenSmall.has(key),
     note,
     read(key, path) {
-      if (turn.size === 0) redisClient.atEndOfTurn(sendReads);
+      if (turn.size === 0) redisClient.atEndOfTurn(sendAll);
+      const tag = hashTagOf(key);
+      const reads = turn.get(tag) ?? new Map<string, Read>();
+      turn.set(tag, reads);
       // The same read, asked for twice in one turn, is sent once.
       const name = path === undefined ? key : key + separator + path;
-      const same = turn.get(name);
+      const same = reads.get(name);
       if (same !== undefined) return same.promise;
       const { promise, resolve, reject } = Promise.withResolvers<string | undefined>();
-      turn.set(name, { key, path, promise, resolve, reject });
-      if (turn.size === maxBatch) {
-        sendReads();
-        redisClient.sendNow();
-      }
+      reads.set(name, { key, path, promise, resolve, reject });
+      if (reads.size === maxBatch) sendFull(tag, reads);
       return promise;
     },
   };

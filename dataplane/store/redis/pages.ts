@@ -80,7 +80,7 @@ export function createPages(deps: PageDeps): Pick<ObjectLists, "pageByCreation" 
       let mayReadAll = visible.owner === undefined;
       const readAll = async (after: string): Promise<ScanReply> => {
         mayReadAll ||= (await sizeOfAll(keys)) <= max;
-        if (!mayReadAll) throw new WriteConflict("The entries of owners were dropped while one's objects were read");
+        if (!mayReadAll) throw new WriteConflict("Index entries by owner were dropped during the scan");
         return neverStale(await scripts.scan({ keys, set: keys.ids, ...visible, after }));
       };
       let after: string | undefined = "";

@@ -81,6 +81,19 @@ describe("commands of one turn", () => {
     expect([sent(), socket.writableCorked]).toEqual([16, 0]);
   });
 
+  it("are counted for each connection", async () => {
+    const batcher = new CommandBatcher();
+    const [one, other] = [new PassThrough(), new PassThrough()];
+    const write = (socket: PassThrough) => socket.write(scriptCommand(batcher, true).toWritable(socket));
+    for (let n = 0; n < 16; n += 1) write(one);
+    write(other);
+    expect([one.readableLength, other.readableLength]).toEqual([0, 0]);
+    write(one);
+    expect([one.readableLength > 0, other.readableLength]).toEqual([true, 0]);
+    await new Promise((resume) => setImmediate(resume));
+    expect([one.writableCorked, other.writableCorked, other.readableLength > 0]).toEqual([0, 0, true]);
+  });
+
   it("leave together with what is asked once the turn has ended", async () => {
     const batcher = new CommandBatcher();
     const socket = new PassThrough();

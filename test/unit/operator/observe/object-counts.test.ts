@@ -91,5 +91,9 @@ describe("objects that need a person", () => {
       reason: "InvalidSpec",
       count: 200,
     });
+    const shown = counts.stalled().map(({ namespace }) => namespace);
+    // One that is written again, as with each change of a message, stays where it is.
+    counts.change(stalledIn("team-0", "one", "InvalidSpec"), stalledIn("team-0", "one", "InvalidSpec"));
+    expect(counts.stalled().map(({ namespace }) => namespace)).toEqual(shown);
   });
 });

@@ -3,32 +3,36 @@ import { expect, it } from "vitest";
 import { parse } from "yaml";
 import { pinImages } from "../../../../tools/image/pin-images.ts";
 
-const values = await readFile(new URL("../../../../charts/jsonplane/values.yaml", import.meta.url), "utf8");
+const folder = new URL("../../../../charts/jsonplane/", import.meta.url);
+const [chart, values] = await Promise.all(
+  ["Chart.yaml", "values.yaml"].map((name) => readFile(new URL(name, folder), "utf8")),
+);
+const texts = { chart: chart ?? "", values: values ?? "" };
+const digest = (digit: string) => `sha256:${digit.repeat(64)}`;
 const images = {
-  repository: "registry.example.org/team/jsonplane",
-  digest: `sha256:${"a".repeat(64)}`,
-  redisDigest: `sha256:${"b".repeat(64)}`,
+  image: `registry.example.org:5000/team/jsonplane:0.1.0@${digest("a")}`,
+  redisImage: `redis:8.6@${digest("b")}`,
 };
 
-it("says where the image is and which content both images have, and changes no other value and no comment", () => {
-  const pinned = pinImages(values, images);
-  const before = parse(values);
-  expect(parse(pinned)).toEqual({
+it("notes both images in the chart and where its own is in the values, and changes nothing else, no comment either", () => {
+  const pinned = pinImages(texts, images);
+  const before = parse(texts.values);
+  expect(parse(pinned.values)).toEqual({
     ...before,
-    image: { ...before.image, repository: images.repository, digest: images.digest },
-    redis: {
-      ...before.redis,
-      bundled: { ...before.redis.bundled, image: { ...before.redis.bundled.image, digest: images.redisDigest } },
-    },
+    image: { ...before.image, repository: "registry.example.org:5000/team/jsonplane" },
+  });
+  expect(parse(pinned.chart)).toEqual({
+    ...parse(texts.chart),
+    annotations: { "jsonplane.io/image": images.image, "jsonplane.io/redis-image": images.redisImage },
   });
   const commentsOf = (text: string) => text.match(/^ *#.*$/gm);
-  expect(commentsOf(pinned)).toEqual(commentsOf(values));
+  expect(commentsOf(pinned.values)).toEqual(commentsOf(texts.values));
 });
 
 it.each([
-  [{ repository: "" }, "--repository is missing"],
-  [{ digest: "" }, '"" is not the digest of an image'],
-  [{ redisDigest: "8.6" }, '"8.6" is not the digest of an image'],
+  [{ image: "jsonplane" }, '--image is "jsonplane"'],
+  [{ image: `jsonplane@${digest("a")}` }, "it takes an image such as"],
+  [{ redisImage: "redis:8.6" }, '--redis-image is "redis:8.6"'],
 ])("refuses %j", (wrong, message) => {
-  expect(() => pinImages(values, { ...images, ...wrong })).toThrow(message);
+  expect(() => pinImages(texts, { ...images, ...wrong })).toThrow(message);
 });
