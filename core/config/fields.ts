@@ -27,6 +27,11 @@ export function readFormat(text: string | undefined): number | undefined {
   return /^\d{1,9}$/.test(text) ? Number(text) : Number.POSITIVE_INFINITY;
 }
 
+/** Whether what has this format in Redis was written by a newer version than this program. */
+export function isNewerFormat(text: string | undefined): boolean {
+  return (readFormat(text) ?? configFormat) > configFormat;
+}
+
 export type FieldTexts = ReadonlyMap<string, string>;
 
 /** Every field of a project with its text. */

@@ -12,7 +12,7 @@ import {
   type SizeOrder,
   writeKeptSize,
 } from "../../core/config/data-order.ts";
-import { configFormat, readFormat } from "../../core/config/fields.ts";
+import { isNewerFormat } from "../../core/config/fields.ts";
 import { WritesRefused } from "../../core/errors/store-errors.ts";
 import { errorName } from "../../core/log/describe-error.ts";
 import type { RedisClient } from "../../core/redis/redis-client.ts";
@@ -107,7 +107,7 @@ async function round(
 /** An order of a newer version may have a member that this one doesn't know, and mean less by it. */
 async function isOfNewerVersion(redisClient: RedisClient): Promise<boolean> {
   const { meta } = configKeys;
-  return (readFormat(optionalText(await redisClient.read(meta, "HGET", meta, "format"))) ?? 0) > configFormat;
+  return isNewerFormat(optionalText(await redisClient.read(meta, "HGET", meta, "format")));
 }
 
 interface GivenOrder {

@@ -1,6 +1,6 @@
 // Whether this replica can read the configuration in Redis: it may be sealed with another key ring, or written by a newer version.
 
-import { configFormat } from "../../core/config/fields.ts";
+import { isNewerFormat } from "../../core/config/fields.ts";
 import { ringMarkOf } from "../../core/config/ring-mark.ts";
 import type { FollowedKeyring } from "./follow-keyring.ts";
 
@@ -9,7 +9,7 @@ export type ConfigFit = "fits" | "another_ring" | "newer_format";
 /** What Redis says of the configuration. What it doesn't say fits: an operator of an earlier version wrote it, or nothing is written yet. */
 export interface ConfigMarks {
   readonly ringMark: string | undefined;
-  readonly format: number | undefined;
+  readonly format: string | undefined;
 }
 
 export interface ConfigFitting {
@@ -21,8 +21,8 @@ export interface ConfigFitting {
 /** Calls `onChange` at each change. */
 export function createConfigFit(keyring: FollowedKeyring, onChange?: (fit: ConfigFit) => void): ConfigFitting {
   let current: ConfigFit = "fits";
-  const evaluate = ({ ringMark, format = configFormat }: ConfigMarks): ConfigFit => {
-    if (format > configFormat) return "newer_format";
+  const evaluate = ({ ringMark, format }: ConfigMarks): ConfigFit => {
+    if (isNewerFormat(format)) return "newer_format";
     return ringMark === undefined || ringMarkOf(keyring.current()) === ringMark ? "fits" : "another_ring";
   };
   return {

@@ -4,7 +4,6 @@
 
 import { isDeepStrictEqual } from "node:util";
 import { configKeys } from "../../core/config/config-keys.ts";
-import { readFormat } from "../../core/config/fields.ts";
 import { type ProjectEntry, readEntry } from "../../core/config/published-value.ts";
 import { ringMarkField } from "../../core/config/ring-mark.ts";
 import type { RedisClient } from "../../core/redis/redis-client.ts";
@@ -123,8 +122,8 @@ export class Follower {
     const [revision, instance, complete, ringMark, format] = reply.map(optionalText);
     // Complete and without a revision: a fleet that has no project yet.
     if (revision === undefined && complete === undefined) return undefined;
-    const marks = { ringMark, format: readFormat(format) };
-    return { revision: Number(revision ?? 0), instance: instance ?? "", complete: complete === "1", marks };
+    const head = { revision: Number(revision ?? 0), instance: instance ?? "", complete: complete === "1" };
+    return { ...head, marks: { ringMark, format } };
   }
 
   async #index(): Promise<ReadonlyMap<string, ProjectEntry>> {

@@ -138,7 +138,10 @@ function isSorted(objects: readonly PageObject[], index: IndexField, { descendin
   return true;
 }
 
-/** Integers of up to 15 digits as numbers, which order as their encodings do, and anything else encoded: encoding every value took longer than reading it. */
+/**
+ * Integers of up to 15 digits as numbers, which order as their encodings do, and anything else encoded: encoding every value took longer than
+ * reading it.
+ */
 function comparable(index: IndexField, text: string): number | string {
   const value = index.parts === undefined ? valueAt(text, index.path) : undefined;
   if (value !== undefined && /^-?\d{1,15}$/.test(value)) return Number(value);

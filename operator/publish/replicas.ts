@@ -36,7 +36,7 @@ export async function liveReplicas(redisClient: RedisClient): Promise<readonly R
 async function stateOf(redisClient: RedisClient, replica: string): Promise<ReplicaState> {
   const key = acknowledgementKey(replica);
   const reply = await redisClient.read(key, "HMGET", key, "revision", "nacks", "kids", "building", "format");
-  const [revision, nacks, kids, building, format = "1"] = listOf(reply).map(optionalText);
+  const [revision, nacks, kids, building, format] = listOf(reply).map(optionalText);
   const unreadable: string[] = [];
   const listIn = <T>(
     field: string,
@@ -48,12 +48,9 @@ async function stateOf(redisClient: RedisClient, replica: string): Promise<Repli
     unreadable.push(field);
     return [];
   };
-  const formatOf = (text: string): number => {
-    const read = readFormat(text) ?? 1;
-    if (Number.isFinite(read)) return read;
-    unreadable.push("format");
-    return 0;
-  };
+  const reads = readFormat(format) ?? 1;
+  const isFormat = Number.isFinite(reads);
+  if (!isFormat) unreadable.push("format");
   const isRevision = /^[0-9]{1,15}$/.test(revision ?? "0");
   if (!isRevision) unreadable.push("revision");
   return {
@@ -62,7 +59,7 @@ async function stateOf(redisClient: RedisClient, replica: string): Promise<Repli
     nacks: listIn("nacks", nacks, isNack),
     kids: listIn("kids", kids, isText),
     building: listIn("building", building, isBuilding),
-    format: formatOf(format),
+    format: isFormat ? reads : 0,
     unreadable,
   };
 }

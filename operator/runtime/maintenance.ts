@@ -25,8 +25,9 @@ export interface Maintenance {
    */
   onSessionBegun(lost: readonly string[]): void;
   /**
-   * Redis must not be written to, for example because it belongs to another installation. Where that is news, every Project is reconciled once, so that its statuses
-   * report it; an installation that takes a Redis from a running one may withdraw what that one served. It is over when a writer session has begun.
+   * Redis must not be written to, for example because it belongs to another installation. Where that is news, every Project is reconciled once,
+   * so that its statuses report it; an installation that takes a Redis from a running one may withdraw what that one served. It is over when a
+   * writer session has begun.
    */
   refused(refusal: RedisRefused): void;
   /** How many writer sessions have begun. */

@@ -43,13 +43,13 @@ try {
 /** By turns, so that a machine whose speed drifts treats all alike; warm, as a server is that has run for a while. */
 async function measure(loader: Loader, operation: Operation): Promise<Row> {
   const loads: Record<"plane" | "bare" | "jsonServer", Load[]> = { plane: [], bare: [], jsonServer: [] };
-  for (let round = -1; round < rounds; round += 1) {
-    for (const who of ["plane", "bare", "jsonServer"] as const) {
-      const request: LoadRequest | undefined = operation[who];
-      if (request === undefined) continue;
-      const measured = await loader(request, round < 0 ? warmUp : load);
-      if (round >= 0) loads[who].push(measured);
-    }
+  const requests = (["plane", "bare", "jsonServer"] as const).flatMap((who) => {
+    const request: LoadRequest | undefined = operation[who];
+    return request === undefined ? [] : [{ who, request }];
+  });
+  for (const { request } of requests) await loader(request, warmUp);
+  for (let round = 0; round < rounds; round += 1) {
+    for (const { who, request } of requests) loads[who].push(await loader(request, load));
   }
   process.stdout.write(`${operation.name}: ${Math.round(median(loads.plane.map((each) => each.perSecond)))}/s\n`);
   return { name: operation.name, budget: operation.budget, ...loads };

@@ -141,9 +141,10 @@ describe("what becomes of data at an object's end", () => {
 const fake = "fake-replica";
 const farAhead = 9_000_000_000_000;
 
-async function ask(...words: readonly (string | number)[]): Promise<void> {
+async function ask(...words: readonly (string | number)[]): Promise<string> {
   const reply = await askRedis(fleet.redis.port, words.join(" "));
   if (reply.startsWith("-")) throw new Error(reply);
+  return reply;
 }
 
 async function fakeSays(revision: number, nacks: readonly object[] = []): Promise<void> {
@@ -231,8 +232,9 @@ describe("with replicas that", () => {
 });
 
 describe("where versions differ", () => {
-  const { meta, replicas } = configKeys;
-  const ask = (...command: readonly (string | number)[]) => askRedis(fleet.redis.port, command.join(" "));
+  afterEach(dismissFake);
+
+  const { meta } = configKeys;
   /** As after another operator has written. */
   const writtenWith = (format: number) => ask("HSET", meta, "format", format, "epoch", crypto.randomUUID());
 
@@ -252,17 +254,13 @@ describe("where versions differ", () => {
 
   it("a Project says ReplicasOutdated while a live replica can't read what would be written", async () => {
     const tenant = await newTenant(fleet);
-    const seconds = Math.round(Date.now() / 1_000);
-    await ask("ZADD", replicas, (seconds + 3_600) * 1_000, "outdated");
-    await ask("HSET", acknowledgementKey("outdated"), "revision", 0, "format", 0);
+    await fakeSays(0);
+    await ask("HSET", acknowledgementKey(fake), "format", 0);
     await writtenWith(0);
     await tenant.create(declared("Project", "shop"));
-    try {
-      const { Ready } = await expectTold(tenant, "Project", "shop", "ReplicasOutdated");
-      expect(Ready?.message).toContain("until they are updated");
-    } finally {
-      await ask("ZREM", replicas, "outdated");
-    }
+    const { Ready } = await expectTold(tenant, "Project", "shop", "ReplicasOutdated");
+    expect(Ready?.message).toContain("until they are updated");
+    await dismissFake();
     await tenant.reports("Project", "shop", "Ready", { withinMs: 60_000 });
     expect(await ask("HGET", meta, "format")).toBe("$1\r\n1\r\n");
   });

@@ -145,11 +145,12 @@ const maxLost = Math.ceil(projects / 100);
 /** Does what a person is asked for: nobody else may replace a credential that can't be recovered. */
 async function rotateLost({ fleet: { api } }: SoakWorld, { objects }: Cluster): Promise<readonly string[]> {
   const lost = objects.filter((object) => readyOf(object)?.reason === "KeyLost");
-  for (const { kind, metadata } of lost) {
+  for (const object of lost) {
+    const { kind, metadata } = object;
     const version = `${metadata.uid} ${metadata.generation}`;
     if (rotated.has(version) || rotated.size >= maxLost) continue;
     rotated.add(version);
-    say(`${kind} ${metadata.namespace}/${metadata.name} has lost its credential; rotating it, as its condition says`);
+    say(`${nameOf(object)} has lost its credential; rotating it, as its condition says`);
     await objectsOf(api, metadata.namespace).patch(kind, metadata.name, {
       spec: { rotation: { id: `lost-${metadata.generation}` } },
     });

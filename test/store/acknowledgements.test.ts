@@ -5,7 +5,6 @@ import { systemClock } from "../../core/clock.ts";
 import { acknowledgementKey, configKeys, projectConfigKey } from "../../core/config/config-keys.ts";
 import { newKeyringText, parseKeyring } from "../../core/config/keyring.ts";
 import type { RedisClient } from "../../core/redis/redis-client.ts";
-import { textsOf } from "../../core/redis/reply.ts";
 import { systemTimers, type Timers } from "../../core/timers.ts";
 import { type FollowedConfig, openRedisDirectory } from "../../dataplane/config/open-redis-directory.ts";
 import {
@@ -15,7 +14,7 @@ import {
 } from "../../operator/publish/acknowledgements.ts";
 import type { Publisher } from "../../operator/publish/publisher.ts";
 import { useEmptiedRedis } from "../support/fleet/emptied-redis.ts";
-import { begunPublisher, openRedisClient } from "../support/fleet/publishing.ts";
+import { begunPublisher, openRedisClient, writeHeartbeat } from "../support/fleet/publishing.ts";
 import { unchangingKeyring } from "../support/fleet/unchanging-keyring.ts";
 import { changed, project, withResource, withRootKey } from "../support/http/projects.ts";
 import { startTcpProxy } from "../support/process/tcp-proxy.ts";
@@ -65,15 +64,8 @@ function lookOften(): void {
   acknowledgements = createAcknowledgements({ redisClient, timers: oftenLooking });
 }
 
-/** A heartbeat as a replica writes it, so long ago by Redis' clock. */
-async function heartbeat(name: string, revision: number, agoMs = 0): Promise<void> {
-  const { replicas } = configKeys;
-  const [seconds, microseconds] = textsOf(await redisClient.read(replicas, "TIME"));
-  const now = Number(seconds) * 1_000 + Math.floor(Number(microseconds) / 1_000);
-  await redisClient.write(replicas, "ZADD", replicas, now - agoMs, name);
-  const key = acknowledgementKey(name);
-  await redisClient.write(key, "HSET", key, "revision", revision, "nacks", "[]", "kids", "[]");
-}
+const heartbeat = (name: string, revision: number, agoMs = 0) =>
+  writeHeartbeat(redisClient, name, ["revision", revision, "nacks", "[]", "kids", "[]"], agoMs);
 
 describe("indexes that are being built", () => {
   beforeEach(lookOften);

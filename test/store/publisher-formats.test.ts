@@ -2,14 +2,14 @@
 // others read (docs/adr/0052-programs-compare-the-format.md).
 
 import { describe, expect, it } from "vitest";
-import { acknowledgementKey, configKeys } from "../../core/config/config-keys.ts";
+import { configKeys } from "../../core/config/config-keys.ts";
 import { newKeyringText, parseKeyring } from "../../core/config/keyring.ts";
 import type { RedisClient } from "../../core/redis/redis-client.ts";
 import type { Publisher } from "../../operator/publish/publisher.ts";
 import { ReplicasOutdated, WrittenByNewerVersion } from "../../operator/publish/refusals.ts";
 import { liveReplicas } from "../../operator/publish/replicas.ts";
 import { useEmptiedRedis } from "../support/fleet/emptied-redis.ts";
-import { begunPublisher, entry, newPublisher, recordWith } from "../support/fleet/publishing.ts";
+import { begunPublisher, entry, newPublisher, recordWith, writeHeartbeat } from "../support/fleet/publishing.ts";
 import { project, withResource, withUser } from "../support/http/projects.ts";
 
 const keyring = parseKeyring(newKeyringText());
@@ -26,12 +26,8 @@ useEmptiedRedis(async (own) => {
 
 describe("an operator of another version", () => {
   const state = () => redisClient.read(configKeys.meta, "HGETALL", configKeys.meta);
-  const heartbeat = async (name: string, agoMs: number, ...format: readonly string[]) => {
-    const [seconds] = (await redisClient.read("x", "TIME")) as readonly unknown[];
-    await redisClient.write(configKeys.replicas, "ZADD", configKeys.replicas, Number(seconds) * 1_000 - agoMs, name);
-    const key = acknowledgementKey(name);
-    await redisClient.write(key, "HSET", key, "revision", "1", ...format);
-  };
+  const heartbeat = (name: string, agoMs: number, ...format: readonly string[]) =>
+    writeHeartbeat(redisClient, name, ["revision", 1, ...format], agoMs);
 
   it("writes nothing where a newer one has written, not even if it may take a Redis over", async () => {
     await publisher.publish(shop, books);

@@ -7,6 +7,7 @@ import type { Repeated } from "../ports/idempotency.ts";
 import { separator } from "./keys.ts";
 import type { CreateObject, ObjectCode, ObjectScripts } from "./object-scripts.ts";
 import { code } from "./store-script.ts";
+import { type Batch, createTurnBatches } from "./turn-batches.ts";
 
 export interface BatchedCreates {
   create(call: CreateObject): Promise<ObjectCode | Repeated>;
@@ -21,18 +22,13 @@ interface Waiting extends PromiseWithResolvers<ObjectCode | Repeated> {
   readonly call: CreateObject;
 }
 
-type Batch = readonly [Waiting, ...Waiting[]];
-
 export function createBatchedCreates(
   redisClient: Pick<RedisClient, "atEndOfTurn" | "sendNow">,
   scripts: Pick<ObjectScripts, "create" | "createTogether">,
 ): BatchedCreates {
-  /** What this turn has asked for, by what one script can store together. */
-  let turn = new Map<string, Waiting[]>();
-
   const createAlone = ({ call, resolve, reject }: Waiting): void => void scripts.create(call).then(resolve, reject);
 
-  const createTogether = async (batch: Batch): Promise<void> => {
+  const createTogether = async (batch: Batch<Waiting>): Promise<void> => {
     const [first, ...others] = batch;
     try {
       const codes = await scripts.createTogether([first.call, ...others.map(({ call }) => call)]);
@@ -46,33 +42,17 @@ export function createBatchedCreates(
     }
   };
 
-  const store = (batch: readonly Waiting[]): void => {
-    const [first, ...others] = batch;
-    if (first === undefined) return;
-    void (others.length === 0 ? createAlone(first) : createTogether([first, ...others]));
-  };
-
-  const storeAll = (): void => {
-    const batches = turn;
-    turn = new Map();
-    for (const batch of batches.values()) store(batch);
-  };
+  const add = createTurnBatches<Waiting>({
+    redisClient,
+    maxLength: maxBatch,
+    send: (batch) => void (batch.length === 1 ? createAlone(batch[0]) : createTogether(batch)),
+  });
 
   return {
     create(call) {
       if (call.record !== undefined || call.text.length > maxBatchedLength) return scripts.create(call);
-      if (turn.size === 0) redisClient.atEndOfTurn(storeAll);
       const { promise, resolve, reject } = Promise.withResolvers<ObjectCode | Repeated>();
-      const name = batchNameOf(call);
-      const batch = turn.get(name) ?? [];
-      turn.set(name, batch);
-      batch.push({ call, promise, resolve, reject });
-      if (batch.length === maxBatch) {
-        // Redis stores them while this process handles the turn's other requests.
-        turn.delete(name);
-        store(batch);
-        redisClient.sendNow();
-      }
+      add(batchNameOf(call), { call, promise, resolve, reject });
       return promise;
     },
   };

@@ -1,12 +1,13 @@
 // Batches the reads of stored JSON, whole objects and documents alike: what is read in one turn of the event loop becomes one JSON.MGET for
-// each hash tag, several for more than 32 keys. Each caller gets what is true of its own key, as if it had been read alone. Refuses with StoreUnavailable, and RedisFault
-// where something else than JSON is stored.
+// each hash tag, several for more than 32 keys. Each caller gets what is true of its own key, as if it had been read alone. Refuses with
+// StoreUnavailable, and RedisFault where something else than JSON is stored.
 
 import { isErrorReply } from "../../../core/redis/failure.ts";
 import type { RedisClient } from "../../../core/redis/redis-client.ts";
 import { listOf, optionalText } from "../../../core/redis/reply.ts";
 import { createKeySet } from "./key-set.ts";
 import { hashTagOf, separator } from "./keys.ts";
+import { createTurnBatches } from "./turn-batches.ts";
 
 export interface BatchedReads {
   /** The text of a JSON value, or what JSON.GET finds at `path` in it; undefined when nothing is stored. */
@@ -23,6 +24,8 @@ const maxBatch = 32;
 const maxBatchedBytes = 16 * 1024;
 
 interface Read extends PromiseWithResolvers<string | undefined> {
+  /** Of the key and the path. */
+  readonly name: string;
   readonly key: string;
   readonly path: string | undefined;
 }
@@ -30,8 +33,8 @@ interface Read extends PromiseWithResolvers<string | undefined> {
 export function createBatchedReads(redisClient: RedisClient): BatchedReads {
   // A value that was not seen lately may be as large as values get, or may not be there: it is read alone.
   const lastSeenSmall = createKeySet();
-  /** What this turn has asked for, by hash tag, because a Cluster refuses a command over several slots. */
-  let turn = new Map<string, Map<string, Read>>();
+  /** What this turn has asked for and is not sent yet, by name. */
+  const asked = new Map<string, Read>();
 
   const note = (key: string, text: unknown): void => {
     if (isSmall(text)) lastSeenSmall.add(key);
@@ -69,44 +72,31 @@ export function createBatchedReads(redisClient: RedisClient): BatchedReads {
     }
   };
 
-  const send = (reads: Iterable<Read>): void => {
+  const send = (reads: readonly Read[]): void => {
     const small: Read[] = [];
     for (const read of reads) {
+      asked.delete(read.name);
       if (read.path === undefined && lastSeenSmall.has(read.key)) small.push(read);
       else void readAlone(read);
     }
     if (small.length > 1) void readTogether(small);
     else for (const read of small) void readAlone(read);
   };
-
-  const sendAll = (): void => {
-    const tags = turn;
-    turn = new Map();
-    for (const reads of tags.values()) send(reads.values());
-  };
-
-  /** Redis reads them while this process handles the turn's other requests. */
-  const sendFull = (tag: string, reads: Map<string, Read>): void => {
-    turn.delete(tag);
-    send(reads.values());
-    redisClient.sendNow();
-  };
+  const add = createTurnBatches<Read>({ redisClient, maxLength: maxBatch, send });
 
   return {
     isSmall: (key) => lastSeenSmall.has(key),
     note,
     read(key, path) {
-      if (turn.size === 0) redisClient.atEndOfTurn(sendAll);
-      const tag = hashTagOf(key);
-      const reads = turn.get(tag) ?? new Map<string, Read>();
-      turn.set(tag, reads);
       // The same read, asked for twice in one turn, is sent once.
       const name = path === undefined ? key : key + separator + path;
-      const same = reads.get(name);
+      const same = asked.get(name);
       if (same !== undefined) return same.promise;
       const { promise, resolve, reject } = Promise.withResolvers<string | undefined>();
-      reads.set(name, { key, path, promise, resolve, reject });
-      if (reads.size === maxBatch) sendFull(tag, reads);
+      const read = { name, key, path, promise, resolve, reject };
+      asked.set(name, read);
+      // Of one hash tag each, because a Cluster refuses a command over several slots.
+      add(hashTagOf(key), read);
       return promise;
     },
   };

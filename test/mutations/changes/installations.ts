@@ -181,8 +181,8 @@ export const installationMutations: readonly Mutation[] = [
     name: "heartbeat-without-a-format-reads-all",
     harm: "Replicas of the first version, whose heartbeats name no format, count as able to read every format",
     file: "operator/publish/replicas.ts",
-    find: 'format = "1"]',
-    replace: 'format = "99"]',
+    find: "readFormat(format) ?? 1",
+    replace: "readFormat(format) ?? 99",
     caughtBy: ["test/store/publisher-formats.test.ts"],
   },
   {

@@ -1,9 +1,9 @@
-// What tests of the publisher share: a publisher on a Redis client, data records, what Redis was asked to do, and one on which
-// something happens around one of its scripts.
+// What tests of the publisher share: a publisher on a Redis client, data records, heartbeats of replicas, what Redis was asked to
+// do, and one on which something happens around one of its scripts.
 
 import { randomUUID } from "node:crypto";
 import { type Clock, systemClock } from "../../../core/clock.ts";
-import { configKeys, credentialsKey, projectConfigKey } from "../../../core/config/config-keys.ts";
+import { acknowledgementKey, configKeys, credentialsKey, projectConfigKey } from "../../../core/config/config-keys.ts";
 import type { Keyring } from "../../../core/config/keyring.ts";
 import type { ProjectParts, ProjectRef } from "../../../core/config/types.ts";
 import { connect } from "../../../core/redis/connect.ts";
@@ -39,6 +39,21 @@ export async function begunPublisher(options: PublisherOptions): Promise<Publish
   const publisher = newPublisher(options);
   await publisher.begin();
   return publisher;
+}
+
+/** A heartbeat with these fields and values, as if this replica had written it so long ago by Redis' clock. */
+export async function writeHeartbeat(
+  redisClient: RedisClient,
+  replica: string,
+  fields: readonly (string | number)[],
+  agoMs = 0,
+): Promise<void> {
+  const { replicas } = configKeys;
+  const [seconds, microseconds] = textsOf(await redisClient.read(replicas, "TIME"));
+  const now = Number(seconds) * 1_000 + Math.floor(Number(microseconds) / 1_000);
+  await redisClient.write(replicas, "ZADD", replicas, now - agoMs, replica);
+  const key = acknowledgementKey(replica);
+  await redisClient.write(key, "HSET", key, ...fields);
 }
 
 /** Publishes these versions of one project elsewhere, and copies everything but the stream of hints over. */
