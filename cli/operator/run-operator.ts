@@ -5,7 +5,6 @@ import { hostname } from "node:os";
 import { systemClock } from "../../core/clock.ts";
 import { createLogger } from "../../core/log/logger.ts";
 import { parseRedisUrl } from "../../core/redis/redis-url.ts";
-import { hostPolicy } from "../../operator/compile/host-policy.ts";
 import { createKubeApi } from "../../operator/kube/connect.ts";
 import { startOperator } from "../../operator/runtime/app.ts";
 import { openAdminToken } from "../admin-token.ts";
@@ -47,7 +46,8 @@ async function start(options: OperatorSettings, closers: Closers) {
       leaseDurationMs: options.leaseDuration * 1_000,
       adopt: options.adoptData,
       onDataLoss: options.onDataLoss,
-      hostPolicy: hostPolicy(options.allowedHosts),
+      allowedHosts: options.allowedHosts,
+      guardRails: options.guardRails,
       baseUrlOf: ({ namespace, name }) => `${publicUrl}/${namespace}/${name}`,
     },
     connect: (observe) => createKubeApi({ ...apiServer, observe }),

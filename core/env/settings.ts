@@ -166,6 +166,13 @@ export const allowedHosts = {
   read: readHostRules,
 } as const satisfies Setting<readonly HostRule[]>;
 
+export const guardRails = {
+  flag: "guard-rails",
+  placeholder: "NAME",
+  help: "ConfigMap in the operator's namespace with the platform's rules for manifests; followed; default: no rules",
+  read: matching(dnsSubdomain, "the name of a ConfigMap, such as jsonplane-guard-rails"),
+} as const satisfies Setting<string>;
+
 export const workers = {
   flag: "workers",
   placeholder: "NUMBER",

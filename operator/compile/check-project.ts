@@ -14,6 +14,8 @@ export interface ProjectContext {
   readonly hosts: HostGrant;
   readonly signing: Result<SigningRing>;
   readonly published?: ProjectParts;
+  /** By UID, what the platform's rules forbid. */
+  readonly notAllowed?: ReadonlyMap<string, Refusal>;
 }
 
 export type LiveProject = Pick<ProjectParts, "project" | "signing">;
@@ -29,6 +31,8 @@ export function checkProject(project: Project, context: ProjectContext): Checked
   const config = compileProjectConfig(project, context.hosts);
   const { signing } = context;
   if (!config.ok) return fallBack(project, context, config.refusal);
+  const notAllowed = context.notAllowed?.get(project.metadata.uid);
+  if (notAllowed !== undefined) return fallBack(project, context, notAllowed);
   if (!signing.ok) return fallBack(project, context, signing.refusal);
   const live = { project: config.value, signing: signing.value };
   const refusal = hostRefusal(context.hosts);

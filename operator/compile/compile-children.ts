@@ -17,6 +17,8 @@ export interface ChildKind<O extends Child, C extends Published> {
   readonly nameField: string;
   /** True while data that an earlier object of the name left are being deleted; absent for kinds without data. */
   readonly isBeingPurged?: (name: string) => boolean;
+  /** By UID, what the platform's rules forbid; absent for kinds without rules. */
+  readonly notAllowed?: ReadonlyMap<string, Refusal> | undefined;
   /** `lastGood` = what is published of this very object, by UID. */
   readonly compile: (object: O, lastGood: readonly C[]) => Evaluation<readonly C[]>;
   /** Key in the map of the project's parts. */
@@ -87,7 +89,8 @@ function evaluate<O extends Child, C extends Published>(
     return refuse("NameConflict", message, `/spec/${kind.nameField}`);
   }
   if (kind.isBeingPurged?.(name) === true) return { ...purgePending(name), instead: [] };
-  return kind.compile(object, lastGood);
+  const notAllowed = kind.notAllowed?.get(object.metadata.uid);
+  return notAllowed === undefined ? kind.compile(object, lastGood) : { ok: false, refusal: notAllowed };
 }
 
 /** Whatever was written now would be deleted with the rest. */

@@ -56,11 +56,12 @@ interface CompiledProjectChildren {
 }
 
 function compileAllChildren(input: CompileInput, config: ProjectConfig): CompiledProjectChildren {
-  const { published, credentials, checkResource, openPurges = noUids } = input;
+  const { published, credentials, checkResource, openPurges = noUids, notAllowed } = input;
   const resources = compileChildren(input.resources, {
     nameOf: resourceNameOf,
     nameField: "resourceName",
     isBeingPurged: (name) => openPurges.has(`resource:${name}`),
+    notAllowed,
     compile: (resource) => single(compileResource(resource, checkResource)),
     keyOf: (resource) => resource.name,
     published: published?.resources ?? new Map(),
@@ -69,6 +70,7 @@ function compileAllChildren(input: CompileInput, config: ProjectConfig): Compile
     nameOf: rootKeyOf,
     nameField: "key",
     isBeingPurged: (name) => openPurges.has(`rootkey:${name}`),
+    notAllowed,
     compile: (rootKey) => single(compileRootKey(rootKey, config.limits)),
     keyOf: (rootKey) => rootKey.key,
     published: published?.rootKeys ?? new Map(),

@@ -8,10 +8,11 @@ export interface HostPolicy {
   suffixesOf(namespace: string): readonly string[];
 }
 
-export function hostPolicy(rules: readonly HostRule[]): HostPolicy {
+/** `rulesOf` a namespace is asked each time: the platform may change its rules. */
+export function hostPolicy(rulesOf: (namespace: string) => readonly HostRule[]): HostPolicy {
   return {
-    mayClaim: (namespace, host) => mayClaim(rules, namespace, host),
-    suffixesOf: (namespace) => suffixesOf(rules, namespace),
+    mayClaim: (namespace, host) => mayClaim(rulesOf(namespace), namespace, host),
+    suffixesOf: (namespace) => suffixesOf(rulesOf(namespace), namespace),
   };
 }
 

@@ -10,7 +10,7 @@ import { type Holders, type HostClaims, unseenHolder } from "./host-claims.ts";
 import type { HostPolicy } from "./host-policy.ts";
 
 export interface RefusedHost extends Fault {
-  readonly reason: "HostConflict" | "InvalidSpec";
+  readonly reason: "HostConflict" | "NotAllowed";
 }
 
 export interface HostGrant {
@@ -53,7 +53,7 @@ function grantOf(project: Project, held: ReadonlySet<string>, policy: HostPolicy
   for (const [position, host] of hostsOf(project).entries()) {
     const pointer = `/spec/hosts/${position}`;
     if (!policy.mayClaim(namespace, host)) {
-      refused.push({ reason: "InvalidSpec", message: notAllowed(policy, namespace, host), pointer });
+      refused.push({ reason: "NotAllowed", message: notAllowed(policy, namespace, host), pointer });
     } else if (held.has(host)) granted.push(host);
     // The holder may live in a namespace that this one's users must not learn about, so it is not named.
     else refused.push({ reason: "HostConflict", message: `Another Project holds the host "${host}"`, pointer });

@@ -32,6 +32,7 @@ export interface ListScope {
   /** All namespaces when absent. */
   readonly namespace?: string;
   readonly labelSelector?: string;
+  readonly fieldSelector?: string;
   /** Asks for PartialObjectMetadata: nothing of an object but its metadata comes over the wire. */
   readonly metadataOnly?: boolean;
 }

@@ -16,6 +16,7 @@ export const customTypes: Readonly<Record<Kind, ResourceType>> = {
 
 export const secretType: ResourceType = { group: "", version: "v1", plural: "secrets", kind: "Secret" };
 export const namespaceType: ResourceType = { group: "", version: "v1", plural: "namespaces", kind: "Namespace" };
+export const configMapType: ResourceType = { group: "", version: "v1", plural: "configmaps", kind: "ConfigMap" };
 export const leaseType: ResourceType = {
   group: "coordination.k8s.io",
   version: "v1",

@@ -28,8 +28,9 @@ export function createRestApi(options: HttpTransportOptions): KubeApi {
   const transport = createHttpTransport(options);
   return {
     list: (type, request, call) => list(transport, type, request, call),
-    watch: (type, { resourceVersion, timeoutSeconds, labelSelector, ...scope }, call) => {
-      const query = { watch: 1, allowWatchBookmarks: "true", resourceVersion, timeoutSeconds, labelSelector };
+    watch: (type, { resourceVersion, timeoutSeconds, labelSelector, fieldSelector, ...scope }, call) => {
+      const selectors = { labelSelector, fieldSelector };
+      const query = { watch: 1, allowWatchBookmarks: "true", resourceVersion, timeoutSeconds, ...selectors };
       const request: ApiRequest = {
         verb: "watch",
         method: "GET",
@@ -81,14 +82,14 @@ export function createRestApi(options: HttpTransportOptions): KubeApi {
 async function list(
   transport: HttpTransport,
   type: ResourceType,
-  { limit, continue: token, labelSelector, ...scope }: ListRequest,
+  { limit, continue: token, labelSelector, fieldSelector, ...scope }: ListRequest,
   call: CallOptions | undefined,
 ): Promise<ListPage> {
   const request: ApiRequest = {
     verb: "list",
     method: "GET",
     type,
-    path: `${collectionPath(type, scope.namespace)}${queryText({ limit, continue: token, labelSelector })}`,
+    path: `${collectionPath(type, scope.namespace)}${queryText({ limit, continue: token, labelSelector, fieldSelector })}`,
     accept: scope.metadataOnly === true ? partial("PartialObjectMetadataList") : json,
   };
   const page = parsed(await transport.call(request, call), `list ${type.plural}`) as {

@@ -2,6 +2,7 @@
 
 import type { ProjectRef } from "../../core/config/types.ts";
 import type { ApiKey, ApiResource, Child, CustomResource, Project, ProjectUser, RootKey } from "./objects.ts";
+import type { Refusal } from "./verdict.ts";
 
 export interface ProjectObjects {
   readonly ref: ProjectRef;
@@ -11,6 +12,8 @@ export interface ProjectObjects {
   readonly rootKeys: readonly RootKey[];
   readonly users: readonly ProjectUser[];
   readonly keys: readonly ApiKey[];
+  /** By UID, what the platform's rules forbid; absent = nothing. */
+  readonly notAllowed?: ReadonlyMap<string, Refusal>;
 }
 
 /** What the watches know of a Project at one moment. */

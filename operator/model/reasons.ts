@@ -41,6 +41,7 @@ export const reasonCatalogue = {
   PurgePending: { transient: true, meaning: "Data of an earlier object of this name are still being deleted" },
   InvalidSchema: { transient: false, meaning: "The JSON Schema can't be used" },
   InvalidSpec: { transient: false, meaning: "The spec has a value that can't be used" },
+  NotAllowed: { transient: false, meaning: "The platform's rules forbid it in this namespace" },
   NameConflict: { transient: false, meaning: "Another object of the Project already has the name" },
   HostConflict: { transient: false, meaning: "Another Project already has the host" },
   SecretConflict: { transient: false, meaning: "A Secret of that name exists and belongs to something else" },

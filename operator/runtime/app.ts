@@ -7,6 +7,11 @@ import { describeError } from "../../core/log/describe-error.ts";
 import type { Logger } from "../../core/log/logger.ts";
 import type { Kind } from "../../core/manifests/object.ts";
 import { type Monotonic, systemMonotonic, systemTimers } from "../../core/timers.ts";
+import {
+  createFollowedGuardRails,
+  type FollowedGuardRails,
+  withoutGuardRails,
+} from "../guard-rails/followed-guard-rails.ts";
 import type { ConnectedApi } from "../kube/connect.ts";
 import type { CallObserved } from "../kube/http-transport.ts";
 import { createElector } from "../lead/elector.ts";
@@ -15,10 +20,10 @@ import { createAdminServer } from "../observe/admin-server.ts";
 import { createAuditLog } from "../observe/audit-log.ts";
 import { createInterruptionLog } from "../observe/interruption-log.ts";
 import { nothingKept } from "../observe/kept-figures.ts";
-import { createOperatorMetrics } from "../observe/metrics.ts";
+import { createOperatorMetrics, type OperatorMetrics } from "../observe/metrics.ts";
 import { createObjectCounts } from "../observe/object-counts.ts";
 import { createReminders } from "../observe/reminders.ts";
-import { type CacheListener, type Caches, createCaches } from "../watch/caches.ts";
+import { type CacheListener, type Caches, type CachesOptions, createCaches } from "../watch/caches.ts";
 import { leaseNameOf, logLead } from "./lead-log.ts";
 import { runLeaderLoop, SessionStuck } from "./leader-loop.ts";
 import type { LeaderSession } from "./leader-session.ts";
@@ -71,7 +76,7 @@ export async function startOperator(options: OperatorOptions): Promise<RunningOp
     heldDeletions: () => session?.held() ?? [],
   });
   const { api, account } = await options.connect(metrics.observeCall);
-  const interrupted = createInterruptionLog(logger, monotonic);
+  const guardRails = guardRailsOf(settings, logger, () => session?.listener.guardRailsChanged());
   const caches = createCaches({
     reader: api,
     namespaces: settings.watchNamespaces,
@@ -80,22 +85,16 @@ export async function startOperator(options: OperatorOptions): Promise<RunningOp
     monotonic,
     random,
     observeObject: counts.change,
-    observe: (kind) => {
-      const count = metrics.observeReflector(kind);
-      return (observation) => {
-        count(observation);
-        interrupted(kind, observation);
-      };
-    },
-    // The right to ask for definitions is one in the whole cluster.
-    ...(settings.watchNamespaces.length === 0 && { onDefinitionUnread: definitionLog(logger, monotonic) }),
+    observe: observedBy(metrics, createInterruptionLog(logger, monotonic)),
+    ...furtherCacheOptions(settings, guardRails, definitionLog(logger, monotonic)),
   });
   const audit = createAuditLog(logger);
-  const context: OperatorContext = { settings, api, caches, metrics, logger, audit, clock, timers, monotonic, random };
+  const tools = { metrics, logger, audit, clock, timers, monotonic, random };
+  const context: OperatorContext = { settings, api, caches, guardRails, ...tools };
   let otherRelease: string | undefined;
   const admin = createAdminServer({
     metrics,
-    notReady: () => notReady(caches, otherRelease),
+    notReady: () => notReady(caches, guardRails, otherRelease),
     healthy: () => isHealthy(caches),
     token: options.adminToken,
   });
@@ -145,6 +144,39 @@ export async function startOperator(options: OperatorOptions): Promise<RunningOp
   };
 }
 
+function observedBy(
+  metrics: OperatorMetrics,
+  interrupted: ReturnType<typeof createInterruptionLog>,
+): CachesOptions["observe"] {
+  return (kind) => {
+    const count = metrics.observeReflector(kind);
+    return (observation) => {
+      count(observation);
+      interrupted(kind, observation);
+    };
+  };
+}
+
+function guardRailsOf(
+  { guardRails: name }: OperatorSettings,
+  logger: Logger,
+  onChange: () => void,
+): FollowedGuardRails {
+  return name === undefined ? withoutGuardRails : createFollowedGuardRails(name, logger, onChange);
+}
+
+function furtherCacheOptions(
+  { watchNamespaces, namespace, guardRails: name }: OperatorSettings,
+  { sink }: FollowedGuardRails,
+  onDefinitionUnread: (kind: Kind, error: unknown) => void,
+): Pick<CachesOptions, "guardRails" | "onDefinitionUnread"> {
+  return {
+    ...(name !== undefined && { guardRails: { configMap: { namespace, name }, sink } }),
+    // The right to ask for definitions is one in the whole cluster.
+    ...(watchNamespaces.length === 0 && { onDefinitionUnread }),
+  };
+}
+
 /** A standby acts on no event: the next leader reconciles everything. */
 function delegate(listener: () => CacheListener | undefined): CacheListener {
   return {
@@ -169,8 +201,14 @@ function leaseOf(settings: OperatorSettings) {
   return { namespace, name: leaseNameOf(settings), identity, release, adopt, times: leaseTimesOf(leaseDurationMs) };
 }
 
-function notReady(caches: Caches, otherRelease: string | undefined): string | undefined {
+function notReady(
+  caches: Caches,
+  guardRails: FollowedGuardRails,
+  otherRelease: string | undefined,
+): string | undefined {
   if (!caches.synced()) return "the cluster's objects are not loaded yet";
+  const fault = guardRails.fault();
+  if (fault !== undefined) return fault;
   return otherRelease === undefined ? undefined : `the Lease belongs to the release ${otherRelease}`;
 }
 

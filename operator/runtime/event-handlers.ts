@@ -5,6 +5,7 @@ import { keyOfProject, projectOfKey } from "../../core/config/config-keys.ts";
 import { isKind } from "../../core/manifests/object.ts";
 import type { Monotonic } from "../../core/timers.ts";
 import type { NamespaceUids } from "../finalize/namespace-uids.ts";
+import type { ProjectPlaces } from "../guard-rails/project-places.ts";
 import type { KubeObject } from "../kube/api.ts";
 import type { CustomResource } from "../model/objects.ts";
 import { projectRefOf } from "../model/project-objects.ts";
@@ -28,6 +29,8 @@ export interface EventHandlers extends CacheListener {
    * Secret that two objects want, because the Project of the other object has to find that the Secret is taken.
    */
   ignoringOwnWrites(watched: Watched): Watched;
+  /** Other rules of the platform hold. */
+  guardRailsChanged(): void;
   /** Runs a write of a Secret: that the watch tells of it before the API server answers enqueues nothing either. */
   writeSecret: WritesUnderWay["run"];
   /** Objects of the key that the watch or a list reported as gone; they are the caller's until `giveBack`. */
@@ -50,13 +53,21 @@ export interface EventHandlers extends CacheListener {
 export interface EventHandlersDeps {
   readonly add: (key: string, lane?: Lane) => void;
   readonly hosts: HostRegistry;
+  readonly places: Pick<ProjectPlaces, "put" | "remove">;
   readonly namespaces: Pick<NamespaceUids, "seen" | "removed">;
   /** Keys of all Projects that objects name. */
   readonly keys: () => Iterable<string>;
   readonly monotonic: Monotonic;
 }
 
-export function createEventHandlers({ add, hosts, namespaces, keys, monotonic }: EventHandlersDeps): EventHandlers {
+export function createEventHandlers({
+  add,
+  hosts,
+  places,
+  namespaces,
+  keys,
+  monotonic,
+}: EventHandlersDeps): EventHandlers {
   const secretUsers = createSecretUsers();
   const deletions = createSeenDeletions();
   const awaited = new Map<string, UnacknowledgedRevision>();
@@ -82,7 +93,7 @@ export function createEventHandlers({ add, hosts, namespaces, keys, monotonic }:
     secretUsers.put(object, before);
     if (!isProject(object)) return [];
     namespaces.seen(object.metadata.uid);
-    return hosts.put(object);
+    return [...hosts.put(object), ...places.put(object)];
   };
 
   return {
@@ -103,7 +114,7 @@ export function createEventHandlers({ add, hosts, namespaces, keys, monotonic }:
       add(key);
       if (!isProject(object)) return;
       namespaces.removed(object.metadata.uid);
-      for (const other of hosts.remove(object)) add(other);
+      for (const other of [...hosts.remove(object), ...places.remove(object.metadata)]) add(other);
     },
     ignoringOwnWrites: (watched) => ({
       get: (namespace, name) => watched.get(namespace, name),
@@ -116,6 +127,9 @@ export function createEventHandlers({ add, hosts, namespaces, keys, monotonic }:
       },
       applyOwnDelete: (object) => watched.applyOwnDelete(object),
     }),
+    guardRailsChanged() {
+      for (const key of keys()) add(key, "bulk");
+    },
     writeSecret: writes.run,
     secretChanged(secret) {
       const { namespace = "", name } = secret.metadata;

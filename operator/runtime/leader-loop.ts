@@ -30,9 +30,9 @@ export class SessionStuck extends Error {
 
 /** Resolves when it was stopped; rejects when this process can't lead any more, with SessionStuck among others. */
 export async function runLeaderLoop({ elector, context, stopping, onSession }: LeaderLoopOptions): Promise<void> {
-  const { caches, timers } = context;
+  const { caches, guardRails, timers } = context;
   while (!stopping.aborted) {
-    if (!caches.synced()) {
+    if (!caches.synced() || !guardRails.isKnown()) {
       await waited(timers, syncLookMs, stopping);
       continue;
     }

@@ -4,10 +4,14 @@
 import { randomBytes } from "node:crypto";
 import { keyOfProject, projectOfKey } from "../../core/config/config-keys.ts";
 import { hashPassword, isPasswordOf } from "../../core/password/hash-password.ts";
+import { hostPolicy } from "../compile/host-policy.ts";
 import { createResourceCheck } from "../compile/resource-check.ts";
 import { createConfirmedDeletions } from "../finalize/confirmed-deletions.ts";
 import { createHeldObjects, type HeldObjects } from "../finalize/held-objects.ts";
 import { createNamespaceUids, type NamespaceUids } from "../finalize/namespace-uids.ts";
+import { applyGuardRails, withKeptData } from "../guard-rails/apply-guard-rails.ts";
+import { createProjectPlaces, type ProjectPlaces } from "../guard-rails/project-places.ts";
+import type { NamespaceRules } from "../guard-rails/rules.ts";
 import { ringSecretNameOf } from "../keyring/ring-secret.ts";
 import type { KubeApi } from "../kube/api.ts";
 import { createRepairs } from "../kube/repairs.ts";
@@ -33,7 +37,7 @@ import { createLeaderStatuses } from "./leader-statuses.ts";
 import { createMaintenance, type Maintenance } from "./maintenance.ts";
 import { type LeaderRedis, openRedis } from "./open-redis.ts";
 import type { OperatorContext } from "./operator-context.ts";
-import { type ProcessKeyDeps, processKey } from "./process-key.ts";
+import { isOurs, type ProcessKeyDeps, processKey } from "./process-key.ts";
 import { createPublishHealth, type PublishHealth } from "./publish-health.ts";
 import { type ReportKeyDeps, reportKey } from "./report-key.ts";
 import { createRingMaintenance, type RingMaintenance } from "./ring-maintenance.ts";
@@ -46,6 +50,7 @@ export class LeaderSession {
   readonly #api: KubeApi;
   readonly #queue: WorkQueue;
   readonly #hosts: HostRegistry;
+  readonly #places: ProjectPlaces;
   readonly #namespaces: NamespaceUids;
   readonly #handlers: EventHandlers;
   readonly #recorder: StoppableRecorder;
@@ -70,7 +75,14 @@ export class LeaderSession {
     this.#leadership = leadership;
     this.#api = fencedApi(context.api, leadership);
     this.#queue = createWorkQueue({ timers, monotonic, random, observe: metrics.observeQueue });
-    this.#hosts = createHostRegistry(settings.hostPolicy);
+    const rulesOf = (namespace: string): NamespaceRules => context.guardRails.current().rulesOf(namespace);
+    this.#hosts = createHostRegistry(
+      hostPolicy((namespace) => rulesOf(namespace).allowedHosts ?? settings.allowedHosts),
+    );
+    this.#places = createProjectPlaces(
+      (project) => isOurs(project, settings),
+      (namespace) => rulesOf(namespace).maxProjects,
+    );
     this.#namespaces = createNamespaceUids({
       api: this.#api,
       watched: (namespace) => caches.namespaces?.get("", namespace)?.metadata.uid,
@@ -79,6 +91,7 @@ export class LeaderSession {
     this.#handlers = createEventHandlers({
       add: this.#queue.add,
       hosts: this.#hosts,
+      places: this.#places,
       namespaces: this.#namespaces,
       keys: () => caches.index.keys(),
       monotonic,
@@ -143,7 +156,7 @@ export class LeaderSession {
   }
 
   /** For what changes in the caches from now on. */
-  get listener(): CacheListener {
+  get listener(): CacheListener & Pick<EventHandlers, "guardRailsChanged"> {
     return this.#handlers;
   }
 
@@ -298,7 +311,7 @@ export class LeaderSession {
   }
 
   #handleDeps(): ProcessKeyDeps & ReportKeyDeps {
-    const { caches, clock, metrics, settings, logger } = this.#context;
+    const { caches, guardRails, clock, metrics, settings, logger } = this.#context;
     const api = this.#api;
     const isHeld: ProcessKeyDeps["isHeld"] = ({ kind, metadata }) =>
       caches.isHeld(kind, metadata.namespace ?? "", metadata.name);
@@ -315,8 +328,11 @@ export class LeaderSession {
         this.#opened?.acknowledgements.availabilityOf(ref, Number.POSITIVE_INFINITY) ?? "unknown",
       adopt: settings.adopt,
       mode: settings.watchNamespaces.length === 0 ? "cluster" : "namespaced",
-      objectsOf: caches.index.objectsOf,
-      takeDeleted: this.#handlers.takeDeleted,
+      objectsOf: (ref) =>
+        applyGuardRails(caches.index.objectsOf(ref), guardRails.current(), (project) =>
+          this.#places.placeOf(project.metadata),
+        ),
+      takeDeleted: (key) => withKeptData(this.#handlers.takeDeleted(key), guardRails.current()),
       giveBack: this.#handlers.giveBack,
       sessionCount: this.#maintenance.sessionCount,
       unreported: new Map(),

@@ -2,9 +2,10 @@
 
 import type { Clock } from "../../core/clock.ts";
 import type { ProjectRef } from "../../core/config/types.ts";
+import type { HostRule } from "../../core/env/host-rules.ts";
 import type { Logger } from "../../core/log/logger.ts";
 import type { Monotonic, Timers } from "../../core/timers.ts";
-import type { HostPolicy } from "../compile/host-policy.ts";
+import type { FollowedGuardRails } from "../guard-rails/followed-guard-rails.ts";
 import type { KubeApi } from "../kube/api.ts";
 import type { AuditLog } from "../observe/audit-log.ts";
 import type { OperatorMetrics } from "../observe/metrics.ts";
@@ -31,7 +32,10 @@ export interface OperatorSettings {
   readonly adopt: boolean;
   /** What becomes of requests for data when Redis no longer holds the data that it held. */
   readonly onDataLoss: DataLossPolicy;
-  readonly hostPolicy: HostPolicy;
+  /** Where the guard rails have no such rule. */
+  readonly allowedHosts: readonly HostRule[];
+  /** ConfigMap of the own namespace with the platform's rules for manifests; absent = there are none. */
+  readonly guardRails: string | undefined;
   readonly baseUrlOf: (ref: ProjectRef) => string;
 }
 
@@ -40,6 +44,7 @@ export interface OperatorContext {
   /** Not bound to leadership. */
   readonly api: KubeApi;
   readonly caches: Caches;
+  readonly guardRails: FollowedGuardRails;
   readonly metrics: OperatorMetrics;
   readonly logger: Logger;
   readonly audit: AuditLog;

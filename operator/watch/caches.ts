@@ -1,11 +1,11 @@
 // Everything of the cluster that the operator keeps in memory: the five kinds with the index of what belongs to which Project,
-// its own Secrets, the metadata of all other Secrets, and, where it may see them, of namespaces. Says what has changed; decides
-// nothing.
+// its own Secrets, the metadata of all other Secrets, and, where it may see them, of namespaces; and the ConfigMap of the platform's rules.
+// Says what has changed; decides nothing.
 
 import { isKind, type Kind, kinds } from "../../core/manifests/object.ts";
 import type { Monotonic, Timers } from "../../core/timers.ts";
-import type { KubeObject, KubeReader, ListScope, ResourceType } from "../kube/api.ts";
-import { customTypes, namespaceType, secretType } from "../kube/resource-types.ts";
+import type { KubeObject, KubeReader, ListScope, ObjectName, ResourceType } from "../kube/api.ts";
+import { configMapType, customTypes, namespaceType, secretType } from "../kube/resource-types.ts";
 import type { CustomResource } from "../model/objects.ts";
 import { managedBy, managedByLabel } from "../model/secret-names.ts";
 import { createReadDefinition } from "./definitions.ts";
@@ -17,7 +17,7 @@ import {
   type ObserveObject,
   type ProjectIndex,
 } from "./project-index.ts";
-import { type NamespacesReflector, reflectNamespaces } from "./reflect-namespaces.ts";
+import { type NamespacesReflector, reflectNamespaces, reflectOnce } from "./reflect-namespaces.ts";
 import type { ReflectorObservation } from "./reflector-options.ts";
 import type { Watched, WatchSink } from "./watched.ts";
 
@@ -77,6 +77,8 @@ export interface CachesOptions {
   readonly observeObject?: ObserveObject;
   /** Absent where CustomResourceDefinitions can't be asked for: then every deletion counts immediately. */
   readonly onDefinitionUnread?: (kind: Kind, error: unknown) => void;
+  /** The ConfigMap of the platform's rules; absent = there are none. */
+  readonly guardRails?: { readonly configMap: ObjectName; readonly sink: WatchSink };
 }
 
 export function createCaches(options: CachesOptions): Caches {
@@ -114,6 +116,14 @@ export function createCaches(options: CachesOptions): Caches {
     scope: { labelSelector: others, metadataOnly: true },
     sink: secrets,
   });
+  if (options.guardRails !== undefined) {
+    const { configMap, sink } = options.guardRails;
+    const type = configMapType;
+    // The right to read it is one to this name, and holds for lists and watches that ask for no other.
+    const scope = { namespace: configMap.namespace, fieldSelector: `metadata.name=${configMap.name}` };
+    const observe = options.observe("ConfigMap");
+    reflectors.set("ConfigMap", reflectOnce({ reader, type, scope, sink, timers, monotonic, random, observe }));
+  }
   const seesNamespaces = namespaces.length === 0;
   /** Without its definition a kind can't be listed: the kept objects are all that is known. */
   const confirmKind = async (name: string, signal: AbortSignal): Promise<void> => {

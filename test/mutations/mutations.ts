@@ -3,6 +3,7 @@
 import { accessMutations } from "./changes/access.ts";
 import { answerMutations } from "./changes/answers.ts";
 import { devMutations } from "./changes/dev.ts";
+import { guardRailMutations } from "./changes/guard-rails.ts";
 import { installationMutations } from "./changes/installations.ts";
 import { keptDataMutations } from "./changes/kept-data.ts";
 import { leaderMutations } from "./changes/leader.ts";
@@ -33,4 +34,5 @@ export const mutations: readonly Mutation[] = [
   ...limitMutations,
   ...operatorFaultMutations,
   ...operatorScaleMutations,
+  ...guardRailMutations,
 ];

@@ -226,7 +226,7 @@ describe("a host", () => {
     const [one, two] = [await newTenant(fleet), await newTenant(fleet)];
     const [own, foreign] = [`a.${one.namespace}.apps.test`, `a.${two.namespace}.apps.test`];
     await claim(one, "shop", [own, foreign]);
-    const { Stalled, Ready } = await one.reports("Project", "shop", "InvalidSpec");
+    const { Stalled, Ready } = await one.reports("Project", "shop", "NotAllowed");
     expect(Ready?.status).toBe("False");
     expect(Stalled?.message).toContain(`/spec/hosts/1: The platform does not let namespace "${one.namespace}"`);
     expect(Stalled?.message).toContain(`it allows ${one.namespace}.apps.test, shared.test, and names below`);

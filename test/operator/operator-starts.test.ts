@@ -48,7 +48,7 @@ describe("without --allowed-hosts", () => {
     await restart();
     const tenant = await newTenant(fleet);
     await tenant.create(declared("Project", "shop", { hosts: ["shop.example.org"] }));
-    const { Stalled } = await tenant.reports("Project", "shop", "InvalidSpec");
+    const { Stalled } = await tenant.reports("Project", "shop", "NotAllowed");
     expect(Stalled?.message).toContain("it allows this namespace no host at all");
     for (const replica of fleet.replicas) {
       expect((await replica.send("/", { headers: { host: "shop.example.org" } })).status).toBe(404);

@@ -130,7 +130,7 @@ const stalling: readonly ReasonCase[] = [
     heal: (tenant) => tenant.edit("ApiResource", "books", { indexes: null }),
   },
   {
-    reason: "InvalidSpec",
+    reason: "NotAllowed",
     kind: "Project",
     name: "shop",
     when: "the platform does not allow the host",

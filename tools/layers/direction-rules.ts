@@ -27,6 +27,7 @@ const stages: Readonly<Record<string, readonly string[]>> = {
     "lead",
     "queue",
     "watch",
+    "guard-rails",
     "secrets",
     "resolve",
     "compile",

@@ -9,6 +9,8 @@ import type { JsonObject, ProjectParts } from "../../../../core/config/types.ts"
 import { compileProject } from "../../../../operator/compile/compile-project.ts";
 import { noHosts } from "../../../../operator/compile/hosts.ts";
 import { createResourceCheck } from "../../../../operator/compile/resource-check.ts";
+import { applyGuardRails } from "../../../../operator/guard-rails/apply-guard-rails.ts";
+import { readGuardRails } from "../../../../operator/guard-rails/rules.ts";
 import type { Credentials, KeyCredential } from "../../../../operator/model/credentials.ts";
 import type { CustomResource } from "../../../../operator/model/objects.ts";
 import type { ProjectObjects } from "../../../../operator/model/project-objects.ts";
@@ -27,6 +29,8 @@ export interface CompileCase {
   readonly retiring?: Readonly<Record<string, number>>;
   /** Hosts that no namespace may claim. */
   readonly forbiddenHosts?: readonly string[];
+  /** The platform's rules, now: `data` of their ConfigMap. */
+  readonly rules?: Readonly<Record<string, string>>;
   /** `resource:<name>`, `rootkey:<name>` whose former data are still to be deleted, now. */
   readonly openPurges?: readonly string[];
   /** True when data of an earlier namespace are found, now. */
@@ -38,7 +42,7 @@ export type CompileCaseResult = Readonly<Record<string, unknown>>;
 
 export function runCompileCase(given: CompileCase): CompileCaseResult {
   const before = compileAll(
-    { ...given, objects: given.before ?? [], unresolved: [], openPurges: [], foreignData: false },
+    { ...given, objects: given.before ?? [], unresolved: [], openPurges: [], foreignData: false, rules: {} },
     new Map(),
   );
   const published = new Map([...before].flatMap(([key, { parts }]) => (parts === undefined ? [] : [[key, parts]])));
@@ -69,7 +73,7 @@ function compileAll(given: CompileCase, published: ReadonlyMap<string, ProjectPa
   for (const [key, bundle] of groupByProject(objects)) {
     const previous = published.get(key);
     const result = compileProject({
-      ...bundle,
+      ...applyGuardRails(bundle, readGuardRails(given.rules ?? {}), () => 1),
       credentials: credentialsFor(bundle, given),
       signing: { ok: true, value: { keys: [] } },
       hosts: (bundle.project && grants.get(bundle.project.metadata.uid)) ?? noHosts,

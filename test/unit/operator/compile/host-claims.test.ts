@@ -10,7 +10,7 @@ import type { Project } from "../../../../operator/model/objects.ts";
 import { countForTier } from "../../../support/time/test-tier.ts";
 
 const hostNames = ["a.example.org", "b.example.org", "c.shop.example.net", "example.net"];
-const policy = hostPolicy([
+const policy = hostPolicy(() => [
   { namespace: "*", suffix: "example.org" },
   { namespace: "shop", suffix: "shop.example.net" },
 ]);
@@ -79,7 +79,7 @@ function assignedOver(
         return [{ reason: "HostConflict", message: `Another Project holds the host "${host}"`, pointer }];
       const refusal = `The platform does not let namespace "${namespace}" claim the host "${host}"`;
       const message = `${refusal}: it allows ${suffixesOf(namespace).join(", ")}, and names below`;
-      return [{ reason: "InvalidSpec", message, pointer }];
+      return [{ reason: "NotAllowed", message, pointer }];
     });
     return [uid, { granted, refused }];
   });
@@ -195,7 +195,7 @@ describe("host holders", () => {
 });
 
 describe("what a namespace may claim", () => {
-  const rules = hostPolicy([
+  const rules = hostPolicy(() => [
     { namespace: "shop", suffix: "shop.example.org" },
     { namespace: "*", suffix: "{namespace}.apps.example.org" },
     { namespace: "*", suffix: "open.example.net" },
@@ -219,12 +219,12 @@ describe("what a namespace may claim", () => {
   });
 
   it("is nothing without a rule", () => {
-    expect(hostPolicy([]).mayClaim("shop", "shop.example.org")).toBe(false);
+    expect(hostPolicy(() => []).mayClaim("shop", "shop.example.org")).toBe(false);
     const { refused } = grantFor(
       projectOf({ namespace: "shop", name: "x", hosts: ["a.example.org"] }),
       createHostClaims(),
       new Map(),
-      hostPolicy([]),
+      hostPolicy(() => []),
     );
     expect(refused[0]?.message).toBe(
       'The platform does not let namespace "shop" claim the host "a.example.org": it allows this namespace no host at all',
@@ -235,7 +235,7 @@ describe("what a namespace may claim", () => {
     const project = projectOf({ namespace: "bank", name: "x", hosts: ["shop.example.org"] });
     const { refused } = grantFor(project, createHostClaims(), new Map(), rules);
     expect(refused[0]).toEqual({
-      reason: "InvalidSpec",
+      reason: "NotAllowed",
       pointer: "/spec/hosts/0",
       message:
         'The platform does not let namespace "bank" claim the host "shop.example.org": it allows bank.apps.example.org, open.example.net, and names below',

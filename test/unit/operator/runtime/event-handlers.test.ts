@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { hostPolicy } from "../../../../operator/compile/host-policy.ts";
+import { createProjectPlaces } from "../../../../operator/guard-rails/project-places.ts";
 import type { KubeObject } from "../../../../operator/kube/api.ts";
 import type { CustomResource } from "../../../../operator/model/objects.ts";
 import { kindLabel, nameLabel } from "../../../../operator/model/secret-names.ts";
@@ -16,10 +17,13 @@ function leader() {
   const time = manualTime();
   const added: string[] = [];
   const seen: string[] = [];
-  const hosts = createHostRegistry(hostPolicy([{ namespace: "*", suffix: "example.org" }]));
+  const hosts = createHostRegistry(hostPolicy(() => [{ namespace: "*", suffix: "example.org" }]));
+  const isCounted = (): boolean => true;
+  const places = createProjectPlaces(isCounted, (namespace) => (namespace === "limited" ? 1 : undefined));
   const handlers = createEventHandlers({
     add: (key, lane = "live") => void added.push(`${key} ${lane}`),
     hosts,
+    places,
     namespaces: { seen: (uid) => void seen.push(uid), removed: (uid) => void seen.push(`-${uid}`) },
     keys: () => ["default/shop", "default/other"],
     monotonic: time.monotonic,

@@ -12,7 +12,7 @@ const claiming = (namespace: string, uid = `Project of ${namespace}`) =>
 
 /** A Project claims what another one is published with, whose namespace may claim it only with "*". */
 function desk(namespace = "default") {
-  const hosts = createHostRegistry(hostPolicy([{ namespace, suffix: "example.org" }]));
+  const hosts = createHostRegistry(hostPolicy(() => [{ namespace, suffix: "example.org" }]));
   hosts.addPublished(unseen, undefined, [host]);
   hosts.put(claiming("default"));
   const isGranted = (project = claiming("default")) => hosts.grantOf(project).granted.includes(host);

@@ -3,7 +3,7 @@
 
 import { systemClock } from "../../../../core/clock.ts";
 import { systemMonotonic, systemTimers } from "../../../../core/timers.ts";
-import { hostPolicy } from "../../../../operator/compile/host-policy.ts";
+import { withoutGuardRails } from "../../../../operator/guard-rails/followed-guard-rails.ts";
 import type { KubeApi } from "../../../../operator/kube/api.ts";
 import type { RecordObservation } from "../../../../operator/record/create-event-recorder.ts";
 import type { OperatorContext } from "../../../../operator/runtime/operator-context.ts";
@@ -56,6 +56,7 @@ export function sessionContext({
     monotonic,
     api,
     caches,
+    guardRails: withoutGuardRails,
     clock: systemClock,
     logger: { info: ignore, warn, debug: ignore, error: ignore } as never,
     audit: { record: ignore },
@@ -72,7 +73,8 @@ export function sessionContext({
       leaseDurationMs: 15_000,
       adopt: false,
       onDataLoss: "Refuse",
-      hostPolicy: hostPolicy([{ namespace: "*", suffix: "example.org" }]),
+      allowedHosts: [{ namespace: "*", suffix: "example.org" }],
+      guardRails: undefined,
       baseUrlOf: ({ namespace, name }) => `http://api.test/${namespace}/${name}`,
     },
   };

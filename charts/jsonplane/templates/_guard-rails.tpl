@@ -1,0 +1,88 @@
+{{/* Parts of guard-rails.yaml: how the rules are kept, and the CEL with which admission policies read them. */}}
+
+{{/* The ConfigMap of the rules. */}}
+{{- define "jsonplane.guardRails" -}}
+{{- printf "%s-guard-rails" (include "jsonplane.fullname" .) -}}
+{{- end -}}
+
+{{/* Its data, which are texts: a number of a values file is one with a fraction to Helm, and would be written with an exponent. */}}
+{{- define "jsonplane.guardRailsData" -}}
+{{- $data := dict "allowedHosts" (join "," .Values.operator.allowedHosts) -}}
+{{- range $name, $value := .Values.guardRails.rules -}}
+{{- $_ := set $data $name (kindIs "string" $value | ternary $value (printf "%d" (int64 $value))) -}}
+{{- end -}}
+{{- range $namespace, $rules := .Values.guardRails.namespaces -}}
+{{- range $name, $value := $rules -}}
+{{- $_ := set $data (printf "%s.%s" $namespace $name) (kindIs "string" $value | ternary $value (printf "%d" (int64 $value))) -}}
+{{- end -}}
+{{- end -}}
+{{- toYaml $data -}}
+{{- end -}}
+
+{{/* A rule of the namespace, else of all, as an optional text. */}}
+{{- define "jsonplane.rule" -}}
+variables.rules[?(request.namespace + '.{{ . }}')].or(variables.rules[?'{{ . }}'])
+{{- end -}}
+
+{{/* Whether a part of the spec was so before: it is not refused when something else is edited. */}}
+{{- define "jsonplane.unchanged" -}}
+(oldObject != null && oldObject.spec{{ . }} == object.spec{{ . }})
+{{- end -}}
+
+{{/*
+What all policies have in common. Nothing is asked of a change that leaves the spec alone: an operator that takes its finalizer away must not be
+refused for what tenants wrote.
+*/}}
+{{- define "jsonplane.policyBegin" -}}
+failurePolicy: Fail
+paramKind: {apiVersion: v1, kind: ConfigMap}
+matchConstraints:
+  resourceRules:
+    - apiGroups: [jsonplane.io]
+      apiVersions: ["*"]
+      operations: [CREATE, UPDATE]
+      resources: {{ .resources }}
+matchConditions:
+  - name: spec-changes
+    expression: oldObject == null || oldObject.spec != object.spec
+{{- end -}}
+
+{{/* list of a part of the spec, the rule with its largest value, and what it is called */}}
+{{- define "jsonplane.atMost" -}}
+{{- $part := index . 0 -}}
+{{- $rule := index . 1 -}}
+- expression: >-
+    object.spec{{ $part }}.orValue(0) <= variables.{{ $rule }} ||
+    {{ include "jsonplane.unchanged" $part }}
+  messageExpression: >-
+    'The platform allows namespace "' + request.namespace + '" {{ index . 2 }} of at most ' + string(variables.{{ $rule }})
+  reason: Forbidden
+{{- end -}}
+
+{{/* dict "root" $ "name" of the policy */}}
+{{- define "jsonplane.policyBinding" -}}
+{{- $namespaces := .root.Values.operator.watchNamespaces -}}
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicyBinding
+metadata:
+  name: {{ .name }}
+  {{- include "jsonplane.labelsAndAnnotations" (dict "root" .root "component" "operator") | nindent 2 }}
+spec:
+  policyName: {{ .name }}
+  validationActions:
+    {{- toYaml .root.Values.guardRails.validationActions | nindent 4 }}
+  paramRef:
+    name: {{ include "jsonplane.guardRails" .root }}
+    namespace: {{ .root.Release.Namespace | toYaml }}
+    # Without the ConfigMap the operator still holds manifests to the rules that it read last.
+    parameterNotFoundAction: Allow
+  {{- with $namespaces }}
+  matchResources:
+    namespaceSelector:
+      matchExpressions:
+        - key: kubernetes.io/metadata.name
+          operator: In
+          values:
+            {{- toYaml . | nindent 12 }}
+  {{- end }}
+{{- end -}}

@@ -1,0 +1,90 @@
+// Objects as the platform's rules let them count: with the quota and rate that a Project has if it declares none, with the refusals of
+// what the rules forbid, and with data that are kept wherever they have to be.
+
+import type { CustomResource, DeletionPolicy, Project } from "../model/objects.ts";
+import type { ProjectObjects } from "../model/project-objects.ts";
+import type { Refusal } from "../model/verdict.ts";
+import { type LimitedObject, refusalOf } from "./check-manifests.ts";
+import { type GuardRails, type NamespaceRules, noGuardRails } from "./rules.ts";
+
+/** `placeOf` a Project: its number among those of its namespace, beginning with 1. */
+export function applyGuardRails(
+  objects: ProjectObjects,
+  rails: GuardRails,
+  placeOf: (project: Project) => number,
+): ProjectObjects {
+  if (rails === noGuardRails) return objects;
+  const rules = rails.rulesOf(objects.ref.namespace);
+  const { project, resources, rootKeys } = objects;
+  const notAllowed = new Map<string, Refusal>();
+  const limited: readonly LimitedObject[] = [...(project === undefined ? [] : [project]), ...resources, ...rootKeys];
+  for (const object of limited) {
+    const refusal = refusalOf(object, rules, () => placeOf(object as Project));
+    if (refusal !== undefined) notAllowed.set(object.metadata.uid, refusal);
+  }
+  return {
+    ...objects,
+    ...(project !== undefined && { project: withDefaults(keepingData(project, rules), rules) }),
+    resources: resources.map((resource) => keepingData(resource, rules)),
+    rootKeys: rootKeys.map((rootKey) => keepingData(rootKey, rules)),
+    notAllowed,
+  };
+}
+
+/**
+ * Objects that have gone, as `applyGuardRails` returns them. A policy of `Delete` would purge data that the platform keeps, although its
+ * object was refused.
+ */
+export function withKeptData(deleted: readonly CustomResource[], rails: GuardRails): readonly CustomResource[] {
+  if (rails === noGuardRails) return deleted;
+  return deleted.map((object) => {
+    if (object.kind === "ProjectUser" || object.kind === "ApiKey") return object;
+    return keepingData(object, rails.rulesOf(object.metadata.namespace));
+  });
+}
+
+/** The same object where nothing changes: what was found out about a spec is remembered by its identity. */
+function keepingData<T extends LimitedObject>(object: T, { deletionPolicy: required }: NamespaceRules): T {
+  if (required !== "Retain" || (object.spec.deletionPolicy ?? required) === required) return object;
+  const deletionPolicy: DeletionPolicy = required;
+  return { ...object, spec: { ...object.spec, deletionPolicy } };
+}
+
+function withDefaults(project: Project, rules: NamespaceRules): Project {
+  const { limits } = project.spec;
+  const quota = { ...defaultQuota(rules), ...limits.quota };
+  const rate = limits.rate?.project ?? defaultRate(rules);
+  const missesQuota = Object.keys(quota).length > Object.keys(limits.quota ?? {}).length;
+  const missesRate = rate !== limits.rate?.project;
+  if (!missesQuota && !missesRate) return project;
+  const filled: Project["spec"]["limits"] = {
+    ...limits,
+    ...(missesQuota && { quota }),
+    ...(missesRate && rate !== undefined && { rate: { ...limits.rate, project: rate } }),
+  };
+  return { ...project, spec: { ...project.spec, limits: filled } };
+}
+
+function defaultQuota(rules: NamespaceRules): NonNullable<Project["spec"]["limits"]["quota"]> {
+  const objects = rules.defaultQuotaObjects ?? rules.maxQuotaObjects;
+  const bytes = rules.defaultQuotaBytes ?? rules.maxQuotaBytes;
+  const documentKeys = rules.defaultQuotaDocumentKeys ?? rules.maxQuotaDocumentKeys;
+  return {
+    ...(objects !== undefined && { objects }),
+    ...(bytes !== undefined && { bytes }),
+    ...(documentKeys !== undefined && { documentKeys }),
+  };
+}
+
+type Rate = NonNullable<NonNullable<Project["spec"]["limits"]["rate"]>["project"]>;
+
+function defaultRate({
+  defaultRequestsPerSecond,
+  maxRequestsPerSecond,
+  defaultBurst,
+  maxBurst,
+}: NamespaceRules): Rate | undefined {
+  const requestsPerSecond = defaultRequestsPerSecond ?? maxRequestsPerSecond;
+  if (requestsPerSecond === undefined) return undefined;
+  return { requestsPerSecond, burst: defaultBurst ?? Math.min(requestsPerSecond, maxBurst ?? requestsPerSecond) };
+}

@@ -1,0 +1,98 @@
+// What of a manifest the platform's rules forbid, with the place of each and what may be written instead.
+
+import type { ApiResource, Project, RootKey } from "../model/objects.ts";
+import { type Fault, type Refusal, refuseAll } from "../model/verdict.ts";
+import type { NamespaceRules } from "./rules.ts";
+
+/** Kinds that rules are about: users and keys have only the rights that resources give them. */
+export type LimitedObject = Project | ApiResource | RootKey;
+
+/** `placeOf` a Project: its number among those of its namespace, beginning with 1. */
+export function refusalOf(object: LimitedObject, rules: NamespaceRules, placeOf: () => number): Refusal | undefined {
+  const faults = object.kind === "Project" ? projectFaults(object, rules, placeOf) : accessFaults(object, rules);
+  const all = [...faults, ...deletionPolicyFaults(object, rules)];
+  return all.length === 0 ? undefined : refuseAll("NotAllowed", all).refusal;
+}
+
+function projectFaults(
+  { spec, metadata: { namespace } }: Project,
+  rules: NamespaceRules,
+  placeOf: () => number,
+): readonly Fault[] {
+  const faults: Fault[] = [];
+  const { anyone = "Allow", authenticationDisabled = "Allow", maxProjects } = rules;
+  if (maxProjects !== undefined && placeOf() > maxProjects) {
+    const message = `The platform allows namespace "${namespace}" ${counted(maxProjects, "Project")}, and it has older ones: delete one, or this one`;
+    faults.push({ message });
+  }
+  if (spec.authentication.policy === "Disabled" && (authenticationDisabled === "Deny" || anyone !== "Allow")) {
+    const message = `The platform does not let namespace "${namespace}" disable authentication: write Enabled`;
+    faults.push({ message, pointer: "/spec/authentication/policy" });
+  }
+  if (spec.openapi === "Anyone" && anyone === "Deny") {
+    const message = `The platform does not let namespace "${namespace}" give access to Anyone: write Authenticated or Nobody`;
+    faults.push({ message, pointer: "/spec/openapi" });
+  }
+  return [...faults, ...quotaFaults(spec, namespace, rules), ...rateFaults(spec, namespace, rules)];
+}
+
+function quotaFaults({ limits }: Project["spec"], namespace: string, rules: NamespaceRules): readonly Fault[] {
+  const quotas = [
+    ["objects", rules.maxQuotaObjects],
+    ["bytes", rules.maxQuotaBytes],
+    ["documentKeys", rules.maxQuotaDocumentKeys],
+  ] as const;
+  return quotas.flatMap(([kind, max]) => tooLarge(`/spec/limits/quota/${kind}`, limits.quota?.[kind], max, namespace));
+}
+
+function rateFaults({ limits }: Project["spec"], namespace: string, rules: NamespaceRules): readonly Fault[] {
+  const rate = limits.rate?.project;
+  if (rate === undefined) return [];
+  const { maxRequestsPerSecond, maxBurst = maxRequestsPerSecond } = rules;
+  const pointer = "/spec/limits/rate/project";
+  return [
+    ...tooLarge(`${pointer}/requestsPerSecond`, rate.requestsPerSecond, maxRequestsPerSecond, namespace),
+    ...tooLarge(`${pointer}/burst`, rate.burst ?? rate.requestsPerSecond, maxBurst, namespace),
+  ];
+}
+
+function tooLarge(
+  pointer: string,
+  value: number | undefined,
+  max: number | undefined,
+  namespace: string,
+): readonly Fault[] {
+  if (value === undefined || max === undefined || value <= max) return [];
+  return [{ pointer, message: `The platform allows namespace "${namespace}" at most ${max} here, not ${value}` }];
+}
+
+const writes: ReadonlySet<string> = new Set(["create", "update", "delete"]);
+
+function accessFaults(
+  { spec, metadata }: ApiResource | RootKey,
+  { anyone = "Allow" }: NamespaceRules,
+): readonly Fault[] {
+  if (anyone === "Allow") return [];
+  const { create, read, update, delete: remove } = spec.access;
+  return Object.entries({ create, read, update, delete: remove })
+    .filter(([operation, who]) => who === "Anyone" && (anyone === "Deny" || writes.has(operation)))
+    .map(([operation]) => {
+      const refused = `The platform does not let namespace "${metadata.namespace}" give Anyone the right to ${operation}`;
+      return {
+        message: `${refused}: write Authenticated, Administrators or Nobody`,
+        pointer: `/spec/access/${operation}`,
+      };
+    });
+}
+
+/** A child without one has that of its Project. */
+function deletionPolicyFaults({ spec, metadata }: LimitedObject, { deletionPolicy }: NamespaceRules): readonly Fault[] {
+  const declared = spec.deletionPolicy;
+  if (deletionPolicy === undefined || declared === undefined || declared === deletionPolicy) return [];
+  const message = `The platform allows namespace "${metadata.namespace}" no other deletionPolicy: write ${deletionPolicy}`;
+  return [{ message, pointer: "/spec/deletionPolicy" }];
+}
+
+function counted(number: number, what: string): string {
+  return number === 1 ? `one ${what}` : `${number} ${what}s`;
+}

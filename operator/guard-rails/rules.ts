@@ -1,0 +1,112 @@
+// The rules by which a platform limits what the manifests of a namespace may declare, and how their texts in a ConfigMap are read. The
+// chart's ValidatingAdmissionPolicies read the same ConfigMap, by the same names.
+
+import { readHostRules } from "../../core/env/host-rules.ts";
+import { InvalidSetting } from "../../core/env/read-settings.ts";
+import { oneOf } from "../../core/env/setting-readers.ts";
+import { dnsLabel } from "../../core/manifests/metadata.ts";
+
+function readAmount(text: string): number {
+  const amount = /^[0-9]{1,15}$/.test(text) ? Number(text) : 0;
+  if (amount >= 1) return amount;
+  throw new InvalidSetting(`must be a whole number of at least 1, such as "1000", not ${JSON.stringify(text)}`);
+}
+
+/**
+ * Each by the name that it has in the ConfigMap, for all namespaces; `<namespace>.<name>` replaces it for one. An absent rule limits
+ * nothing.
+ */
+const readers = {
+  /** May access rules and `spec.openapi` say `Anyone`? `ReadOnly`: only to read. */
+  anyone: oneOf(["Allow", "ReadOnly", "Deny"]),
+  /** May a Project say `authentication.policy: Disabled`? Not where `anyone` is limited either. */
+  authenticationDisabled: oneOf(["Allow", "Deny"]),
+  /** The only deletionPolicy that manifests may have. */
+  deletionPolicy: oneOf(["Retain", "Delete"]),
+  /** Projects of one namespace; the oldest count first. */
+  maxProjects: readAmount,
+  /** Largest `spec.limits.quota` of a Project, and what it has if it declares none; absent default = the largest. */
+  maxQuotaObjects: readAmount,
+  maxQuotaBytes: readAmount,
+  maxQuotaDocumentKeys: readAmount,
+  defaultQuotaObjects: readAmount,
+  defaultQuotaBytes: readAmount,
+  defaultQuotaDocumentKeys: readAmount,
+  /** Largest `spec.limits.rate.project`, and what a Project has if it declares none; absent default = the largest. */
+  maxRequestsPerSecond: readAmount,
+  /** Absent = maxRequestsPerSecond. */
+  maxBurst: readAmount,
+  defaultRequestsPerSecond: readAmount,
+  /** Absent = defaultRequestsPerSecond. */
+  defaultBurst: readAmount,
+  /** As the setting `allowed-hosts`, which it replaces. */
+  allowedHosts: readHostRules,
+} as const;
+
+type RuleName = keyof typeof readers;
+export const ruleNames = Object.keys(readers) as readonly RuleName[];
+
+export type NamespaceRules = { readonly [Name in RuleName]?: ReturnType<(typeof readers)[Name]> };
+
+export interface GuardRails {
+  rulesOf(namespace: string): NamespaceRules;
+}
+
+const noRules: NamespaceRules = Object.freeze({});
+export const noGuardRails: GuardRails = Object.freeze({ rulesOf: () => noRules });
+
+/** No default may be larger than what a manifest may declare. */
+const defaultAndLargest = [
+  ["defaultQuotaObjects", "maxQuotaObjects"],
+  ["defaultQuotaBytes", "maxQuotaBytes"],
+  ["defaultQuotaDocumentKeys", "maxQuotaDocumentKeys"],
+  ["defaultRequestsPerSecond", "maxRequestsPerSecond"],
+  ["defaultBurst", "maxBurst"],
+] as const satisfies readonly (readonly [RuleName, RuleName])[];
+
+/** `data` of the ConfigMap. Throws InvalidSetting, which names the key and says what to write instead. */
+export function readGuardRails(data: Readonly<Record<string, string>>): GuardRails {
+  const general: Record<string, unknown> = {};
+  const special = new Map<string, Record<string, unknown>>();
+  for (const [key, text] of Object.entries(data)) {
+    const { namespace, name } = partsOf(key);
+    const rules = namespace === undefined ? general : (special.get(namespace) ?? {});
+    if (namespace !== undefined) special.set(namespace, rules);
+    rules[name] = readRule(key, name, text);
+  }
+  const merged = new Map([...special].map(([namespace, rules]) => [namespace, { ...general, ...rules }]));
+  checkDefaults("", general);
+  for (const [namespace, rules] of merged) checkDefaults(`${namespace}.`, rules);
+  return { rulesOf: (namespace) => merged.get(namespace) ?? general };
+}
+
+/** The name of a namespace has no dot. */
+function partsOf(key: string): { readonly namespace?: string; readonly name: RuleName } {
+  const dot = key.indexOf(".");
+  const [namespace, name] = dot < 0 ? [undefined, key] : [key.slice(0, dot), key.slice(dot + 1)];
+  if (!isRuleName(name)) throw new InvalidSetting(`${key} is no rule: known are ${ruleNames.join(", ")}`);
+  if (namespace === undefined) return { name };
+  if (!dnsLabel.test(namespace)) throw new InvalidSetting(`${key} must begin with the name of a namespace and a dot`);
+  return { namespace, name };
+}
+
+function isRuleName(name: string): name is RuleName {
+  return Object.hasOwn(readers, name);
+}
+
+function readRule(key: string, name: RuleName, text: string): unknown {
+  try {
+    return readers[name](text);
+  } catch (error) {
+    if (error instanceof InvalidSetting) throw new InvalidSetting(`${key} ${error.message}`, { cause: error });
+    throw error;
+  }
+}
+
+function checkDefaults(prefix: string, rules: NamespaceRules): void {
+  for (const [unset, largest] of defaultAndLargest) {
+    const [value, max] = [rules[unset], rules[largest]];
+    if (value === undefined || max === undefined || value <= max) continue;
+    throw new InvalidSetting(`${prefix}${unset} must not exceed ${prefix}${largest}, which is ${max}; not ${value}`);
+  }
+}

@@ -1,0 +1,161 @@
+// The chart's admission policies on a real API server: they decide as the operator does (test/unit/operator/guard-rails), and refuse
+// nothing that was there before.
+
+import { readFile } from "node:fs/promises";
+import { beforeAll, describe, expect, it } from "vitest";
+import { parse } from "yaml";
+import type { JsonObject } from "../../core/config/types.ts";
+import { readGuardRails, ruleNames } from "../../operator/guard-rails/rules.ts";
+import { findHelm } from "../../tools/parts/helm.ts";
+import { objectsIn, render } from "../support/chart/helm.ts";
+import { sharedApiServer } from "../support/fleet/shared-fleet.ts";
+import type { TestApiServer } from "../support/kubernetes/api-server/api-server-access.ts";
+import { declared } from "../support/kubernetes/declared.ts";
+import { type GuardRailCase, guardRailCases, inNamespace } from "../support/kubernetes/guard-rail-cases.ts";
+import { eventually } from "../support/time/eventually.ts";
+
+/** A namespace for each case, so that one ConfigMap has the rules of all of them. */
+const namespaceOf = (index: number): string => `rails-${index}`;
+const cases = guardRailCases.map((each, index) => ({ ...inNamespace(each, namespaceOf(index)), index }));
+const [general, edited, unwatched] = ["rails-general", "rails-edited", "rails-unwatched"] as const;
+const largestOfAll = 5_000;
+
+let api: TestApiServer;
+
+beforeAll(async () => {
+  api = await sharedApiServer();
+  const namespaces = [...cases.map(({ index }) => namespaceOf(index)), general, edited];
+  for (const name of [...namespaces, unwatched, "rails-system"]) await api.apply(namespace(name));
+  await api.apply(inside(edited, "Project", { deletionPolicy: "Delete", limits: { quota: { objects: 9_000 } } }));
+  const rules = Object.assign({}, ...cases.map(rulesIn), { [`${edited}.deletionPolicy`]: "Retain" });
+  const values = {
+    operator: { watchNamespaces: namespaces },
+    guardRails: { enabled: true, rules: { maxQuotaObjects: largestOfAll } },
+  };
+  const args = ["--namespace", "rails-system", "--set-json", JSON.stringify(values)];
+  const { text, complaint } = await render(await findHelm(process.env), [...args, "-s", "templates/guard-rails.yaml"]);
+  const objects = objectsIn(text);
+  expect(objects.map(({ kind }) => kind).sort(), complaint).toEqual([
+    "ConfigMap",
+    "ValidatingAdmissionPolicy",
+    "ValidatingAdmissionPolicy",
+    "ValidatingAdmissionPolicyBinding",
+    "ValidatingAdmissionPolicyBinding",
+  ]);
+  const configMap = objects.find(({ kind }) => kind === "ConfigMap");
+  const data = { ...(configMap?.["data"] as object), ...rules };
+  const items = objects.map((object) => (object === configMap ? { ...object, data } : object));
+  const input = JSON.stringify({ apiVersion: "v1", kind: "List", items });
+  await api.kubectl(["apply", "--server-side", "-f", "-"], { input });
+  // Policies take effect a moment after they are there.
+  await eventually(async () => {
+    const tooLarge = { limits: { quota: { objects: largestOfAll + 1 } } };
+    expect(await refusal(inside(general, "Project", tooLarge))).toContain("at most 5000");
+    expect(await refusal(inside(edited, "RootKey", { deletionPolicy: "Delete" }))).toContain("deletionPolicy");
+  });
+});
+
+function namespace(name: string): string {
+  return JSON.stringify({ apiVersion: "v1", kind: "Namespace", metadata: { name } });
+}
+
+/** Each for its namespace alone, as far as the case leaves that open. */
+function rulesIn({ rules, index }: GuardRailCase & { readonly index: number }): Readonly<Record<string, string>> {
+  const own = (key: string): string => (key.includes(".") ? key : `${namespaceOf(index)}.${key}`);
+  const entries = Object.entries(rules).map(([key, text]) => [own(key), text] as const);
+  return Object.fromEntries(entries);
+}
+
+function inside(where: string, kind: GuardRailCase["kind"], spec: object, metadata: object = {}): string {
+  const object = declared(kind, "shop", kind === "ApiResource" ? { schema: {}, ...spec } : spec);
+  return JSON.stringify({ ...object, metadata: { ...(object["metadata"] as object), ...metadata, namespace: where } });
+}
+
+/** What the API server says against the object, without taking it; undefined when it would. */
+async function refusal(object: string): Promise<string | undefined> {
+  try {
+    await api.kubectl(["apply", "--server-side", "--force-conflicts", "--dry-run=server", "-f", "-"], {
+      input: object,
+    });
+    return undefined;
+  } catch (error) {
+    return String(error);
+  }
+}
+
+it("the values of the page about guard rails are taken by the chart, and what it makes of them by the operator", async () => {
+  const page = await readFile(new URL("../../docs/how-to/guard-rails.md", import.meta.url), "utf8");
+  const [, values = ""] = /^```yaml\n(# values.yaml\n.*?)^```$/ms.exec(page) ?? [];
+  const { operator, guardRails } = parse(values) as JsonObject;
+  const { text } = await render(await findHelm(process.env), [
+    ...["--set-json", JSON.stringify({ operator, guardRails })],
+    ...["-s", "templates/guard-rails.yaml"],
+  ]);
+  const configMap = objectsIn(text).find(({ kind }) => kind === "ConfigMap");
+  const { rulesOf } = readGuardRails(configMap?.["data"] as Readonly<Record<string, string>>);
+  expect(rulesOf("team-a")).toMatchObject({ maxProjects: 20, maxQuotaBytes: 1_073_741_824, anyone: "ReadOnly" });
+  expect(rulesOf("sandbox")).toMatchObject({ maxProjects: 5, deletionPolicy: "Delete" });
+  // Every rule is in the table of the page.
+  const documented = [...page.matchAll(/^\| (`.*?`) \|/gm)].flatMap(([, names = ""]) =>
+    names.replaceAll("`", "").split(", "),
+  );
+  expect([...documented, "allowedHosts"].sort()).toEqual([...ruleNames].sort());
+});
+
+it("the operator may read the ConfigMap of its rules, as it asks for it, and no other", async () => {
+  const chart = await render(await findHelm(process.env), ["--set", "guardRails.enabled=true"]);
+  const roles = objectsIn(chart.text).filter(({ kind }) => kind === "Role" || kind === "RoleBinding");
+  const inSystem = roles.map((role) => JSON.stringify(role).replaceAll("jsonplane-system", "rails-system"));
+  for (const role of inSystem) await api.apply(role);
+  const asked = (name: string) => {
+    const selected = ["configmaps", "--field-selector", `metadata.name=${name}`, "--namespace", "rails-system"];
+    return api.kubectl([
+      "get",
+      ...selected,
+      "--as",
+      "system:serviceaccount:rails-system:jsonplane-operator",
+      "-o",
+      "name",
+    ]);
+  };
+  await eventually(async () =>
+    expect(await asked("jsonplane-guard-rails")).toContain("configmap/jsonplane-guard-rails"),
+  );
+  await expect(asked("kube-root-ca.crt")).rejects.toThrow("forbidden");
+});
+
+describe("an admission policy of the chart", () => {
+  it.each(cases)("decides as the operator does: $shows", async ({ kind, spec, refused, index }) => {
+    const said = await refusal(inside(namespaceOf(index), kind, spec));
+    if (refused.length === 0) expect(said).toBeUndefined();
+    else expect(said).toContain(`The platform ${said?.includes("allows") ? "allows" : "does not let"} namespace`);
+  });
+
+  it("holds a namespace without rules of its own to those for all, and none that the operator does not watch", async () => {
+    const project = (where: string, objects: number) => inside(where, "Project", { limits: { quota: { objects } } });
+    expect(await refusal(project(general, largestOfAll))).toBeUndefined();
+    expect(await refusal(project(general, largestOfAll + 1))).toContain("a quota of objects of at most 5000");
+    expect(await refusal(project(unwatched, largestOfAll + 1))).toBeUndefined();
+  });
+
+  it("lets what was there before be edited, where the edit is not what the rules forbid", async () => {
+    const former = { deletionPolicy: "Delete", limits: { quota: { objects: 9_000 } } };
+    const edit = (spec: object, metadata = {}) => refusal(inside(edited, "Project", { ...former, ...spec }, metadata));
+    expect(await edit({}, { labels: { team: "a" } })).toBeUndefined();
+    expect(await edit({ serving: "Off" })).toBeUndefined();
+    expect(await edit({ limits: { quota: { objects: 4_000 } } })).toBeUndefined();
+    expect(await edit({ limits: { quota: { objects: 8_999 } } })).toContain("at most 5000");
+    expect(await edit({ deletionPolicy: "Retain" })).toBeUndefined();
+  });
+
+  it("refuses nothing once the ConfigMap is gone, since the operator still does", async () => {
+    const name = ["configmap", "jsonplane-guard-rails", "--namespace", "rails-system"];
+    const saved = await api.kubectl(["get", ...name, "-o", "json"]);
+    await api.kubectl(["delete", ...name]);
+    const tooLarge = inside(general, "Project", { limits: { quota: { objects: largestOfAll + 1 } } });
+    await eventually(async () => expect(await refusal(tooLarge)).toBeUndefined());
+    const { metadata, ...rest } = JSON.parse(saved) as { metadata: { name: string; namespace: string } };
+    await api.apply(JSON.stringify({ ...rest, metadata: { name: metadata.name, namespace: metadata.namespace } }));
+    await eventually(async () => expect(await refusal(tooLarge)).toContain("at most 5000"));
+  });
+});

@@ -1,0 +1,93 @@
+// Faults of the platform's rules for what tenants may declare.
+
+import type { Mutation } from "../mutation.ts";
+
+const checks = "operator/guard-rails/check-manifests.ts";
+const applying = "operator/guard-rails/apply-guard-rails.ts";
+const applied = "test/unit/operator/guard-rails/apply-guard-rails.test.ts";
+const policies = "charts/jsonplane/templates/_guard-rails.tpl";
+const onTheChart = "test/chart/guard-rails.test.ts";
+const onTheOperator = "test/operator/guard-rails.test.ts";
+
+export const guardRailMutations: readonly Mutation[] = [
+  {
+    name: "anyone-denied-lets-authentication-be-disabled",
+    harm: "A namespace that may let nobody in without a login disables authentication",
+    file: checks,
+    find: '(authenticationDisabled === "Deny" || anyone !== "Allow")',
+    replace: 'authenticationDisabled === "Deny"',
+    caughtBy: [applied],
+  },
+  {
+    name: "burst-without-a-rule-is-unbounded",
+    harm: "A tenant with a small rate sends a million requests at once",
+    file: checks,
+    find: "maxBurst = maxRequestsPerSecond } = rules",
+    replace: "maxBurst } = rules",
+    caughtBy: [applied],
+  },
+  {
+    name: "quota-left-out-is-no-quota",
+    harm: "A tenant has no quota because its manifest names none",
+    file: applying,
+    find: "const quota = { ...defaultQuota(rules), ...limits.quota };",
+    replace: "const quota = { ...limits.quota };",
+    caughtBy: [applied, onTheOperator],
+  },
+  {
+    name: "refused-deletion-policy-purges",
+    harm: "Data that the platform keeps are deleted because a refused manifest says so",
+    file: applying,
+    find: "return { ...object, spec: { ...object.spec, deletionPolicy } };",
+    replace: "return object;",
+    caughtBy: [applied, onTheOperator],
+  },
+  {
+    name: "rules-are-forgotten-with-a-mistake",
+    harm: "A typing mistake in the ConfigMap frees all tenants of every rule",
+    file: "operator/guard-rails/followed-guard-rails.ts",
+    find: "if (!(error instanceof InvalidSetting)) throw error;",
+    replace: "if (!(error instanceof InvalidSetting)) throw error;\n          rails = noGuardRails;",
+    caughtBy: ["test/unit/operator/guard-rails/followed-guard-rails.test.ts", onTheOperator],
+  },
+  {
+    name: "changed-rules-are-not-acted-on",
+    harm: "Objects that a tightened rule forbids, or a loosened one allows, stay as they were until they are edited",
+    file: "operator/runtime/event-handlers.ts",
+    find: '    guardRailsChanged() {\n      for (const key of keys()) add(key, "bulk");',
+    replace: "    guardRailsChanged() {",
+    caughtBy: [onTheOperator],
+  },
+  {
+    name: "leads-without-rules",
+    harm: "An operator that starts before its ConfigMap is there publishes what the rules forbid",
+    file: "operator/runtime/leader-loop.ts",
+    find: "if (!caches.synced() || !guardRails.isKnown()) {",
+    replace: "if (!caches.synced()) {",
+    caughtBy: [onTheOperator],
+  },
+  {
+    name: "project-does-not-move-up",
+    harm: "A Project beyond the allowed number stays refused after an older one was deleted",
+    file: "operator/runtime/event-handlers.ts",
+    find: "[...hosts.remove(object), ...places.remove(object.metadata)]",
+    replace: "hosts.remove(object)",
+    caughtBy: [onTheOperator],
+  },
+  {
+    name: "policy-refuses-what-was-there",
+    harm: "A tightened rule keeps tenants, and the operator, from any edit of an object that breaks it",
+    file: policies,
+    find: "(oldObject != null && oldObject.spec{{ . }} == object.spec{{ . }})",
+    replace: "false",
+    caughtBy: [onTheChart],
+  },
+  {
+    name: "policy-knows-no-namespace",
+    harm: "The API server holds a namespace with rules of its own to those for all",
+    file: policies,
+    find: "variables.rules[?(request.namespace + '.{{ . }}')].or(variables.rules[?'{{ . }}'])",
+    replace: "variables.rules[?'{{ . }}']",
+    caughtBy: [onTheChart],
+  },
+];

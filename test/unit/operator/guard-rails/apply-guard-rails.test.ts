@@ -1,0 +1,126 @@
+// What the operator makes of objects that the platform's rules limit.
+
+import { describe, expect, it } from "vitest";
+import { grantHosts } from "../../../../cli/manifests/projects.ts";
+import type { JsonObject } from "../../../../core/config/types.ts";
+import { hostPolicy } from "../../../../operator/compile/host-policy.ts";
+import { applyGuardRails, withKeptData } from "../../../../operator/guard-rails/apply-guard-rails.ts";
+import { noGuardRails, readGuardRails } from "../../../../operator/guard-rails/rules.ts";
+import type { Project } from "../../../../operator/model/objects.ts";
+import { type GuardRailCase, guardRailCases, inNamespace } from "../../../support/kubernetes/guard-rail-cases.ts";
+import { projectObjects, stored } from "../../../support/kubernetes/stored-crs.ts";
+
+const first = (): number => 1;
+
+function apply(rules: Readonly<Record<string, string>>, ...objects: Parameters<typeof projectObjects>[1][]) {
+  return applyGuardRails(projectObjects("shop", ...objects), readGuardRails(rules), first);
+}
+
+/** Places at fault, those of hosts too, which are refused one by one. */
+function refusedPlaces({ kind, spec, rules }: GuardRailCase): readonly (string | undefined)[] {
+  const object = stored(kind, "shop", { spec });
+  const rails = readGuardRails(rules);
+  const { notAllowed } = applyGuardRails(projectObjects("shop", object), rails, first);
+  const faults = notAllowed?.get(object.metadata.uid)?.faults ?? [];
+  return [...faults, ...refusedHosts(object, rails.rulesOf)].map(({ pointer }) => pointer);
+}
+
+function refusedHosts(object: { readonly kind: string }, rulesOf: ReturnType<typeof readGuardRails>["rulesOf"]) {
+  if (object.kind !== "Project") return [];
+  const project = object as Project;
+  const policy = hostPolicy((namespace) => rulesOf(namespace).allowedHosts ?? []);
+  return grantHosts([project], new Map(), policy).get(project.metadata.uid)?.refused ?? [];
+}
+
+describe("the operator, by guard rails,", () => {
+  it.each(guardRailCases)("decides: $shows", (each) => {
+    const given = inNamespace(each, "default");
+    expect(refusedPlaces(given)).toEqual(given.refused);
+  });
+
+  it("refuses a Project beyond the number that the namespace may have, with nothing at fault in it", () => {
+    const objects = projectObjects("shop", stored("Project", "shop"));
+    const rails = readGuardRails({ maxProjects: "2" });
+    const refusalAt = (place: number) => applyGuardRails(objects, rails, () => place).notAllowed?.get("Project shop");
+    expect(refusalAt(2)).toBeUndefined();
+    expect(refusalAt(3)).toEqual({
+      reason: "NotAllowed",
+      faults: [
+        {
+          message: 'The platform allows namespace "default" 2 Projects, and it has older ones: delete one, or this one',
+        },
+      ],
+    });
+  });
+
+  it("says what may be written instead", () => {
+    const project = stored("Project", "shop", { spec: { limits: { quota: { objects: 5000 } } } });
+    const books = stored("ApiResource", "books", { spec: { access: { create: "Anyone" } } });
+    const { notAllowed } = apply({ maxQuotaObjects: "1000", anyone: "ReadOnly" }, project, books);
+    const said = [...(notAllowed?.values() ?? [])].flatMap(({ faults }) => faults.map(({ message }) => message));
+    expect(said).toEqual([
+      'The platform allows namespace "default" at most 1000 here, not 5000',
+      'The platform does not let namespace "default" give Anyone the right to create: write Authenticated, Administrators or Nobody',
+    ]);
+  });
+
+  it("gives a Project the quota and the rate that it did not declare, and leaves those that it did", () => {
+    const rules = {
+      maxQuotaObjects: "1000",
+      defaultQuotaObjects: "100",
+      maxQuotaBytes: "5000000",
+      maxRequestsPerSecond: "50",
+      maxBurst: "80",
+    };
+    const limitsOf = (limits: JsonObject) =>
+      apply(rules, stored("Project", "shop", { spec: { limits } })).project?.spec.limits;
+    expect(limitsOf({})).toMatchObject({
+      quota: { objects: 100, bytes: 5_000_000 },
+      rate: { project: { requestsPerSecond: 50, burst: 50 } },
+      maxPageSize: 100,
+    });
+    const own = {
+      quota: { objects: 700 },
+      rate: { project: { requestsPerSecond: 5 }, caller: { requestsPerSecond: 1 } },
+    };
+    expect(limitsOf(own)).toMatchObject({ ...own, quota: { objects: 700, bytes: 5_000_000 } });
+  });
+
+  it("keeps the default of a burst within the largest burst", () => {
+    const rules = { defaultRequestsPerSecond: "50", maxRequestsPerSecond: "100", maxBurst: "20" };
+    const { project } = apply(rules, stored("Project", "shop"));
+    expect(project?.spec.limits.rate?.project).toEqual({ requestsPerSecond: 50, burst: 20 });
+  });
+
+  it("keeps data where it must, whatever the refused manifest says, also of objects that have gone", () => {
+    const project = stored("Project", "shop", { spec: { deletionPolicy: "Delete" } });
+    const books = stored("ApiResource", "books", { spec: { deletionPolicy: "Delete" } });
+    const pages = stored("RootKey", "pages");
+    const ann = stored("ProjectUser", "ann");
+    const rails = readGuardRails({ deletionPolicy: "Retain" });
+    const held = applyGuardRails(projectObjects("shop", project, books, pages), rails, first);
+    expect(held.project?.spec.deletionPolicy).toBe("Retain");
+    expect(held.resources.map(({ spec }) => spec.deletionPolicy)).toEqual(["Retain"]);
+    const gone = withKeptData([project, books, pages, ann], rails);
+    expect(gone.map((object) => "deletionPolicy" in object.spec && object.spec.deletionPolicy)).toEqual([
+      "Retain",
+      "Retain",
+      false,
+      false,
+    ]);
+  });
+
+  it("deletes nothing that a manifest keeps, where data have to be deleted: it only refuses the manifest", () => {
+    const { project } = apply({ deletionPolicy: "Delete" }, stored("Project", "shop"));
+    expect(project?.spec.deletionPolicy).toBe("Retain");
+  });
+
+  it("leaves the very same objects where nothing is to be changed", () => {
+    const books = stored("ApiResource", "books");
+    const objects = projectObjects("shop", stored("Project", "shop"), books);
+    expect(applyGuardRails(objects, noGuardRails, first)).toBe(objects);
+    const held = applyGuardRails(objects, readGuardRails({ anyone: "Deny", deletionPolicy: "Retain" }), first);
+    expect(held.resources[0]).toBe(books);
+    expect(held.project).toBe(objects.project);
+  });
+});

@@ -1,0 +1,57 @@
+// Which rules hold while the platform edits them.
+
+import { describe, expect, it } from "vitest";
+import { createFollowedGuardRails, withoutGuardRails } from "../../../../operator/guard-rails/followed-guard-rails.ts";
+import { noGuardRails } from "../../../../operator/guard-rails/rules.ts";
+import type { KubeObject } from "../../../../operator/kube/api.ts";
+
+function follow() {
+  const errors: unknown[] = [];
+  let changes = 0;
+  const logger = { info: () => undefined, error: (...line: unknown[]) => void errors.push(line) } as never;
+  const rails = createFollowedGuardRails("rails", logger, () => {
+    changes += 1;
+  });
+  const put = (data?: Record<string, string>): void =>
+    rails.sink.upserted({ metadata: { name: "rails" }, data } as unknown as KubeObject, undefined, false);
+  return { rails, put, errors, changes: () => changes };
+}
+
+describe("followed guard rails", () => {
+  it("are not known, and say so, until their ConfigMap was seen", () => {
+    const { rails, put } = follow();
+    expect([rails.isKnown(), rails.fault()]).toEqual([
+      false,
+      "the ConfigMap rails with the guard rails does not exist",
+    ]);
+    put();
+    expect([rails.isKnown(), rails.fault()]).toEqual([true, undefined]);
+  });
+
+  it("are not known while the first that is seen has a mistake", () => {
+    const { rails, put, changes } = follow();
+    put({ anyone: "No" });
+    expect([rails.isKnown(), changes()]).toEqual([false, 0]);
+    expect(rails.fault()).toContain("the ConfigMap rails with the guard rails: anyone must be one of");
+  });
+
+  it("stay as they were when the ConfigMap is deleted or gets a mistake, and are new as soon as it can be read", () => {
+    const { rails, put, errors, changes } = follow();
+    put({ anyone: "Deny" });
+    put({ anyone: "No" });
+    expect(rails.current().rulesOf("a")).toEqual({ anyone: "Deny" });
+    expect(rails.fault()).toContain('not "No"');
+    rails.sink.removed({ metadata: { name: "rails" } } as unknown as KubeObject, false);
+    expect(rails.current().rulesOf("a")).toEqual({ anyone: "Deny" });
+    expect([rails.isKnown(), rails.fault()]).toEqual([true, "the ConfigMap rails with the guard rails was deleted"]);
+    expect(errors).toHaveLength(2);
+    put({ anyone: "Allow" });
+    expect(rails.current().rulesOf("a")).toEqual({ anyone: "Allow" });
+    expect([rails.fault(), changes()]).toEqual([undefined, 2]);
+  });
+
+  it("are none, and known, for an operator that was given none", () => {
+    expect(withoutGuardRails.current()).toBe(noGuardRails);
+    expect([withoutGuardRails.isKnown(), withoutGuardRails.fault()]).toEqual([true, undefined]);
+  });
+});
