@@ -64,7 +64,7 @@ export const guardRailMutations: readonly Mutation[] = [
     file: "operator/runtime/leader-loop.ts",
     find: "if (!caches.synced() || !guardRails.isKnown()) {",
     replace: "if (!caches.synced()) {",
-    caughtBy: [onTheOperator],
+    caughtBy: ["test/unit/operator/runtime/leader-loop.test.ts"],
   },
   {
     name: "project-does-not-move-up",

@@ -2,6 +2,7 @@
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { withoutGuardRails } from "../../../../operator/guard-rails/followed-guard-rails.ts";
 import type { KubeApi } from "../../../../operator/kube/api.ts";
 import { createElector } from "../../../../operator/lead/elector.ts";
 import { leaseTimesOf } from "../../../../operator/lead/lease-times.ts";
@@ -47,10 +48,10 @@ afterEach(async () => {
 
 const warm = () => eventually(() => expect(caches.synced()).toBe(true), patience);
 
-function standBy(namespaces: readonly string[] = []): void {
+function standBy(namespaces: readonly string[] = [], guardRails = withoutGuardRails): void {
   caches = cachesOver({ api, namespaces });
   caches.start();
-  const context = sessionContext({ api, caches });
+  const context = { ...sessionContext({ api, caches }), guardRails };
   const { clock, monotonic, timers, random } = context;
   const times = leaseTimesOf(3_000);
   const lease = { namespace: "jsonplane-system", name: "jsonplane-operator", identity: "one" };
@@ -136,6 +137,16 @@ describe("a process whose caches are not complete", () => {
     await sleep(500);
     expect(asksForTheLease()).toBe(false);
     server.setFaults(() => undefined);
+    await eventually(() => expect(terms).toHaveLength(1), patience);
+  });
+
+  it("leaves it to others while it has not read the platform's rules, without which it would publish what they forbid", async () => {
+    let isKnown = false;
+    standBy([], { ...withoutGuardRails, isKnown: () => isKnown });
+    await warm();
+    await sleep(500);
+    expect(asksForTheLease()).toBe(false);
+    isKnown = true;
     await eventually(() => expect(terms).toHaveLength(1), patience);
   });
 
