@@ -17,14 +17,6 @@ export interface FollowedGuardRails {
   readonly sink: WatchSink;
 }
 
-/** Of an operator without rules. */
-export const withoutGuardRails: FollowedGuardRails = Object.freeze({
-  current: () => noGuardRails,
-  isKnown: () => true,
-  fault: () => undefined,
-  sink: { upserted: () => undefined, removed: () => undefined },
-});
-
 /** `name` of the ConfigMap. `onChange` is called when other rules hold. */
 export function createFollowedGuardRails(name: string, logger: Logger, onChange: () => void): FollowedGuardRails {
   let rails: GuardRails | undefined;

@@ -7,11 +7,7 @@ import { describeError } from "../../core/log/describe-error.ts";
 import type { Logger } from "../../core/log/logger.ts";
 import type { Kind } from "../../core/manifests/object.ts";
 import { type Monotonic, systemMonotonic, systemTimers } from "../../core/timers.ts";
-import {
-  createFollowedGuardRails,
-  type FollowedGuardRails,
-  withoutGuardRails,
-} from "../guard-rails/followed-guard-rails.ts";
+import { createFollowedGuardRails, type FollowedGuardRails } from "../guard-rails/followed-guard-rails.ts";
 import type { ConnectedApi } from "../kube/connect.ts";
 import type { CallObserved } from "../kube/http-transport.ts";
 import { createElector } from "../lead/elector.ts";
@@ -161,17 +157,17 @@ function guardRailsOf(
   { guardRails: name }: OperatorSettings,
   logger: Logger,
   onChange: () => void,
-): FollowedGuardRails {
-  return name === undefined ? withoutGuardRails : createFollowedGuardRails(name, logger, onChange);
+): FollowedGuardRails | undefined {
+  return name === undefined ? undefined : createFollowedGuardRails(name, logger, onChange);
 }
 
 function furtherCacheOptions(
   { watchNamespaces, namespace, guardRails: name }: OperatorSettings,
-  { sink }: FollowedGuardRails,
+  guardRails: FollowedGuardRails | undefined,
   onDefinitionUnread: (kind: Kind, error: unknown) => void,
 ): Pick<CachesOptions, "guardRails" | "onDefinitionUnread"> {
   return {
-    ...(name !== undefined && { guardRails: { configMap: { namespace, name }, sink } }),
+    ...(name !== undefined && guardRails && { guardRails: { configMap: { namespace, name }, sink: guardRails.sink } }),
     // The right to ask for definitions is one in the whole cluster.
     ...(watchNamespaces.length === 0 && { onDefinitionUnread }),
   };
@@ -203,11 +199,11 @@ function leaseOf(settings: OperatorSettings) {
 
 function notReady(
   caches: Caches,
-  guardRails: FollowedGuardRails,
+  guardRails: FollowedGuardRails | undefined,
   otherRelease: string | undefined,
 ): string | undefined {
   if (!caches.synced()) return "the cluster's objects are not loaded yet";
-  const fault = guardRails.fault();
+  const fault = guardRails?.fault();
   if (fault !== undefined) return fault;
   return otherRelease === undefined ? undefined : `the Lease belongs to the release ${otherRelease}`;
 }

@@ -32,7 +32,7 @@ export class SessionStuck extends Error {
 export async function runLeaderLoop({ elector, context, stopping, onSession }: LeaderLoopOptions): Promise<void> {
   const { caches, guardRails, timers } = context;
   while (!stopping.aborted) {
-    if (!caches.synced() || !guardRails.isKnown()) {
+    if (!caches.synced() || guardRails?.isKnown() === false) {
       await waited(timers, syncLookMs, stopping);
       continue;
     }

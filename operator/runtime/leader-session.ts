@@ -4,14 +4,10 @@
 import { randomBytes } from "node:crypto";
 import { keyOfProject, projectOfKey } from "../../core/config/config-keys.ts";
 import { hashPassword, isPasswordOf } from "../../core/password/hash-password.ts";
-import { hostPolicy } from "../compile/host-policy.ts";
 import { createResourceCheck } from "../compile/resource-check.ts";
 import { createConfirmedDeletions } from "../finalize/confirmed-deletions.ts";
 import { createHeldObjects, type HeldObjects } from "../finalize/held-objects.ts";
 import { createNamespaceUids, type NamespaceUids } from "../finalize/namespace-uids.ts";
-import { applyGuardRails, withKeptData } from "../guard-rails/apply-guard-rails.ts";
-import { createProjectPlaces, type ProjectPlaces } from "../guard-rails/project-places.ts";
-import type { NamespaceRules } from "../guard-rails/rules.ts";
 import { ringSecretNameOf } from "../keyring/ring-secret.ts";
 import type { KubeApi } from "../kube/api.ts";
 import { createRepairs } from "../kube/repairs.ts";
@@ -37,11 +33,12 @@ import { createLeaderStatuses } from "./leader-statuses.ts";
 import { createMaintenance, type Maintenance } from "./maintenance.ts";
 import { type LeaderRedis, openRedis } from "./open-redis.ts";
 import type { OperatorContext } from "./operator-context.ts";
-import { isOurs, type ProcessKeyDeps, processKey } from "./process-key.ts";
+import { type ProcessKeyDeps, processKey } from "./process-key.ts";
 import { createPublishHealth, type PublishHealth } from "./publish-health.ts";
 import { type ReportKeyDeps, reportKey } from "./report-key.ts";
 import { createRingMaintenance, type RingMaintenance } from "./ring-maintenance.ts";
 import { runStageWorkers } from "./stage-workers.ts";
+import { createTenantLimits, type TenantLimits } from "./tenant-limits.ts";
 
 export class LeaderSession {
   readonly #context: OperatorContext;
@@ -50,7 +47,7 @@ export class LeaderSession {
   readonly #api: KubeApi;
   readonly #queue: WorkQueue;
   readonly #hosts: HostRegistry;
-  readonly #places: ProjectPlaces;
+  readonly #limits: TenantLimits;
   readonly #namespaces: NamespaceUids;
   readonly #handlers: EventHandlers;
   readonly #recorder: StoppableRecorder;
@@ -75,14 +72,8 @@ export class LeaderSession {
     this.#leadership = leadership;
     this.#api = fencedApi(context.api, leadership);
     this.#queue = createWorkQueue({ timers, monotonic, random, observe: metrics.observeQueue });
-    const rulesOf = (namespace: string): NamespaceRules => context.guardRails.current().rulesOf(namespace);
-    this.#hosts = createHostRegistry(
-      hostPolicy((namespace) => rulesOf(namespace).allowedHosts ?? settings.allowedHosts),
-    );
-    this.#places = createProjectPlaces(
-      (project) => isOurs(project, settings),
-      (namespace) => rulesOf(namespace).maxProjects,
-    );
+    this.#limits = createTenantLimits(context);
+    this.#hosts = createHostRegistry(this.#limits.hosts);
     this.#namespaces = createNamespaceUids({
       api: this.#api,
       watched: (namespace) => caches.namespaces?.get("", namespace)?.metadata.uid,
@@ -91,7 +82,7 @@ export class LeaderSession {
     this.#handlers = createEventHandlers({
       add: this.#queue.add,
       hosts: this.#hosts,
-      places: this.#places,
+      places: this.#limits.places,
       namespaces: this.#namespaces,
       keys: () => caches.index.keys(),
       monotonic,
@@ -311,7 +302,7 @@ export class LeaderSession {
   }
 
   #handleDeps(): ProcessKeyDeps & ReportKeyDeps {
-    const { caches, guardRails, clock, metrics, settings, logger } = this.#context;
+    const { caches, clock, metrics, settings, logger } = this.#context;
     const api = this.#api;
     const isHeld: ProcessKeyDeps["isHeld"] = ({ kind, metadata }) =>
       caches.isHeld(kind, metadata.namespace ?? "", metadata.name);
@@ -328,11 +319,8 @@ export class LeaderSession {
         this.#opened?.acknowledgements.availabilityOf(ref, Number.POSITIVE_INFINITY) ?? "unknown",
       adopt: settings.adopt,
       mode: settings.watchNamespaces.length === 0 ? "cluster" : "namespaced",
-      objectsOf: (ref) =>
-        applyGuardRails(caches.index.objectsOf(ref), guardRails.current(), (project) =>
-          this.#places.placeOf(project.metadata),
-        ),
-      takeDeleted: (key) => withKeptData(this.#handlers.takeDeleted(key), guardRails.current()),
+      objectsOf: this.#limits.objectsOf,
+      takeDeleted: this.#limits.limitDeleted(this.#handlers.takeDeleted),
       giveBack: this.#handlers.giveBack,
       sessionCount: this.#maintenance.sessionCount,
       unreported: new Map(),

@@ -44,7 +44,8 @@ export interface OperatorContext {
   /** Not bound to leadership. */
   readonly api: KubeApi;
   readonly caches: Caches;
-  readonly guardRails: FollowedGuardRails;
+  /** Absent = there are none. */
+  readonly guardRails: FollowedGuardRails | undefined;
   readonly metrics: OperatorMetrics;
   readonly logger: Logger;
   readonly audit: AuditLog;

@@ -59,10 +59,13 @@ function namespace(name: string): string {
   return JSON.stringify({ apiVersion: "v1", kind: "Namespace", metadata: { name } });
 }
 
-/** Each for its namespace alone, as far as the case leaves that open. */
+/** Each for its namespace alone, as far as the case leaves that open: the rule for all namespaces is the one of the values. */
 function rulesIn({ rules, index }: GuardRailCase & { readonly index: number }): Readonly<Record<string, string>> {
   const own = (key: string): string => (key.includes(".") ? key : `${namespaceOf(index)}.${key}`);
-  const entries = Object.entries(rules).map(([key, text]) => [own(key), text] as const);
+  // What the case says of the namespace itself comes last, and stays.
+  const entries = Object.entries(rules)
+    .sort(([a], [b]) => Number(a.includes(".")) - Number(b.includes(".")))
+    .map(([key, text]) => [own(key), text] as const);
   return Object.fromEntries(entries);
 }
 

@@ -62,7 +62,7 @@ export const guardRailMutations: readonly Mutation[] = [
     name: "leads-without-rules",
     harm: "An operator that starts before its ConfigMap is there publishes what the rules forbid",
     file: "operator/runtime/leader-loop.ts",
-    find: "if (!caches.synced() || !guardRails.isKnown()) {",
+    find: "if (!caches.synced() || guardRails?.isKnown() === false) {",
     replace: "if (!caches.synced()) {",
     caughtBy: ["test/unit/operator/runtime/leader-loop.test.ts"],
   },
@@ -83,11 +83,11 @@ export const guardRailMutations: readonly Mutation[] = [
     caughtBy: [onTheChart],
   },
   {
-    name: "policy-knows-no-namespace",
+    name: "policy-prefers-the-rule-for-all",
     harm: "The API server holds a namespace with rules of its own to those for all",
     file: policies,
     find: "variables.rules[?(request.namespace + '.{{ . }}')].or(variables.rules[?'{{ . }}'])",
-    replace: "variables.rules[?'{{ . }}']",
+    replace: "variables.rules[?'{{ . }}'].or(variables.rules[?(request.namespace + '.{{ . }}')])",
     caughtBy: [onTheChart],
   },
 ];

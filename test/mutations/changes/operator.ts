@@ -234,8 +234,8 @@ export const operatorMutations: readonly Mutation[] = [
     name: "cold-caches-take-the-lease",
     harm: "A process that knows nothing yet takes the Lease from one that could go on at once",
     file: "operator/runtime/leader-loop.ts",
-    find: "if (!caches.synced() || !guardRails.isKnown()) {",
-    replace: "if ((!caches.synced() || !guardRails.isKnown()) && stopping.aborted) {",
+    find: "if (!caches.synced() || guardRails?.isKnown() === false) {",
+    replace: "if ((!caches.synced() || guardRails?.isKnown() === false) && stopping.aborted) {",
     caughtBy: ["test/unit/operator/runtime/leader-loop.test.ts"],
   },
   {

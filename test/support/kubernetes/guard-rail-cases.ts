@@ -147,6 +147,13 @@ export const guardRailCases: readonly GuardRailCase[] = [
     refused: ["/spec/limits/quota/objects", "/spec/limits/quota/bytes", "/spec/limits/quota/documentKeys"],
   },
   {
+    shows: "a quota that is smaller for this namespace than for others",
+    rules: { maxQuotaObjects: "5000", "$namespace.maxQuotaObjects": "10" },
+    kind: "Project",
+    spec: quota({ objects: 11 }),
+    refused: ["/spec/limits/quota/objects"],
+  },
+  {
     shows: "a Project without a quota gets one, and is allowed",
     rules: { maxQuotaObjects: "1000" },
     kind: "Project",

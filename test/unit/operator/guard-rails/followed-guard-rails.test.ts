@@ -1,8 +1,7 @@
 // Which rules hold while the platform edits them.
 
 import { describe, expect, it } from "vitest";
-import { createFollowedGuardRails, withoutGuardRails } from "../../../../operator/guard-rails/followed-guard-rails.ts";
-import { noGuardRails } from "../../../../operator/guard-rails/rules.ts";
+import { createFollowedGuardRails } from "../../../../operator/guard-rails/followed-guard-rails.ts";
 import type { KubeObject } from "../../../../operator/kube/api.ts";
 
 function follow() {
@@ -48,10 +47,5 @@ describe("followed guard rails", () => {
     put({ anyone: "Allow" });
     expect(rails.current().rulesOf("a")).toEqual({ anyone: "Allow" });
     expect([rails.fault(), changes()]).toEqual([undefined, 2]);
-  });
-
-  it("are none, and known, for an operator that was given none", () => {
-    expect(withoutGuardRails.current()).toBe(noGuardRails);
-    expect([withoutGuardRails.isKnown(), withoutGuardRails.fault()]).toEqual([true, undefined]);
   });
 });

@@ -2,7 +2,7 @@
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { withoutGuardRails } from "../../../../operator/guard-rails/followed-guard-rails.ts";
+import type { FollowedGuardRails } from "../../../../operator/guard-rails/followed-guard-rails.ts";
 import type { KubeApi } from "../../../../operator/kube/api.ts";
 import { createElector } from "../../../../operator/lead/elector.ts";
 import { leaseTimesOf } from "../../../../operator/lead/lease-times.ts";
@@ -48,7 +48,7 @@ afterEach(async () => {
 
 const warm = () => eventually(() => expect(caches.synced()).toBe(true), patience);
 
-function standBy(namespaces: readonly string[] = [], guardRails = withoutGuardRails): void {
+function standBy(namespaces: readonly string[] = [], guardRails?: FollowedGuardRails): void {
   caches = cachesOver({ api, namespaces });
   caches.start();
   const context = { ...sessionContext({ api, caches }), guardRails };
@@ -142,7 +142,7 @@ describe("a process whose caches are not complete", () => {
 
   it("leaves it to others while it has not read the platform's rules, without which it would publish what they forbid", async () => {
     let isKnown = false;
-    standBy([], { ...withoutGuardRails, isKnown: () => isKnown });
+    standBy([], { isKnown: () => isKnown } as FollowedGuardRails);
     await warm();
     await sleep(500);
     expect(asksForTheLease()).toBe(false);

@@ -3,7 +3,6 @@
 
 import { systemClock } from "../../../../core/clock.ts";
 import { systemMonotonic, systemTimers } from "../../../../core/timers.ts";
-import { withoutGuardRails } from "../../../../operator/guard-rails/followed-guard-rails.ts";
 import type { KubeApi } from "../../../../operator/kube/api.ts";
 import type { RecordObservation } from "../../../../operator/record/create-event-recorder.ts";
 import type { OperatorContext } from "../../../../operator/runtime/operator-context.ts";
@@ -56,7 +55,7 @@ export function sessionContext({
     monotonic,
     api,
     caches,
-    guardRails: withoutGuardRails,
+    guardRails: undefined,
     clock: systemClock,
     logger: { info: ignore, warn, debug: ignore, error: ignore } as never,
     audit: { record: ignore },

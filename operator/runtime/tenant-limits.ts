@@ -1,0 +1,43 @@
+// What the platform's rules mean to a leader: which hosts a namespace may claim, which of its Projects count, and the objects of a Project
+// as the rules let them count. Without guard rails only the setting for hosts limits anything.
+
+import type { ProjectRef } from "../../core/config/types.ts";
+import { type HostPolicy, hostPolicy } from "../compile/host-policy.ts";
+import { applyGuardRails, withKeptData } from "../guard-rails/apply-guard-rails.ts";
+import { createProjectPlaces, type ProjectPlaces } from "../guard-rails/project-places.ts";
+import { type NamespaceRules, noGuardRails } from "../guard-rails/rules.ts";
+import type { CustomResource, Project } from "../model/objects.ts";
+import type { ProjectObjects } from "../model/project-objects.ts";
+import type { OperatorContext } from "./operator-context.ts";
+import { isOurs } from "./process-key.ts";
+
+type TakeDeleted = (key: string) => readonly CustomResource[];
+
+export interface TenantLimits {
+  readonly hosts: HostPolicy;
+  readonly places: ProjectPlaces;
+  readonly objectsOf: (ref: ProjectRef) => ProjectObjects;
+  /** The same for objects that have gone: makes one of the functions that hand them out by key. */
+  readonly limitDeleted: (takeDeleted: TakeDeleted) => TakeDeleted;
+}
+
+export function createTenantLimits({
+  guardRails,
+  settings,
+  caches: { index },
+}: Pick<OperatorContext, "guardRails" | "settings" | "caches">): TenantLimits {
+  const rulesOf = (namespace: string): NamespaceRules => (guardRails?.current() ?? noGuardRails).rulesOf(namespace);
+  const places = createProjectPlaces(
+    (project) => isOurs(project, settings),
+    (namespace) => rulesOf(namespace).maxProjects,
+  );
+  const hosts = hostPolicy((namespace) => rulesOf(namespace).allowedHosts ?? settings.allowedHosts);
+  if (guardRails === undefined) return { hosts, places, objectsOf: index.objectsOf, limitDeleted: (take) => take };
+  const placeOf = (project: Project): number => places.placeOf(project.metadata);
+  return {
+    hosts,
+    places,
+    objectsOf: (ref) => applyGuardRails(index.objectsOf(ref), guardRails.current(), placeOf),
+    limitDeleted: (takeDeleted) => (key) => withKeptData(takeDeleted(key), guardRails.current()),
+  };
+}
