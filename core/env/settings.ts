@@ -62,6 +62,13 @@ export const data = {
   read: readText,
 } as const satisfies Setting<string>;
 
+export const seed = {
+  flag: "seed",
+  placeholder: "PATH",
+  help: "File or folder of data for what is empty, such as books.ndjson; default: the folder seed in DIR, if there is one",
+  read: readText,
+} as const satisfies Setting<string>;
+
 export const redis = {
   flag: "redis",
   placeholder: "URL",

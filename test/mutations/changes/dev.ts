@@ -4,6 +4,22 @@ import type { Mutation } from "../mutation.ts";
 
 export const devMutations: readonly Mutation[] = [
   {
+    name: "seed-goes-into-what-is-there",
+    harm: "Every restart of dev mode stores the seed once more, beside what people have written",
+    file: "cli/dev/seed/seeder.ts",
+    find: "if (present > 0) return",
+    replace: "if (present < 0) return",
+    caughtBy: ["test/process/seed.test.ts"],
+  },
+  {
+    name: "half-of-a-seed-is-stored",
+    harm: "Of a seed with a mistake the objects before the mistake are stored, and the mended file is never taken in",
+    file: "cli/dev/seed/seeder.ts",
+    find: "const total = await checkAll(file, toObject, maxObjects);",
+    replace: "const total = maxObjects;",
+    caughtBy: ["test/process/seed.test.ts"],
+  },
+  {
     name: "notes-printed-at-every-change",
     harm: "The one line that matters after a change is lost among notes that were printed before",
     file: "cli/dev/report.ts",
