@@ -153,7 +153,7 @@ function recordDataEvents(
   for (const { subject, note } of events) deps.recorder.record(subject, note);
 }
 
-export type ReportDeps = Pick<ReconcileDeps, "statuses" | "clock" | "baseUrlOf">;
+export type ReportDeps = Pick<ReconcileDeps, "statuses" | "clock" | "baseUrlOf" | "storedObjectsToReport">;
 
 /** Waits a moment for replicas to acknowledge what was published. */
 export async function awaitReplicas(
@@ -188,13 +188,14 @@ type Steps = Omit<ProjectOutcome, "reports" | "dataLoss" | "baseUrl">;
 function outcomeOf(
   steps: Steps,
   { acknowledgements, publisher }: OpenRedis,
-  { baseUrlOf }: ReportDeps,
+  { baseUrlOf, storedObjectsToReport }: ReportDeps,
 ): ProjectOutcome {
   const { ref } = steps.objects;
   const reports = {
     refusals: acknowledgements.refusalsOf(ref),
     building: acknowledgements.buildingOf(ref),
     quotaUsage: acknowledgements.quotaUsageOf(ref),
+    storedObjects: storedObjectsToReport(ref),
   };
   return { ...steps, reports, dataLoss: publisher.dataLoss(), baseUrl: baseUrlOf(ref) };
 }

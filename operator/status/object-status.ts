@@ -12,6 +12,7 @@ import { type Condition, conditionsOf, type FormerCondition, isProgrammed } from
 import { clipped } from "./messages.ts";
 import type { ObjectOutcome } from "./outcomes.ts";
 import { quotaMembers } from "./quota-status.ts";
+import { storedObjectsMember } from "./stored-objects-status.ts";
 
 /** `status` as it is applied: no member is undefined. */
 export interface Status {
@@ -52,6 +53,7 @@ function ownMembers(object: CustomResource, former: FormerStatus, outcome: LiveO
       return {
         ...(outcome.live && { baseURL: outcome.baseUrl }),
         children: childCounts(outcome.objects),
+        ...storedObjectsMember(former, outcome.storedObjects),
         ...quotaMembers(object, former, outcome.quotaUsage),
       };
     case "ApiResource":

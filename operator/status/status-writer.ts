@@ -220,6 +220,7 @@ function objectOutcome(
     building: reports.building,
     baseUrl,
     now,
+    ...(reports.storedObjects !== undefined && { storedObjects: reports.storedObjects }),
     ...(reports.quotaUsage !== undefined && { quotaUsage: reports.quotaUsage }),
     ...(isLost && { dataLoss }),
     ...(dataWait !== undefined && { dataWait }),
