@@ -30,8 +30,8 @@ export interface ReconcileDeps
   readonly namespaces: NamespaceUids;
   readonly deletions: DeletionInbox;
   readonly keptSizes: KeptSizes;
-  /** How many stored objects the Project's status is to report; undefined = what it reports already. */
-  readonly storedObjectsToReport: (ref: ProjectRef) => number | undefined;
+  /** How many stored objects statuses are to report, by `<namespace>/<name>`; of others, what they report already. */
+  readonly storedObjectsToReport: ReadonlyMap<string, number>;
   readonly secrets: SecretStore;
   readonly grantOf: (project: Project) => HostGrant;
   /** Called with the hosts that the project is published with now; undefined = it is withdrawn. */

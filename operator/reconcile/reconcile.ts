@@ -1,6 +1,7 @@
 // One Project and everything that names it, from the objects as they are to what is served, and to what its statuses are to say. Every step
 // can be repeated: the next run repairs what failed, or what a crash left behind.
 
+import { keyOfProject } from "../../core/config/config-keys.ts";
 import { advanceDeletions, type DeletionProgress } from "../finalize/advance-deletions.ts";
 import { forgetUnrecorded, orderedPurges } from "../finalize/advance-purges.ts";
 import { type DataEvaluation, evaluateData, openPurges } from "../finalize/data-plan.ts";
@@ -195,7 +196,7 @@ function outcomeOf(
     refusals: acknowledgements.refusalsOf(ref),
     building: acknowledgements.buildingOf(ref),
     quotaUsage: acknowledgements.quotaUsageOf(ref),
-    storedObjects: storedObjectsToReport(ref),
+    storedObjects: storedObjectsToReport.get(keyOfProject(ref)),
   };
   return { ...steps, reports, dataLoss: publisher.dataLoss(), baseUrl: baseUrlOf(ref) };
 }

@@ -2,18 +2,17 @@
 // status says something else by a hundredth or more. However many Projects change, their number in each look is bounded, and all get
 // their turn. What a status reported is the only memory, so that a new leader writes nothing that is reported already.
 
-import { keyOfProject, projectOfKey } from "../../core/config/config-keys.ts";
-import type { ProjectRef } from "../../core/config/types.ts";
+import { projectOfKey } from "../../core/config/config-keys.ts";
 import type { OpenRedis } from "../publish/config-writer.ts";
 import { noStoredObjects, readStoredObjects } from "../publish/stored-objects.ts";
 import type { Lane } from "../queue/lanes.ts";
-import { isWorthReporting } from "../status/stored-objects-status.ts";
+import { isWorthReporting } from "../status/usage-status.ts";
 import type { OperatorContext } from "./operator-context.ts";
 import { isOurs } from "./process-key.ts";
 
 export interface StoredObjectsMaintenance {
-  /** What the Project's status is to report; undefined = what it reports already. */
-  toReport(ref: ProjectRef): number | undefined;
+  /** Of Projects whose status is to report another count, by `<namespace>/<name>`; changes with each look. */
+  readonly toReport: ReadonlyMap<string, number>;
   /** As of the last look, by `<namespace>/<name>`. */
   counts(): ReadonlyMap<string, number>;
   /** Rejects while Redis is away; the former counts stay. */
@@ -40,7 +39,7 @@ export function createStoredObjectsMaintenance({
 }: StoredObjectsMaintenanceDeps): StoredObjectsMaintenance {
   const { caches, settings, logger } = context;
   let counts: ReadonlyMap<string, number> = noStoredObjects.counts;
-  let reporting: ReadonlyMap<string, number> = new Map();
+  const toReport = new Map<string, number>();
   let lastReported = "";
 
   const isDue = (key: string, count: number): boolean => {
@@ -51,7 +50,7 @@ export function createStoredObjectsMaintenance({
   };
 
   return {
-    toReport: (ref) => reporting.get(keyOfProject(ref)),
+    toReport,
     counts: () => counts,
     async look() {
       const opened = redis();
@@ -66,9 +65,12 @@ export function createStoredObjectsMaintenance({
       }
       counts = found.counts;
       const due = [...counts].filter(([key, count]) => isDue(key, count));
-      reporting = new Map(takingTurns(due, lastReported).slice(0, maxReportsPerLook));
-      lastReported = [...reporting.keys()].at(-1) ?? lastReported;
-      for (const key of reporting.keys()) enqueue(key, "bulk");
+      toReport.clear();
+      for (const [key, count] of takingTurns(due, lastReported).slice(0, maxReportsPerLook)) {
+        toReport.set(key, count);
+        lastReported = key;
+        enqueue(key, "bulk");
+      }
     },
   };
 }

@@ -41,10 +41,10 @@ export const storedObjectsMutations: readonly Mutation[] = [
   {
     name: "each-stored-object-written-to-a-status",
     harm: "Each write of a client becomes a write of the API server, up to one a minute for each Project",
-    file: "operator/status/stored-objects-status.ts",
+    file: "operator/status/usage-status.ts",
     find: "const minReportedChange = 0.01;",
     replace: "const minReportedChange = 0;",
-    caughtBy: ["test/unit/operator/status/stored-objects-status.test.ts"],
+    caughtBy: ["test/unit/operator/status/usage-status.test.ts"],
   },
   {
     name: "all-counts-reported-in-one-look",

@@ -148,7 +148,7 @@ export function leader(world: World = {}) {
     namespaces: { of: async () => world.namespaceUid, seen: () => undefined, removed: () => undefined },
     deletions: { requestsOf: () => [], markRecorded: () => undefined, sync: async () => undefined },
     keptSizes: { of: () => new Map(), look: async () => undefined },
-    storedObjectsToReport: () => undefined,
+    storedObjectsToReport: new Map(),
     secrets: {
       async prepare() {
         if (world.secretsFailure !== undefined) throw world.secretsFailure;

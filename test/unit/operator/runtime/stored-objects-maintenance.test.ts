@@ -45,7 +45,7 @@ function leader(world: World) {
   /** As the reconcile of the enqueued keys does. */
   const report = (): void => {
     for (const name of Object.keys(world.reported)) {
-      world.reported[name] = maintenance.toReport({ namespace: "shop", name }) ?? world.reported[name];
+      world.reported[name] = maintenance.toReport.get(`shop/${name}`) ?? world.reported[name];
     }
   };
   return { maintenance, look, report, warned };
@@ -55,8 +55,7 @@ it("has a Project report what its status does not say, once", async () => {
   const world: World = { counts: { a: 5, b: 7, empty: 0 }, reported: { a: 5, b: 6, empty: undefined } };
   const { maintenance, look, report } = leader(world);
   expect(await look()).toEqual(["shop/b bulk"]);
-  expect(maintenance.toReport({ namespace: "shop", name: "b" })).toBe(7);
-  expect(maintenance.toReport({ namespace: "shop", name: "a" })).toBeUndefined();
+  expect([...maintenance.toReport]).toEqual([["shop/b", 7]]);
   report();
   expect(await look()).toEqual([]);
 });
