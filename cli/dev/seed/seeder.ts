@@ -156,14 +156,14 @@ async function checkAll(
   let count = 0;
   let wrong = 0;
   for await (const entry of objectsIn(file)) {
-    const said = faultsOf(() => {
+    const found = faultsOf(() => {
       const { id } = toObject(entry, count);
       if (ids.has(id)) throw new SeedFault("/id: another object of the file has it too");
       ids.add(id);
     });
     count += 1;
-    if (said.length > 0) wrong += 1;
-    faults.push(...said.slice(0, maxShown - faults.length).map((fault) => `${file.path}${entry.at}: ${fault}`));
+    if (found.length > 0) wrong += 1;
+    faults.push(...found.slice(0, maxShown - faults.length).map((fault) => `${file.path}${entry.at}: ${fault}`));
   }
   if (count > maxObjects) faults.push(`${file.path}: has ${count} objects, and the resource may hold ${maxObjects}`);
   if (faults.length === 0) return count;
