@@ -5,6 +5,7 @@ import { keyOfProject } from "../../core/config/config-keys.ts";
 import { advanceDeletions, type DeletionProgress } from "../finalize/advance-deletions.ts";
 import { forgetUnrecorded, orderedPurges } from "../finalize/advance-purges.ts";
 import { type DataEvaluation, evaluateData, openPurges } from "../finalize/data-plan.ts";
+import { withKeptRecord } from "../guard-rails/apply-guard-rails.ts";
 import { isForbidden } from "../kube/api.ts";
 import { NotTheLeader } from "../lead/leadership.ts";
 import { allObjects, isDeleting, type Seen, versionsOf } from "../model/project-objects.ts";
@@ -70,8 +71,16 @@ async function unreportedOf(pass: Pass, served: Served): Promise<ReconcileResult
 }
 
 async function start(seen: Seen, deps: ReconcileDeps): Promise<StartedPass> {
+  const { ref } = seen.objects;
   const redis = await deps.writer.session();
-  return { ...seen, deps, redis, published: await redis.publisher.load(seen.objects.ref) };
+  const published = await redis.publisher.load(ref);
+  const isKept = published.data !== undefined && deps.keepsData(ref.namespace);
+  return {
+    ...seen,
+    deps,
+    redis,
+    published: isKept ? { ...published, data: withKeptRecord(published.data) } : published,
+  };
 }
 
 /** False while something is missing that may only be unseen: nothing may be published or withdrawn then. */
