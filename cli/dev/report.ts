@@ -3,7 +3,7 @@
 
 import { join } from "node:path";
 import type { Verdict } from "../../operator/model/verdict.ts";
-import { noteLine, problemLine, type SourceProblem } from "../manifests/source.ts";
+import { noteLine, problemLine, type SourceNote, type SourceProblem } from "../manifests/source.ts";
 import type { DevState } from "./dev-state.ts";
 import type { FolderReading } from "./read-folder.ts";
 
@@ -22,7 +22,7 @@ interface ReportedObject {
 
 export interface Snapshot {
   readonly problems: readonly SourceProblem[];
-  readonly notes: readonly SourceProblem[];
+  readonly notes: readonly SourceNote[];
   /** By `Kind/namespace/name`. */
   readonly objects: ReadonlyMap<string, ReportedObject>;
 }
@@ -128,14 +128,15 @@ function verdictProblems(verdict: Verdict, locate: Locate): readonly SourceProbl
   }));
 }
 
-function verdictNotices(verdict: Verdict, locate: Locate): readonly SourceProblem[] {
+function verdictNotices(verdict: Verdict, locate: Locate): readonly SourceNote[] {
   if (!verdict.accepted) return [];
   const subject = subjectOf(verdict);
-  return verdict.notices.map(({ message, pointer = "" }) => ({
+  return verdict.notices.map(({ reason, message, pointer = "" }) => ({
     ...locate(subject, pointer),
     subject,
     pointer,
     message,
+    ...(reason === "SchemaWarning" && { isWarning: true }),
   }));
 }
 

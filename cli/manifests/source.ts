@@ -12,8 +12,11 @@ export interface SourceProblem extends Position {
   readonly message: string;
 }
 
-/** What is worth saying and stops nothing: an ignored kind, a surprising scalar. */
-export type SourceNote = SourceProblem;
+/** What is worth saying and stops nothing, such as a kind that is left out. */
+export interface SourceNote extends SourceProblem {
+  /** Somebody should change the manifest: a keyword that is ignored, a surprising scalar. */
+  readonly isWarning?: true;
+}
 
 export interface SourcedObject {
   readonly object: UncheckedObject;
@@ -38,5 +41,5 @@ export function problemLine(problem: SourceProblem): string {
 }
 
 export function noteLine(note: SourceNote): string {
-  return problemLine({ ...note, message: `note: ${note.message}` });
+  return problemLine({ ...note, message: `${note.isWarning ? "warning" : "note"}: ${note.message}` });
 }

@@ -12,6 +12,22 @@ export const devMutations: readonly Mutation[] = [
     caughtBy: ["test/unit/cli/dev/cluster.test.ts"],
   },
   {
+    name: "strict-validation-lets-warnings-pass",
+    harm: "A pipeline that asks for strictness merges a schema whose limit is misspelt and never checked",
+    file: "cli/validate/run-validate.ts",
+    find: "if (strict && warnings.length > 0) {",
+    replace: "if (strict && warnings.length > 50) {",
+    caughtBy: ["test/unit/cli/validate/run-validate.test.ts"],
+  },
+  {
+    name: "impossible-requirements-unsaid",
+    harm: "A schema that no object can match is accepted without a word",
+    file: "core/schema/read/check-tree.ts",
+    find: "    if (declared?.has(name)) continue;",
+    replace: "    if (declared) continue;",
+    caughtBy: ["test/unit/core/schema/warnings.test.ts"],
+  },
+  {
     name: "pending-deletions-forgotten",
     harm: "Data and Secrets of what was removed just before dev mode stopped are never deleted",
     file: "cli/dev/state-file.ts",
