@@ -4,6 +4,14 @@ import type { Mutation } from "../mutation.ts";
 
 export const answerMutations: readonly Mutation[] = [
   {
+    name: "defaults-promised-to-clients",
+    harm: "Generated clients take a member with a default for one that is always there, and programs fail where it is missing",
+    file: "core/schema/portable-schema.ts",
+    find: 'const entries: [string, Json][] = [["x-default", value]];',
+    replace: 'const entries: [string, Json][] = [["default", value]];',
+    caughtBy: ["test/unit/dataplane/openapi/describe/describe-project.test.ts"],
+  },
+  {
     name: "failed-precondition-taken-for-no-change",
     harm: "A PATCH whose If-Match is stale is answered 200 where the stored value is null, and its change is lost",
     file: "dataplane/documents/reads-and-writes.ts",

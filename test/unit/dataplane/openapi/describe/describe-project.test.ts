@@ -145,6 +145,29 @@ describe("the OpenAPI document of a project", () => {
     expect(schemas?.["books.stored"]).not.toHaveProperty("propertyNames");
   });
 
+  it("describes a default, which is never filled in, in words: generators take the keyword for a promise", async () => {
+    const tags = { type: "array", items: { type: "string", default: "new" }, default: ["x".repeat(200)] };
+    const properties = { count: { type: "integer", description: "How many.", default: 1 }, tags };
+    const schema = { type: "object", properties, default: {} };
+    const { schemas } = (await documentOf(project("shop", withResource("books", { schema })))).components;
+    const shown = {
+      count: {
+        type: "integer",
+        description: "How many. Suggested value: `1`; it is not filled in.",
+        "x-default": 1,
+      },
+      tags: {
+        type: "array",
+        items: { type: "string", description: 'Suggested value: `"new"`; it is not filled in.', "x-default": "new" },
+        "x-default": tags.default,
+      },
+    };
+    for (const name of ["books", "books.stored", "books.changes"]) {
+      expect(schemas?.[name]).toMatchObject({ properties: shown });
+      expect(JSON.stringify(schemas?.[name])).not.toContain('"default"');
+    }
+  });
+
   it("leaves out what nobody may do, and paths that are left without operations", async () => {
     const nobody = { create: "Nobody", read: "Nobody", update: "Nobody", delete: "Nobody" } as const;
     const { paths } = await documentOf(
