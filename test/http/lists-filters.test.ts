@@ -158,6 +158,12 @@ describeServedOnBothStores("a list under a filter", (serve) => {
     for (const name of ["colour", "_limit", "_offset", "_sort", "title", "author.name"]) expect(detail).toContain(name);
   });
 
+  it("says what to write for another service's operator", async () => {
+    const reply = await served.send("/api/indexed?stock_gte=1", { as: key });
+    expect([reply.status, reply.code]).toEqual([400, "invalid_parameter"]);
+    expect(reply.json<{ detail: string }>().detail).toContain("write `stock:ge`.");
+  });
+
   it("ignores a bare underscore, which clients add to get past caches", async () => {
     const { count } = await list(served, "indexed?_=1760000000000&title=Emma&_=2", key);
     expect(count).toBe(1);

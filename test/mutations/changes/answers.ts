@@ -4,6 +4,14 @@ import type { Mutation } from "../mutation.ts";
 
 export const answerMutations: readonly Mutation[] = [
   {
+    name: "any-text-compared-with-dates",
+    harm: "A list asked for everything since yesterday is empty or wrong, and nobody hears why",
+    file: "dataplane/objects/list/filters.ts",
+    find: "  requireDate(property, operator, text);",
+    replace: "",
+    caughtBy: ["test/unit/dataplane/objects/list/date-values.test.ts"],
+  },
+  {
     name: "defaults-promised-to-clients",
     harm: "Generated clients take a member with a default for one that is always there, and programs fail where it is missing",
     file: "core/schema/portable-schema.ts",
