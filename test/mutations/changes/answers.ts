@@ -4,6 +4,14 @@ import type { Mutation } from "../mutation.ts";
 
 export const answerMutations: readonly Mutation[] = [
   {
+    name: "admin-port-errors-of-the-framework",
+    harm: "Errors of the admin port have another shape than all others, and a defect shows its message",
+    file: "core/http/admin-app.ts",
+    find: "  app.setErrorHandler(sendProblem);",
+    replace: "",
+    caughtBy: ["test/unit/core/http/admin-app.test.ts"],
+  },
+  {
     name: "any-text-compared-with-dates",
     harm: "A list asked for everything since yesterday is empty or wrong, and nobody hears why",
     file: "dataplane/objects/list/filters.ts",
