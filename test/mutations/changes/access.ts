@@ -31,6 +31,22 @@ export const accessMutations: readonly Mutation[] = [
     caughtBy: ["test/http/claimed-hosts.test.ts"],
   },
   {
+    name: "current-session-of-another",
+    harm: "A client that logs out at /sessions/current stays logged in",
+    file: "dataplane/sessions/handler.ts",
+    find: '  if (caller.kind === "user") return caller.sessionId;',
+    replace: '  if (caller.kind === "user") return target.id;',
+    caughtBy: ["test/http/whoami.test.ts"],
+  },
+  {
+    name: "whoami-never-expires",
+    harm: "A client that asks when its token expires is told that it never does, and works until it fails",
+    file: "dataplane/sessions/describe-caller.ts",
+    find: "...(Number.isFinite(validUntil) && ",
+    replace: "...(Number.isNaN(validUntil) && ",
+    caughtBy: ["test/http/whoami.test.ts"],
+  },
+  {
     name: "owner-scopes-ignored",
     harm: "Users read and change each other's objects",
     ...noOwnerScopes,
