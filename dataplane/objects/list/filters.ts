@@ -9,6 +9,7 @@ import { requireDate } from "./date-values.ts";
 import { fits, foreignOperator, type Operator, operators } from "./operators.ts";
 import { parameterHint } from "./parameter-hints.ts";
 import { fieldNames, type Parameters } from "./query-parameters.ts";
+import { serviceFields } from "./service-fields.ts";
 
 export interface Filter {
   readonly name: string;
@@ -53,21 +54,26 @@ interface Allowed {
 /** A property whose name has a colon is itself before it is another one with an operator. */
 function filterOf(parameter: string, text: string, allowed: Allowed): Filter {
   const { schema } = allowed;
-  const literal = resolveField(schema, parameter);
+  const literal = fieldOf(schema, parameter);
   if (literal !== undefined) {
     return { name: parameter, path: literal.path, operator: "eq", values: valuesOf(literal, "eq", text), text };
   }
   const colon = parameter.lastIndexOf(":");
-  const declared = colon < 0 ? undefined : resolveField(schema, parameter.slice(0, colon));
+  const declared = colon < 0 ? undefined : fieldOf(schema, parameter.slice(0, colon));
   if (declared === undefined) throw unknownParameter(parameter, allowed);
   const operator = operatorOf(declared, parameter.slice(colon + 1));
   const { name, path } = declared;
   return { name, path, operator, values: valuesOf(declared, operator, text), text };
 }
 
+/** A property that is literally named so wins. */
+function fieldOf(schema: CompiledSchema, name: string): DeclaredProperty | undefined {
+  return resolveField(schema, name) ?? serviceFields.get(name);
+}
+
 function unknownParameter(name: string, { schema, reserved }: Allowed): Problem {
   const hint = parameterHint(name, schema, reserved);
-  const named = [...reserved].join(", ");
+  const named = [...reserved, ...serviceFields.keys()].join(", ");
   return new Problem(
     "invalid_parameter",
     `Unknown parameter \`${name}\`${hint === undefined ? "; allowed" : `: ${hint} Allowed`} are ${named} and ${fieldNames(schema)}. A field may have an operator, as in \`field:gt\``,

@@ -6,10 +6,11 @@ import { Problem } from "../../../core/errors/problem.ts";
 import { selected } from "../../../core/json/selection.ts";
 import { currentResponse } from "../../http/conditional-requests.ts";
 import type { HttpResponse } from "../../http/response.ts";
+import type { PageRange } from "../../store/ports/lists.ts";
 import { cursorText } from "./cursor.ts";
 import { cursorOf, positionOf } from "./cursor-position.ts";
 import type { ListQuery } from "./query.ts";
-import { constraintsOf, type IndexPlan, type IndexScan } from "./query-plan.ts";
+import { constraintsOf, type IndexPlan, type IndexScan, type QueryPlan } from "./query-plan.ts";
 import { type ListPage, type ListRequest, type RunningList, rangeOf } from "./request.ts";
 import { listWithoutIndex } from "./run-without-index.ts";
 
@@ -57,11 +58,15 @@ const creationOrder: IndexPlan = Object.freeze({ candidateScans: [], isInCreatio
 async function byCreation(list: RunningList): Promise<ListPage> {
   const { store, collection, visible, plan } = list;
   const page = await (plan.query.cursor === undefined
-    ? store.pageByCreation(collection, visible, rangeOf(list))
+    ? store.pageByCreation(collection, visible, { ...rangeOf(list), ...idsOf(plan) })
     : afterCursor(list, undefined));
   if (page.outcome === "page") return page;
   list.onIndexMissing();
   return await listWithoutIndex(list, creationOrder);
+}
+
+function idsOf({ ids }: QueryPlan): Pick<PageRange, "ids"> {
+  return ids === undefined ? {} : { ids };
 }
 
 type IndexPage = ({ readonly outcome: "page" } & ListPage) | { readonly outcome: "not_ready" };
@@ -77,7 +82,7 @@ async function afterCursor(list: RunningList, scan: IndexScan | undefined): Prom
   const { cursor, order, counted } = plan.query;
   const constraints = constraintsOf(plan.conditions);
   const after = cursor?.after && positionOf(cursor.after, order, scan, constraints);
-  const range = { ...rangeOf(list), counted, ...(after && { after }) };
+  const range = { ...rangeOf(list), counted, ...(after && { after }), ...(scan === undefined && idsOf(plan)) };
   const found = await store.pageAfter(collection, visible, scan?.query, range);
   if (found.outcome === "not_ready") return found;
   const { next, ...page } = found;

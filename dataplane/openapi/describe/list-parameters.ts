@@ -63,7 +63,8 @@ function filters({ schema, config }: LiveResource): readonly JsonObject[] {
     ...declared.filter((property) => !isComparable(property) && property.types.includes("array")).map(containing),
   ];
   // A property whose name ends as an operator does is itself, and the other's filter of that name is not to be had.
-  return [...equal, ...others.filter(({ name }) => !schema.properties.has(String(name)))].slice(0, maxFilters);
+  const isFree = ({ name }: JsonObject): boolean => !schema.properties.has(String(name));
+  return [...ofMetadata.filter(isFree), ...[...equal, ...others.filter(isFree)].slice(0, maxFilters)];
 }
 
 function equalTo({ name, types }: DeclaredProperty, isIndexed: boolean): JsonObject {
@@ -95,6 +96,29 @@ function withOperators(property: DeclaredProperty): readonly JsonObject[] {
   ];
 }
 
+const comparisons = {
+  gt: "is greater than",
+  ge: "is at least",
+  lt: "is less than",
+  le: "is at most",
+} as const;
+
+/** Filters on what the server says of an object. */
+const ofMetadata: readonly JsonObject[] = [
+  ...Object.entries(comparisons).map(([operator, words]) =>
+    query(
+      `_metadata.created:${operator}`,
+      `Only objects whose time of creation, in Unix seconds, ${words} this value.`,
+      {
+        type: "integer",
+      },
+    ),
+  ),
+  query("_metadata.creator", "Only objects of this creator. It reads each candidate: for small collections.", {
+    type: "string",
+  }),
+];
+
 /** For a field that may have strings or arrays; no index answers it by itself. */
 function containing({ name, types }: DeclaredProperty): JsonObject {
   const mayBe = (type: JsonType): boolean => types.length === 0 || types.includes(type);
@@ -107,12 +131,6 @@ function containing({ name, types }: DeclaredProperty): JsonObject {
 }
 
 const anyText = { type: "string" } as const;
-const comparisons = {
-  gt: "is greater than",
-  ge: "is at least",
-  lt: "is less than",
-  le: "is at most",
-} as const;
 
 const scalars: readonly JsonType[] = ["string", "number", "integer", "boolean", "null"];
 

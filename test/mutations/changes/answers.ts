@@ -4,6 +4,22 @@ import type { Mutation } from "../mutation.ts";
 
 export const answerMutations: readonly Mutation[] = [
   {
+    name: "created-range-one-second-short",
+    harm: "A list of everything up to a second leaves out what was created in it",
+    file: "dataplane/objects/list/created-range.ts",
+    find: "return { ...all, to: Math.floor(value) + 1 };",
+    replace: "return { ...all, to: Math.floor(value) };",
+    caughtBy: ["test/http/lists-metadata.test.ts"],
+  },
+  {
+    name: "created-range-forgotten-behind-a-cursor",
+    harm: "The second page of a list of one day shows objects of all days",
+    file: "dataplane/objects/list/run.ts",
+    find: ", ...(scan === undefined && idsOf(plan))",
+    replace: "",
+    caughtBy: ["test/http/lists-metadata.test.ts"],
+  },
+  {
     name: "admin-port-errors-of-the-framework",
     harm: "Errors of the admin port have another shape than all others, and a defect shows its message",
     file: "core/http/admin-app.ts",

@@ -270,7 +270,11 @@ describe("the OpenAPI document of a project", () => {
     }[];
     const named = parameters.filter(({ name }) => name !== undefined);
     const paging = ["_limit", "_offset", "_cursor", "_sort", "_fields", "_count"];
-    expect(named.map(({ name }) => name)).toEqual([...paging, "n", "o", "o.s", "list:contains"]);
+    const metadata = ["gt", "ge", "lt", "le"].map((operator) => `_metadata.created:${operator}`);
+    expect(named.map(({ name }) => name)).toEqual([
+      ...[...paging, ...metadata, "_metadata.creator"],
+      ...["n", "o", "o.s", "list:contains"],
+    ]);
     expect(named.find(({ name }) => name === "n")?.schema).toEqual({ type: "integer" });
   });
 
@@ -278,7 +282,9 @@ describe("the OpenAPI document of a project", () => {
     const schema = { properties: { n: { type: "integer" }, s: { type: "string" }, t: { type: "string" } } };
     const { paths } = await documentOf(project("shop", withResource("books", { schema, indexes: ["n", "t"] })));
     const parameters = paths["/api/books"]?.get?.parameters as readonly { readonly name?: string }[];
-    const named = parameters.flatMap(({ name }) => (name?.includes(":") ? [name] : []));
+    const named = parameters.flatMap(({ name }) =>
+      name?.includes(":") && !name.startsWith("_metadata") ? [name] : [],
+    );
     const ofNumbers = ["n:gt", "n:ge", "n:lt", "n:le", "n:ne", "n:in", "n:exists"];
     const ofTexts = ["t:gt", "t:ge", "t:lt", "t:le", "t:ne", "t:in", "t:starts", "t:contains", "t:exists"];
     expect(named).toEqual([...ofNumbers, ...ofTexts]);
