@@ -20,6 +20,12 @@ export const reservedNames: ReadonlySet<string> = new Set([
   "_cursor",
 ]);
 
+/**
+ * Names that were reserved after schemas could declare them: what declares one goes on being served, with a warning. `_valid` and
+ * `_position` have no meaning yet.
+ */
+export const laterReservedNames: readonly string[] = ["_etags", "_valid", "_position"];
+
 export function checkTree({ root, nodes }: SchemaRead, report: SchemaReport): void {
   // The other checks follow references and would not come back from a loop.
   if (!checkLoops(nodes, report)) return;
@@ -108,7 +114,11 @@ function checkRoot(root: SchemaNode, report: SchemaReport): void {
     }
   }
   const parts = (node: SchemaNode) => [...inPlace(node)].map(({ tree }) => tree);
-  for (const tree of reachable(root, parts)) if (typeof tree !== "boolean") checkReserved(tree, report);
+  for (const tree of reachable(root, parts)) {
+    if (typeof tree === "boolean") continue;
+    checkReserved(tree, report);
+    warnOfReserved(tree, report);
+  }
 }
 
 /** `root` and all that `partsOf` leads to, each once. */
@@ -148,6 +158,17 @@ function checkReserved(node: SchemaNode, report: SchemaReport): void {
     const pointer = childPointer(childPointer(node.pointer, "dependentRequired"), name);
     if (reservedNames.has(name)) report.problem(pointer, reservedMessage(name));
     checkReservedList(names, pointer, report);
+  }
+}
+
+function warnOfReserved(node: SchemaNode, report: SchemaReport): void {
+  const declared = node.named.get("properties");
+  for (const name of laterReservedNames.filter((each) => declared?.has(each))) {
+    report.warn(
+      childPointer(childPointer(node.pointer, "properties"), name),
+      () =>
+        `The top-level name ${name} is reserved for a query parameter of lists, which lists of this resource can't have; give the field another name`,
+    );
   }
 }
 

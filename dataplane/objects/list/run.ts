@@ -4,11 +4,12 @@
 import { keyOfProject } from "../../../core/config/config-keys.ts";
 import { Problem } from "../../../core/errors/problem.ts";
 import { selected } from "../../../core/json/selection.ts";
-import { currentResponse } from "../../http/conditional-requests.ts";
+import { currentResponse, entityTag } from "../../http/conditional-requests.ts";
 import type { HttpResponse } from "../../http/response.ts";
 import type { PageRange } from "../../store/ports/lists.ts";
 import { cursorText } from "./cursor.ts";
 import { cursorOf, positionOf } from "./cursor-position.ts";
+import { idIn } from "./filter-and-sort.ts";
 import type { ListQuery } from "./query.ts";
 import { constraintsOf, type IndexPlan, type IndexScan, type QueryPlan } from "./query-plan.ts";
 import { type ListPage, type ListRequest, type RunningList, rangeOf } from "./request.ts";
@@ -35,7 +36,13 @@ function envelope(query: ListQuery, page: ListPage, url: string): string {
   const { fields } = query;
   const texts = fields === undefined ? page.texts : page.texts.map((text) => selected(text, fields));
   const count = query.counted ? `"count":${page.count},` : "";
-  return `{${count}"items":[${texts.join(",")}],"links":${linksOf(query, page, url)}}`;
+  const etags = query.tagged ? `"etags":${JSON.stringify(tagsOf(page.texts))},` : "";
+  return `{${count}"items":[${texts.join(",")}],${etags}"links":${linksOf(query, page, url)}}`;
+}
+
+/** By id, as a GET of each object answers it, whatever `_fields` shows. */
+function tagsOf(texts: readonly string[]): Readonly<Record<string, string>> {
+  return Object.fromEntries(texts.map((text) => [idIn(text), entityTag(text)]));
 }
 
 function findPage(list: RunningList): Promise<ListPage> {

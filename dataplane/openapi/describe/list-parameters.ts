@@ -9,7 +9,16 @@ import type { LiveResource } from "../../config/directory.ts";
 const maxFilters = 100;
 
 export function listParameters(resource: LiveResource, limits: ProjectLimits): readonly JsonObject[] {
-  return [limit(limits), offset, cursor, sort(resource), fieldsParameter, count, ...filters(resource)];
+  return [
+    limit(limits),
+    offset,
+    cursor,
+    sort(resource),
+    fieldsParameter,
+    count,
+    ...etags(resource),
+    ...filters(resource),
+  ];
 }
 
 function limit({ maxPageSize }: ProjectLimits): JsonObject {
@@ -40,6 +49,12 @@ export const fieldsParameter = query(
 );
 
 const count = query("_count", "`false` leaves out `count`, which saves work.", { type: "boolean" });
+
+/** Not where a property has the name, which filters then. */
+function etags({ schema }: LiveResource): readonly JsonObject[] {
+  if (schema.properties.has("_etags")) return [];
+  return [query("_etags", "`true` shows the tag of each object too, for `If-Match`.", { type: "boolean" })];
+}
 
 function sort({ config }: LiveResource): JsonObject {
   const names = config.indexes.map(({ name }) => `\`${name}\``).join(", ");

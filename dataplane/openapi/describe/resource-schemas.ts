@@ -113,6 +113,11 @@ function pageSchema(stored: JsonObject): JsonObject {
         description: "Number of objects that match the query, on all pages together; absent with `_count=false`.",
       },
       items: { type: "array", items: stored },
+      etags: {
+        type: "object",
+        additionalProperties: { type: "string" },
+        description: "The tag of each object, by its id, for `If-Match`; only with `_etags=true`.",
+      },
       links: { $ref: "#/components/schemas/Links" },
     },
   };

@@ -76,9 +76,9 @@ export const accessMutations: readonly Mutation[] = [
     name: "candidates-of-everyone",
     harm: "A filter that an index narrows shows an owner the objects of others",
     file: "dataplane/store/redis/keyset-pages.ts",
-    find: "rangeScripts.candidates({ keys, set: setOf(keys, index, owner), version, idIs: \"last\", ranges, max }),",
+    find: 'rangeScripts.candidates({ keys, set: setOf(keys, index, owner), version, idIs: "last", ranges, max }),',
     replace:
-      "rangeScripts.candidates({ keys, set: keys.index(index.slot), version, idIs: \"last\", ranges: wholeRanges(rangesOf(query), undefined), max }),",
+      'rangeScripts.candidates({ keys, set: keys.index(index.slot), version, idIs: "last", ranges: wholeRanges(rangesOf(query), undefined), max }),',
     caughtBy: ["test/store/redis-store.test.ts"],
   },
   {

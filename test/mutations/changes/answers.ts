@@ -4,6 +4,14 @@ import type { Mutation } from "../mutation.ts";
 
 export const answerMutations: readonly Mutation[] = [
   {
+    name: "listed-tags-of-what-is-shown",
+    harm: "A tag from a list with _fields never matches, so that every conditional write is refused",
+    file: "dataplane/objects/list/run.ts",
+    find: "JSON.stringify(tagsOf(page.texts))",
+    replace: "JSON.stringify(tagsOf(texts))",
+    caughtBy: ["test/http/lists-etags.test.ts"],
+  },
+  {
     name: "created-range-one-second-short",
     harm: "A list of everything up to a second leaves out what was created in it",
     file: "dataplane/objects/list/created-range.ts",

@@ -86,6 +86,27 @@ describe("what is ignored is warned of", () => {
   });
 });
 
+describe("a name that was reserved later", () => {
+  const namesOf = (schema: unknown) => {
+    const result = compileSchema(schema as JsonObject);
+    if (!result.ok) throw new Error("It is refused");
+    return result.schema.warnings.map(({ pointer }) => pointer);
+  };
+  const later = { _etags: {}, _valid: {}, _position: {}, _other: {} };
+
+  it("is warned of at the top level and in all that applies there, and declared all the same", () => {
+    const pointers = ["_etags", "_valid", "_position"].map((name) => `/properties/${name}`);
+    expect(namesOf({ properties: later })).toEqual(pointers);
+    expect(namesOf({ allOf: [{ properties: { _valid: {} } }] })).toEqual(["/allOf/0/properties/_valid"]);
+    const result = compileSchema({ properties: later });
+    expect(result.ok && [...result.schema.properties.keys()]).toEqual(Object.keys(later));
+  });
+
+  it("is free below the top level", () => {
+    expect(namesOf({ properties: { a: { properties: later } } })).toEqual([]);
+  });
+});
+
 describe("a member that is required and forbidden is warned of", () => {
   const closed = { additionalProperties: false, properties: { a: {} } };
   const warningsOf = (schema: unknown) => {

@@ -39,7 +39,15 @@ const creation = { keys: [], descending: false };
 
 describe("paging", () => {
   it("starts with ten objects from the first", () => {
-    expect(read("")).toEqual({ limit: 10, offset: 0, order: creation, filters: [], counted: true, suffix: "" });
+    expect(read("")).toEqual({
+      limit: 10,
+      offset: 0,
+      order: creation,
+      filters: [],
+      counted: true,
+      tagged: false,
+      suffix: "",
+    });
   });
 
   it("takes the bounds themselves", () => {
@@ -212,7 +220,7 @@ describe("filters", () => {
     ["tags=a", /can't be filtered/],
     [
       "colour=red",
-      /Unknown parameter `colour`; allowed are _limit, _offset, _cursor, _sort, _fields, _count, _metadata.created, _metadata.creator, _metadata.creator_type and title/,
+      /Unknown parameter `colour`; allowed are _limit, _offset, _cursor, _sort, _fields, _count, _etags, _metadata.created, _metadata.creator, _metadata.creator_type and title/,
     ],
     ["_filter=a", /Unknown parameter `_filter`/],
     ["constructor=a", /Unknown parameter `constructor`/],
