@@ -83,7 +83,7 @@ function addDocument(file: string, document: YamlDocument, result: Parts): void 
   if (ours)
     result.notes.push(...document.warnings.map((warning) => ({ ...warning, ...about, isWarning: true }) as const));
   if (ours && document.problems.length > 0) {
-    result.problems.push(...document.problems.map((problem) => ({ ...problem, ...about })));
+    result.problems.push(...document.problems.map((problem) => ({ ...problem, ...about, isUnread: true }) as const));
     return;
   }
   for (const { found, pointer } of entries) {

@@ -10,6 +10,8 @@ export interface SourceProblem extends Position {
   /** RFC 6901, from the object's root; empty for the object or the file as a whole. */
   readonly pointer: string;
   readonly message: string;
+  /** The document could not be read: it may hold other objects than `subject`, or several. */
+  readonly isUnread?: true;
 }
 
 /** What is worth saying and stops nothing, such as a kind that is left out. */

@@ -28,6 +28,22 @@ export const devMutations: readonly Mutation[] = [
     caughtBy: ["test/unit/core/schema/warnings.test.ts"],
   },
   {
+    name: "unread-documents-withdrawn",
+    harm: "A lost separator between two manifests withdraws one of them, and its data are deleted",
+    file: "cli/manifests/check-manifests.ts",
+    find: 'if (isUnread || subject === undefined || subject.includes("?")) return true;',
+    replace: 'if (subject === undefined || subject.includes("?")) return true;',
+    caughtBy: ["test/unit/cli/dev/unreadable-documents.test.ts"],
+  },
+  {
+    name: "misspelt-kinds-withdrawn",
+    harm: "A typing error in a kind withdraws the object, and its data are deleted",
+    file: "cli/manifests/check-manifests.ts",
+    find: 'return kind !== "Secret" && !kinds.some((known) => known === kind);',
+    replace: "return kind === undefined;",
+    caughtBy: ["test/unit/cli/dev/unreadable-documents.test.ts"],
+  },
+  {
     name: "pending-deletions-forgotten",
     harm: "Data and Secrets of what was removed just before dev mode stopped are never deleted",
     file: "cli/dev/state-file.ts",
