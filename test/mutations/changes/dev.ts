@@ -28,6 +28,14 @@ export const devMutations: readonly Mutation[] = [
     caughtBy: ["test/unit/core/schema/warnings.test.ts"],
   },
   {
+    name: "deletion-announced-as-keeping",
+    harm: "Dev mode says that data are kept which it deletes five seconds later",
+    file: "cli/dev/stored-data-news.ts",
+    find: "return [{ subject, object: own, policy: deletionPolicy }];",
+    replace: 'return [{ subject, object: own, policy: "Retain" }];',
+    caughtBy: ["test/unit/cli/dev/stored-data-news.test.ts"],
+  },
+  {
     name: "unread-documents-withdrawn",
     harm: "A lost separator between two manifests withdraws one of them, and its data are deleted",
     file: "cli/manifests/check-manifests.ts",
