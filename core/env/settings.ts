@@ -69,6 +69,8 @@ export const seed = {
   read: readText,
 } as const satisfies Setting<string>;
 
+export const strict = switchSetting("strict", "Exit code 1 for warnings too, such as a schema keyword that is ignored");
+
 export const redis = {
   flag: "redis",
   placeholder: "URL",

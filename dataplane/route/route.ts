@@ -13,7 +13,9 @@ export type Target =
   | { readonly kind: "document"; readonly rootKey: string; readonly path: Path }
   | { readonly kind: "sessions" }
   | { readonly kind: "refresh" }
+  /** `id` = `current` is the session of the caller. */
   | { readonly kind: "session"; readonly id: string }
+  | { readonly kind: "whoami" }
   | { readonly kind: "keys" }
   | { readonly kind: "openapi" }
   /** `file` is what the page needs, absent for the page itself. */
@@ -21,7 +23,7 @@ export type Target =
 
 /**
  * What a method does to its target: an operation on stored data, which a policy allows or not; or
- * `by_feature`: the feature decides from the caller (sessions, openapi); or
+ * `by_feature`: the feature decides from the caller (sessions, whoami, openapi); or
  * `public`: anyone may, and no Authorization header is looked at.
  */
 export type RouteOperation = Operation | "by_feature" | "public";
@@ -36,6 +38,7 @@ const methodTable = {
   sessions: { GET: "by_feature", POST: "public" },
   refresh: { POST: "public" },
   session: { GET: "by_feature", DELETE: "by_feature" },
+  whoami: { GET: "by_feature" },
   keys: { GET: "public" },
   openapi: { GET: "by_feature" },
   docs: { GET: "public" },
@@ -79,6 +82,9 @@ export function route(segments: Segments): Target {
     case "sessions":
       target = matchSessions(segments);
       break;
+    case "whoami":
+      if (segments.length === 1) target = { kind: "whoami" };
+      break;
     case ".well-known":
       if (segments.length === 2 && segments[1] === "jwks.json") target = { kind: "keys" };
       break;
@@ -92,7 +98,7 @@ export function route(segments: Segments): Target {
   if (target !== undefined) return target;
   throw new Problem(
     "unknown_path",
-    "A project serves /api/<resource>, /api/<resource>/<id>, /json/<root_key>/<path>, /sessions, /openapi.json, /docs and /.well-known/jwks.json",
+    "A project serves /api/<resource>, /api/<resource>/<id>, /json/<root_key>/<path>, /sessions, /whoami, /openapi.json, /docs and /.well-known/jwks.json",
   );
 }
 
@@ -130,7 +136,7 @@ type Of<K extends Target["kind"]> = Extract<Target, { kind: K }>;
 export type Subject =
   | { readonly kind: "objects"; readonly target: Of<"collection" | "object">; readonly resource: LiveResource }
   | { readonly kind: "document"; readonly target: Of<"document">; readonly rootKey: RootKeyConfig }
-  | { readonly kind: "session"; readonly target: Of<"sessions" | "refresh" | "session" | "keys"> }
+  | { readonly kind: "session"; readonly target: Of<"sessions" | "refresh" | "session" | "whoami" | "keys"> }
   | { readonly kind: "description"; readonly target: Of<"openapi" | "docs"> };
 
 export function subjectOf(project: LiveProject, target: Target): Subject {
