@@ -18,6 +18,8 @@ export type Target =
   | { readonly kind: "whoami" }
   | { readonly kind: "keys" }
   | { readonly kind: "openapi" }
+  /** The project's URL itself, which leads browsers to its page. */
+  | { readonly kind: "base" }
   /** `file` is what the page needs, absent for the page itself. */
   | { readonly kind: "docs"; readonly file?: string };
 
@@ -41,6 +43,7 @@ const methodTable = {
   whoami: { GET: "by_feature" },
   keys: { GET: "public" },
   openapi: { GET: "by_feature" },
+  base: { GET: "public" },
   docs: { GET: "public" },
 } as const satisfies Record<string, Methods>;
 
@@ -73,6 +76,9 @@ type Segments = readonly string[];
 export function route(segments: Segments): Target {
   let target: Target | undefined;
   switch (segments[0]) {
+    case undefined:
+      target = { kind: "base" };
+      break;
     case "api":
       target = matchApi(segments);
       break;
@@ -96,7 +102,11 @@ export function route(segments: Segments): Target {
       break;
   }
   if (target !== undefined) return target;
-  throw new Problem(
+  throw unknownPath();
+}
+
+export function unknownPath(): Problem {
+  return new Problem(
     "unknown_path",
     "A project serves /api/<resource>, /api/<resource>/<id>, /json/<root_key>/<path>, /sessions, /whoami, /openapi.json, /docs and /.well-known/jwks.json",
   );
@@ -137,7 +147,7 @@ export type Subject =
   | { readonly kind: "objects"; readonly target: Of<"collection" | "object">; readonly resource: LiveResource }
   | { readonly kind: "document"; readonly target: Of<"document">; readonly rootKey: RootKeyConfig }
   | { readonly kind: "session"; readonly target: Of<"sessions" | "refresh" | "session" | "whoami" | "keys"> }
-  | { readonly kind: "description"; readonly target: Of<"openapi" | "docs"> };
+  | { readonly kind: "description"; readonly target: Of<"openapi" | "docs" | "base"> };
 
 export function subjectOf(project: LiveProject, target: Target): Subject {
   switch (target.kind) {
@@ -152,6 +162,7 @@ export function subjectOf(project: LiveProject, target: Target): Subject {
       if (!rootKey) throw new Problem("unknown_root_key", "The project has no RootKey with this name");
       return { kind: "document", target, rootKey };
     }
+    case "base":
     case "openapi":
     case "docs":
       return { kind: "description", target };

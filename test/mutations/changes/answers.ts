@@ -4,6 +4,22 @@ import type { Mutation } from "../mutation.ts";
 
 export const answerMutations: readonly Mutation[] = [
   {
+    name: "programs-are-led-to-the-page",
+    harm: "A client that asks for JSON at a project's URL is sent to a page of HTML",
+    file: "dataplane/openapi/handler.ts",
+    find: 'const offered = ["application/json", "text/html"];',
+    replace: 'const offered = ["text/html"];',
+    caughtBy: ["test/http/reference-page.test.ts"],
+  },
+  {
+    name: "closed-page-is-shown-the-way-to",
+    harm: "A project whose description nobody may read leads browsers to an error",
+    file: "dataplane/openapi/handler.ts",
+    find: ' || config.openapi === "Nobody"',
+    replace: "",
+    caughtBy: ["test/http/reference-page.test.ts"],
+  },
+  {
     name: "listed-tags-of-what-is-shown",
     harm: "A tag from a list with _fields never matches, so that every conditional write is refused",
     file: "dataplane/objects/list/run.ts",

@@ -20,7 +20,6 @@ describe("routing below a project's base", () => {
   });
 
   it.each([
-    [[]],
     [["api"]],
     [["json"]],
     [["api", "a", "b", "c"]],
