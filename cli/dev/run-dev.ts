@@ -41,7 +41,7 @@ export async function runDev(options: DevOptions, data: DataFolder, closers: Clo
 
   const publicUrl = options.publicUrl ?? plane.url;
   const secretFiles = createSecretFiles(join(options.data, "secrets"));
-  const seeder = openSeeder(options, live, store, closers);
+  const seeder = openSeeder(options, { data, live, store, closers });
   const devOperator = seeding(
     await openDevOperator({ options, data, live, checkResource, store, secretFiles, publicUrl }),
     seeder,
@@ -53,7 +53,7 @@ export async function runDev(options: DevOptions, data: DataFolder, closers: Clo
   const urls = { url: reachable(plane.url), publicUrl: reachable(publicUrl), adminUrl: reachable(plane.adminUrl) };
   for (const line of startupMessage({ view, credentials, folder: options.folder, ...urls })) print(line);
 
-  const paths = [options.folder, secretFiles.folder];
+  const paths = [options.folder, secretFiles.folder, ...(options.seed === undefined ? [] : [options.seed])];
   const following = await follow({ devOperator, paths, print, now: () => systemClock.now(), timers: systemTimers });
   closers.push(() => following.stop());
   print("Ready");
@@ -125,12 +125,20 @@ async function openDevOperator(parts: DevOperatorParts): Promise<DevOperator> {
   });
 }
 
-function openSeeder(options: DevOptions, live: MemoryDirectory, store: Store, closers: Closers): Seeder {
+interface SeederParts {
+  readonly data: DataFolder;
+  readonly live: MemoryDirectory;
+  readonly store: Store;
+  readonly closers: Closers;
+}
+
+function openSeeder(options: DevOptions, { data, live, store, closers }: SeederParts): Seeder {
   const preparer = createCollectionPreparer(store, () => undefined);
   closers.push(() => preparer.close());
   return createSeeder({
     path: options.seed ?? join(options.folder, seedFolderName),
     isAsked: options.seed !== undefined,
+    note: data.file("seeding"),
     directory: live.directory,
     store,
     preparer,

@@ -4,7 +4,8 @@
 import { type FSWatcher, watch } from "node:fs";
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { listFiles } from "../manifests/list-files.ts";
+import { listFiles, seedFolderName } from "../manifests/list-files.ts";
+import { findSeedFiles } from "./seed/find-seed-files.ts";
 
 export interface FolderWatch {
   /** Resolves once changes are seen; what was read before it has to be read again. */
@@ -108,9 +109,19 @@ function isWatched(name: string): boolean {
 /** Equal as long as no file was added, removed or written; empty for a folder that can't be read. */
 async function fingerprint(path: string): Promise<string> {
   try {
-    return (await Promise.all((await listFiles(path)).map(describe))).join("\n");
+    const files = [...(await listFiles(path)), ...(await seedPaths(path))];
+    return (await Promise.all(files.map(describe))).join("\n");
   } catch {
     return "";
+  }
+}
+
+/** Of the seed beside manifests, in which no manifests are looked for. */
+async function seedPaths(folder: string): Promise<readonly string[]> {
+  try {
+    return (await findSeedFiles(join(folder, seedFolderName))).map(({ path }) => path);
+  } catch {
+    return [];
   }
 }
 

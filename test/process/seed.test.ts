@@ -1,8 +1,8 @@
 // Data to begin with: the folder `seed` beside manifests, and --seed, in a dev mode as a person runs it.
 
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type DevProcess, devProcess } from "../support/fleet/dev-process.ts";
 import { freePort } from "../support/process/free-port.ts";
@@ -53,6 +53,12 @@ function put(path: string, text: string): void {
   const file = join(cwd, path);
   mkdirSync(dirname(file), { recursive: true });
   writeFileSync(file, text);
+}
+
+/** Where dev mode has its lock, wherever that is. */
+function dataFolders(): readonly string[] {
+  const files = readdirSync(join(cwd, ".jsonplane"), { recursive: true, encoding: "utf8" });
+  return files.filter((file) => basename(file) === "lock.db").map((file) => join(cwd, ".jsonplane", dirname(file)));
 }
 
 async function ready(...words: readonly string[]): Promise<DevProcess> {
@@ -118,6 +124,21 @@ describe("a folder `seed` beside the manifests", () => {
     expect((await listed()).count).toBe(2);
   });
 
+  it("is taken in once the schema was mended, and says what was left half-done when dev mode was killed", async () => {
+    const wrong = books().replace("type: string", "type: integer");
+    put("manifests/shop.yaml", project("shop") + wrong);
+    put("manifests/seed/books.ndjson", '{"title":"A"}\n');
+    const dev = await ready();
+    expect(dev.out()).toContain("Not seeded: 1 of 1 object in manifests/seed/books.ndjson");
+    put("manifests/shop.yaml", project("shop") + books());
+    await dev.line(/^Seeded books with 1 object/);
+    await dev.stop();
+    const [data = ""] = dataFolders();
+    writeFileSync(join(data, "seeding"), "manifests/seed/books.ndjson\n");
+    const again = await ready();
+    expect(again.out()).toContain("Only a part of manifests/seed/books.ndjson was stored when dev mode ended");
+  });
+
   it("names the Project where several have the name, and fills a resource that is declared later", async () => {
     put("manifests/blog.yaml", project("blog") + books("blog"));
     put("manifests/seed/books.json", '[{"title":"A"}]');
@@ -148,7 +169,9 @@ describe("--seed", () => {
   it("refuses more objects than the resource may hold, and a path where there is nothing", async () => {
     put("data/books.jsonl", '{"title":"A"}\n'.repeat(2_001));
     const dev = await ready("--seed", "data");
-    expect(dev.out()).toContain("data/books.jsonl: has 2001 objects, and the resource may hold 2000");
+    expect(dev.out()).toContain(
+      "data/books.jsonl: has more than 2000 objects (spec.limits.maxObjects), so none was stored",
+    );
     expect((await listed()).count).toBe(0);
     await dev.stop();
     const none = devProcess(["manifests", ...ports, "--seed", "nowhere"], cwd);

@@ -4,6 +4,7 @@
 import { readdir, stat } from "node:fs/promises";
 import { basename, join, relative, sep } from "node:path";
 import type { ProjectRef } from "../../../core/config/types.ts";
+import { SeedFault } from "./seed-fault.ts";
 
 export interface SeedFile {
   readonly path: string;
@@ -20,25 +21,35 @@ export interface SeedFile {
 }
 
 const extension = /\.(json|ndjson|jsonl)$/;
-/** A folder of seeds that is none: somebody's whole disk. */
-const maxFiles = 10_000;
+/** More files than this are probably not a seed, but a whole disk. */
+const maxFiles = 1_000;
+/** `<namespace>/<project>/api/<file>`. */
+const maxFolders = 3;
 
-/** A folder, or one file. Rejects as node:fs does where there is nothing. */
+/** A folder, or one file. Throws SeedFault for too many files; rejects as node:fs does where there is nothing. */
 export async function findSeedFiles(path: string): Promise<readonly SeedFile[]> {
   const isFolder = (await stat(path)).isDirectory();
-  const paths = isFolder ? await filesBelow(path) : [path];
+  const paths: string[] = [];
+  if (isFolder) await addFilesBelow(path, maxFolders, paths);
+  else paths.push(path);
+  if (paths.length > maxFiles) throw new SeedFault(`${path} has more than ${maxFiles} files`);
   const found: SeedFile[] = [];
-  for (const file of paths.slice(0, maxFiles)) {
+  for (const file of paths.sort()) {
     const named = seedFileOf(file, isFolder ? relative(path, file).split(sep) : [basename(file)]);
     if (named !== undefined) found.push({ ...named, version: await versionOf(file) });
   }
   return found;
 }
 
-async function filesBelow(folder: string): Promise<readonly string[]> {
-  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
-  const files = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
-  return files.sort();
+/** Up to one more than the limit. */
+async function addFilesBelow(folder: string, folders: number, paths: string[]): Promise<void> {
+  for (const entry of await readdir(folder, { withFileTypes: true })) {
+    if (paths.length > maxFiles) return;
+    if (entry.name.startsWith(".")) continue;
+    const path = join(folder, entry.name);
+    if (entry.isFile()) paths.push(path);
+    else if (entry.isDirectory() && folders > 0) await addFilesBelow(path, folders - 1, paths);
+  }
 }
 
 async function versionOf(file: string): Promise<string> {
@@ -50,7 +61,7 @@ async function versionOf(file: string): Promise<string> {
 function seedFileOf(path: string, parts: readonly string[]): Omit<SeedFile, "version"> | undefined {
   const file = parts.at(-1) ?? "";
   const suffix = extension.exec(file)?.[1];
-  if (suffix === undefined || parts.some((part) => part.startsWith("."))) return undefined;
+  if (suffix === undefined) return undefined;
   const folders = parts.slice(0, -1);
   const last = folders.at(-1);
   const hasKind = folders.length % 2 === 1 && (last === "api" || last === "json");

@@ -7,16 +7,12 @@ import { type CanonicalJson, canonicalJson } from "../../../core/json/canonical.
 import { elementsOf, kindOf } from "../../../core/json/members.ts";
 import { maxDepth } from "../../../dataplane/store/ports/documents.ts";
 import type { SeedFile } from "./find-seed-files.ts";
+import { SeedFault } from "./seed-fault.ts";
 
 export interface SeedEntry {
   /** `:12` = line 12, `[3]` = the fourth element. */
   readonly at: string;
   readonly json: CanonicalJson;
-}
-
-/** What is wrong with the seed, and where. */
-export class SeedFault extends Error {
-  override readonly name = "SeedFault";
 }
 
 /** A file that is read as a whole. Larger ones are for lines. */

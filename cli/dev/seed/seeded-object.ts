@@ -1,13 +1,15 @@
 // Turns an object of a seed into one to store: as POST would make it, but with the id and the _metadata that the seed gives, if any.
 
+import { randomBytes } from "node:crypto";
 import type { Clock } from "../../../core/clock.ts";
 import { membersOf, withoutMembers } from "../../../core/json/members.ts";
 import { createObjectIds, isObjectId, type ObjectIds } from "../../../dataplane/objects/object-ids.ts";
 import { type Metadata, type ObjectRules, validateNew } from "../../../dataplane/objects/validate-object.ts";
 import type { NewObject } from "../../../dataplane/store/ports/objects.ts";
-import { type SeedEntry, SeedFault } from "./read-seed.ts";
+import type { SeedEntry } from "./read-seed.ts";
+import { SeedFault } from "./seed-fault.ts";
 
-export type SeededObjects = (entry: SeedEntry, index: number) => NewObject;
+export type SeededObjects = (entry: SeedEntry) => NewObject;
 
 const serviceMembers: ReadonlySet<string> = new Set(["id", "_metadata"]);
 const creatorTypes: ReadonlySet<string> = new Set(["user", "apikey", "anonymous"]);
@@ -19,10 +21,10 @@ const maxSeconds = Math.floor((2 ** 48 - 1) / 1_000);
 
 /** Throws SeedFault, which does not say in which file, and a Problem for what POST would refuse too. */
 export function createSeededObjects(rules: ObjectRules, clock: Clock): SeededObjects {
-  const newId = createObjectIds(clock);
-  return (entry, index) => {
+  const newIds = { now: createObjectIds(clock), at: createIdsOfSeconds(clock) };
+  return (entry) => {
     const given = serviceMembersOf(entry);
-    const id = idOf(given, index, clock, newId);
+    const id = idOf(given, newIds);
     const metadata: Metadata = {
       created: secondsOf(id),
       creator: given.creator ?? "anonymous",
@@ -61,6 +63,7 @@ function metadataIn(value: unknown): Partial<Metadata> {
     throw new SeedFault("/_metadata: must be an object with created, creator and creator_type, or left out");
   }
   const { created, creator, creator_type } = value as Readonly<Record<string, unknown>>;
+  requireCreator(creator, creator_type);
   const unknown = Object.keys(value).find((name) => !metadataMembers.has(name));
   if (unknown !== undefined) throw new SeedFault(`/_metadata/${unknown}: is no member of it: leave it out`);
   const isSecond = Number.isInteger(created) && (created as number) >= 0 && (created as number) <= maxSeconds;
@@ -75,15 +78,42 @@ function metadataIn(value: unknown): Partial<Metadata> {
   return value as Partial<Metadata>;
 }
 
-/** Ids sort by creation, and `created` is the second in the id: one is made for the second that is given. */
-function idOf({ id, created }: Given, index: number, clock: Clock, newId: ObjectIds): string {
-  if (id !== undefined) {
-    if (created === undefined || created === secondsOf(id)) return id;
-    throw new SeedFault(`/_metadata/created: must be ${secondsOf(id)}, the second in the id, or be left out`);
+function requireCreator(creator: unknown, type: unknown): void {
+  if (type === "anonymous" && creator !== undefined && creator !== "anonymous") {
+    throw new SeedFault("/_metadata/creator: must be left out with the creator_type anonymous");
   }
-  if (created === undefined) return newId().id;
-  // Objects of one second stay in the order of the file, as far as its milliseconds go.
-  return createObjectIds({ ...clock, now: () => created * 1_000 + Math.min(index, 999) })().id;
+  if ((type === "user" || type === "apikey") && creator === undefined) {
+    throw new SeedFault(`/_metadata/creator: must name the creator with the creator_type ${type}`);
+  }
+}
+
+interface NewIds {
+  readonly now: ObjectIds;
+  readonly at: (seconds: number) => string;
+}
+
+/** Ids sort by creation, and `created` is the second in the id: one is made for the second that is given. */
+function idOf({ id, created }: Given, newIds: NewIds): string {
+  if (id === undefined) return created === undefined ? newIds.now().id : newIds.at(created);
+  if (created === undefined || created === secondsOf(id)) return id;
+  throw new SeedFault(`/_metadata/created: must be ${secondsOf(id)}, the second in the id, or be left out`);
+}
+
+/** Objects of one second that follow each other keep the order of the file, up to a thousand of them. */
+function createIdsOfSeconds(clock: Clock): NewIds["at"] {
+  let second = -1;
+  let made = 0;
+  return (seconds) => {
+    made = seconds === second ? made + 1 : 0;
+    second = seconds;
+    const milliseconds = seconds * 1_000 + Math.min(made, 999);
+    return createObjectIds({ ...clock, now: () => milliseconds }, fewRandomBytes)().id;
+  };
+}
+
+/** As many as one id takes, and not a pool for thousands. */
+function fewRandomBytes(): Buffer {
+  return randomBytes(8);
 }
 
 /** The time of a UUIDv7 is its first 48 bits (RFC 9562, section 5.7), in milliseconds. */

@@ -1,6 +1,8 @@
-// Takes a seed into what is empty: objects into collections that have none, values into root keys that have none. A file is stored as a
-// whole or not at all: everything in it is validated before the first object of it is stored.
+// Takes a seed into what is empty: objects into collections that have none, values into root keys that have none. Everything in a file is
+// validated before the first object of it is stored, and what a failure left of it is removed. If the process is killed meanwhile, a
+// part stays: a note in the data folder says so at the next start.
 
+import { readFile, rm, writeFile } from "node:fs/promises";
 import type { Clock } from "../../../core/clock.ts";
 import { keyOfProject } from "../../../core/config/config-keys.ts";
 import type { RootKeyConfig } from "../../../core/config/types.ts";
@@ -13,18 +15,21 @@ import type { DocumentReads, DocumentWrites } from "../../../dataplane/store/por
 import type { ObjectLists } from "../../../dataplane/store/ports/lists.ts";
 import type { NewObject, ObjectWrites } from "../../../dataplane/store/ports/objects.ts";
 import { findSeedFiles, type SeedFile } from "./find-seed-files.ts";
-import { objectsIn, type SeedEntry, SeedFault, valueIn } from "./read-seed.ts";
-import { createSeededObjects } from "./seeded-object.ts";
+import { objectsIn, type SeedEntry, valueIn } from "./read-seed.ts";
+import { SeedFault } from "./seed-fault.ts";
+import { createSeededObjects, type SeededObjects } from "./seeded-object.ts";
 
 export interface SeederOptions {
   /** Folder or file. */
   readonly path: string;
-  /** Somebody named it: what is not taken in is said. */
+  /** Set by --seed: files that are skipped are reported too. */
   readonly isAsked: boolean;
   readonly directory: Pick<Directory, "loaded">;
-  readonly store: Pick<ObjectWrites, "create"> & Pick<ObjectLists, "count"> & DocumentReads & DocumentWrites;
+  readonly store: Pick<ObjectWrites, "create" | "remove"> & Pick<ObjectLists, "count"> & DocumentReads & DocumentWrites;
   readonly preparer: Pick<CollectionPreparer, "prepare">;
   readonly clock: Clock;
+  /** Path of a note that is there while objects of a file are being stored. */
+  readonly note: string;
   /** Called as objects are stored. */
   readonly observe: (progress: SeedProgress) => void;
 }
@@ -46,24 +51,46 @@ const atATime = 64;
 const maxShown = 10;
 
 export function createSeeder(options: SeederOptions): Seeder {
-  /** By path, the version that was taken in, or can't be. */
-  const done = new Map<string, string>();
+  /** By path, what was tried: the file as it was, for what was there. */
+  const tried = new Map<string, string>();
+  const take = async (file: SeedFile): Promise<readonly string[]> => {
+    const target = targetOf(file, options.directory.loaded());
+    if (target === undefined) return [];
+    const attempt = `${file.version} ${targetText(target)}`;
+    if (tried.get(file.path) === attempt) return [];
+    const lines = await carryOut(file, target, options);
+    tried.set(file.path, attempt);
+    return lines;
+  };
   return {
     async seed() {
-      const lines: string[] = [];
-      for (const file of await filesOf(options)) {
-        if (done.get(file.path) === file.version) continue;
-        const target = targetOf(file, options.directory.loaded());
-        if (target === undefined) continue;
-        done.set(file.path, file.version);
-        lines.push(...(await carryOut(file, target, options)));
+      const lines = await interrupted(options);
+      try {
+        for (const file of await filesOf(options)) lines.push(...(await take(file)));
+      } catch (error) {
+        // What was reconciled is served all the same.
+        lines.push(`Not seeded: ${error instanceof Error ? error.message : String(error)}`);
       }
       return lines;
     },
   };
 }
 
-/** The folder beside the manifests is there or not; a path that somebody named was there when dev mode started. */
+/** A process that was killed left its note. */
+async function interrupted({ note }: SeederOptions): Promise<string[]> {
+  try {
+    const path = (await readFile(note, "utf8")).trim();
+    await rm(note);
+    return [
+      `Only a part of ${path} was stored when dev mode ended: to begin again, stop it and remove its data folder`,
+    ];
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return [];
+    throw error;
+  }
+}
+
+/** The default folder need not exist; a path from --seed existed at startup. */
 async function filesOf({ path }: SeederOptions): Promise<readonly SeedFile[]> {
   try {
     return await findSeedFiles(path);
@@ -79,6 +106,12 @@ type Target = { readonly project: LiveProject } & (
   /** Why the file can't be taken in. */
   | { readonly fault: string }
 );
+
+/** Another text when the resource or root key is another one, or has changed: then the file may fit. */
+function targetText(target: Target): string {
+  if ("fault" in target) return target.fault;
+  return JSON.stringify("resource" in target ? target.resource.config : target.rootKey);
+}
 
 /** Undefined while there is nothing of that name: its manifest may come later. */
 function targetOf(file: SeedFile, projects: readonly LiveProject[]): Target | undefined {
@@ -105,6 +138,8 @@ async function carryOut(file: SeedFile, target: Target, options: SeederOptions):
   try {
     return "resource" in target ? await seedObjects(file, target, options) : await seedValue(file, target, options);
   } catch (error) {
+    // The file was changed between the two readings: what it has now is a problem.
+    if (error instanceof Problem) return [`Not seeded: ${file.path}: ${error.message}`];
     if (error instanceof SeedFault) return [`Not seeded: ${error.message}`];
     throw error;
   }
@@ -113,62 +148,73 @@ async function carryOut(file: SeedFile, target: Target, options: SeederOptions):
 async function seedObjects(
   file: SeedFile,
   { project, resource }: { readonly project: LiveProject; readonly resource: LiveResource },
-  { store, preparer, clock, observe, isAsked }: SeederOptions,
+  { store, preparer, clock, observe, isAsked, note }: SeederOptions,
 ): Promise<readonly string[]> {
   const { name, maxObjects } = resource.config;
   const collection = { project: project.config, resource: name };
   await preparer.prepare(resource, collection);
   const present = await store.count(collection, {});
-  if (present > 0) return isAsked ? [`Not seeded: ${name} has ${present} ${counted(present)} already`] : [];
+  if (present > 0) return isAsked ? [`Not seeded: ${name} has ${present} ${objectNoun(present)} already`] : [];
   const rules = { schema: resource.schema, maxBytes: maxObjectBytes(project.config.limits) };
   const toObject = createSeededObjects(rules, clock);
   const total = await checkAll(file, toObject, maxObjects);
-  let stored = 0;
-  let batch: NewObject[] = [];
-  const storeBatch = async (): Promise<void> => {
-    await mapLimited(batch, atATime, async (object) => {
-      const { outcome } = await store.create(collection, object, maxObjects);
-      if (outcome !== "created")
-        throw new SeedFault(`${name} is no longer empty: others wrote to it while ${file.path} was stored`);
-    });
-    stored += batch.length;
-    batch = [];
-    observe({ name, stored, total });
-  };
-  let index = 0;
-  for await (const entry of objectsIn(file)) {
-    batch.push(toObject(entry, index));
-    index += 1;
-    if (batch.length === atATime) await storeBatch();
+  const create = (object: NewObject) => store.create(collection, object, maxObjects);
+  const ids: string[] = [];
+  await writeFile(note, `${file.path}\n`, { mode: 0o600 });
+  try {
+    for await (const batch of inBatches(objectsIn(file))) {
+      await mapLimited(batch.map(toObject), atATime, async (object) => {
+        const { outcome } = await create(object);
+        if (outcome !== "created") throw new SeedFault(`${file.path}: ${name} is full`);
+        ids.push(object.id);
+      });
+      observe({ name, stored: ids.length, total });
+    }
+  } catch (error) {
+    await mapLimited(ids, atATime, (id) => store.remove(collection, id, {}));
+    throw error;
+  } finally {
+    await rm(note, { force: true });
   }
-  await storeBatch();
-  return [`Seeded ${name} with ${stored} ${counted(stored)} from ${file.path}`];
+  const stored = ids.length;
+  return [`Seeded ${name} with ${stored} ${objectNoun(stored)} from ${file.path}`];
+}
+
+async function* inBatches(entries: AsyncIterable<SeedEntry>): AsyncIterable<readonly SeedEntry[]> {
+  let batch: SeedEntry[] = [];
+  for await (const entry of entries) {
+    batch.push(entry);
+    if (batch.length < atATime) continue;
+    yield batch;
+    batch = [];
+  }
+  yield batch;
 }
 
 /** The number of objects, none of which has a fault. Throws SeedFault. */
-async function checkAll(
-  file: SeedFile,
-  toObject: (entry: SeedEntry, index: number) => NewObject,
-  maxObjects: number,
-): Promise<number> {
+async function checkAll(file: SeedFile, toObject: SeededObjects, maxObjects: number): Promise<number> {
   const faults: string[] = [];
   const ids = new Set<string>();
   let count = 0;
   let wrong = 0;
   for await (const entry of objectsIn(file)) {
+    count += 1;
+    if (count > maxObjects) {
+      throw new SeedFault(
+        `${file.path}: has more than ${maxObjects} objects (spec.limits.maxObjects), so none was stored`,
+      );
+    }
     const found = faultsOf(() => {
-      const { id } = toObject(entry, count);
+      const { id } = toObject(entry);
       if (ids.has(id)) throw new SeedFault("/id: another object of the file has it too");
       ids.add(id);
     });
-    count += 1;
     if (found.length > 0) wrong += 1;
     faults.push(...found.slice(0, maxShown - faults.length).map((fault) => `${file.path}${entry.at}: ${fault}`));
   }
-  if (count > maxObjects) faults.push(`${file.path}: has ${count} objects, and the resource may hold ${maxObjects}`);
   if (faults.length === 0) return count;
   throw new SeedFault(
-    `${wrong} of ${count} ${counted(count)} in ${file.path} can't be stored, so none is:\n  ${faults.join("\n  ")}`,
+    `${wrong} of ${count} ${objectNoun(count)} in ${file.path} can't be stored, so none is:\n  ${faults.join("\n  ")}`,
   );
 }
 
@@ -204,6 +250,6 @@ async function seedValue(
   return [`Seeded ${rootKey.key} with the value in ${file.path}`];
 }
 
-function counted(objects: number): string {
+function objectNoun(objects: number): string {
   return objects === 1 ? "object" : "objects";
 }

@@ -53,3 +53,8 @@ it("a file has another version once it is written", async () => {
   const [after] = await findSeedFiles(folder);
   expect(after?.version).not.toBe(before?.version);
 });
+
+it("a folder of thousands of files is no seed, and not walked to its end", async () => {
+  for (let index = 0; index <= 1_000; index += 1) put(`${index}.json`);
+  await expect(findSeedFiles(folder)).rejects.toThrow(`${folder} has more than 1000 files`);
+});
