@@ -1,5 +1,5 @@
-// Says what becomes of stored data where manifests were removed, before anything is purged, and where a changed initialValue has no
-// effect because a value is stored. Lines for the terminal; nothing is written.
+// Tells what happens to the data of removed manifests before anything is purged, and when a changed initialValue has no effect because a
+// value is stored. Lines for the terminal; nothing is written.
 
 import { isDeepStrictEqual } from "node:util";
 import { keyOfProject } from "../../core/config/config-keys.ts";
@@ -27,9 +27,9 @@ export async function storedDataNews(
 ): Promise<readonly string[]> {
   const removed = now.pendingDeletions.filter((deletion) => !before.pendingDeletions.includes(deletion));
   const lines: string[] = [];
-  for (const { subject, object, policy } of removed.flatMap((deletion) => holdersOf(deletion, now))) {
+  for (const { subject, object, policy } of removed.flatMap((deletion) => dataObjectsOf(deletion, now))) {
     const data = isServed(object, context) ? undefined : await describeData(object, context);
-    if (data !== undefined) lines.push(`${subject}: ${data} ${fates[policy]}`);
+    if (data !== undefined) lines.push(`${subject}: ${data} ${outcomeOf(object, policy)}`);
   }
   for (const [subject, object] of now.objects) {
     const line = await initialValueNews(subject, [before.objects.get(subject), object], context);
@@ -38,47 +38,53 @@ export async function storedDataNews(
   return lines;
 }
 
-const fates: Readonly<Record<DeletionPolicy, string>> = {
-  Delete: `will be deleted in ${graceMs / 1000} seconds (deletionPolicy: Delete), unless the manifest comes back`,
-  Retain:
-    "stays stored (deletionPolicy: Retain): the same manifest serves it again, and so does one of another name with this resourceName or key",
-};
+function outcomeOf(object: DataObject, policy: DeletionPolicy): string {
+  if (policy === "Delete") {
+    return `will be deleted in ${graceMs / 1000} seconds (deletionPolicy: Delete), unless the manifest comes back`;
+  }
+  const field = object.kind === "ApiResource" ? `resourceName: ${resourceNameOf(object)}` : `key: ${rootKeyOf(object)}`;
+  return `stays stored (deletionPolicy: Retain): to serve it again, restore the manifest, or give another one ${field}`;
+}
 
-type Holder = ApiResource | RootKey;
+type DataObject = ApiResource | RootKey;
 
-interface RemovedHolder {
+interface RemovedDataObject {
   readonly subject: string;
-  readonly object: Holder;
+  readonly object: DataObject;
   readonly policy: DeletionPolicy;
 }
 
-/** What the removed object held data for: itself, or of a Project all children whose manifests are still there. */
-function holdersOf({ subject, object, deletionPolicy }: PendingDeletion, now: DevState): readonly RemovedHolder[] {
+/** The removed object itself, or, for a Project, those of its children whose manifests are still there. */
+function dataObjectsOf(
+  { subject, object, deletionPolicy }: PendingDeletion,
+  now: DevState,
+): readonly RemovedDataObject[] {
   const own = storedObject(object, object.manifest);
-  if (isHolder(own)) return [{ subject, object: own, policy: deletionPolicy }];
+  if (isDataObject(own)) return [{ subject, object: own, policy: deletionPolicy }];
   if (own.kind !== "Project") return [];
   const { namespace, name } = own.metadata;
   return [...now.objects].flatMap(([childSubject, known]) => {
     const child = storedObject(known, known.manifest);
-    if (!isHolder(child) || child.metadata.namespace !== namespace || child.spec.projectRef.name !== name) return [];
+    if (!isDataObject(child) || child.metadata.namespace !== namespace || child.spec.projectRef.name !== name)
+      return [];
     const policy = child.spec.deletionPolicy === "Retain" ? "Retain" : deletionPolicy;
     return [{ subject: childSubject, object: child, policy }];
   });
 }
 
-function isHolder(object: ReturnType<typeof storedObject>): object is Holder {
+function isDataObject(object: ReturnType<typeof storedObject>): object is DataObject {
   return object.kind === "ApiResource" || object.kind === "RootKey";
 }
 
 /** Data that another object serves by now are that one's. */
-function isServed(object: Holder, { published }: StoredDataContext): boolean {
+function isServed(object: DataObject, { published }: StoredDataContext): boolean {
   const parts = published.get(keyOfProject(projectRefOf(object)));
   if (object.kind === "RootKey") return parts?.rootKeys.has(rootKeyOf(object)) === true;
   return parts?.resources.has(resourceNameOf(object)) === true;
 }
 
 /** Undefined when nothing is stored. */
-async function describeData(object: Holder, context: StoredDataContext): Promise<string | undefined> {
+async function describeData(object: DataObject, context: StoredDataContext): Promise<string | undefined> {
   if (object.kind === "RootKey") return (await hasValue(object, context)) ? "its stored value" : undefined;
   const count = await unlessStoreFails(() => {
     const collection = { project: projectRefOf(object), resource: resourceNameOf(object) };

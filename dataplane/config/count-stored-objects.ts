@@ -23,7 +23,7 @@ export interface CountStoredObjectsDeps {
 }
 
 export interface CountingFailure {
-  /** How many projects keep their former figures; undefined where the pass ended. */
+  /** How many projects keep their former figures; undefined if the pass was aborted. */
   readonly projects: number | undefined;
   readonly error: unknown;
 }
@@ -45,7 +45,7 @@ export function countStoredObjects(deps: CountStoredObjectsDeps): { stop(): Prom
     sleep(milliseconds, undefined, { signal, ref: false }).catch(() => undefined);
 
   const run = async (): Promise<void> => {
-    // Often enough that another replica goes on soon where one is stopped.
+    // Short enough that another replica takes over soon after one stops.
     await wait(restMs / 4);
     while (!signal.aborted) {
       const failure = await turn({ ...deps, restMs, figures, wait, signal }).catch((error: unknown) => ({
@@ -78,7 +78,7 @@ async function turn(of: Turn): Promise<CountingFailure | undefined> {
   // A part of the projects would make the others look as if they were gone.
   if (!directory.synced()) return undefined;
   const lock = [countingLockKey, randomUUID(), "NX", "PX", restMs] as const;
-  // Two that count the same would be wasteful, not wrong; so the lock needs no owner, and is left to run out.
+  // Counting twice is wasteful but not wrong, so the lock has no owner check and simply expires.
   if ((await redisClient.write(countingLockKey, "SET", ...lock)) === null) return undefined;
   return await pass(of);
 }
@@ -94,12 +94,12 @@ async function pass({ redisClient, store, directory, restMs, figures, wait, sign
     const some = projects.slice(from, from + atOnce);
     const counted = await Promise.allSettled(some.map((project) => countOf(project, redisClient, store)));
     const failed = counted.flatMap((each) => (each.status === "rejected" ? [each.reason] : []));
-    // Redis is away, and not only a node of a Cluster.
-    if (failed.length === some.length) throw failed[0];
     failures.push(...failed);
-    const changed = counted.flatMap((each) => (each.status === "fulfilled" ? [each.value] : []));
-    const news = changed.filter(([name, count]) => former.get(name) !== count);
-    if (news.length > 0) await figures.write(storedObjectsKey, { gone: [], changed: news, expirySeconds });
+    // So many at once: Redis is away, and not only a node of a Cluster.
+    if (failed.length === atOnce) break;
+    const counts = counted.flatMap((each) => (each.status === "fulfilled" ? [each.value] : []));
+    const changed = counts.filter(([name, count]) => former.get(name) !== count);
+    if (changed.length > 0) await figures.write(storedObjectsKey, { gone: [], changed, expirySeconds });
     await redisClient.write(countingLockKey, "PEXPIRE", countingLockKey, restMs);
     if (from + atOnce < projects.length) await wait(pauseMs);
   }

@@ -13,7 +13,7 @@ export interface Figures {
 }
 
 export interface FiguresWriter {
-  /** False where nothing was there before: Redis was emptied, or it has expired. Without changes the hash lives on. */
+  /** False where nothing was there before: Redis was emptied, or it has expired. A call without changes renews its expiry. */
   write(key: string, figures: Figures): Promise<boolean>;
 }
 

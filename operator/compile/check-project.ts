@@ -43,8 +43,9 @@ export function checkProject(project: Project, context: ProjectContext): Checked
 }
 
 /**
- * Hosts are left out that the present spec does not hold: another Project may have them by now. Limits are cut to what the platform allows now. Whether a loss of data is accepted is what the
- * annotation says now: data are refused or served by it, whatever becomes of the spec.
+ * The last published version. Hosts that the present spec does not hold are left out, because another Project may hold them by now. Limits
+ * are reduced to what the platform allows now. Whether a loss of data is accepted is what the annotation says now: data are refused or
+ * served by it, whatever becomes of the spec.
  */
 export function lastGoodProject(
   project: Project,
@@ -60,7 +61,7 @@ export function lastGoodProject(
 function fallBack(project: Project, context: ProjectContext, refusal: Refusal): CheckedProject {
   const { published, signing } = context;
   const lastGood = lastGoodProject(project, context);
-  const config = lastGood && { ...lastGood, serving: lessOf(lastGood.serving, project.spec.serving) };
+  const config = lastGood && { ...lastGood, serving: moreRestrictive(lastGood.serving, project.spec.serving) };
   const verdict = refused(subjectOf(project), refusal, config !== undefined);
   if (config === undefined || published === undefined) return { verdict };
   return { live: { project: config, signing: signing.ok ? signing.value : published.signing }, verdict };
@@ -69,7 +70,7 @@ function fallBack(project: Project, context: ProjectContext, refusal: Refusal): 
 const servingOrder = ["Off", "ReadOnly", "ReadWrite"] as const satisfies readonly ProjectConfig["serving"][];
 
 /** A Project can be switched off whatever else is wrong with its spec; a spec that is refused switches nothing on. */
-function lessOf(one: ProjectConfig["serving"], other: ProjectConfig["serving"]): ProjectConfig["serving"] {
+function moreRestrictive(one: ProjectConfig["serving"], other: ProjectConfig["serving"]): ProjectConfig["serving"] {
   return servingOrder.find((serving) => serving === one || serving === other) ?? one;
 }
 

@@ -1,5 +1,5 @@
-// Objects as the platform's rules let them count: with the quota and rate that a Project has if it declares none, with the refusals of
-// what the rules forbid, and with data that are kept wherever they have to be.
+// Applies the platform's rules to the objects of a Project: default quotas and rates, a refusal for each object that breaks a rule, and
+// deletionPolicy Retain where the platform requires it.
 
 import type { DataRecord } from "../model/data-record.ts";
 import type { CustomResource, DeletionPolicy, Project } from "../model/objects.ts";
@@ -52,7 +52,7 @@ export function withKeptRecord(record: DataRecord): DataRecord {
   return { ...record, policy: "Retain", entries };
 }
 
-/** The same object where nothing changes: what was found out about a spec is remembered by its identity. */
+/** Returns the same object if nothing changes, because results about a spec are cached by its identity. */
 function keepingData<T extends LimitedObject>(object: T, { deletionPolicy: required }: NamespaceRules): T {
   if (required !== "Retain" || (object.spec.deletionPolicy ?? required) === required) return object;
   const deletionPolicy: DeletionPolicy = required;

@@ -22,7 +22,7 @@ function projectFaults(
   const faults: Fault[] = [];
   const { anyone = "Allow", authenticationDisabled = "Allow", maxProjects } = rules;
   if (maxProjects !== undefined && placeOf() > maxProjects) {
-    const message = `The platform allows namespace "${namespace}" ${counted(maxProjects, "Project")}, and it has older ones: delete one, or this one`;
+    const message = `The platform allows namespace "${namespace}" ${counted(maxProjects, "Project")}, and it already has that many older ones: delete one of them, or this one`;
     faults.push({ message });
   }
   if (spec.authentication.policy === "Disabled" && (authenticationDisabled === "Deny" || anyone !== "Allow")) {
@@ -63,7 +63,10 @@ function tooLarge(
   namespace: string,
 ): readonly Fault[] {
   if (value === undefined || max === undefined || value <= max) return [];
-  return [{ pointer, message: `The platform allows namespace "${namespace}" at most ${max} here, not ${value}` }];
+  const field = pointer.slice("/spec/".length).replaceAll("/", ".");
+  return [
+    { pointer, message: `The platform allows namespace "${namespace}" at most ${max} as ${field}, not ${value}` },
+  ];
 }
 
 const writes: ReadonlySet<string> = new Set(["create", "update", "delete"]);

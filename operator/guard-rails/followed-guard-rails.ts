@@ -1,5 +1,5 @@
-// The platform's rules as their ConfigMap has them now. While it is missing or has a mistake, those of before hold: a mistake must neither
-// free tenants of the rules nor take anything from them. A process that has read none yet does not come to lead.
+// The platform's rules as their ConfigMap has them now. While it is missing or has a mistake, the previous rules stay in effect: a mistake
+// must neither free tenants of the rules nor take anything from them. A process that has read none yet does not become the leader.
 
 import { InvalidSetting } from "../../core/env/read-settings.ts";
 import type { Logger } from "../../core/log/logger.ts";
@@ -11,7 +11,7 @@ export interface FollowedGuardRails {
   /** The rules that hold; none before `isKnown`. */
   current(): GuardRails;
   isKnown(): boolean;
-  /** What is wrong with the ConfigMap; undefined when it is in use. */
+  /** What is wrong with the ConfigMap, without what is in it: probes are answered to everybody. Undefined when it is in use. */
   fault(): string | undefined;
   /** Takes over the ConfigMap as it is now. */
   readonly sink: WatchSink;
@@ -20,13 +20,15 @@ export interface FollowedGuardRails {
 /** `name` of the ConfigMap. `onChange` is called when other rules hold. */
 export function createFollowedGuardRails(name: string, logger: Logger, onChange: () => void): FollowedGuardRails {
   let rails: GuardRails | undefined;
+  const what = `the ConfigMap ${name} with the guard rails`;
   let fault: string | undefined =
-    `the ConfigMap ${name} with the guard rails was not read yet: it has to exist, and the operator to have the right to list and watch it`;
+    `${what} has not been read yet: it must exist, and the operator needs the right to list and watch it`;
   let text = "";
 
-  const failed = (why: string): void => {
+  const failed = (why: string, detail: string): void => {
     fault = why;
-    logger.error("Guard rails can't be read; the rules of before hold", { configMap: name, error: why });
+    const effect = rails === undefined ? "not leading until they can" : "keeping the previous rules";
+    logger.error(`Guard rails can't be read; ${effect}`, { configMap: name, error: detail });
   };
 
   return {
@@ -44,7 +46,7 @@ export function createFollowedGuardRails(name: string, logger: Logger, onChange:
           rails = readGuardRails(data);
         } catch (error) {
           if (!(error instanceof InvalidSetting)) throw error;
-          failed(`the ConfigMap ${name} with the guard rails: ${error.message}`);
+          failed(`${what} has a mistake: the operator's log says which`, error.message);
           return;
         }
         fault = undefined;
@@ -53,7 +55,7 @@ export function createFollowedGuardRails(name: string, logger: Logger, onChange:
       },
       removed() {
         text = "";
-        failed(`the ConfigMap ${name} with the guard rails was deleted`);
+        failed(`${what} was deleted`, "it was deleted");
       },
     },
   };

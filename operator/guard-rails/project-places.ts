@@ -1,6 +1,6 @@
-// In which order the Projects of each namespace count towards the number that the platform allows: the oldest first, so that a new one
-// takes no older one's place. Ages are whole seconds: of one second, those come first that had a place before, then those that were seen
-// first. Kept as Projects come and go. Names the keys of Projects that have to be looked at again.
+// The order in which the Projects of a namespace count towards maxProjects: the oldest first, so that a new Project never displaces an older
+// one. Creation timestamps have a resolution of one second: among Projects created in the same second, those that already had a place come
+// first, then those seen first. `put` and `remove` return the keys of Projects that must be reconciled again.
 
 import { keyOfProject } from "../../core/config/config-keys.ts";
 import type { ProjectRef } from "../../core/config/types.ts";
@@ -25,10 +25,9 @@ interface Counted {
   readonly rank: number;
 }
 
-/** A status that was written before says whether it had a place; what has none yet comes in the order of being seen. */
+/** Rank within one second, from the status: it had a place, or it had none. A Project without a status gets the next number. */
 const hadPlace = 0;
 const hadNone = 1;
-const firstNew = 2;
 
 /** `isCounted`: whether this installation serves the Project. `maxOf` a namespace: how many are allowed; undefined = any number. */
 export function createProjectPlaces(
@@ -38,13 +37,13 @@ export function createProjectPlaces(
   /** By namespace, the first first. */
   const orders = new Map<string, Counted[]>();
   const counted = new Map<string, Counted>();
-  let seen = firstNew;
+  let lastRank = hadNone;
 
   const rankOf = ({ status }: Project): number => {
     const ready = status?.conditions?.find(({ type }) => type === "Ready");
     if (ready !== undefined) return ready.reason === "NotAllowed" ? hadNone : hadPlace;
-    seen += 1;
-    return seen;
+    lastRank += 1;
+    return lastRank;
   };
 
   const add = (project: Counted): readonly string[] => {

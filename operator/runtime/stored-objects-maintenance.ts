@@ -1,6 +1,5 @@
-// What the leader does about the objects that replicas count: keeps the counts for metrics, and has some Projects report theirs, those whose
-// status says something else by a hundredth or more. However many Projects change, their number in each look is bounded, and all get
-// their turn. What a status reported is the only memory, so that a new leader writes nothing that is reported already.
+// Keeps the counts of stored objects for metrics, and has at most 200 Projects a minute write theirs to their status: those that differ by 1 %
+// or more from the reported count, in turns. The reported count is the only state, so that a new leader repeats no write.
 
 import { projectOfKey } from "../../core/config/config-keys.ts";
 import type { OpenRedis } from "../publish/config-writer.ts";

@@ -1,5 +1,5 @@
-// What the platform's rules mean to a leader: which hosts a namespace may claim, which of its Projects count, and the objects of a Project
-// as the rules let them count. Without guard rails only the setting for hosts limits anything.
+// Applies the guard rails in a leader's session: allowed hosts, the number of Projects, and the objects of each Project. Without guard rails,
+// only --allowed-hosts applies.
 
 import type { ProjectRef } from "../../core/config/types.ts";
 import { type HostPolicy, hostPolicy } from "../compile/host-policy.ts";
@@ -19,7 +19,7 @@ export interface TenantLimits {
   /** Whether the data of a namespace are kept, whatever manifests and annotations say. */
   readonly keepsData: (namespace: string) => boolean;
   readonly objectsOf: (ref: ProjectRef) => ProjectObjects;
-  /** The same for objects that have gone: makes one of the functions that hand them out by key. */
+  /** Wraps `takeDeleted`, so that deleted objects have the deletionPolicy that the rules require. */
   readonly limitDeleted: (takeDeleted: TakeDeleted) => TakeDeleted;
 }
 

@@ -120,10 +120,10 @@ export function createCaches(options: CachesOptions): Caches {
   if (options.guardRails !== undefined) {
     const { configMap, sink } = options.guardRails;
     const type = configMapType;
-    // The right to read it is one to this name, and holds for lists and watches that ask for no other.
+    // RBAC grants list and watch by resourceNames, which the API server allows only with this field selector.
     const scope = { namespace: configMap.namespace, fieldSelector: `metadata.name=${configMap.name}` };
     const observe = options.observe("ConfigMap");
-    // Not among the others: where it can't be read, the rules of before hold, and nothing else has to wait.
+    // Not in `reflectors`: if it can't be read, the previous rules stay in effect, and nothing else has to wait.
     guardRails = reflectOnce({ reader, type, scope, sink, timers, monotonic, random, observe });
   }
   const seesNamespaces = namespaces.length === 0;

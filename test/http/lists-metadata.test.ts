@@ -51,6 +51,7 @@ describeServedOnBothStores("a list filtered by metadata", (serve) => {
     [`_metadata.created:ge=${start + 1}&n:le=3`, [1, 2, 3]],
     [`_metadata.created:ne=${start + 1}`, [0, 2, 3, 4, 5]],
     [`_metadata.created:in=${start},${start + 3}`, [0, 3]],
+    [`_metadata.created:ge=${start + 1}&_metadata.created:ne=${start + 2}`, [1, 3, 4, 5]],
     ["_metadata.creator=ann", [0, 2, 4]],
     ["_metadata.creator:ne=ann", [1, 3, 5]],
     ["_metadata.creator=ann&_metadata.creator_type=user", []],

@@ -20,7 +20,7 @@
 {{- end -}}
 {{- end -}}
 
-{{/* Its data, which are texts: a number of a values file is one with a fraction to Helm, and would be written with an exponent. */}}
+{{/* Its data, as strings: Helm reads numbers as floats, and would write large ones with an exponent. */}}
 {{- define "jsonplane.guardRailsData" -}}
 {{- $data := dict "allowedHosts" (join "," .Values.operator.allowedHosts) -}}
 {{- range $name, $value := .Values.guardRails.rules -}}
@@ -39,17 +39,22 @@
 variables.rules[?(request.namespace + '.{{ . }}')].or(variables.rules[?'{{ . }}'])
 {{- end -}}
 
-{{/* A rule that is a number; a mistake limits nothing, for then the operator goes on with the rules of before. */}}
+{{/* A rule that is a number. A mistake limits nothing: then the operator goes on with the previous rules. */}}
 {{- define "jsonplane.ruleNumber" -}}
-{{ include "jsonplane.rule" . }}.optMap(text, text.matches('^[0-9]{1,15}$') ? int(text) : 9223372036854775807)
+{{ include "jsonplane.rule" . }}.optMap(text, text.matches('^[0-9]{1,15}$') && int(text) > 0 ? int(text) : 9223372036854775807)
 {{- end -}}
 
-{{/* list of a rule and the values that it may have, of which the first is meant by its absence, and by a mistake */}}
+{{/* list: a rule, then its values; the first is used when the rule is absent or has a mistake */}}
 {{- define "jsonplane.ruleWord" -}}
 {{ include "jsonplane.rule" (first .) }}.optMap(text, text in ['{{ join "', '" (rest .) }}'] ? text : '{{ index . 1 }}').orValue('{{ index . 1 }}')
 {{- end -}}
 
-{{/* Whether a part of the spec was so before: it is not refused when something else is edited. */}}
+{{/* The rule about deletionPolicy, as an optional text. */}}
+{{- define "jsonplane.ruleDeletionPolicy" -}}
+{{ include "jsonplane.rule" "deletionPolicy" }}.optFlatMap(text, text in ['Retain', 'Delete'] ? optional.of(text) : optional.none())
+{{- end -}}
+
+{{/* True if this part of the spec is unchanged: editing something else must not be refused for it. */}}
 {{- define "jsonplane.unchanged" -}}
 (oldObject != null && oldObject.spec{{ . }} == object.spec{{ . }})
 {{- end -}}
@@ -102,7 +107,7 @@ spec:
   paramRef:
     name: {{ include "jsonplane.guardRails" .root }}
     namespace: {{ .root.Release.Namespace | toYaml }}
-    # Without the ConfigMap the operator still holds manifests to the rules that it read last.
+    # Without the ConfigMap the operator still holds manifests to the previous rules.
     parameterNotFoundAction: Allow
   {{- with $namespaces }}
   matchResources:

@@ -107,12 +107,12 @@ function createIdsOfSeconds(clock: Clock): NewIds["at"] {
     made = seconds === second ? made + 1 : 0;
     second = seconds;
     const milliseconds = seconds * 1_000 + Math.min(made, 999);
-    return createObjectIds({ ...clock, now: () => milliseconds }, fewRandomBytes)().id;
+    return createObjectIds({ ...clock, now: () => milliseconds }, randomBytesOfOneId)().id;
   };
 }
 
-/** As many as one id takes, and not a pool for thousands. */
-function fewRandomBytes(): Buffer {
+/** In place of a pool for thousands of ids. */
+function randomBytesOfOneId(): Buffer {
   return randomBytes(8);
 }
 

@@ -5,22 +5,27 @@ import { beginningOfIds } from "../object-ids.ts";
 import type { Filter } from "./filters.ts";
 import { createdField } from "./service-fields.ts";
 
-/** Undefined when no filter bounds the time of creation, or one does so in another way than by a range. */
+/** Undefined if no filter bounds the time of creation by a range. Other filters on it look at the objects in the range. */
 export function createdRange(filters: readonly Filter[]): IdRange | undefined {
-  const bounds = filters.filter(isOfCreated).map(boundsOf);
-  if (bounds.length === 0 || bounds.includes(undefined)) return undefined;
-  const known = bounds.filter((each) => each !== undefined);
+  const known = filters.map(boundsOfCreated).filter((each) => each !== undefined);
+  if (known.length === 0) return undefined;
   return {
     from: beginningOfIds(Math.max(...known.map(({ from }) => from))),
     to: beginningOfIds(Math.min(...known.map(({ to }) => to))),
   };
 }
 
-export function isOfCreated({ name, path }: Filter): boolean {
-  return name === createdField && path.length > 1;
+/** Whether the filter is a range of times of creation, and nothing more. */
+export function isCreatedRange(filter: Filter): boolean {
+  return boundsOfCreated(filter) !== undefined;
 }
 
-/** Seconds: the first that is meant, and the first behind it that is not. */
+/** A property literally named `_metadata.created` has a path of one part. */
+function boundsOfCreated(filter: Filter): Seconds | undefined {
+  return filter.name === createdField && filter.path.length > 1 ? boundsOf(filter) : undefined;
+}
+
+/** Unix seconds: first included, first excluded. */
 interface Seconds {
   readonly from: number;
   readonly to: number;

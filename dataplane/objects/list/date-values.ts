@@ -20,9 +20,12 @@ export function requireDate({ name, types, format }: DeclaredProperty, operator:
 
 const beginnings: Readonly<Record<DateFormat, string>> = { date: "0000-01-01", "date-time": "0000-01-01T00:00:00Z" };
 
-/** The first date that begins so; what has no year stays as it is. */
+/** A year, a month, a day, and whatever part of a time: `2026-1` would come behind September. */
+const beginning = /^\d{4}(?:-\d{2}(?:-\d{2}(?:T.*)?)?)?$/;
+
+/** The first date that begins so; what is no beginning stays as it is. */
 function completed(text: string, format: DateFormat): string {
-  if (!/^\d{4}/.test(text)) return text;
+  if (!beginning.test(text)) return text;
   const rest = beginnings[format].slice(text.length);
   return text + (rest === "" && /\.\d+$/.test(text) ? "Z" : rest);
 }

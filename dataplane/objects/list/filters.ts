@@ -85,13 +85,18 @@ function operatorOf(property: DeclaredProperty, name: string): Operator {
   const found = allowed.find((operator) => operator === name);
   if (found !== undefined) return found;
   const meant = foreignOperator(name);
-  const hint = allowed.some((operator) => operator === meant) ? `write \`:${meant}\`. Allowed` : "allowed";
+  const hint = operatorHint(property, allowed, meant);
   const holds =
     property.types.length === 0 ? "" : `, which holds ${property.types.map((type) => kinds[type]).join(" or ")}`;
   throw new Problem(
     "invalid_parameter",
     `\`${property.name}\`${holds}, can't be filtered by \`:${name}\`; ${hint} are ${allowed.map((operator) => `:${operator}`).join(" ")}`,
   );
+}
+
+function operatorHint({ name }: DeclaredProperty, allowed: readonly Operator[], meant: Operator | undefined): string {
+  if (meant === "eq") return `write \`${name}=\` with the value. Allowed`;
+  return allowed.some((operator) => operator === meant) ? `write \`:${meant}\`. Allowed` : "allowed";
 }
 
 const kinds: Readonly<Record<JsonType, string>> = {

@@ -4,6 +4,7 @@
 import { nearest } from "../../../core/nearest.ts";
 import { type CompiledSchema, resolveField } from "../../../core/schema/compile-schema.ts";
 import { fits, foreignOperator } from "./operators.ts";
+import { serviceFields } from "./service-fields.ts";
 
 /** What other services page and sort by. */
 const foreignParameters: ReadonlyMap<string, string> = new Map([
@@ -27,14 +28,14 @@ export function parameterHint(name: string, schema: CompiledSchema, reserved: Re
   if (foreign !== undefined) return `write ${foreign}.`;
   const operator = operatorHint(name, schema);
   if (operator !== undefined) return `write \`${operator}\`.`;
-  const candidates = [...reserved, ...[...schema.properties.keys()].slice(0, maxCandidates)];
+  const candidates = [...reserved, ...serviceFields.keys(), ...[...schema.properties.keys()].slice(0, maxCandidates)];
   const meant = nearest(name, candidates);
   return meant === undefined ? undefined : `did you mean \`${meant}\`?`;
 }
 
 function operatorHint(name: string, schema: CompiledSchema): string | undefined {
   const [, field = "", suffix = ""] = operatorForm.exec(name) ?? [];
-  const property = resolveField(schema, field);
+  const property = resolveField(schema, field) ?? serviceFields.get(field);
   const operator = foreignOperator(suffix);
   if (property === undefined || operator === undefined || !fits(operator, property.types)) return undefined;
   return operator === "eq" ? field : `${field}:${operator}`;

@@ -6,7 +6,7 @@ import { betweenValues } from "../../store/order.ts";
 import type { FieldQuery, IdRange } from "../../store/ports/lists.ts";
 import { equalTo, intersection, type ValueRange } from "../../store/ranges.ts";
 import { type Condition, conditionOf } from "./conditions.ts";
-import { createdRange, isOfCreated } from "./created-range.ts";
+import { createdRange, isCreatedRange } from "./created-range.ts";
 import type { ListQuery } from "./query.ts";
 import type { Order, SortKey } from "./sort.ts";
 
@@ -42,7 +42,7 @@ export function planQuery(query: ListQuery, indexes: readonly IndexField[]): Que
   const { filters, order } = query;
   const conditions = filters.map(conditionOf);
   const ids = createdRange(filters);
-  const isPlain = order.keys.length === 0 && filters.every((filter) => ids !== undefined && isOfCreated(filter));
+  const isPlain = order.keys.length === 0 && filters.every(isCreatedRange);
   const indexPlan = isPlain ? undefined : planIndexes(conditions, order, indexes);
   return { query, conditions, indexPlan, ...(ids && { ids }) };
 }

@@ -29,13 +29,18 @@ export interface ListQuery {
 
 const defaultLimit = 10;
 const listParameters: ReadonlySet<string> = new Set([
-  ...["_limit", "_offset", "_cursor", "_sort", "_fields", "_count"],
+  "_limit",
+  "_offset",
+  "_cursor",
+  "_sort",
+  "_fields",
+  "_count",
   "_etags",
 ]);
 /** In the order in which links have them. */
 const repeated = ["_sort", "_fields", "_count", "_etags"] as const;
 
-/** A property of a name that was reserved later (check-tree.ts) keeps its filter, and the parameter is not to be had. */
+/** If the schema declares a name that was reserved later (check-tree.ts), it stays a filter, and the list has no such parameter. */
 function reservedIn({ properties }: CompiledSchema): ReadonlySet<string> {
   const declared = laterReservedNames.filter((name) => properties.has(name) && listParameters.has(name));
   return declared.length === 0 ? listParameters : listParameters.difference(new Set(declared));

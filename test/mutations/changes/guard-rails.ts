@@ -70,7 +70,7 @@ export const guardRailMutations: readonly Mutation[] = [
     name: "refused-project-is-not-switched-off",
     harm: "An incident can't be ended by serving: Off while something else in the Project's spec is refused",
     file: "operator/compile/check-project.ts",
-    find: "lessOf(lastGood.serving, project.spec.serving)",
+    find: "moreRestrictive(lastGood.serving, project.spec.serving)",
     replace: "lastGood.serving",
     caughtBy: ["test/unit/operator/compile/golden.test.ts"],
   },

@@ -11,8 +11,8 @@ const of = (more: string) => `{ projectRef: { name: shop }${more} }`;
 const books = (more = "") => manifest("ApiResource", "books", of(`, schema: { type: object }${more}`));
 const flags = (more = "") => manifest("RootKey", "flags", of(more));
 const project = { namespace: "default", name: "shop" };
-const kept =
-  "stays stored (deletionPolicy: Retain): the same manifest serves it again, and so does one of another name with this resourceName or key";
+const keptAs = (field: string) =>
+  `stays stored (deletionPolicy: Retain): to serve it again, restore the manifest, or give another one ${field}`;
 const going = "will be deleted in 5 seconds (deletionPolicy: Delete), unless the manifest comes back";
 
 let dev: DevCluster;
@@ -43,8 +43,8 @@ describe("a manifest that is removed while data are stored", () => {
     expect(await newsOf(shop)).toEqual([
       "ApiResource/default/books is withdrawn",
       "RootKey/default/flags is withdrawn",
-      `ApiResource/default/books: its data (2 objects) ${kept}`,
-      `RootKey/default/flags: its stored value ${kept}`,
+      `ApiResource/default/books: its data (2 objects) ${keptAs("resourceName: books")}`,
+      `RootKey/default/flags: its stored value ${keptAs("key: flags")}`,
     ]);
     expect(await newsOf(shop)).toEqual([]);
   });
@@ -64,7 +64,7 @@ describe("a manifest that is removed while data are stored", () => {
     await served(shop + books());
     const news = await newsOf(shop + books().replace("name: books", "name: volumes"));
     expect(news).toContain("ApiResource/default/volumes is live");
-    expect(news).toContain(`ApiResource/default/books: its data (2 objects) ${kept}`);
+    expect(news).toContain(`ApiResource/default/books: its data (2 objects) ${keptAs("resourceName: books")}`);
   });
 
   it("says nothing where another object serves the data, or nothing is stored", async () => {
@@ -82,7 +82,7 @@ describe("a manifest that is removed while data are stored", () => {
     await served(manifest("Project", "shop", "{ deletionPolicy: Delete }") + standing);
     const news = await newsOf(standing);
     expect(news).toContain(`ApiResource/default/books: its data (2 objects) ${going}`);
-    expect(news).toContain(`RootKey/default/flags: its stored value ${kept}`);
+    expect(news).toContain(`RootKey/default/flags: its stored value ${keptAs("key: flags")}`);
   });
 });
 

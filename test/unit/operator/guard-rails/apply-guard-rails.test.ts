@@ -52,7 +52,8 @@ describe("the operator, by guard rails,", () => {
       reason: "NotAllowed",
       faults: [
         {
-          message: 'The platform allows namespace "default" 2 Projects, and it has older ones: delete one, or this one',
+          message:
+            'The platform allows namespace "default" 2 Projects, and it already has that many older ones: delete one of them, or this one',
         },
       ],
     });
@@ -64,7 +65,7 @@ describe("the operator, by guard rails,", () => {
     const { notAllowed } = apply({ maxQuotaObjects: "1000", anyone: "ReadOnly" }, project, books);
     const said = [...(notAllowed?.values() ?? [])].flatMap(({ faults }) => faults.map(({ message }) => message));
     expect(said).toEqual([
-      'The platform allows namespace "default" at most 1000 here, not 5000',
+      'The platform allows namespace "default" at most 1000 as limits.quota.objects, not 5000',
       'The platform does not let namespace "default" give Anyone the right to create: write Authenticated, Administrators or Nobody',
     ]);
   });

@@ -25,17 +25,23 @@ describe("followed guard rails", () => {
     const { rails, put } = follow();
     expect([rails.isKnown(), rails.fault()]).toEqual([
       false,
-      "the ConfigMap rails with the guard rails was not read yet: it has to exist, and the operator to have the right to list and watch it",
+      "the ConfigMap rails with the guard rails has not been read yet: it must exist, and the operator needs the right to list and watch it",
     ]);
     put();
     expect([rails.isKnown(), rails.fault()]).toEqual([true, undefined]);
   });
 
   it("are not known while the first that is seen has a mistake", () => {
-    const { rails, put, changes } = follow();
+    const { rails, put, errors, changes } = follow();
     put({ anyone: "No" });
     expect([rails.isKnown(), changes()]).toEqual([false, 0]);
-    expect(rails.fault()).toContain("the ConfigMap rails with the guard rails: anyone must be one of");
+    expect(rails.fault()).toBe("the ConfigMap rails with the guard rails has a mistake: the operator's log says which");
+    expect(errors).toEqual([
+      [
+        "Guard rails can't be read; not leading until they can",
+        { configMap: "rails", error: expect.stringContaining('anyone must be one of Allow, ReadOnly, Deny, not "No"') },
+      ],
+    ]);
   });
 
   it("stay as they were when the ConfigMap is deleted or gets a mistake, and are new as soon as it can be read", () => {
@@ -43,7 +49,7 @@ describe("followed guard rails", () => {
     put({ anyone: "Deny" });
     put({ anyone: "No" });
     expect(rails.current().rulesOf("a")).toEqual({ anyone: "Deny", allowedHosts: [] });
-    expect(rails.fault()).toContain('not "No"');
+    expect(rails.fault()).toContain("has a mistake");
     rails.sink.removed({ metadata: { name: "rails" } } as unknown as KubeObject, false);
     expect(rails.current().rulesOf("a")).toEqual({ anyone: "Deny", allowedHosts: [] });
     expect([rails.isKnown(), rails.fault()]).toEqual([true, "the ConfigMap rails with the guard rails was deleted"]);

@@ -47,6 +47,8 @@ describe("a filter on dates", () => {
     ["due:in=2026-01-31,", "`due` must be a date, as in `2026-01-31`"],
     ["due:ge=31.1.2026", "`due:ge` must be a date, as in `2026-01-31`, or its beginning, as in `2026-01`"],
     ["due:ge=2026-1-5", "`due:ge` must be a date, as in `2026-01-31`, or its beginning, as in `2026-01`"],
+    ["due:ge=2026-1", "`due:ge` must be a date, as in `2026-01-31`, or its beginning, as in `2026-01`"],
+    ["due:ge=2026-", "`due:ge` must be a date, as in `2026-01-31`, or its beginning, as in `2026-01`"],
     ["due:lt=", "`due:lt` must be a date, as in `2026-01-31`, or its beginning, as in `2026-01`"],
     ["due:lt=2026-13", "`due:lt` must be a date, as in `2026-01-31`, or its beginning, as in `2026-01`"],
     // A plus sign that is not encoded is a space.
