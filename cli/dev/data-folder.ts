@@ -1,10 +1,11 @@
 // Opens the folder where dev mode keeps stored data, generated secrets and what it has accepted: made when missing, closed to
 // other users, ignored by git, held by one process at a time and bound to one folder of manifests. Refuses with what to do.
 
-import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, join, relative, resolve, sep } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { StartRefused } from "../start-refused.ts";
+import { bindingFile, pathFrom, readBinding, readText } from "./data-binding.ts";
 import { writeAtomically } from "./write-atomically.ts";
 
 export interface DataFolder {
@@ -84,24 +85,15 @@ async function takeLock(path: string, file: (name: string) => string): Promise<D
 
 /** Serving other manifests would withdraw everything that these data belong to. */
 async function bind(path: string, manifests: string): Promise<void> {
-  const file = join(path, "serves");
-  const here = relative(resolve(path), resolve(manifests)) || ".";
-  const bound = (await readText(file))?.trim();
+  const file = bindingFile(path);
+  const here = pathFrom(path, manifests);
+  const bound = await readBinding(path);
   if (bound === undefined) return await writeAtomically(file, `${here}\n`);
   if (bound === here) return;
   const there = relative(process.cwd(), resolve(path, bound)) || ".";
   throw new StartRefused(
     `The data folder ${path} belongs to the manifests in ${there}: remove it to start over, choose another with --data, or, if the manifests have moved, remove ${file}`,
   );
-}
-
-async function readText(file: string): Promise<string | undefined> {
-  try {
-    return await readFile(file, "utf8");
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
-    throw error;
-  }
 }
 
 function reasonOf(error: unknown): string {

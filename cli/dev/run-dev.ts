@@ -1,7 +1,6 @@
 // Dev mode, put together: data folder, store, data plane, stand-in for the operator, watcher, and what is printed at the terminal.
 
 import { randomBytes, randomUUID } from "node:crypto";
-import { join } from "node:path";
 import { systemClock } from "../../core/clock.ts";
 import { hashPassword, isPasswordOf } from "../../core/password/hash-password.ts";
 import { systemTimers } from "../../core/timers.ts";
@@ -32,11 +31,11 @@ const print = (line: string): void => void process.stdout.write(`${line}\n`);
 export async function runDev(options: DevOptions, data: DataFolder, closers: Closers): Promise<void> {
   const checkResource = createResourceCheck();
   const live = createMemoryDirectory(systemClock);
-  const { plane, store } = await startPlane(options, live);
+  const { plane, store } = await startPlane(options, data, live);
   closers.push(() => plane.close());
 
   const publicUrl = options.publicUrl ?? plane.url;
-  const secretFiles = createSecretFiles(join(options.data, "secrets"));
+  const secretFiles = createSecretFiles(data.file("secrets"));
   const devOperator = await openDevOperator({ options, data, live, checkResource, store, secretFiles, publicUrl });
   for (const line of await devOperator.reconcile()) print(line);
 
@@ -54,6 +53,7 @@ export async function runDev(options: DevOptions, data: DataFolder, closers: Clo
 /** The port is taken before anything is minted, because a Secret names the URL. Until the first pass it answers 503. */
 async function startPlane(
   options: DevOptions,
+  data: DataFolder,
   live: MemoryDirectory,
 ): Promise<{ readonly plane: DataPlane; readonly store: Store }> {
   const { host, port, adminPort, logLevel, trustedProxies, publicUrl } = options;
@@ -61,7 +61,7 @@ async function startPlane(
   const plane = await startDataPlane({
     directory: live.directory,
     store: async (observe) => {
-      store = await openStore(options, observe);
+      store = await openStore(options, data, observe);
       return store;
     },
     host,
@@ -81,7 +81,8 @@ async function startPlane(
 
 /** The embedded store, or Redis JSON where a URL says so. Only the one that is used is loaded. */
 async function openStore(
-  { redis, data }: DevOptions,
+  { redis }: DevOptions,
+  data: DataFolder,
   observe: (observation: StoreObservation) => void,
 ): Promise<Store> {
   if (redis !== undefined) {
@@ -89,7 +90,7 @@ async function openStore(
     return await createRedisStore({ url: redis, clock: systemClock, observe });
   }
   const { createEmbeddedStore } = await import("../../dataplane/store/embedded/embedded-store.ts");
-  return await createEmbeddedStore({ directory: join(data, "store"), clock: systemClock, observe });
+  return await createEmbeddedStore({ directory: data.file("store"), clock: systemClock, observe });
 }
 
 interface DevOperatorParts {

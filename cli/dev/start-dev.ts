@@ -3,6 +3,7 @@
 import { enableCompileCache } from "node:module";
 import { programOptions, runProgram } from "../run-program.ts";
 import { requireFolder } from "../start-refused.ts";
+import { chooseDataFolder } from "./choose-data-folder.ts";
 import { openDataFolder } from "./data-folder.ts";
 import type { DevOptions } from "./run-dev.ts";
 
@@ -10,7 +11,7 @@ import type { DevOptions } from "./run-dev.ts";
 export async function startDev(options: DevOptions): Promise<number> {
   return await runProgram(programOptions(options), async (closers) => {
     await requireFolder(options.folder);
-    const data = await openDataFolder(options.data, options.folder);
+    const data = await openDataFolder(options.data ?? (await chooseDataFolder(options.folder)), options.folder);
     closers.push(() => data.close());
     // Compiled modules are cached, which makes later starts faster; in this folder and not in the system's temporary one,
     // because the cache holds code that is run.

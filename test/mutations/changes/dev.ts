@@ -20,6 +20,22 @@ export const devMutations: readonly Mutation[] = [
     caughtBy: ["test/unit/cli/dev/cluster.test.ts"],
   },
   {
+    name: "folders-of-one-name-share-data",
+    harm: "Two folders of manifests with one name have one data folder, and the second can't be served",
+    file: "cli/dev/choose-data-folder.ts",
+    find: "update(pathFrom(parent, manifests))",
+    replace: "update(basename(resolve(manifests)))",
+    caughtBy: ["test/process/dev-data-folder.test.ts"],
+  },
+  {
+    name: "former-data-folder-unused",
+    harm: "After an update, the data and secrets that a folder of manifests had seem to be gone",
+    file: "cli/dev/choose-data-folder.ts",
+    find: "bound === pathFrom(parent, manifests)",
+    replace: "bound === manifests",
+    caughtBy: ["test/process/dev-data-folder.test.ts"],
+  },
+  {
     name: "misspelt-chart-values-are-lost",
     harm: "A value of the chart that is misspelt is ignored without a word",
     file: "tools/chart-values/read-values.ts",

@@ -1,0 +1,106 @@
+// Where dev mode keeps its data: apart for each folder of manifests, and where an earlier version kept them.
+
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { type DevProcess, devProcess } from "../support/fleet/dev-process.ts";
+import { freePort } from "../support/process/free-port.ts";
+
+let cwd = "";
+let running: DevProcess[] = [];
+
+beforeEach(() => {
+  cwd = mkdtempSync(join(tmpdir(), "jsonplane dev-"));
+});
+
+afterEach(async () => {
+  for (const dev of running) if (dev.child.exitCode === null) await dev.stop("SIGKILL");
+  running = [];
+  rmSync(cwd, { recursive: true, force: true });
+});
+
+/** An open resource `notes` in a project of its own. */
+function writeManifests(folder: string, project: string): void {
+  mkdirSync(join(cwd, folder), { recursive: true });
+  const kind = (name: string) => `apiVersion: jsonplane.io/v1alpha1\nkind: ${name}\n`;
+  const manifests = [
+    `${kind("Project")}metadata: { name: ${project} }\nspec: { authentication: { policy: Disabled } }\n`,
+    `${kind("ApiResource")}metadata: { name: notes }\nspec: { projectRef: { name: ${project} }, schema: { type: object } }\n`,
+  ];
+  writeFileSync(join(cwd, folder, "manifests.yaml"), manifests.join("---\n"));
+}
+
+interface Served {
+  readonly dev: DevProcess;
+  readonly notes: string;
+}
+
+async function serve(folder: string, project: string, ...words: readonly string[]): Promise<Served> {
+  const port = String(await freePort());
+  const dev = devProcess([folder, "--port", port, "--admin-port", "0", ...words], cwd);
+  running.push(dev);
+  await dev.ready();
+  return { dev, notes: `http://127.0.0.1:${port}/default/${project}/api/notes` };
+}
+
+async function count(notes: string): Promise<unknown> {
+  return ((await (await fetch(notes)).json()) as { readonly count: unknown }).count;
+}
+
+const add = async (notes: string): Promise<number> => (await fetch(notes, { method: "POST", body: "{}" })).status;
+
+describe("the data folder of jsonplane dev", () => {
+  it("is one for each folder of manifests, also for two of one name, and both are served at once", async () => {
+    writeManifests("shelf", "first");
+    writeManifests("more/shelf", "second");
+    const first = await serve("shelf", "first");
+    const second = await serve("more/shelf", "second");
+    expect(await add(first.notes)).toBe(201);
+    expect([await count(first.notes), await count(second.notes)]).toEqual([1, 0]);
+    expect(readdirSync(join(cwd, ".jsonplane")).map((name) => name.replace(/[0-9a-f]{8}$/, "HASH"))).toEqual([
+      "shelf-HASH",
+      "shelf-HASH",
+    ]);
+  });
+
+  it("is found again however the folder of manifests is written, and after everything was moved together", async () => {
+    mkdirSync(join(cwd, "work"));
+    writeManifests("work/shelf", "shelf");
+    const home = cwd;
+    cwd = join(home, "work");
+    const first = await serve("shelf", "shelf");
+    await add(first.notes);
+    await first.dev.stop();
+    renameSync(cwd, join(home, "moved"));
+    cwd = join(home, "moved");
+    const second = await serve("./shelf/", "shelf");
+    expect(await count(second.notes)).toBe(1);
+    expect(readdirSync(join(cwd, ".jsonplane"))).toHaveLength(1);
+    await second.dev.stop();
+    cwd = home;
+  });
+
+  it("of an earlier version stays in use for its manifests, and other manifests get one inside it", async () => {
+    writeManifests("shelf", "first");
+    writeManifests("other", "second");
+    const before = await serve("shelf", "first", "--data", ".jsonplane");
+    await add(before.notes);
+    await before.dev.stop();
+    const first = await serve("shelf", "first");
+    const second = await serve("other", "second");
+    expect([await count(first.notes), await count(second.notes)]).toEqual([1, 0]);
+    const folders = readdirSync(join(cwd, ".jsonplane")).filter((name) => /-[0-9a-f]{8}$/.test(name));
+    expect(folders.map((name) => name.split("-")[0])).toEqual(["other"]);
+  });
+
+  it("of an earlier version stays in use when its manifests were moved and its file `serves` was removed for that", async () => {
+    writeManifests("shelf", "shelf");
+    const before = await serve("shelf", "shelf", "--data", ".jsonplane");
+    await add(before.notes);
+    await before.dev.stop();
+    cpSync(join(cwd, "shelf"), join(cwd, "moved"), { recursive: true });
+    rmSync(join(cwd, ".jsonplane", "serves"));
+    expect(await count((await serve("moved", "shelf")).notes)).toBe(1);
+  });
+});
