@@ -6,12 +6,14 @@ import { dirname, join, relative, resolve, sep } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { StartRefused } from "../start-refused.ts";
 import { bindingFile, pathFrom, readBinding, readText } from "./data-binding.ts";
+import { type HeldPlace, holdPlace } from "./held-place.ts";
 import { writeAtomically } from "./write-atomically.ts";
 
 export interface DataFolder {
   /** As given, for messages. */
   readonly path: string;
   readonly file: (name: string) => string;
+  readonly place: HeldPlace;
   close(): void;
 }
 
@@ -42,7 +44,9 @@ export async function openDataFolder(path: string, manifests: string): Promise<D
     lock.close();
     throw error;
   }
-  return { path, file, close: () => lock.close() };
+  const place = holdPlace(path);
+  place.hold(file("lock.db"));
+  return { path, file, place, close: () => lock.close() };
 }
 
 /** With all above it. Node's own way of that never ends below a folder that takes none, such as /proc. */
@@ -70,7 +74,8 @@ async function takeLock(path: string, file: (name: string) => string): Promise<D
   await writeFile(file("lock.db"), "", { flag: "a", mode: 0o600 });
   const database = new DatabaseSync(file("lock.db"), { timeout: 0 });
   try {
-    database.exec("PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE");
+    // Without a journal file, which the end would remove by its name, even from another folder that stands there by then.
+    database.exec("PRAGMA journal_mode = MEMORY; PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE");
     return database;
   } catch (cause) {
     database.close();

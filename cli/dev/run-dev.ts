@@ -35,7 +35,7 @@ export async function runDev(options: DevOptions, data: DataFolder, closers: Clo
   closers.push(() => plane.close());
 
   const publicUrl = options.publicUrl ?? plane.url;
-  const secretFiles = createSecretFiles(data.file("secrets"));
+  const secretFiles = createSecretFiles(data.file("secrets"), data.place.requireInPlace);
   const devOperator = await openDevOperator({ options, data, live, checkResource, store, secretFiles, publicUrl });
   for (const line of await devOperator.reconcile()) print(line);
 
@@ -90,7 +90,10 @@ async function openStore(
     return await createRedisStore({ url: redis, clock: systemClock, observe });
   }
   const { createEmbeddedStore } = await import("../../dataplane/store/embedded/embedded-store.ts");
-  return await createEmbeddedStore({ directory: data.file("store"), clock: systemClock, observe });
+  const isInPlace = (): boolean => data.place.loss() === undefined;
+  const store = await createEmbeddedStore({ directory: data.file("store"), clock: systemClock, observe, isInPlace });
+  data.place.hold(data.file("store/jsonplane.db"));
+  return store;
 }
 
 interface DevOperatorParts {
@@ -108,7 +111,7 @@ async function openDevOperator(parts: DevOperatorParts): Promise<DevOperator> {
   return await createDevOperator({
     ...rest,
     folder: options.folder,
-    stateFile: createStateFile(data.file("objects.json")),
+    stateFile: createStateFile(data.file("objects.json"), data.place.requireInPlace),
     clock: systemClock,
     random: randomBytes,
     newUid: randomUUID,

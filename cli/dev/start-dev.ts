@@ -1,11 +1,13 @@
 // Starts dev mode: what can be refused early is refused before anything is made or loaded.
 
 import { enableCompileCache } from "node:module";
+import { systemTimers } from "../../core/timers.ts";
 import { programOptions, runProgram } from "../run-program.ts";
 import { requireFolder } from "../start-refused.ts";
 import { chooseDataFolder } from "./choose-data-folder.ts";
 import { openDataFolder } from "./data-folder.ts";
 import type { DevOptions } from "./run-dev.ts";
+import { watchDataFolder } from "./watch-data-folder.ts";
 
 /** Resolves with the exit code once a signal has ended it, or at once when it can't start. */
 export async function startDev(options: DevOptions): Promise<number> {
@@ -18,6 +20,9 @@ export async function startDev(options: DevOptions): Promise<number> {
     enableCompileCache(data.file("cache"));
     const { runDev } = await import("./run-dev.ts");
     await runDev(options, data, closers);
-    return undefined;
+    const printError = (line: string): void => void process.stderr.write(`jsonplane: ${line}\n`);
+    const watch = watchDataFolder(data, { timers: systemTimers, printError });
+    closers.push(watch.stop);
+    return watch;
   });
 }

@@ -1,6 +1,6 @@
 // Where dev mode keeps its data: apart for each folder of manifests, and where an earlier version kept them.
 
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -104,3 +104,65 @@ describe("the data folder of jsonplane dev", () => {
     expect(await count((await serve("moved", "shelf")).notes)).toBe(1);
   });
 });
+
+describe("a data folder that vanishes while jsonplane dev uses it", () => {
+  /** Whatever is answered until the process has ended, with the last status. */
+  async function addUntilEnded(notes: string): Promise<readonly number[]> {
+    const answers: number[] = [];
+    for (;;) {
+      const status = await add(notes).catch(() => undefined);
+      if (status === undefined) return answers;
+      answers.push(status);
+    }
+  }
+
+  it("ends it with a clear word; no write is acknowledged from then on, and the folder is not made again", async () => {
+    writeManifests("shelf", "shelf");
+    const { dev, notes } = await serve("shelf", "shelf", "--data", ".data");
+    expect(await add(notes)).toBe(201);
+    rmSync(join(cwd, ".data"), { recursive: true });
+    expect((await addUntilEnded(notes)).filter((status) => status !== 503)).toEqual([]);
+    expect(await dev.exit()).toBe(1);
+    expect(dev.error()).toBe(
+      "jsonplane: The data folder .data was removed while it was in use. Nothing more is written. Start again for a new one; to keep what was stored, put the folder back first\n",
+    );
+    expect(dev.out()).not.toContain("is live");
+    expect(readdirSync(cwd)).toEqual(["shelf"]);
+  });
+
+  it("keeps what was acknowledged when it was only moved", async () => {
+    writeManifests("shelf", "shelf");
+    const { dev, notes } = await serve("shelf", "shelf", "--data", ".data");
+    expect(await add(notes)).toBe(201);
+    renameSync(join(cwd, ".data"), join(cwd, ".moved"));
+    expect(await dev.exit()).toBe(1);
+    renameSync(join(cwd, ".moved"), join(cwd, ".data"));
+    expect(await count((await serve("shelf", "shelf", "--data", ".data")).notes)).toBe(1);
+  });
+
+  it("is left alone when another one has taken its place", async () => {
+    writeManifests("shelf", "shelf");
+    const first = await serve("shelf", "shelf", "--data", ".data");
+    await add(first.notes);
+    await first.dev.stop("SIGKILL");
+    // The backup has its last writes in the database's log, which closing the former database must not remove.
+    cpSync(join(cwd, ".data"), join(cwd, ".backup"), { recursive: true });
+    const second = await serve("shelf", "shelf", "--data", ".data");
+    await add(second.notes);
+    rmSync(join(cwd, ".data"), { recursive: true });
+    renameSync(join(cwd, ".backup"), join(cwd, ".data"));
+    const before = filesIn(join(cwd, ".data"));
+    expect(await second.dev.exit()).toBe(1);
+    expect(second.dev.error()).toContain("The data folder .data was replaced while it was in use.");
+    expect(filesIn(join(cwd, ".data"))).toEqual(before);
+    expect(await count((await serve("shelf", "shelf", "--data", ".data")).notes)).toBe(1);
+  });
+});
+
+/** Their texts by their paths; without the cache of compiled modules, which Node adds to at its end. */
+function filesIn(folder: string): ReadonlyMap<string, string> {
+  const entries = readdirSync(folder, { recursive: true, withFileTypes: true });
+  const files = entries.filter((entry) => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name));
+  const kept = files.filter((file) => !file.startsWith(join(folder, "cache")));
+  return new Map(kept.map((file) => [file, readFileSync(file, "latin1")]));
+}

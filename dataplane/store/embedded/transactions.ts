@@ -2,7 +2,7 @@
 // disk, and are acknowledged after it. A read never sees a write before it is acknowledged. Refuses everything after close.
 
 import type { DatabaseSync } from "node:sqlite";
-import { StoreUnavailable } from "../../../core/errors/store-errors.ts";
+import { StoreUnavailable, WritesRefused } from "../../../core/errors/store-errors.ts";
 import { meaningOf, withoutEffect, withUnknownEffect } from "./failures.ts";
 
 export interface Transactions {
@@ -24,8 +24,15 @@ interface Job {
 /** A group ends after this long, so that the event loop serves others in between. */
 const groupMilliseconds = 8;
 
-/** `onRollback`: what memory holds of the tables may be wrong now. */
-export function createTransactions(database: DatabaseSync, onRollback: () => void): Transactions {
+export interface TransactionsOptions {
+  /** What memory holds of the tables may be wrong now. */
+  readonly onRollback: () => void;
+  /** Whether the files that are open are still where they were. SQLite would write on into a file that was removed. */
+  readonly isInPlace?: () => boolean;
+}
+
+export function createTransactions(database: DatabaseSync, options: TransactionsOptions): Transactions {
+  const { onRollback, isInPlace = () => true } = options;
   const statements = prepare(database);
   let queue: readonly Job[] = [];
   let arrived: Job[] = [];
@@ -61,6 +68,10 @@ export function createTransactions(database: DatabaseSync, onRollback: () => voi
     }
   }
 
+  function requireInPlace(): void {
+    if (!isInPlace()) throw new WritesRefused("The data folder was removed or replaced");
+  }
+
   /** Commits as many of the jobs as fit into the group's time. Returns how many those are. */
   function commitGroup(jobs: readonly Job[]): number {
     const completions: (() => void)[] = [];
@@ -71,12 +82,15 @@ export function createTransactions(database: DatabaseSync, onRollback: () => voi
         if (completions.length > 0 && performance.now() >= deadline) break;
         completions.push(run(job));
       }
+      requireInPlace();
     } catch (failure) {
       rollBack();
       return refuse(jobs, failure, withoutEffect(failure));
     }
     try {
       statements.commit.run();
+      // Nobody will find what was written.
+      requireInPlace();
     } catch (failure) {
       rollBack();
       return refuse(jobs.slice(0, completions.length), failure, withUnknownEffect(failure));

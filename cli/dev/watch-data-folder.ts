@@ -1,0 +1,38 @@
+// Ends dev mode when its data folder is removed or replaced: what was stored can't be written any more, and going on would only pretend.
+
+import type { Timers } from "../../core/timers.ts";
+import type { DataFolder } from "./data-folder.ts";
+import type { Loss } from "./held-place.ts";
+
+export interface DataFolderWatch {
+  /** Resolves with the exit code once the folder is lost; never while it stays. */
+  readonly ended: Promise<number>;
+  stop(): void;
+}
+
+const lookEveryMs = 250;
+
+const advice: Readonly<Record<Loss, string>> = {
+  removed: "Start again for a new one; to keep what was stored, put the folder back first",
+  replaced: "Start again to use the one that is there now",
+};
+
+export function watchDataFolder(
+  { path, place }: Pick<DataFolder, "path" | "place">,
+  { timers, printError }: { readonly timers: Timers; readonly printError: (line: string) => void },
+): DataFolderWatch {
+  let stop = (): void => undefined;
+  const ended = new Promise<number>((resolve) => {
+    const look = (): void => {
+      const loss = place.loss();
+      if (loss === undefined) {
+        stop = timers.after(lookEveryMs, look);
+        return;
+      }
+      printError(`The data folder ${path} was ${loss} while it was in use. Nothing more is written. ${advice[loss]}`);
+      resolve(1);
+    };
+    look();
+  });
+  return { ended, stop: () => stop() };
+}
