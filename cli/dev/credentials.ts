@@ -10,6 +10,7 @@ import type { ApiKey, ProjectUser } from "../../operator/model/objects.ts";
 import { projectRefOf } from "../../operator/model/project-objects.ts";
 import { keySecretName, passwordSecretName } from "../../operator/model/secret-names.ts";
 import { entryText } from "../../operator/resolve/secret-write.ts";
+import { shellWord } from "../shell-words.ts";
 import type { DevOperatorView } from "./dev-operator.ts";
 import { storedObject } from "./dev-state.ts";
 import type { SecretFiles } from "./secret-files.ts";
@@ -86,8 +87,4 @@ async function readingWords({ secret, file }: LocatedSecret, entry: string): Pro
   });
   if (lines.length !== 1 || lines[0] !== entryText(secret, entry)) return undefined;
   return `sed -n 's/^ *${entry}: //p' ${shellWord(file)}`;
-}
-
-export function shellWord(text: string): string {
-  return /^[A-Za-z0-9_./:@%+=,-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }

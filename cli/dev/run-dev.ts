@@ -8,6 +8,7 @@ import { type DataPlane, startDataPlane } from "../../dataplane/app.ts";
 import { createMemoryDirectory, type MemoryDirectory } from "../../dataplane/config/memory-directory.ts";
 import type { Store, StoreObservation } from "../../dataplane/store/port.ts";
 import { type CheckResource, createResourceCheck } from "../../operator/compile/resource-check.ts";
+import { isEmptyFolder } from "../init/entries-in.ts";
 import type { Closers } from "../run-program.ts";
 import { usableCredentials } from "./credentials.ts";
 import type { DataFolder } from "./data-folder.ts";
@@ -42,7 +43,8 @@ export async function runDev(options: DevOptions, data: DataFolder, closers: Clo
   const view = devOperator.view();
   const credentials = await usableCredentials(view, secretFiles);
   const urls = { url: reachable(plane.url), publicUrl: reachable(publicUrl), adminUrl: reachable(plane.adminUrl) };
-  for (const line of startupMessage({ view, credentials, folder: options.folder, ...urls })) print(line);
+  const folder = { folder: options.folder, isEmpty: await isEmptyFolder(options.folder) };
+  for (const line of startupMessage({ view, credentials, ...folder, ...urls })) print(line);
 
   const paths = [options.folder, secretFiles.folder];
   const following = await follow({ devOperator, paths, print, now: () => systemClock.now(), timers: systemTimers });

@@ -60,6 +60,22 @@ export const devMutations: readonly Mutation[] = [
     caughtBy: ["test/unit/cli/dev/held-place.test.ts"],
   },
   {
+    name: "init-beside-anything",
+    harm: "The first project is written into a folder of somebody's, whose other files are then read as manifests",
+    file: "cli/init/run-init.ts",
+    find: "if (first !== undefined) return",
+    replace: "if (first === fileName) return",
+    caughtBy: ["test/unit/cli/init/run-init.test.ts"],
+  },
+  {
+    name: "first-project-shows-nothing",
+    harm: "A front end's first request for the tasks of a new project gets 401",
+    file: "cli/init/project.yaml",
+    find: "    read: Anyone\n",
+    replace: "    read: Nobody\n",
+    caughtBy: ["test/process/init.test.ts"],
+  },
+  {
     name: "misspelt-chart-values-are-lost",
     harm: "A value of the chart that is misspelt is ignored without a word",
     file: "tools/chart-values/read-values.ts",
