@@ -6,14 +6,14 @@ import { dirname, join, relative, resolve, sep } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { StartRefused } from "../start-refused.ts";
 import { bindingFile, pathFrom, readBinding, readText } from "./data-binding.ts";
-import { type HeldPlace, holdPlace } from "./held-place.ts";
+import { type HeldFiles, holdFiles } from "./held-files.ts";
 import { writeAtomically } from "./write-atomically.ts";
 
 export interface DataFolder {
   /** As given, for messages. */
   readonly path: string;
   readonly file: (name: string) => string;
-  readonly place: HeldPlace;
+  readonly held: HeldFiles;
   close(): void;
 }
 
@@ -44,9 +44,9 @@ export async function openDataFolder(path: string, manifests: string): Promise<D
     lock.close();
     throw error;
   }
-  const place = holdPlace(path);
-  place.hold(file("lock.db"));
-  return { path, file, place, close: () => lock.close() };
+  const held = holdFiles(path);
+  held.hold(file("lock.db"));
+  return { path, file, held, close: () => lock.close() };
 }
 
 /** With all above it. Node's own way of that never ends below a folder that takes none, such as /proc. */

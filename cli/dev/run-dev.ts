@@ -36,7 +36,7 @@ export async function runDev(options: DevOptions, data: DataFolder, closers: Clo
   closers.push(() => plane.close());
 
   const publicUrl = options.publicUrl ?? plane.url;
-  const secretFiles = createSecretFiles(data.file("secrets"), data.place.requireInPlace);
+  const secretFiles = createSecretFiles(data.file("secrets"), data.held.requireInPlace);
   const devOperator = await openDevOperator({ options, data, live, checkResource, store, secretFiles, publicUrl });
   for (const line of await devOperator.reconcile()) print(line);
 
@@ -92,9 +92,9 @@ async function openStore(
     return await createRedisStore({ url: redis, clock: systemClock, observe });
   }
   const { createEmbeddedStore } = await import("../../dataplane/store/embedded/embedded-store.ts");
-  const isInPlace = (): boolean => data.place.loss() === undefined;
+  const isInPlace = (): boolean => data.held.loss() === undefined;
   const store = await createEmbeddedStore({ directory: data.file("store"), clock: systemClock, observe, isInPlace });
-  data.place.hold(data.file("store/jsonplane.db"));
+  data.held.hold(data.file("store/jsonplane.db"));
   return store;
 }
 
@@ -113,7 +113,7 @@ async function openDevOperator(parts: DevOperatorParts): Promise<DevOperator> {
   return await createDevOperator({
     ...rest,
     folder: options.folder,
-    stateFile: createStateFile(data.file("objects.json"), data.place.requireInPlace),
+    stateFile: createStateFile(data.file("objects.json"), data.held.requireInPlace),
     clock: systemClock,
     random: randomBytes,
     newUid: randomUUID,

@@ -2,7 +2,7 @@
 
 import type { Timers } from "../../core/timers.ts";
 import type { DataFolder } from "./data-folder.ts";
-import type { Loss } from "./held-place.ts";
+import type { Loss } from "./held-files.ts";
 
 export interface DataFolderWatch {
   /** Resolves with the exit code once the folder is lost; never while it stays. */
@@ -18,13 +18,13 @@ const advice: Readonly<Record<Loss, string>> = {
 };
 
 export function watchDataFolder(
-  { path, place }: Pick<DataFolder, "path" | "place">,
+  { path, held }: Pick<DataFolder, "path" | "held">,
   { timers, printError }: { readonly timers: Timers; readonly printError: (line: string) => void },
 ): DataFolderWatch {
   let stop = (): void => undefined;
   const ended = new Promise<number>((resolve) => {
     const look = (): void => {
-      const loss = place.loss();
+      const loss = held.loss();
       if (loss === undefined) {
         stop = timers.after(lookEveryMs, look);
         return;

@@ -57,7 +57,7 @@ export const devMutations: readonly Mutation[] = [
     file: "cli/dev/secret-files.ts",
     find: "async read() {\n      requireInPlace();",
     replace: "async read() {",
-    caughtBy: ["test/unit/cli/dev/held-place.test.ts"],
+    caughtBy: ["test/unit/cli/dev/held-files.test.ts"],
   },
   {
     name: "init-beside-anything",

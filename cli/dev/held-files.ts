@@ -10,7 +10,7 @@ export class DataFolderLost extends Error {
   override readonly name = "DataFolderLost";
 }
 
-export interface HeldPlace {
+export interface HeldFiles {
   /** The file has to stay from now on. It must be open until the end: the system may give the number of a file that is gone to another one. */
   hold(file: string): void;
   /** What has happened to the first file that isn't in its place. A folder that was lost once stays so. */
@@ -19,16 +19,16 @@ export interface HeldPlace {
   requireInPlace(): void;
 }
 
-export function holdPlace(path: string): HeldPlace {
-  const held = new Map<string, string | undefined>();
+export function holdFiles(path: string): HeldFiles {
+  const identities = new Map<string, string | undefined>();
   let known: Loss | undefined;
   const loss = (): Loss | undefined => {
-    for (const [file, identity] of held) known ??= lossOf(identity, identityOf(file));
+    for (const [file, identity] of identities) known ??= lossOf(identity, identityOf(file));
     return known;
   };
   return {
     hold(file) {
-      held.set(file, identityOf(file));
+      identities.set(file, identityOf(file));
     },
     loss,
     requireInPlace() {

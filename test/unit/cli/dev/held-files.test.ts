@@ -3,23 +3,23 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { emptyState } from "../../../../cli/dev/dev-state.ts";
-import { DataFolderLost, type HeldPlace, holdPlace } from "../../../../cli/dev/held-place.ts";
+import { DataFolderLost, type HeldFiles, holdFiles } from "../../../../cli/dev/held-files.ts";
 import { createSecretFiles } from "../../../../cli/dev/secret-files.ts";
 import { createStateFile } from "../../../../cli/dev/state-file.ts";
 
 let root = "";
 let data = "";
-let place: HeldPlace;
+let held: HeldFiles;
 let open = 0;
 
 beforeEach(() => {
-  root = mkdtempSync(join(tmpdir(), "jsonplane-place-"));
+  root = mkdtempSync(join(tmpdir(), "jsonplane-held-"));
   data = join(root, "data");
   mkdirSync(data);
   writeFileSync(join(data, "held"), "");
   open = openSync(join(data, "held"), "r");
-  place = holdPlace("data");
-  place.hold(join(data, "held"));
+  held = holdFiles("data");
+  held.hold(join(data, "held"));
 });
 
 afterEach(() => {
@@ -37,8 +37,8 @@ describe("a data folder in use", () => {
   it("is in its place whatever is written into it", () => {
     writeFileSync(join(data, "held"), "more");
     writeFileSync(join(data, "other"), "");
-    expect(place.loss()).toBeUndefined();
-    place.requireInPlace();
+    expect(held.loss()).toBeUndefined();
+    held.requireInPlace();
   });
 
   it.each<[string, () => void, string]>([
@@ -48,20 +48,20 @@ describe("a data folder in use", () => {
     ["replaced by another one", replace, "replaced"],
   ])("is lost once it was %s", (_, harm, loss) => {
     harm();
-    expect(place.loss()).toBe(loss);
-    expect(() => place.requireInPlace()).toThrow(new DataFolderLost(`The data folder data was ${loss}`));
+    expect(held.loss()).toBe(loss);
+    expect(() => held.requireInPlace()).toThrow(new DataFolderLost(`The data folder data was ${loss}`));
   });
 
   it("stays lost when it comes back, because it may have been changed in between", () => {
     renameSync(data, join(root, "moved"));
-    expect(place.loss()).toBe("removed");
+    expect(held.loss()).toBe("removed");
     renameSync(join(root, "moved"), data);
-    expect(place.loss()).toBe("removed");
+    expect(held.loss()).toBe("removed");
   });
 
   it("gets nothing written, read or removed in it once it is lost: neither Secrets nor the state of objects", async () => {
-    const secrets = createSecretFiles(join(data, "secrets"), place.requireInPlace);
-    const state = createStateFile(join(data, "objects.json"), place.requireInPlace);
+    const secrets = createSecretFiles(join(data, "secrets"), held.requireInPlace);
+    const state = createStateFile(join(data, "objects.json"), held.requireInPlace);
     replace();
     const before = readdirSync(data);
     const secret = { namespace: "a", name: "b", type: "Opaque", labels: {}, annotations: {}, entries: {} };
