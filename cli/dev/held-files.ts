@@ -2,6 +2,7 @@
 // `rm -r`, a `git clean` or the restoring of a backup. Writing on would go into files that nobody can find, or into somebody else's.
 
 import { statSync } from "node:fs";
+import { resolve } from "node:path";
 
 export type Loss = "removed" | "replaced";
 
@@ -28,7 +29,9 @@ export function holdFiles(path: string): HeldFiles {
   };
   return {
     hold(file) {
-      identities.set(file, identityOf(file));
+      // Where it is now, even if what is around the working directory is moved.
+      const absolute = resolve(file);
+      identities.set(absolute, identityOf(absolute));
     },
     loss,
     requireInPlace() {

@@ -2,7 +2,7 @@
 
 import { DatabaseSync } from "node:sqlite";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { OutcomeUnknown, StoreUnavailable, WritesRefused } from "../../core/errors/store-errors.ts";
+import { StoreUnavailable } from "../../core/errors/store-errors.ts";
 import { createEmbeddedStore } from "../../dataplane/store/embedded/embedded-store.ts";
 import { createTransactions } from "../../dataplane/store/embedded/transactions.ts";
 import type { Store, StoreObservation } from "../../dataplane/store/port.ts";
@@ -70,7 +70,7 @@ describe("writes to an embedded store", () => {
   it("are refused together, and the next ones take place, when SQLite itself has ended their transaction", async () => {
     const database = new DatabaseSync(":memory:");
     database.exec("CREATE TABLE numbers (n INTEGER PRIMARY KEY)");
-    const transactions = createTransactions(database, { onRollback: () => undefined });
+    const transactions = createTransactions(database, () => undefined);
     const insert = (n: number) => database.prepare("INSERT OR ROLLBACK INTO numbers VALUES (?)").run(n);
     const group = [1, 2, 2, 3].map((n) => transactions.write(() => insert(n)));
     const settled = await Promise.allSettled(group);
@@ -142,39 +142,9 @@ describe("writes to an embedded store", () => {
     await expect(store.readAt(freshDocument(), [])).rejects.toThrow(StoreUnavailable);
   });
 
-  it("are refused together, with nothing written, once the folder is another one; reads go on", async () => {
-    let isInPlace = true;
-    const moving = await createEmbeddedStore({
-      directory: ":memory:",
-      clock: manualClock(),
-      isInPlace: () => isInPlace,
-    });
-    const collection = freshCollection();
-    await moving.create(collection, objectOf(1, {}), plenty);
-    isInPlace = false;
-    const refused = [2, 3].map((n) => moving.create(collection, objectOf(n, {}), plenty));
-    for (const each of await Promise.allSettled(refused)) {
-      expect(each).toMatchObject({ status: "rejected", reason: expect.any(WritesRefused) });
-    }
-    expect(await moving.count(collection, {})).toBe(1);
-    await moving.close();
-  });
-
-  it("are not acknowledged when the folder became another one while they were written", async () => {
-    const database = new DatabaseSync(":memory:");
-    database.exec("CREATE TABLE numbers (n INTEGER PRIMARY KEY)");
-    const answers = [true, false];
-    const isInPlace = () => answers.shift() ?? false;
-    const transactions = createTransactions(database, { onRollback: () => undefined, isInPlace });
-    const written = transactions.write(() => database.prepare("INSERT INTO numbers VALUES (1)").run());
-    await expect(written).rejects.toThrow(OutcomeUnknown);
-    await transactions.close();
-    database.close();
-  });
-
   it("are waited for by every call of close", async () => {
     const database = new DatabaseSync(":memory:");
-    const transactions = createTransactions(database, { onRollback: () => undefined });
+    const transactions = createTransactions(database, () => undefined);
     let written = 0;
     const writes = Array.from({ length: 10 }, () => transactions.write(() => (written += 1)));
     await Promise.all([transactions.close(), transactions.close()]);

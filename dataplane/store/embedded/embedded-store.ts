@@ -26,19 +26,13 @@ export interface EmbeddedStoreOptions {
   readonly directory: string;
   readonly clock: Clock;
   readonly observe?: (observation: StoreObservation) => void;
-  /** Whether the folder is still the one that was opened; otherwise writes are refused. Asked at every commit. */
-  readonly isInPlace?: () => boolean;
 }
 
 /** Rejects with DataFolderUnusable when the folder is in use, unwritable, damaged, foreign or of a newer version. */
-export async function createEmbeddedStore(options: EmbeddedStoreOptions): Promise<Store> {
-  const { directory, clock, observe, isInPlace } = options;
+export async function createEmbeddedStore({ directory, clock, observe }: EmbeddedStoreOptions): Promise<Store> {
   const database = openDatabase(directory);
   const collections = createCollections(database);
-  const transactions = createTransactions(database, {
-    onRollback: collections.forget,
-    ...(isInPlace !== undefined && { isInPlace }),
-  });
+  const transactions = createTransactions(database, collections.forget);
   const entries = createEntries(database);
   const records = createIdempotencyRecords(database, transactions, clock);
   const texts = createTextReader({ database, transactions, collections });

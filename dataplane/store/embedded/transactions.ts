@@ -1,6 +1,7 @@
 // Runs reads immediately, and writes in groups: all writes that arrive while the event loop is busy share one transaction and one sync of the
 // disk, and are acknowledged after it. A read never sees a write before it is acknowledged. Refuses everything after close.
 
+import { statSync } from "node:fs";
 import type { DatabaseSync } from "node:sqlite";
 import { StoreUnavailable, WritesRefused } from "../../../core/errors/store-errors.ts";
 import { meaningOf, withoutEffect, withUnknownEffect } from "./failures.ts";
@@ -24,16 +25,10 @@ interface Job {
 /** A group ends after this long, so that the event loop serves others in between. */
 const groupMilliseconds = 8;
 
-export interface TransactionsOptions {
-  /** What memory holds of the tables may be wrong now. */
-  readonly onRollback: () => void;
-  /** Whether the files that are open are still where they were. SQLite would write on into a file that was removed. */
-  readonly isInPlace?: () => boolean;
-}
-
-export function createTransactions(database: DatabaseSync, options: TransactionsOptions): Transactions {
-  const { onRollback, isInPlace = () => true } = options;
+/** `onRollback`: what memory holds of the tables may be wrong now. */
+export function createTransactions(database: DatabaseSync, onRollback: () => void): Transactions {
   const statements = prepare(database);
+  const requireInPlace = inPlaceCheck(database.location());
   let queue: readonly Job[] = [];
   let arrived: Job[] = [];
   let isClosed = false;
@@ -68,10 +63,6 @@ export function createTransactions(database: DatabaseSync, options: Transactions
     }
   }
 
-  function requireInPlace(): void {
-    if (!isInPlace()) throw new WritesRefused("The data folder was removed or replaced");
-  }
-
   /** Commits as many of the jobs as fit into the group's time. Returns how many those are. */
   function commitGroup(jobs: readonly Job[]): number {
     const completions: (() => void)[] = [];
@@ -89,8 +80,6 @@ export function createTransactions(database: DatabaseSync, options: Transactions
     }
     try {
       statements.commit.run();
-      // Nobody will find what was written.
-      requireInPlace();
     } catch (failure) {
       rollBack();
       return refuse(jobs.slice(0, completions.length), failure, withUnknownEffect(failure));
@@ -134,7 +123,7 @@ export function createTransactions(database: DatabaseSync, options: Transactions
       if (isClosed) return Promise.reject(closed());
       return new Promise<T>((resolve, reject) => {
         if (queue.length === 0 && arrived.length === 0) setImmediate(flush);
-        arrived.push({ run: work, resolve: (result) => resolve(result as T), reject });
+        arrived.push({ run: work, resolve: resolve as (result: unknown) => void, reject });
       });
     },
     isReachable: () => isReachable && !isClosed,
@@ -143,6 +132,20 @@ export function createTransactions(database: DatabaseSync, options: Transactions
       closing ??= writesEnded();
       return closing;
     },
+  };
+}
+
+/**
+ * What throws once the file at this path isn't the one that is open: SQLite would write on into a file that was removed, and nobody would find
+ * it again.
+ */
+function inPlaceCheck(file: string | null): () => void {
+  if (file === null) return () => undefined;
+  const opened = statSync(file, { bigint: true });
+  return () => {
+    const found = statSync(file, { bigint: true, throwIfNoEntry: false });
+    if (found?.ino !== opened.ino || found.dev !== opened.dev)
+      throw new WritesRefused("The database file was removed or replaced");
   };
 }
 
