@@ -66,8 +66,8 @@ describe("jsonplane init", () => {
 
 describe("the program in a printed command line", () => {
   it("is what starts it again: from a project, from everywhere, or from a clone", () => {
-    expect(programWord("/home/a/app/node_modules/.bin/jsonplane")).toBe("npx jsonplane");
+    expect(programWord("/srv/app/node_modules/.bin/jsonplane")).toBe("npx jsonplane");
     expect(programWord("/usr/bin/jsonplane")).toBe("jsonplane");
-    expect(programWord("/home/a/jsonplane/cli/main.ts")).toBe("bin/jsonplane");
+    expect(programWord("/srv/jsonplane/cli/main.ts")).toBe("bin/jsonplane");
   });
 });
