@@ -10,10 +10,13 @@ import type { Store, StoreObservation } from "../../dataplane/store/port.ts";
 import { type CheckResource, createResourceCheck } from "../../operator/compile/resource-check.ts";
 import { isEmptyFolder } from "../init/entries-in.ts";
 import type { Closers } from "../run-program.ts";
+import { createStoredObjectsCheck } from "./check-stored-objects.ts";
 import { usableCredentials } from "./credentials.ts";
 import type { DataFolder } from "./data-folder.ts";
 import { createDevOperator, type DevOperator } from "./dev-operator.ts";
 import { follow } from "./follow.ts";
+import { reportingOperator } from "./report-changes.ts";
+import { type RequestLines, requestLinesFor } from "./request-lines.ts";
 import { createSecretFiles, type SecretFiles } from "./secret-files.ts";
 import type { DevSettings } from "./settings.ts";
 import { startupMessage } from "./startup-message.ts";
@@ -32,7 +35,9 @@ const print = (line: string): void => void process.stdout.write(`${line}\n`);
 export async function runDev(options: DevOptions, data: DataFolder, closers: Closers): Promise<void> {
   const checkResource = createResourceCheck();
   const live = createMemoryDirectory(systemClock);
-  const { plane, store } = await startPlane(options, data, live);
+  const requestLines = requestLinesFor(process.stdout, options.logLevel, systemTimers);
+  closers.push(() => requestLines?.flush());
+  const { plane, store } = await startPlane(options, { data, live, requestLines });
   closers.push(() => plane.close());
 
   const publicUrl = options.publicUrl ?? plane.url;
@@ -47,16 +52,30 @@ export async function runDev(options: DevOptions, data: DataFolder, closers: Clo
   for (const line of startupMessage({ view, credentials, ...folder, ...urls })) print(line);
 
   const paths = [options.folder, secretFiles.folder];
-  const following = await follow({ devOperator, paths, print, now: () => systemClock.now(), timers: systemTimers });
+  const check = createStoredObjectsCheck({ directory: live.directory, store, print });
+  closers.push(() => check.stop());
+  const reporting = reportingOperator(devOperator, { secretFiles, check });
+  const following = await follow({
+    devOperator: reporting,
+    paths,
+    print,
+    now: () => systemClock.now(),
+    timers: systemTimers,
+  });
   closers.push(() => following.stop());
   print("Ready");
+}
+
+interface PlaneParts {
+  readonly data: DataFolder;
+  readonly live: MemoryDirectory;
+  readonly requestLines: RequestLines | undefined;
 }
 
 /** The port is taken before anything is minted, because a Secret names the URL. Until the first pass it answers 503. */
 async function startPlane(
   options: DevOptions,
-  data: DataFolder,
-  live: MemoryDirectory,
+  { data, live, requestLines }: PlaneParts,
 ): Promise<{ readonly plane: DataPlane; readonly store: Store }> {
   const { host, port, adminPort, logLevel, trustedProxies, publicUrl } = options;
   let store: Store | undefined;
@@ -72,6 +91,7 @@ async function startPlane(
     logLevel,
     trustedProxies,
     clock: systemClock,
+    ...(requestLines !== undefined && { onRequestEnded: requestLines.show }),
     ...(publicUrl !== undefined && { publicUrl }),
   }).catch(async (error: unknown) => {
     await store?.close();
@@ -92,8 +112,7 @@ async function openStore(
     return await createRedisStore({ url: redis, clock: systemClock, observe });
   }
   const { createEmbeddedStore } = await import("../../dataplane/store/embedded/embedded-store.ts");
-  const isInPlace = (): boolean => data.held.loss() === undefined;
-  const store = await createEmbeddedStore({ directory: data.file("store"), clock: systemClock, observe, isInPlace });
+  const store = await createEmbeddedStore({ directory: data.file("store"), clock: systemClock, observe });
   data.held.hold(data.file("store/jsonplane.db"));
   return store;
 }

@@ -9,7 +9,11 @@ export const settings = {
   adminPort,
   data,
   redis: { ...redis, help: `${redis.help}; default: an embedded store in --data` },
-  logLevel: { ...logLevel, fallback: "warn" },
+  logLevel: {
+    ...logLevel,
+    help: `${logLevel.help}; a terminal shows requests unless this is error or silent`,
+    fallback: "warn",
+  },
   publicUrl,
   trustedProxies,
 };
