@@ -53,6 +53,7 @@ export function refusalOf(error: unknown, { host, port }: Ports): string | undef
 const refusals: ReadonlySet<string> = new Set([
   "StartRefused",
   "DataFolderUnusable",
+  "DataFolderLost",
   "InvalidRedisUrl",
   "StoreUnavailable",
   "RedisFault",
