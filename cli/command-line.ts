@@ -4,7 +4,7 @@
 import { readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import type { Setting } from "../core/env/read-settings.ts";
-import { nearest } from "../core/manifests/nearest.ts";
+import { nearest } from "../core/nearest.ts";
 import type { Command } from "./command.ts";
 import { commandHelp, programHelp } from "./help.ts";
 

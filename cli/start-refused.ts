@@ -20,6 +20,17 @@ export async function requireFolder(folder: string): Promise<void> {
   }
 }
 
+export async function requireSeed(path: string): Promise<void> {
+  try {
+    await stat(path);
+  } catch (cause) {
+    if (codeOf(cause) !== "ENOENT") throw cause;
+    throw new StartRefused(`There is no ${path}: name a file such as books.ndjson, or a folder of them, with --seed`, {
+      cause,
+    });
+  }
+}
+
 /** Where a program listens, for refusals that speak of it. */
 export interface Ports {
   readonly host: string;

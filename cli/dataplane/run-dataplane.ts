@@ -9,10 +9,11 @@ import { configKeys } from "../../core/config/config-keys.ts";
 import type { PurgeOrder } from "../../core/config/data-order.ts";
 import { configFormat } from "../../core/config/fields.ts";
 import { StoreUnavailable } from "../../core/errors/store-errors.ts";
-import { describeError } from "../../core/log/describe-error.ts";
+import { describeError, errorName } from "../../core/log/describe-error.ts";
 import { createLogger, type Fields, type Logger } from "../../core/log/logger.ts";
 import { type DataPlaneOptions, startDataPlane } from "../../dataplane/app.ts";
 import { carryOutPurges, failureFacts } from "../../dataplane/config/carry-out-purges.ts";
+import { type CountingFailure, countStoredObjects } from "../../dataplane/config/count-stored-objects.ts";
 import { type FollowedKeyring, followKeyring } from "../../dataplane/config/follow-keyring.ts";
 import { type FollowedConfig, openRedisDirectory } from "../../dataplane/config/open-redis-directory.ts";
 import { reportUsage } from "../../dataplane/config/report-usage.ts";
@@ -100,6 +101,13 @@ async function start(options: DataplaneOptions, closers: Closers): Promise<void>
     reports: plane.usageReports,
   });
   closers.push(() => reporter.stop());
+  const counting = countStoredObjects({
+    redisClient: config.redisClient,
+    store,
+    directory: config.directory,
+    onFailed: (failure) => logger.warn("Failed to count stored objects", countingFacts(failure)),
+  });
+  closers.push(() => counting.stop());
   logger.info("Data plane listening", { url: plane.url, adminUrl: plane.adminUrl });
   logger.flush();
 }
@@ -187,6 +195,11 @@ async function retryWhileRedisIsAway<T>(logger: Logger, stopping: AbortSignal, a
       await sleep(retryMilliseconds, undefined, { signal: stopping });
     }
   }
+}
+
+/** Messages of errors may hold stored data; names do not. */
+function countingFacts({ projects, error }: CountingFailure): Fields {
+  return { ...(projects !== undefined && { projects }), error: errorName(error) };
 }
 
 /** By the same names as in the operator's audit log. */

@@ -1,5 +1,5 @@
 // Does for a folder of manifests what an API server does: decides which version of each object is valid after the folder was read.
-// A refused edit leaves the version before; a file that can't be read leaves all of its objects; an object whose manifest is gone waits
+// A refused edit leaves the version before; a file with a document that can't be read leaves all of its objects; an object whose manifest is gone waits
 // for its deletion.
 
 import { isDeepStrictEqual } from "node:util";
@@ -7,7 +7,7 @@ import type { UncheckedObject } from "../../core/manifests/object.ts";
 import { type Manifest, validateManifest } from "../../core/manifests/validate-manifest.ts";
 import { effectiveDeletionPolicy } from "../../operator/compile/deletion-policy.ts";
 import type { Child, DeletionPolicy, Project } from "../../operator/model/objects.ts";
-import type { CheckedManifest, CheckedManifests } from "../manifests/check-manifests.ts";
+import { type CheckedManifest, type CheckedManifests, hidesObjects } from "../manifests/check-manifests.ts";
 import { type DevState, type KnownObject, type PendingDeletion, storedObject } from "./dev-state.ts";
 
 export interface ApplyTools {
@@ -72,9 +72,9 @@ export function keptBy(
 ): (subject: string, file: string) => boolean {
   const subjects = new Set<string>();
   const files = new Set<string>();
-  for (const { subject, file } of problems) {
-    if (subject === undefined || subject.includes("?")) files.add(fileKey(file));
-    else subjects.add(subject);
+  for (const problem of problems) {
+    if (hidesObjects(problem)) files.add(fileKey(problem.file));
+    if (problem.subject !== undefined) subjects.add(problem.subject);
   }
   return (subject, file) => subjects.has(subject) || files.has(file);
 }

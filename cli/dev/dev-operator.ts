@@ -17,6 +17,7 @@ import { type FolderReading, type FolderSecret, readFolder } from "./read-folder
 import { newsOf, type Snapshot, snapshotOf } from "./report.ts";
 import type { SecretFiles } from "./secret-files.ts";
 import type { StateFile } from "./state-file.ts";
+import { type StoredDataContext, storedDataNews } from "./stored-data-news.ts";
 
 export interface DevOperatorOptions extends Pick<ResolveTools, "hashPassword" | "isPasswordOf" | "random"> {
   readonly folder: string;
@@ -24,7 +25,7 @@ export interface DevOperatorOptions extends Pick<ResolveTools, "hashPassword" | 
   readonly secretFiles: SecretFiles;
   readonly live: MemoryDirectory;
   readonly checkResource: CheckResource;
-  readonly store: CollectionPurges & DocumentPurges & SessionPurges;
+  readonly store: CollectionPurges & DocumentPurges & SessionPurges & StoredDataContext["store"];
   readonly clock: Clock;
   readonly newUid: () => string;
   readonly baseUrlOf: (ref: ProjectRef) => string;
@@ -87,7 +88,9 @@ async function pass(
   const found = await removeSecrets(due, secretFiles);
   const compiled = await compile(options, { state, reading, applied, found: found.secrets, now });
   const refused = options.live.replace([...compiled.published.values()]);
-  const purged = await purgeData(due, applied, { published: compiled.published, store: options.store });
+  const { published } = compiled;
+  const dataNews = await storedDataNews(state.known, applied, { published, store: options.store });
+  const purged = await purgeData(due, applied, { published, store: options.store });
   const known = nextState(applied, compiled, purged.done);
   await stateFile.write(known);
 
@@ -101,7 +104,12 @@ async function pass(
     snapshot,
     ...(nextAt !== undefined && { nextAt }),
   };
-  const news = [...newsOf(state.snapshot, snapshot), ...otherNews(compiled, refused, found.unreadable), ...purged.news];
+  const news = [
+    ...newsOf(state.snapshot, snapshot),
+    ...otherNews(compiled, refused, found.unreadable),
+    ...dataNews,
+    ...purged.news,
+  ];
   return { next, news };
 }
 

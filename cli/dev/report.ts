@@ -3,13 +3,14 @@
 
 import { join } from "node:path";
 import type { Verdict } from "../../operator/model/verdict.ts";
-import { noteLine, problemLine, type SourceProblem } from "../manifests/source.ts";
+import { hidesObjects } from "../manifests/check-manifests.ts";
+import { noteLine, problemLine, type SourceNote, type SourceProblem } from "../manifests/source.ts";
 import type { DevState } from "./dev-state.ts";
 import type { FolderReading } from "./read-folder.ts";
 
 /**
  * `live`: served as its manifest says. `lastGood`: the manifest is refused, and an earlier version is served. `refused`: the manifest is
- * refused, and there is no earlier version. `waiting`: its Project is suspended. `unreadable`: its whole file can't be read.
+ * refused, and there is no earlier version. `waiting`: its Project is suspended. `unreadable`: it is not in its file, of which a part can't be read.
  */
 type ObjectState = "live" | "lastGood" | "refused" | "waiting" | "unreadable";
 
@@ -22,9 +23,11 @@ interface ReportedObject {
 
 export interface Snapshot {
   readonly problems: readonly SourceProblem[];
-  readonly notes: readonly SourceProblem[];
+  readonly notes: readonly SourceNote[];
   /** By `Kind/namespace/name`. */
   readonly objects: ReadonlyMap<string, ReportedObject>;
+  /** Files of objects of which a part can't be read. */
+  readonly unreadable: readonly string[];
 }
 
 export interface PassResult {
@@ -40,16 +43,21 @@ export function snapshotOf(result: PassResult): Snapshot {
   const problems = [...reading.checked.problems, ...verdicts.flatMap((verdict) => verdictProblems(verdict, locate))];
   const notes = [...reading.notes, ...verdicts.flatMap((verdict) => verdictNotices(verdict, locate))];
   const faulty = new Set(problems.flatMap(({ subject }) => (subject === undefined ? [] : [subject])));
-  const unreadable = new Set(problems.filter(({ subject }) => subject === undefined).map(({ file }) => file));
+  const unreadable = new Set(problems.filter(hidesObjects).map(({ file }) => file));
+  const read = new Set(reading.checked.manifests.map(({ source }) => source.subject));
   const objects = new Map<string, ReportedObject>();
   for (const verdict of verdicts) {
     const subject = subjectOf(verdict);
     const object = known.objects.get(subject);
     const file = join(result.folder, object?.file ?? "");
-    const state = stateOf(verdict, { isFaulty: faulty.has(subject), isUnreadable: unreadable.has(file) });
+    const state = stateOf(verdict, {
+      isFaulty: faulty.has(subject),
+      isUnreadable: unreadable.has(file) && !read.has(subject),
+    });
     objects.set(subject, { uid: verdict.uid, generation: object?.generation ?? 0, state, file });
   }
-  return { problems, notes, objects };
+  const files = new Set([...objects.values()].map(({ file }) => file));
+  return { problems, notes, objects, unreadable: [...unreadable.intersection(files)] };
 }
 
 function stateOf(
@@ -80,7 +88,7 @@ function objectNews(before: Snapshot | undefined, now: Snapshot): readonly strin
   for (const subject of before?.objects.keys() ?? []) {
     if (!now.objects.has(subject)) lines.push(`${subject} is withdrawn`);
   }
-  const files = unreadableFiles(now).filter((file) => !unreadableFiles(before).includes(file));
+  const files = now.unreadable.filter((file) => !before?.unreadable.includes(file));
   return [...lines, ...files.map((file) => `${file}: what it said before goes on being served`)];
 }
 
@@ -97,11 +105,6 @@ function newsOfOne(before: ReportedObject | undefined, now: ReportedObject): str
   const sameVersion = before?.uid === now.uid && before.generation === now.generation;
   const isKnown = before?.state === now.state && (sameVersion || now.state === "lastGood" || now.state === "refused");
   return isKnown ? undefined : sentences[now.state];
-}
-
-function unreadableFiles(snapshot: Snapshot | undefined): readonly string[] {
-  const unreadable = [...(snapshot?.objects.values() ?? [])].filter(({ state }) => state === "unreadable");
-  return unique(unreadable.map(({ file }) => file));
 }
 
 type Locate = (subject: string, pointer: string) => Pick<SourceProblem, "file" | "line" | "column">;
@@ -128,14 +131,15 @@ function verdictProblems(verdict: Verdict, locate: Locate): readonly SourceProbl
   }));
 }
 
-function verdictNotices(verdict: Verdict, locate: Locate): readonly SourceProblem[] {
+function verdictNotices(verdict: Verdict, locate: Locate): readonly SourceNote[] {
   if (!verdict.accepted) return [];
   const subject = subjectOf(verdict);
-  return verdict.notices.map(({ message, pointer = "" }) => ({
+  return verdict.notices.map(({ reason, message, pointer = "" }) => ({
     ...locate(subject, pointer),
     subject,
     pointer,
     message,
+    ...(reason === "SchemaWarning" && { isWarning: true }),
   }));
 }
 

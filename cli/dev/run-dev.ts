@@ -1,14 +1,17 @@
 // Dev mode, put together: data folder, store, data plane, stand-in for the operator, watcher, and what is printed at the terminal.
 
 import { randomBytes, randomUUID } from "node:crypto";
+import { join } from "node:path";
 import { systemClock } from "../../core/clock.ts";
 import { hashPassword, isPasswordOf } from "../../core/password/hash-password.ts";
 import { systemTimers } from "../../core/timers.ts";
 import { type DataPlane, startDataPlane } from "../../dataplane/app.ts";
 import { createMemoryDirectory, type MemoryDirectory } from "../../dataplane/config/memory-directory.ts";
+import { createCollectionPreparer } from "../../dataplane/objects/prepare-collection.ts";
 import type { Store, StoreObservation } from "../../dataplane/store/port.ts";
 import { type CheckResource, createResourceCheck } from "../../operator/compile/resource-check.ts";
 import { isEmptyFolder } from "../init/entries-in.ts";
+import { seedFolderName } from "../manifests/list-files.ts";
 import type { Closers } from "../run-program.ts";
 import { createStoredObjectsCheck } from "./check-stored-objects.ts";
 import { usableCredentials } from "./credentials.ts";
@@ -18,6 +21,8 @@ import { follow } from "./follow.ts";
 import { reportingOperator } from "./report-changes.ts";
 import { type RequestLines, requestLinesFor } from "./request-lines.ts";
 import { createSecretFiles, type SecretFiles } from "./secret-files.ts";
+import { createSeedProgress } from "./seed/progress.ts";
+import { createSeeder, type Seeder } from "./seed/seeder.ts";
 import type { DevSettings } from "./settings.ts";
 import { startupMessage } from "./startup-message.ts";
 import { createStateFile } from "./state-file.ts";
@@ -42,7 +47,11 @@ export async function runDev(options: DevOptions, data: DataFolder, closers: Clo
 
   const publicUrl = options.publicUrl ?? plane.url;
   const secretFiles = createSecretFiles(data.file("secrets"), data.held.requireInPlace);
-  const devOperator = await openDevOperator({ options, data, live, checkResource, store, secretFiles, publicUrl });
+  const seeder = openSeeder(options, live, store, closers);
+  const devOperator = seeding(
+    await openDevOperator({ options, data, live, checkResource, store, secretFiles, publicUrl }),
+    seeder,
+  );
   for (const line of await devOperator.reconcile()) print(line);
 
   const view = devOperator.view();
@@ -140,6 +149,28 @@ async function openDevOperator(parts: DevOperatorParts): Promise<DevOperator> {
     isPasswordOf,
     baseUrlOf: ({ namespace, name }) => `${publicUrl}/${namespace}/${name}`,
   });
+}
+
+function openSeeder(options: DevOptions, live: MemoryDirectory, store: Store, closers: Closers): Seeder {
+  const preparer = createCollectionPreparer(store, () => undefined);
+  closers.push(() => preparer.close());
+  return createSeeder({
+    path: options.seed ?? join(options.folder, seedFolderName),
+    isAsked: options.seed !== undefined,
+    directory: live.directory,
+    store,
+    preparer,
+    clock: systemClock,
+    observe: createSeedProgress(process.stdout),
+  });
+}
+
+/** With each pass, what has become live and is empty gets its seed. */
+function seeding(devOperator: DevOperator, seeder: Seeder): DevOperator {
+  return {
+    view: devOperator.view,
+    reconcile: async () => [...(await devOperator.reconcile()), ...(await seeder.seed())],
+  };
 }
 
 /** A wildcard address is not one that every client can connect to. */

@@ -1,6 +1,16 @@
 // What `jsonplane dev` can be given, by flags or environment variables.
 
-import { adminPort, data, host, logLevel, port, publicUrl, redis, trustedProxies } from "../../core/env/settings.ts";
+import {
+  adminPort,
+  data,
+  host,
+  logLevel,
+  port,
+  publicUrl,
+  redis,
+  seed,
+  trustedProxies,
+} from "../../core/env/settings.ts";
 import type { CommandSettings } from "../command.ts";
 
 export const settings = {
@@ -8,6 +18,7 @@ export const settings = {
   port,
   adminPort,
   data,
+  seed,
   redis: { ...redis, help: `${redis.help}; default: an embedded store in --data` },
   logLevel: {
     ...logLevel,

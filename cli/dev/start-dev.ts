@@ -3,7 +3,7 @@
 import { enableCompileCache } from "node:module";
 import { systemTimers } from "../../core/timers.ts";
 import { programOptions, runProgram } from "../run-program.ts";
-import { requireFolder } from "../start-refused.ts";
+import { requireFolder, requireSeed } from "../start-refused.ts";
 import { chooseDataFolder } from "./choose-data-folder.ts";
 import { openDataFolder } from "./data-folder.ts";
 import type { DevOptions } from "./run-dev.ts";
@@ -13,6 +13,7 @@ import { watchDataFolder } from "./watch-data-folder.ts";
 export async function startDev(options: DevOptions): Promise<number> {
   return await runProgram(programOptions(options), async (closers) => {
     await requireFolder(options.folder);
+    if (options.seed !== undefined) await requireSeed(options.seed);
     const data = await openDataFolder(options.data ?? (await chooseDataFolder(options.folder)), options.folder);
     closers.push(() => data.close());
     // Compiled modules are cached, which makes later starts faster; in this folder and not in the system's temporary one,

@@ -30,7 +30,7 @@ export function startupMessage(options: StartupMessageOptions): readonly string[
     ...block("Projects", columns(projects)),
     ...block("Credentials, each in its file", columns(secrets)),
     ...block("Try", lines),
-    "Each project shows its interface, to read and to try, at its URL with /docs.",
+    "Open a project's URL in a browser to read and try its interface.",
     `Changes in ${folder} are live when saved; usage figures are at ${adminUrl}/usage; Ctrl-C stops.`,
     "",
   ];

@@ -3,7 +3,7 @@
 
 import { valueAtPointer } from "../../core/json/json-pointer.ts";
 import { type ManifestProblem, typeName } from "../../core/manifests/field-errors.ts";
-import type { Secret } from "../../core/manifests/object.ts";
+import { kinds, type Secret } from "../../core/manifests/object.ts";
 import { readSecret } from "../../core/manifests/secret.ts";
 import { type Manifest, validateManifest } from "../../core/manifests/validate-manifest.ts";
 import type { ReadManifests } from "./read-manifests.ts";
@@ -54,6 +54,13 @@ export function checkManifests(
     else problems.push(...result.problems.map((problem) => located(source, problem)));
   }
   return { manifests, secrets, problems };
+}
+
+/** Whether the problem leaves open which objects its file holds: a document can't be read, or its kind or name is not one. */
+export function hidesObjects({ subject, isUnread }: SourceProblem): boolean {
+  if (isUnread || subject === undefined || subject.includes("?")) return true;
+  const kind = subject.slice(0, subject.indexOf("/"));
+  return kind !== "Secret" && !kinds.some((known) => known === kind);
 }
 
 /** A problem of an object with its position in the file. */

@@ -9,7 +9,7 @@ import { createResourceCheck } from "../../operator/compile/resource-check.ts";
 import type { Credentials } from "../../operator/model/credentials.ts";
 import type { CustomResource, Project } from "../../operator/model/objects.ts";
 import { childrenOf, type ProjectObjects } from "../../operator/model/project-objects.ts";
-import type { Verdict } from "../../operator/model/verdict.ts";
+import type { Fault, Verdict } from "../../operator/model/verdict.ts";
 import { type CheckedManifests, located } from "./check-manifests.ts";
 import { grantHosts, groupByProject } from "./projects.ts";
 import type { SourcedObject, SourceNote, SourceProblem } from "./source.ts";
@@ -76,10 +76,13 @@ const nothing: CompiledManifests = { problems: [], notes: [] };
 function resultOf(verdict: Verdict, sources: ReadonlyMap<string, SourcedObject>): CompiledManifests {
   const source = sources.get(verdict.uid);
   if (source === undefined) return nothing;
-  const messages = (verdict.accepted ? verdict.notices : verdict.faults).map(({ pointer = "", message }) =>
-    located(source, { pointer, detail: message }),
-  );
-  return verdict.accepted ? { problems: [], notes: messages } : { problems: messages, notes: [] };
+  const at = ({ pointer = "", message }: Fault) => located(source, { pointer, detail: message });
+  if (!verdict.accepted) return { problems: verdict.faults.map(at), notes: [] };
+  const notes = verdict.notices.map((notice) => ({
+    ...at(notice),
+    ...(notice.reason === "SchemaWarning" && ({ isWarning: true } as const)),
+  }));
+  return { problems: [], notes };
 }
 
 /** Says of each child that its Project is missing, unless the Project is there and has problems of its own. */

@@ -31,7 +31,7 @@ export interface Conversion {
   readonly value: Json | undefined;
   readonly faults: readonly Fault[];
   /** Values that are read in a surprising way and are not refused. */
-  readonly notes: readonly Fault[];
+  readonly warnings: readonly Fault[];
 }
 
 const maxDepth = 128;
@@ -45,9 +45,9 @@ export function convertDocument(document: Document, positions: Positions): Conve
   const converter = new Converter(targetsOf(document), positions);
   const { contents } = document;
   if (contents === null || (isScalar(contents) && isNothing(contents)))
-    return { value: undefined, faults: [], notes: [] };
+    return { value: undefined, faults: [], warnings: [] };
   const value = converter.value(contents as Node, { pointer: "", depth: 0 });
-  return { value, faults: converter.faults, notes: converter.notes };
+  return { value, faults: converter.faults, warnings: converter.warnings };
 }
 
 function isNothing(scalar: Scalar): boolean {
@@ -80,7 +80,7 @@ interface Location {
 
 class Converter {
   readonly faults: Fault[] = [];
-  readonly notes: Fault[] = [];
+  readonly warnings: Fault[] = [];
   readonly #targets: ReadonlyMap<Alias, Node>;
   readonly #positions: Positions;
   /** Nodes that are being expanded from an alias. */
@@ -149,9 +149,9 @@ class Converter {
     if (!reading.ok) return this.#refuse(scalar, at, secret ? "Is a number: write it in quotes" : reading.message);
     if (reading.surprising) {
       const message = secret
-        ? "Without quotes this is not a text for kubectl"
-        : `The unquoted ${text} is read as ${described(reading.value)}, as kubectl reads it`;
-      this.#add(this.notes, { offset: offsetOf(scalar), pointer: at.pointer, message });
+        ? "Without quotes this is not a text for kubectl: write it in quotes"
+        : `The unquoted ${text} is read as ${described(reading.value)}, as kubectl reads it: write "${text}" for a text, else ${JSON.stringify(reading.value)}`;
+      this.#add(this.warnings, { offset: offsetOf(scalar), pointer: at.pointer, message });
     }
     return reading.value;
   }

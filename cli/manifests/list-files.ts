@@ -1,23 +1,27 @@
 // Finds the manifest files below a folder, in an order that does not depend on the machine. Hidden files and node_modules
-// are left out; a link to a file counts as the file, a link to a folder is not followed.
+// are left out, and so is the folder `seed` right below it, which has data; a link to a file counts as the file, a link to a folder is
+// not followed.
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
+
+/** Data for what is empty, which dev mode takes in (cli/dev/seed). */
+export const seedFolderName = "seed";
 
 const extensions = /\.(?:yaml|yml|json)$/;
 
 /** Paths that start with `path`; `path` itself where it is a file. Fails as node:fs does where there is nothing. */
 export async function listFiles(path: string): Promise<readonly string[]> {
   const about = await stat(path);
-  return about.isDirectory() ? await filesBelow(path) : [path];
+  return about.isDirectory() ? await filesBelow(path, [seedFolderName]) : [path];
 }
 
-async function filesBelow(folder: string): Promise<readonly string[]> {
+async function filesBelow(folder: string, leftOut: readonly string[] = []): Promise<readonly string[]> {
   const entries = await readdir(folder, { withFileTypes: true });
   entries.sort((a, b) => (a.name < b.name ? -1 : 1));
   const found: string[] = [];
   for (const entry of entries) {
     const path = join(folder, entry.name);
-    if (entry.name.startsWith(".") || entry.name === "node_modules") continue;
+    if (entry.name.startsWith(".") || entry.name === "node_modules" || leftOut.includes(entry.name)) continue;
     if (entry.isDirectory()) found.push(...(await filesBelow(path)));
     else if (extensions.test(entry.name) && (entry.isFile() || (await leadsToFile(path)))) found.push(path);
   }

@@ -7,8 +7,8 @@ import type { Json, JsonObject } from "../../core/config/types.ts";
 import { isArray, isObject } from "../../core/json/json-value.ts";
 import { parseJson } from "../../core/json/parse-json.ts";
 import { defaultNamespace } from "../../core/manifests/metadata.ts";
-import { nearest } from "../../core/manifests/nearest.ts";
 import { apiVersion, group, kinds } from "../../core/manifests/object.ts";
+import { nearest } from "../../core/nearest.ts";
 import { listFiles } from "./list-files.ts";
 import { readYaml, type YamlDocument } from "./read-yaml.ts";
 import type { SourcedObject, SourceNote, SourceProblem } from "./source.ts";
@@ -80,9 +80,10 @@ function addDocument(file: string, document: YamlDocument, result: Parts): void 
   const about = entries.length === 1 && isObject(only?.value) ? { file, subject: subjectOf(only.value) } : { file };
   // Style and errors of foreign objects are for other tools to report.
   const ours = entries.some(({ found }) => found.ours);
-  if (ours) result.notes.push(...document.notes.map((note) => ({ ...note, ...about })));
+  if (ours)
+    result.notes.push(...document.warnings.map((warning) => ({ ...warning, ...about, isWarning: true }) as const));
   if (ours && document.problems.length > 0) {
-    result.problems.push(...document.problems.map((problem) => ({ ...problem, ...about })));
+    result.problems.push(...document.problems.map((problem) => ({ ...problem, ...about, isUnread: true }) as const));
     return;
   }
   for (const { found, pointer } of entries) {

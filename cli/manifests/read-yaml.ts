@@ -11,7 +11,8 @@ export interface YamlDocument {
   readonly positions: Positions;
   readonly start: Position;
   readonly problems: readonly TextProblem[];
-  readonly notes: readonly TextProblem[];
+  /** Values that are not read as they look. */
+  readonly warnings: readonly TextProblem[];
 }
 
 export interface TextProblem extends Position {
@@ -45,10 +46,10 @@ export function readYaml(text: string): YamlText {
       problems.push(located({ offset: error.pos[0], pointer: "", message }));
       continue;
     }
-    const { value, faults, notes } = convertDocument(parsed, positions);
+    const { value, faults, warnings } = convertDocument(parsed, positions);
     if (value === undefined) continue;
     const start = positions.of("");
-    documents.push({ value, positions, start, problems: faults.map(located), notes: notes.map(located) });
+    documents.push({ value, positions, start, problems: faults.map(located), warnings: warnings.map(located) });
   }
   return { documents, problems };
 }

@@ -10,10 +10,15 @@ export interface SourceProblem extends Position {
   /** RFC 6901, from the object's root; empty for the object or the file as a whole. */
   readonly pointer: string;
   readonly message: string;
+  /** The document could not be read: it may hold other objects than `subject`, or several. */
+  readonly isUnread?: true;
 }
 
-/** What is worth saying and stops nothing: an ignored kind, a surprising scalar. */
-export type SourceNote = SourceProblem;
+/** What is worth saying and stops nothing, such as a kind that is left out. */
+export interface SourceNote extends SourceProblem {
+  /** Somebody should change the manifest: a keyword that is ignored, a surprising scalar. */
+  readonly isWarning?: true;
+}
 
 export interface SourcedObject {
   readonly object: UncheckedObject;
@@ -38,5 +43,5 @@ export function problemLine(problem: SourceProblem): string {
 }
 
 export function noteLine(note: SourceNote): string {
-  return problemLine({ ...note, message: `note: ${note.message}` });
+  return problemLine({ ...note, message: `${note.isWarning ? "warning" : "note"}: ${note.message}` });
 }

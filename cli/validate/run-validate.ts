@@ -2,10 +2,19 @@
 import { checkManifests } from "../manifests/check-manifests.ts";
 import { compileManifests } from "../manifests/compile-manifests.ts";
 import { type ReadManifests, readManifests } from "../manifests/read-manifests.ts";
-import { noteLine, problemLine, type SourceProblem } from "../manifests/source.ts";
+import { noteLine, problemLine, type SourceNote, type SourceProblem } from "../manifests/source.ts";
+
+export interface ValidateSettings {
+  /** Warnings fail as well. */
+  readonly strict: boolean;
+}
 
 /** Exit code: 0 when every manifest is valid, 1 otherwise and when there is none. `out` takes one line at a time. */
-export async function runValidate(dir: string, out: (line: string) => void): Promise<number> {
+export async function runValidate(
+  dir: string,
+  { strict }: ValidateSettings,
+  out: (line: string) => void,
+): Promise<number> {
   const read = await readOrReport(dir, out);
   if (read === undefined) return 1;
   const checked = checkManifests(read);
@@ -13,12 +22,18 @@ export async function runValidate(dir: string, out: (line: string) => void): Pro
   const problems = sorted([...checked.problems, ...compiled.problems]);
   // Where there is a problem, a note adds nothing.
   const positions = new Set(problems.map(positionOf));
-  for (const note of sorted([...read.notes, ...compiled.notes])) {
-    if (!positions.has(positionOf(note))) out(noteLine(note));
-  }
+  const notes = sorted<SourceNote>([...read.notes, ...compiled.notes]).filter(
+    (note) => !positions.has(positionOf(note)),
+  );
+  for (const note of notes) out(noteLine(note));
   for (const problem of problems) out(problemLine(problem));
   if (problems.length > 0) {
-    out(problems.length === 1 ? "1 problem" : `${problems.length} problems`);
+    out(counted(problems, "problem"));
+    return 1;
+  }
+  const warnings = notes.filter(({ isWarning }) => isWarning);
+  if (strict && warnings.length > 0) {
+    out(`${counted(warnings, "warning")}, which --strict refuses`);
     return 1;
   }
   const valid = checked.manifests.length + checked.secrets.length;
@@ -38,12 +53,16 @@ async function readOrReport(dir: string, out: (line: string) => void): Promise<R
   }
 }
 
+function counted(found: readonly SourceProblem[], what: string): string {
+  return found.length === 1 ? `1 ${what}` : `${found.length} ${what}s`;
+}
+
 function positionOf({ file, line, column }: SourceProblem): string {
   return `${file}:${line}:${column}`;
 }
 
 /** By file, line and column; problems at one position keep the order in which they were found. */
-function sorted(problems: readonly SourceProblem[]): readonly SourceProblem[] {
+function sorted<T extends SourceProblem>(problems: readonly T[]): readonly T[] {
   return problems.toSorted((a, b) => {
     if (a.file !== b.file) return a.file < b.file ? -1 : 1;
     return a.line - b.line || a.column - b.column;

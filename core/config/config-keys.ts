@@ -58,6 +58,14 @@ export function usageKey(replica: string): string {
 }
 
 /**
+ * Hash: `<namespace>/<name>` → how many objects the Project's resources hold, as a replica counted them last. It expires where no replica
+ * counts any more. No replica has this name, and the rights in Redis for acknowledgements cover it.
+ */
+export const storedObjectsKey = acknowledgementKey(":stored-objects");
+/** String with expiry: a replica counts them, or did a moment ago. */
+export const countingLockKey = acknowledgementKey(":stored-objects:lock");
+
+/**
  * `<namespace>/<name>`, the key of a Project in queues, maps and hashes. Joined, because V8 keeps a template's result as two strings once it is
  * the key of a map.
  */

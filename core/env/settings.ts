@@ -61,6 +61,15 @@ export const data = {
   read: readText,
 } as const satisfies Setting<string>;
 
+export const seed = {
+  flag: "seed",
+  placeholder: "PATH",
+  help: "File or folder of data for what is empty, such as books.ndjson; default: the folder seed in DIR, if there is one",
+  read: readText,
+} as const satisfies Setting<string>;
+
+export const strict = switchSetting("strict", "Exit code 1 for warnings too, such as a schema keyword that is ignored");
+
 export const redis = {
   flag: "redis",
   placeholder: "URL",

@@ -1,4 +1,4 @@
-// The one error class that means "respond to the client with this problem"; dataplane/http/problem-response.ts turns it into a response.
+// The one error class that means "respond to the client with this problem"; core/http/problem-response.ts turns it into a response.
 // Everything else that is thrown is a defect and becomes `internal_error`.
 
 import type { ErrorCode } from "./catalogue.ts";

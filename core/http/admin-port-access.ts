@@ -2,7 +2,8 @@
 // token (RFC 6750). Probes are open always, and nothing else is. Refuses with 401.
 
 import { createHash, timingSafeEqual } from "node:crypto";
-import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { FastifyInstance, FastifyRequest } from "fastify";
+import { Problem } from "../errors/problem.ts";
 import { type Followed, type FollowedFileDeps, followFile } from "../followed-file.ts";
 
 declare module "fastify" {
@@ -35,10 +36,9 @@ export function followToken(deps: Omit<FollowedFileDeps<Buffer>, "parse">): Prom
 /** Asks for the token on every route of `app` that isn't an `openRoute`, also where there is no route. Undefined = nobody is asked. */
 export function requireToken(app: FastifyInstance, token: FollowedToken | undefined): void {
   if (token === undefined) return;
-  app.addHook("onRequest", async (request, reply) => {
+  app.addHook("onRequest", async (request) => {
     if (request.routeOptions.config?.isOpen === true) return;
-    if (await admits(token, request)) return;
-    return refuse(request, reply);
+    if (!(await admits(token, request))) throw refusal(request);
   });
 }
 
@@ -71,11 +71,12 @@ function digestOf(text: string): Buffer {
   return createHash("sha256").update(text).digest();
 }
 
-function refuse(request: FastifyRequest, reply: FastifyReply): FastifyReply {
+function refusal(request: FastifyRequest): Problem {
   const challenge = 'Bearer realm="jsonplane metrics"';
-  const isWrong = bearerOf(request) !== undefined;
-  return reply
-    .status(401)
-    .header("www-authenticate", isWrong ? `${challenge}, error="invalid_token"` : challenge)
-    .send({ message: "Send the token of metrics.tokenSecret as a Bearer token" });
+  const detail = "Send the token of metrics.tokenSecret as a Bearer token";
+  return bearerOf(request) === undefined
+    ? new Problem("authentication_required", detail, { headers: { "WWW-Authenticate": challenge } })
+    : new Problem("invalid_credentials", detail, {
+        headers: { "WWW-Authenticate": `${challenge}, error="invalid_token"` },
+      });
 }

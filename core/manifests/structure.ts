@@ -3,6 +3,7 @@
 
 import type { Json, JsonObject } from "../config/types.ts";
 import { isArray, isObject } from "../json/json-value.ts";
+import { nearest } from "../nearest.ts";
 import {
   duplicate,
   type FieldError,
@@ -17,7 +18,6 @@ import {
   wrongFormat,
   wrongType,
 } from "./field-errors.ts";
-import { nearest } from "./nearest.ts";
 import { nodeOf, type SchemaNode } from "./schema-node.ts";
 
 export function structuralErrors(schema: SchemaNode, value: Json, path: ManifestPath = []): readonly FieldError[] {

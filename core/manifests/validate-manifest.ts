@@ -3,6 +3,7 @@
 
 import type { Json, JsonObject } from "../config/types.ts";
 import { isArray, isObject } from "../json/json-value.ts";
+import { nearest } from "../nearest.ts";
 import { type FieldError, invalid, type ManifestProblem, problemOf, required } from "./field-errors.ts";
 import { type ApiKey, apiKeySchema } from "./generated/apikey.generated.ts";
 import { type ApiResource, apiResourceSchema } from "./generated/apiresource.generated.ts";
@@ -10,7 +11,6 @@ import { type Project, projectSchema } from "./generated/project.generated.ts";
 import { type ProjectUser, projectUserSchema } from "./generated/projectuser.generated.ts";
 import { type RootKey, rootKeySchema } from "./generated/rootkey.generated.ts";
 import { completeMetadata, metadataErrors } from "./metadata.ts";
-import { nearest } from "./nearest.ts";
 import { apiVersion, isKind, type Kind, kinds, type UncheckedObject } from "./object.ts";
 import { ruleErrors } from "./rules.ts";
 import { nodeOf, type SchemaNode } from "./schema-node.ts";

@@ -12,7 +12,12 @@ export interface DeclaredProperty {
   readonly path: readonly string[];
   /** Empty = untyped: any value. */
   readonly types: readonly JsonType[];
+  /** Present when its strings are dates, and it holds nothing else but null. */
+  readonly format?: DateFormat;
 }
+
+const dateFormats = ["date", "date-time"] as const;
+export type DateFormat = (typeof dateFormats)[number];
 
 const maxProperties = 1000;
 const maxPathLength = 8;
@@ -33,11 +38,25 @@ export function declaredProperties(root: SchemaNode): ReadonlyMap<string, Declar
     for (const part of partsOf(location)) {
       const name = part.path.join(".");
       if (found.size >= maxProperties) return found;
-      if (!found.has(name)) found.set(name, { name, path: part.path, types: typesOf(part.trees) ?? [] });
+      if (!found.has(name)) found.set(name, declared(name, part));
       waiting.push(part);
     }
   }
   return found;
+}
+
+function declared(name: string, { path, trees }: PropertyLocation): DeclaredProperty {
+  const types = typesOf(trees) ?? [];
+  const format =
+    types.includes("string") && types.every((type) => type === "string" || type === "null") && dateFormatOf(trees);
+  return { name, path, types, ...(format && { format }) };
+}
+
+function dateFormatOf(trees: readonly SchemaTree[]): DateFormat | undefined {
+  const named = unconditional(trees).map((tree) =>
+    typeof tree === "boolean" ? undefined : tree.assertions.get("format"),
+  );
+  return dateFormats.find((format) => named.includes(format));
 }
 
 /** The properties one level down that may be there; none below a schema that contains itself. */

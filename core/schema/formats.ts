@@ -2,6 +2,7 @@
 // linear matcher, its functions only on texts too short to hurt. Formats not listed are annotations.
 
 import { fullFormats } from "ajv-formats/dist/formats.js";
+import { nearest } from "../nearest.ts";
 import type { Meter } from "./meter.ts";
 import { compilePattern } from "./pattern/compile-pattern.ts";
 
@@ -47,6 +48,13 @@ export const knownFormats: readonly string[] = [...matched, ...short, ...Object.
 
 export function isKnownFormat(name: string): boolean {
   return knownFormats.includes(name);
+}
+
+/** What to do about a format that is none of these. */
+export function unknownFormat(name: string): string {
+  const meant = nearest(name, knownFormats);
+  const advice = meant === undefined ? "write a pattern, or leave it out" : `did you mean ${JSON.stringify(meant)}?`;
+  return `The format ${JSON.stringify(name)} is unknown and is not checked; ${advice}`;
 }
 
 /** Undefined for a format that refuses nothing, known or not. */

@@ -1,10 +1,11 @@
 // Turns the JSON Schema of an ApiResource, whatever its draft, into schemas of 2020-12 that can stand in another document: what is
-// referred to becomes a part with a name of the caller's, and references lead there. Unknown keywords are left out.
+// referred to becomes a part with a name of the caller's, and references lead there. Unknown keywords are left out, and `default`, which
+// generators of clients take for a promise that the member is there, is only described.
 
 import type { Json, JsonObject } from "../config/types.ts";
 import { valueAtPointer } from "../json/json-pointer.ts";
 import { isObject } from "../json/json-value.ts";
-import { annotations } from "./read/keywords.ts";
+import { annotations, isExtension } from "./read/keywords.ts";
 import { readSchema } from "./read/read-schema.ts";
 import { SchemaReport } from "./read/report.ts";
 import type { SchemaNode, SchemaTree } from "./read/schema-tree.ts";
@@ -95,8 +96,22 @@ class Exporter {
   #described({ pointer }: SchemaNode): readonly [string, Json][] {
     const given = valueAtPointer(this.#schema, pointer);
     if (!isObject(given)) return [];
-    return Object.entries(given).filter(
-      ([keyword]) => (annotations.has(keyword) && !leftOut.has(keyword)) || keyword.startsWith("x-"),
+    const { default: suggested, ...kept } = given;
+    const described = Object.entries(kept).filter(
+      ([keyword]) => (annotations.has(keyword) && !leftOut.has(keyword)) || isExtension(keyword),
     );
+    return suggested === undefined ? described : [...described, ...suggestion(given.description, suggested)];
   }
+}
+
+/** Characters of JSON; what is longer is not repeated for people. */
+const maxShownDefault = 100;
+
+/** A default that never fills in a value, for programs and for people. */
+function suggestion(description: Json | undefined, value: Json): readonly [string, Json][] {
+  const text = JSON.stringify(value);
+  const sentences = typeof description === "string" && description !== "" ? [description] : [];
+  if (text.length <= maxShownDefault) sentences.push(`Suggested value: \`${text}\`; it is not filled in.`);
+  const entries: [string, Json][] = [["x-default", value]];
+  return sentences.length === 0 ? entries : [["description", sentences.join(" ")], ...entries];
 }

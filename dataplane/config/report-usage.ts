@@ -5,8 +5,7 @@ import { keyOfProject, usageKey } from "../../core/config/config-keys.ts";
 import type { QuotaUses } from "../../core/config/quota-uses.ts";
 import type { ProjectRef } from "../../core/config/types.ts";
 import type { RedisClient } from "../../core/redis/redis-client.ts";
-import { listOf, numberOf } from "../../core/redis/reply.ts";
-import { loadScript } from "../../core/redis/script.ts";
+import { createFiguresWriter } from "./write-figures.ts";
 
 export interface ReportUsageDeps {
   readonly redisClient: RedisClient;
@@ -22,7 +21,7 @@ const expirySeconds = 60;
 export function reportUsage({ redisClient, replica, reports, everyMs = usualEveryMs }: ReportUsageDeps): {
   stop(): Promise<void>;
 } {
-  const writeUsage = loadScript(new URL("./scripts/", import.meta.url), "report-usage-1", "write");
+  const figures = createFiguresWriter(redisClient);
   const key = usageKey(replica);
   const reported = new Map<string, string>();
 
@@ -31,11 +30,10 @@ export function reportUsage({ redisClient, replica, reports, everyMs = usualEver
     const changed = [...now].filter(([name, text]) => reported.get(name) !== text);
     const gone = [...reported.keys()].filter((name) => !now.has(name));
     if (now.size === 0 && gone.length === 0) return;
-    const args = [expirySeconds, gone.length, ...gone, ...changed.flat()];
-    const [, wasThere] = listOf(await redisClient.run(writeUsage, [key], args));
+    const wasThere = await figures.write(key, { gone, changed, expirySeconds });
     for (const name of gone) reported.delete(name);
     // Without the key, Redis was emptied, or away for longer than it lives: everything is reported anew.
-    if (numberOf(wasThere) === 0) reported.clear();
+    if (!wasThere) reported.clear();
     for (const [name, text] of changed) reported.set(name, text);
   };
 

@@ -221,7 +221,7 @@ function problemOf(refusal: DocumentRefusal, context: DocumentContext): Problem 
     case "document_too_large":
       return new Problem(
         "document_too_large",
-        `The whole value of a root key may have at most ${context.project.limits.maxDocumentBytes} bytes`,
+        `The whole value of a root key may have at most ${context.project.limits.maxDocumentBytes} bytes (spec.limits.maxDocumentBytes of the Project); divide it between several root keys`,
       );
     case "quota_exceeded":
       return new Problem("quota_exceeded", "This would exceed the project's quota `bytes`; delete some first");

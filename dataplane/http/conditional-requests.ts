@@ -71,7 +71,7 @@ function malformed(name: string): Problem {
 }
 
 /** SHA-1: a microsecond for most objects. It distinguishes states; nothing is trusted because of it. */
-function entityTag(text: string): string {
+export function entityTag(text: string): string {
   return `"${hash("sha1", text, "base64url")}"`;
 }
 

@@ -4,7 +4,7 @@
 import { randomUUID } from "node:crypto";
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
-import { type ProblemResponse, problemResponse } from "./problem-response.ts";
+import { type ProblemResponse, problemResponse } from "../../core/http/problem-response.ts";
 
 export interface Connections {
   /** Remembers the request that a connection carries now. The promise resolves when the rest of its body is refused. */

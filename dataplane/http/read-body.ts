@@ -110,5 +110,8 @@ function collect({ budget, message, refused, onComplete }: ArrivingBody, maxByte
 }
 
 function tooLarge(maxBytes: number): Problem {
-  return new Problem("body_too_large", `A body may have at most ${maxBytes} bytes here`);
+  return new Problem(
+    "body_too_large",
+    `A body may have at most ${maxBytes} bytes here (spec.limits.maxBodyBytes of the Project); send a smaller one`,
+  );
 }

@@ -5,13 +5,13 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
 import { Problem } from "../../core/errors/problem.ts";
+import { problemResponse } from "../../core/http/problem-response.ts";
 import type { Logger } from "../../core/log/logger.ts";
 import { rateHeaders } from "../admission/rate-limits.ts";
 import { preferTargetAuthority } from "../route/find-project.ts";
 import { type Connections, createConnections, type ObserveRefusal, requestIdOf } from "./connections.ts";
 import { corsHeaders } from "./cors.ts";
 import type { Ending, Exchange } from "./exchange.ts";
-import { problemResponse } from "./problem-response.ts";
 import type { HttpResponse } from "./response.ts";
 
 export interface HttpServerOptions {

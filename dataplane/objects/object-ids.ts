@@ -50,6 +50,18 @@ export function createObjectIds(clock: Clock, random: (size: number) => Buffer =
   };
 }
 
+const maxMs = 2 ** 48 - 1;
+/** Greater than all ids. */
+const behindAll = "g";
+
+/** What is less than all ids made from this second of Unix time on, and greater than those made before. */
+export function beginningOfIds(seconds: number): string {
+  const ms = Math.max(0, seconds * 1000);
+  if (ms > maxMs) return behindAll;
+  const time = ms.toString(16).padStart(12, "0");
+  return `${time.slice(0, 8)}-${time.slice(8)}`;
+}
+
 /** Whether a text can be an id at all: others need no look into the store. */
 export function isObjectId(text: string): boolean {
   return pattern.test(text);

@@ -118,7 +118,7 @@ function requireStorable({ schema, maxBytes }: ObjectRules, data: string, before
   if (bytes > maxBytes && bytes > Buffer.byteLength(before)) {
     throw new Problem(
       "document_too_large",
-      `An object may have at most ${maxBytes} bytes, but this one would have ${bytes}; make it smaller`,
+      `An object may have at most ${maxBytes} bytes (spec.limits.maxObjectBytes of the Project), but this one would have ${bytes}; make it smaller`,
     );
   }
   const errors = schema.validate(parseJson(data), data);

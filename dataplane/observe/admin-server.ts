@@ -2,10 +2,12 @@
 // the cluster's own network.
 
 import type { IncomingHttpHeaders } from "node:http";
-import Fastify, { type FastifyInstance } from "fastify";
+import type { FastifyInstance } from "fastify";
 import Negotiator from "negotiator";
 import { keyOfProject } from "../../core/config/config-keys.ts";
-import { type FollowedToken, openRoute, requireToken } from "../../core/http/admin-port-access.ts";
+import { Problem } from "../../core/errors/problem.ts";
+import { createAdminApp } from "../../core/http/admin-app.ts";
+import { type FollowedToken, openRoute } from "../../core/http/admin-port-access.ts";
 import type { ConfigFit } from "../config/config-fit.ts";
 import type { Directory } from "../config/directory.ts";
 import type { Quotas, UsageReport } from "../quotas/quotas.ts";
@@ -38,8 +40,7 @@ const whyUnloaded: Readonly<Record<ConfigFit, string>> = {
 
 export function createAdminServer(deps: AdminDeps): FastifyInstance {
   const { directory, metrics, usage } = deps;
-  const app = Fastify({ logger: false });
-  requireToken(app, deps.adminToken);
+  const app = createAdminApp(deps.adminToken);
 
   const unready = (): string | undefined => {
     if (deps.stopping()) return "stopping";
@@ -82,7 +83,10 @@ export function createAdminServer(deps: AdminDeps): FastifyInstance {
     const { namespace, project } = request.params;
     const name = `${namespace}/${project}`;
     if (!directory.projects().some((ref) => ref.namespace === namespace && ref.name === project)) {
-      return reply.status(404).send({ message: "There is no project of this namespace and name" });
+      throw new Problem(
+        "unknown_project",
+        "There is no project of this namespace and name; /usage lists those that there are",
+      );
     }
     const quotas = quotasByName(deps.quotas.reports()).get(name) ?? {};
     const shown = { name, usage: usage.project(name), quotas };

@@ -13,15 +13,19 @@ export type Target =
   | { readonly kind: "document"; readonly rootKey: string; readonly path: Path }
   | { readonly kind: "sessions" }
   | { readonly kind: "refresh" }
+  /** `id` = `current` is the session of the caller. */
   | { readonly kind: "session"; readonly id: string }
+  | { readonly kind: "whoami" }
   | { readonly kind: "keys" }
   | { readonly kind: "openapi" }
+  /** The project's URL itself, which leads browsers to its page. */
+  | { readonly kind: "base" }
   /** `file` is what the page needs, absent for the page itself. */
   | { readonly kind: "docs"; readonly file?: string };
 
 /**
  * What a method does to its target: an operation on stored data, which a policy allows or not; or
- * `by_feature`: the feature decides from the caller (sessions, openapi); or
+ * `by_feature`: the feature decides from the caller (sessions, whoami, openapi); or
  * `public`: anyone may, and no Authorization header is looked at.
  */
 export type RouteOperation = Operation | "by_feature" | "public";
@@ -36,8 +40,10 @@ const methodTable = {
   sessions: { GET: "by_feature", POST: "public" },
   refresh: { POST: "public" },
   session: { GET: "by_feature", DELETE: "by_feature" },
+  whoami: { GET: "by_feature" },
   keys: { GET: "public" },
   openapi: { GET: "by_feature" },
+  base: { GET: "public" },
   docs: { GET: "public" },
 } as const satisfies Record<string, Methods>;
 
@@ -70,6 +76,9 @@ type Segments = readonly string[];
 export function route(segments: Segments): Target {
   let target: Target | undefined;
   switch (segments[0]) {
+    case undefined:
+      target = { kind: "base" };
+      break;
     case "api":
       target = matchApi(segments);
       break;
@@ -78,6 +87,9 @@ export function route(segments: Segments): Target {
       break;
     case "sessions":
       target = matchSessions(segments);
+      break;
+    case "whoami":
+      if (segments.length === 1) target = { kind: "whoami" };
       break;
     case ".well-known":
       if (segments.length === 2 && segments[1] === "jwks.json") target = { kind: "keys" };
@@ -90,9 +102,13 @@ export function route(segments: Segments): Target {
       break;
   }
   if (target !== undefined) return target;
-  throw new Problem(
+  throw unknownPath();
+}
+
+export function unknownPath(): Problem {
+  return new Problem(
     "unknown_path",
-    "A project serves /api/<resource>, /api/<resource>/<id>, /json/<root_key>/<path>, /sessions, /openapi.json, /docs and /.well-known/jwks.json",
+    "A project serves /api/<resource>, /api/<resource>/<id>, /json/<root_key>/<path>, /sessions, /whoami, /openapi.json, /docs and /.well-known/jwks.json",
   );
 }
 
@@ -130,8 +146,8 @@ type Of<K extends Target["kind"]> = Extract<Target, { kind: K }>;
 export type Subject =
   | { readonly kind: "objects"; readonly target: Of<"collection" | "object">; readonly resource: LiveResource }
   | { readonly kind: "document"; readonly target: Of<"document">; readonly rootKey: RootKeyConfig }
-  | { readonly kind: "session"; readonly target: Of<"sessions" | "refresh" | "session" | "keys"> }
-  | { readonly kind: "description"; readonly target: Of<"openapi" | "docs"> };
+  | { readonly kind: "session"; readonly target: Of<"sessions" | "refresh" | "session" | "whoami" | "keys"> }
+  | { readonly kind: "description"; readonly target: Of<"openapi" | "docs" | "base"> };
 
 export function subjectOf(project: LiveProject, target: Target): Subject {
   switch (target.kind) {
@@ -146,6 +162,7 @@ export function subjectOf(project: LiveProject, target: Target): Subject {
       if (!rootKey) throw new Problem("unknown_root_key", "The project has no RootKey with this name");
       return { kind: "document", target, rootKey };
     }
+    case "base":
     case "openapi":
     case "docs":
       return { kind: "description", target };

@@ -1,11 +1,15 @@
-// Handles requests for sessions: log in, refresh, show and end them; and shows the public keys.
+// Handles requests for sessions: log in, refresh, show and end them; says who the caller is; and shows the public keys.
 
 import type { FairShareLimiter } from "../admission/fair-share.ts";
+import type { Caller } from "../authenticate/caller.ts";
 import type { Authentication } from "../authenticate/create-authentication.ts";
+import { noCredential } from "../authenticate/create-authentication.ts";
 import type { Exchange } from "../http/exchange.ts";
 import { created, type HttpResponse, noContent, ok } from "../http/response.ts";
 import type { PlanBase, PlanInput, SubjectOf } from "../operation/plan.ts";
 import type { Sessions } from "./create-sessions.ts";
+import { describeCaller } from "./describe-caller.ts";
+import { noCurrentSession } from "./refusals.ts";
 
 export interface SessionRouteDeps {
   readonly authentication: Pick<Authentication, "jwks">;
@@ -17,6 +21,9 @@ export interface SessionRouteDeps {
 const listWeight = 8;
 /** Weight of a list of a user's own sessions. */
 const ownListWeight = 2;
+
+/** In place of a session's id. Ids are UUIDs. */
+const currentSession = "current";
 
 export interface SessionPlan extends PlanBase {
   readonly kind: "session";
@@ -68,8 +75,10 @@ export async function carryOutSession(
       const items = await sessions.sessions(project, caller);
       return ok(JSON.stringify({ count: items.length, items }));
     }
+    case "whoami":
+      return ok(JSON.stringify(describeCaller(exchange.proof ?? noCredential)));
     case "session": {
-      const id = idOf(exchange);
+      const id = idOf(exchange, caller);
       if (method !== "DELETE") return ok(JSON.stringify(await sessions.session(project, caller, id)));
       await sessions.endSession(project, caller, id);
       return noContent;
@@ -77,7 +86,9 @@ export async function carryOutSession(
   }
 }
 
-function idOf({ target }: Exchange): string {
+function idOf({ target }: Exchange, caller: Caller): string {
   if (target?.kind !== "session") throw new Error("A request for one session names none");
-  return target.id;
+  if (target.id !== currentSession || caller.kind === "anonymous") return target.id;
+  if (caller.kind === "user") return caller.sessionId;
+  throw noCurrentSession();
 }

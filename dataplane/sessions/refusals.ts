@@ -59,6 +59,11 @@ export function sessionNotFound(wanted: "see" | "end"): Problem {
   return new Problem("not_found", `No session with this id exists, or the caller may not ${wanted} it`);
 }
 
+/** To a key that asks for its own session. */
+export function noCurrentSession(): Problem {
+  return new Problem("not_found", "An API key has no session; send the access token of a login");
+}
+
 /** `cause` decides whether other replicas may know already. */
 export function sessionEndedHere(cause: StoreUnavailable | OutcomeUnknown): Problem {
   const code = cause instanceof OutcomeUnknown ? "outcome_unknown" : "store_unavailable";

@@ -1,7 +1,7 @@
 // Checks a Project by itself, without its children: what of it is served, and its verdict. Its spec may be broken, its
 // signing ring missing, or a host of it somebody else's; the last costs it that host only.
 
-import type { ProjectConfig, ProjectParts, SigningRing } from "../../core/config/types.ts";
+import type { ProjectConfig, ProjectLimits, ProjectParts, SigningRing } from "../../core/config/types.ts";
 import type { Project } from "../model/objects.ts";
 import { type Refusal, type Result, refuse, type Verdict } from "../model/verdict.ts";
 import { refused, subjectOf } from "./compile-children.ts";
@@ -16,6 +16,7 @@ export interface ProjectContext {
   readonly published?: ProjectParts;
   /** By UID, what the platform's rules forbid. */
   readonly notAllowed?: ReadonlyMap<string, Refusal>;
+  readonly limitPublished?: (limits: ProjectLimits) => ProjectLimits;
 }
 
 export type LiveProject = Pick<ProjectParts, "project" | "signing">;
@@ -42,25 +43,34 @@ export function checkProject(project: Project, context: ProjectContext): Checked
 }
 
 /**
- * Hosts are left out that the present spec does not hold: another Project may have them by now. Whether a loss of data is accepted is what the
+ * Hosts are left out that the present spec does not hold: another Project may have them by now. Limits are cut to what the platform allows now. Whether a loss of data is accepted is what the
  * annotation says now: data are refused or served by it, whatever becomes of the spec.
  */
 export function lastGoodProject(
   project: Project,
-  { published, hosts }: Pick<ProjectContext, "published" | "hosts">,
+  { published, hosts, limitPublished }: Pick<ProjectContext, "published" | "hosts" | "limitPublished">,
 ): ProjectConfig | undefined {
   if (published?.project.uid !== project.metadata.uid) return undefined;
   const { acceptedDataLoss: _, ...config } = published.project;
   const held = config.hosts.filter((host) => hosts.granted.includes(host));
-  return { ...config, hosts: held, ...acceptedLossMember(project) };
+  const limits = limitPublished === undefined ? config.limits : limitPublished(config.limits);
+  return { ...config, hosts: held, limits, ...acceptedLossMember(project) };
 }
 
 function fallBack(project: Project, context: ProjectContext, refusal: Refusal): CheckedProject {
   const { published, signing } = context;
-  const config = lastGoodProject(project, context);
+  const lastGood = lastGoodProject(project, context);
+  const config = lastGood && { ...lastGood, serving: lessOf(lastGood.serving, project.spec.serving) };
   const verdict = refused(subjectOf(project), refusal, config !== undefined);
   if (config === undefined || published === undefined) return { verdict };
   return { live: { project: config, signing: signing.ok ? signing.value : published.signing }, verdict };
+}
+
+const servingOrder = ["Off", "ReadOnly", "ReadWrite"] as const satisfies readonly ProjectConfig["serving"][];
+
+/** A Project can be switched off whatever else is wrong with its spec; a spec that is refused switches nothing on. */
+function lessOf(one: ProjectConfig["serving"], other: ProjectConfig["serving"]): ProjectConfig["serving"] {
+  return servingOrder.find((serving) => serving === one || serving === other) ?? one;
 }
 
 /** The annotation by which a person says that data of an earlier namespace may be served. */

@@ -6,7 +6,7 @@ import { keyOfProject } from "../../core/config/config-keys.ts";
 import type { ProjectRef } from "../../core/config/types.ts";
 import type { Project } from "../model/objects.ts";
 import { isDeleting } from "../model/project-objects.ts";
-import type { Claimant } from "../model/seniority.ts";
+import type { Claimant } from "./award-names.ts";
 import { hostsOf } from "./claimed-hosts.ts";
 
 /** In place of the UID of a Project that is published and not seen: no Project that is seen may have its hosts. */

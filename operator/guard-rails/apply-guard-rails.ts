@@ -1,10 +1,12 @@
 // Objects as the platform's rules let them count: with the quota and rate that a Project has if it declares none, with the refusals of
 // what the rules forbid, and with data that are kept wherever they have to be.
 
+import type { DataRecord } from "../model/data-record.ts";
 import type { CustomResource, DeletionPolicy, Project } from "../model/objects.ts";
 import type { ProjectObjects } from "../model/project-objects.ts";
 import type { Refusal } from "../model/verdict.ts";
 import { type LimitedObject, refusalOf } from "./check-manifests.ts";
+import { limitedQuota, limitedRate, withinLimits } from "./limits.ts";
 import type { GuardRails, NamespaceRules } from "./rules.ts";
 
 /** `placeOf` a Project: its number among those of its namespace, beginning with 1. */
@@ -27,6 +29,7 @@ export function applyGuardRails(
     resources: resources.map((resource) => keepingData(resource, rules)),
     rootKeys: rootKeys.map((rootKey) => keepingData(rootKey, rules)),
     notAllowed,
+    limitPublished: (limits) => withinLimits(limits, rules),
   };
 }
 
@@ -41,6 +44,14 @@ export function withKeptData(deleted: readonly CustomResource[], rails: GuardRai
   });
 }
 
+/** What was recorded of data before the platform had the rule, or by an operator that did not know it. */
+export function withKeptRecord(record: DataRecord): DataRecord {
+  const entries = record.entries.map((entry) =>
+    entry.policy === "Delete" ? { ...entry, policy: "Retain" as const } : entry,
+  );
+  return { ...record, policy: "Retain", entries };
+}
+
 /** The same object where nothing changes: what was found out about a spec is remembered by its identity. */
 function keepingData<T extends LimitedObject>(object: T, { deletionPolicy: required }: NamespaceRules): T {
   if (required !== "Retain" || (object.spec.deletionPolicy ?? required) === required) return object;
@@ -48,10 +59,11 @@ function keepingData<T extends LimitedObject>(object: T, { deletionPolicy: requi
   return { ...object, spec: { ...object.spec, deletionPolicy } };
 }
 
+/** What a Project declares stays as it is: more than is allowed is refused. */
 function withDefaults(project: Project, rules: NamespaceRules): Project {
   const { limits } = project.spec;
-  const quota = { ...defaultQuota(rules), ...limits.quota };
-  const rate = limits.rate?.project ?? defaultRate(rules);
+  const quota = { ...limitedQuota(undefined, rules), ...limits.quota };
+  const rate = limits.rate?.project ?? limitedRate(undefined, rules);
   const missesQuota = Object.keys(quota).length > Object.keys(limits.quota ?? {}).length;
   const missesRate = rate !== limits.rate?.project;
   if (!missesQuota && !missesRate) return project;
@@ -61,28 +73,4 @@ function withDefaults(project: Project, rules: NamespaceRules): Project {
     ...(missesRate && rate !== undefined && { rate: { ...limits.rate, project: rate } }),
   };
   return { ...project, spec: { ...project.spec, limits: filled } };
-}
-
-function defaultQuota(rules: NamespaceRules): NonNullable<Project["spec"]["limits"]["quota"]> {
-  const objects = rules.defaultQuotaObjects ?? rules.maxQuotaObjects;
-  const bytes = rules.defaultQuotaBytes ?? rules.maxQuotaBytes;
-  const documentKeys = rules.defaultQuotaDocumentKeys ?? rules.maxQuotaDocumentKeys;
-  return {
-    ...(objects !== undefined && { objects }),
-    ...(bytes !== undefined && { bytes }),
-    ...(documentKeys !== undefined && { documentKeys }),
-  };
-}
-
-type Rate = NonNullable<NonNullable<Project["spec"]["limits"]["rate"]>["project"]>;
-
-function defaultRate({
-  defaultRequestsPerSecond,
-  maxRequestsPerSecond,
-  defaultBurst,
-  maxBurst,
-}: NamespaceRules): Rate | undefined {
-  const requestsPerSecond = defaultRequestsPerSecond ?? maxRequestsPerSecond;
-  if (requestsPerSecond === undefined) return undefined;
-  return { requestsPerSecond, burst: defaultBurst ?? Math.min(requestsPerSecond, maxBurst ?? requestsPerSecond) };
 }

@@ -20,7 +20,9 @@ export interface FollowedGuardRails {
 /** `name` of the ConfigMap. `onChange` is called when other rules hold. */
 export function createFollowedGuardRails(name: string, logger: Logger, onChange: () => void): FollowedGuardRails {
   let rails: GuardRails | undefined;
-  let fault: string | undefined = `the ConfigMap ${name} with the guard rails does not exist`;
+  let fault: string | undefined =
+    `the ConfigMap ${name} with the guard rails was not read yet: it has to exist, and the operator to have the right to list and watch it`;
+  let text = "";
 
   const failed = (why: string): void => {
     fault = why;
@@ -33,8 +35,13 @@ export function createFollowedGuardRails(name: string, logger: Logger, onChange:
     fault: () => fault,
     sink: {
       upserted(configMap) {
+        const data = dataOf(configMap);
+        const before = text;
+        text = JSON.stringify(data);
+        // Its labels, or the first list of a new watch.
+        if (text === before) return;
         try {
-          rails = readGuardRails(dataOf(configMap));
+          rails = readGuardRails(data);
         } catch (error) {
           if (!(error instanceof InvalidSetting)) throw error;
           failed(`the ConfigMap ${name} with the guard rails: ${error.message}`);
@@ -44,7 +51,10 @@ export function createFollowedGuardRails(name: string, logger: Logger, onChange:
         logger.info("Guard rails read", { configMap: name });
         onChange();
       },
-      removed: () => failed(`the ConfigMap ${name} with the guard rails was deleted`),
+      removed() {
+        text = "";
+        failed(`the ConfigMap ${name} with the guard rails was deleted`);
+      },
     },
   };
 }

@@ -1,11 +1,11 @@
 // In which order the Projects of each namespace count towards the number that the platform allows: the oldest first, so that a new one
-// takes no older one's place. Kept as Projects come and go. Names the keys of Projects that have to be looked at again.
+// takes no older one's place. Ages are whole seconds: of one second, those come first that had a place before, then those that were seen
+// first. Kept as Projects come and go. Names the keys of Projects that have to be looked at again.
 
 import { keyOfProject } from "../../core/config/config-keys.ts";
 import type { ProjectRef } from "../../core/config/types.ts";
 import type { Project } from "../model/objects.ts";
 import { isDeleting } from "../model/project-objects.ts";
-import { bySeniority, type Claimant } from "../model/seniority.ts";
 
 export interface ProjectPlaces {
   /** Takes over a Project as it is now. Returns the keys of other Projects that get or lose a place among the allowed ones by that. */
@@ -15,72 +15,98 @@ export interface ProjectPlaces {
   placeOf(ref: ProjectRef): number;
 }
 
+interface Counted {
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
+  /** Unix milliseconds. */
+  readonly created: number;
+  /** Of those that were created in the same second. */
+  readonly rank: number;
+}
+
+/** A status that was written before says whether it had a place; what has none yet comes in the order of being seen. */
+const hadPlace = 0;
+const hadNone = 1;
+const firstNew = 2;
+
 /** `isCounted`: whether this installation serves the Project. `maxOf` a namespace: how many are allowed; undefined = any number. */
 export function createProjectPlaces(
   isCounted: (project: Project) => boolean,
   maxOf: (namespace: string) => number | undefined,
 ): ProjectPlaces {
-  /** By namespace, the oldest first. */
-  const orders = new Map<string, Claimant[]>();
-  const counted = new Map<string, Claimant>();
+  /** By namespace, the first first. */
+  const orders = new Map<string, Counted[]>();
+  const counted = new Map<string, Counted>();
+  let seen = firstNew;
 
-  const add = (claimant: Claimant): readonly string[] => {
-    const { namespace } = claimant.metadata;
-    const order = orders.get(namespace) ?? [];
-    orders.set(namespace, order);
-    const index = indexIn(order, claimant);
-    order.splice(index, 0, claimant);
-    counted.set(keyOfProject(claimant.metadata), claimant);
-    const max = maxOf(namespace);
+  const rankOf = ({ status }: Project): number => {
+    const ready = status?.conditions?.find(({ type }) => type === "Ready");
+    if (ready !== undefined) return ready.reason === "NotAllowed" ? hadNone : hadPlace;
+    seen += 1;
+    return seen;
+  };
+
+  const add = (project: Counted): readonly string[] => {
+    const order = orders.get(project.namespace) ?? [];
+    orders.set(project.namespace, order);
+    const index = indexIn(order, project);
+    order.splice(index, 0, project);
+    counted.set(keyOfProject(project), project);
+    const max = maxOf(project.namespace);
     return max === undefined || index >= max ? [] : keysAt(order, max);
   };
 
-  const take = (claimant: Claimant): readonly string[] => {
-    const { namespace } = claimant.metadata;
-    const order = orders.get(namespace) ?? [];
-    const index = indexIn(order, claimant);
+  const take = (project: Counted): readonly string[] => {
+    const order = orders.get(project.namespace) ?? [];
+    const index = indexIn(order, project);
     order.splice(index, 1);
-    if (order.length === 0) orders.delete(namespace);
-    counted.delete(keyOfProject(claimant.metadata));
-    const max = maxOf(namespace);
+    if (order.length === 0) orders.delete(project.namespace);
+    counted.delete(keyOfProject(project));
+    const max = maxOf(project.namespace);
     return max === undefined || index >= max ? [] : keysAt(order, max - 1);
-  };
-
-  const remove: ProjectPlaces["remove"] = (ref) => {
-    const former = counted.get(keyOfProject(ref));
-    return former === undefined ? [] : take(former);
   };
 
   return {
     put(project) {
+      const { namespace, name, uid, creationTimestamp } = project.metadata;
       const former = counted.get(keyOfProject(project.metadata));
       const counts = isCounted(project) && !isDeleting(project);
-      if (counts && former?.metadata.uid === project.metadata.uid) return [];
+      if (counts && former?.uid === uid) return [];
       const left = former === undefined ? [] : take(former);
-      const { metadata } = project;
-      return counts ? [...left, ...add({ metadata })] : left;
+      if (!counts) return left;
+      const created = Date.parse(creationTimestamp);
+      return [...left, ...add({ namespace, name, uid, created, rank: rankOf(project) })];
     },
-    remove,
+    remove(ref) {
+      const former = counted.get(keyOfProject(ref));
+      return former === undefined ? [] : take(former);
+    },
     placeOf(ref) {
       const order = orders.get(ref.namespace) ?? [];
-      const claimant = counted.get(keyOfProject(ref));
-      return (claimant === undefined ? order.length : indexIn(order, claimant)) + 1;
+      const project = counted.get(keyOfProject(ref));
+      return (project === undefined ? order.length : indexIn(order, project)) + 1;
     },
   };
 }
 
 /** Where it is, or is to be put: no two are equal. */
-function indexIn(order: readonly Claimant[], claimant: Claimant): number {
+function indexIn(order: readonly Counted[], project: Counted): number {
   let [low, high] = [0, order.length];
   while (low < high) {
     const middle = (low + high) >> 1;
-    if (bySeniority(order[middle] as Claimant, claimant) < 0) low = middle + 1;
+    if (isBefore(order[middle] as Counted, project)) low = middle + 1;
     else high = middle;
   }
   return low;
 }
 
-function keysAt(order: readonly Claimant[], index: number): readonly string[] {
-  const claimant = order[index];
-  return claimant === undefined ? [] : [keyOfProject(claimant.metadata)];
+function isBefore(one: Counted, other: Counted): boolean {
+  if (one.created !== other.created) return one.created < other.created;
+  return one.rank === other.rank ? one.name < other.name : one.rank < other.rank;
+}
+
+function keysAt(order: readonly Counted[], index: number): readonly string[] {
+  const project = order[index];
+  return project === undefined ? [] : [keyOfProject(project)];
 }

@@ -25,21 +25,21 @@ const readers = {
   deletionPolicy: oneOf(["Retain", "Delete"]),
   /** Projects of one namespace; the oldest count first. */
   maxProjects: readAmount,
-  /** Largest `spec.limits.quota` of a Project, and what it has if it declares none; absent default = the largest. */
+  /** Largest `spec.limits.quota` of a Project, and what it has if it declares none: at most the largest, which an absent default means too. */
   maxQuotaObjects: readAmount,
   maxQuotaBytes: readAmount,
   maxQuotaDocumentKeys: readAmount,
   defaultQuotaObjects: readAmount,
   defaultQuotaBytes: readAmount,
   defaultQuotaDocumentKeys: readAmount,
-  /** Largest `spec.limits.rate.project`, and what a Project has if it declares none; absent default = the largest. */
+  /** The same of `spec.limits.rate.project`. */
   maxRequestsPerSecond: readAmount,
   /** Absent = maxRequestsPerSecond. */
   maxBurst: readAmount,
   defaultRequestsPerSecond: readAmount,
   /** Absent = defaultRequestsPerSecond. */
   defaultBurst: readAmount,
-  /** As the setting `allowed-hosts`, which it replaces. */
+  /** As the setting `allowed-hosts`, which it replaces; always there, so that hosts are not lost with a line. */
   allowedHosts: readHostRules,
 } as const;
 
@@ -55,7 +55,7 @@ export interface GuardRails {
 const noRules: NamespaceRules = Object.freeze({});
 export const noGuardRails: GuardRails = Object.freeze({ rulesOf: () => noRules });
 
-/** No default may be larger than what a manifest may declare. */
+/** Of one namespace, or of all, no default may be larger than what a manifest may declare. */
 const defaultAndLargest = [
   ["defaultQuotaObjects", "maxQuotaObjects"],
   ["defaultQuotaBytes", "maxQuotaBytes"],
@@ -74,9 +74,13 @@ export function readGuardRails(data: Readonly<Record<string, string>>): GuardRai
     if (namespace !== undefined) special.set(namespace, rules);
     rules[name] = readRule(key, name, text);
   }
-  const merged = new Map([...special].map(([namespace, rules]) => [namespace, { ...general, ...rules }]));
+  if (!Object.hasOwn(general, "allowedHosts")) {
+    throw new InvalidSetting('allowedHosts is missing: write "" where namespaces may claim no host');
+  }
   checkDefaults("", general);
-  for (const [namespace, rules] of merged) checkDefaults(`${namespace}.`, rules);
+  // A default for all is cut to what one namespace may have.
+  for (const [namespace, rules] of special) checkDefaults(`${namespace}.`, rules);
+  const merged = new Map([...special].map(([namespace, rules]) => [namespace, { ...general, ...rules }]));
   return { rulesOf: (namespace) => merged.get(namespace) ?? general };
 }
 

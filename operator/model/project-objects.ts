@@ -1,6 +1,6 @@
 // One Project with all objects that refer to it, each structurally valid and with its defaults filled in.
 
-import type { ProjectRef } from "../../core/config/types.ts";
+import type { ProjectLimits, ProjectRef } from "../../core/config/types.ts";
 import type { ApiKey, ApiResource, Child, CustomResource, Project, ProjectUser, RootKey } from "./objects.ts";
 import type { Refusal } from "./verdict.ts";
 
@@ -14,6 +14,8 @@ export interface ProjectObjects {
   readonly keys: readonly ApiKey[];
   /** By UID, what the platform's rules forbid; absent = nothing. */
   readonly notAllowed?: ReadonlyMap<string, Refusal>;
+  /** Cuts the limits of a version that was published before to what the platform's rules allow now; absent = they stay. */
+  readonly limitPublished?: (limits: ProjectLimits) => ProjectLimits;
 }
 
 /** What the watches know of a Project at one moment. */

@@ -73,7 +73,7 @@ export function isUnpublishedReason(reason: string): reason is UnpublishedReason
 
 /** Reasons of an accepted object, for information: nothing has to be repaired. */
 export const noticeCatalogue = {
-  SchemaWarning: "Part of the schema is ignored",
+  SchemaWarning: "Part of the schema is ignored or can never be met",
   KeyNotRetrievable: "The key still works but can't be shown again",
   Expired: "The key has expired and is refused",
 } as const satisfies Record<string, string>;

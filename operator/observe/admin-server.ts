@@ -1,7 +1,8 @@
 // The operator's only port: probes and metrics, without credentials or for one token, for the cluster's own network.
 
-import Fastify, { type FastifyInstance } from "fastify";
-import { type FollowedToken, openRoute, requireToken } from "../../core/http/admin-port-access.ts";
+import type { FastifyInstance } from "fastify";
+import { createAdminApp } from "../../core/http/admin-app.ts";
+import { type FollowedToken, openRoute } from "../../core/http/admin-port-access.ts";
 import type { OperatorMetrics } from "./metrics.ts";
 
 export interface AdminDeps {
@@ -15,8 +16,7 @@ export interface AdminDeps {
 }
 
 export function createAdminServer({ metrics, notReady, healthy = () => true, token }: AdminDeps): FastifyInstance {
-  const app = Fastify({ logger: false });
-  requireToken(app, token);
+  const app = createAdminApp(token);
   app.get("/healthz", openRoute, (_request, reply) =>
     healthy() ? reply.send("ok\n") : reply.status(503).send("this process must be restarted\n"),
   );

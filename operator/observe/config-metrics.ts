@@ -4,6 +4,7 @@ import { type Kind, kinds } from "../../core/manifests/object.ts";
 import type { Instruments } from "./instruments.ts";
 import type { KeptFigures } from "./kept-figures.ts";
 import type { RedisServer } from "./redis-servers.ts";
+import { storedSeriesOf } from "./stored-series.ts";
 
 export interface ConfigGauges {
   /** `refusals` = fields of all projects that some live replica can't use. Undefined where this process does not know. */
@@ -27,6 +28,8 @@ export interface ConfigGauges {
   readonly objects: () => Iterable<ObjectCount>;
   /** How many objects of a namespace need a person, by why. */
   readonly stalled: () => Iterable<StalledCount>;
+  /** How many objects each Project stores, by `<namespace>/<name>`; none where this process does not lead. */
+  readonly storedObjects: () => ReadonlyMap<string, number>;
   /** How many Projects are Ready, and not known to be served by a live replica. */
   readonly unavailableProjects: () => number;
   /** How many objects went with the CustomResourceDefinition of their kind, and are served as they were last. */
@@ -168,6 +171,14 @@ function readGauges({ read }: Instruments, gauges: ConfigGauges): void {
       labels: ["namespace", "kind", "reason"],
     },
     () => Array.from(stalled(), ({ count, ...labels }) => ({ labels, value: count })),
+  );
+  read(
+    {
+      name: "jsonplane_stored_objects",
+      help: "Objects that the ApiResources of a Project hold, as replicas count them about once a minute; beyond 10,000 Projects counted under the namespace and project `(others)`",
+      labels: ["namespace", "project"],
+    },
+    () => storedSeriesOf(gauges.storedObjects()).map(({ count, ...labels }) => ({ labels, value: count })),
   );
 }
 

@@ -12,7 +12,8 @@ export function compileStep(pass: Pass, evaluation: DataEvaluation, resolved: Re
   const { objects, published, namespaceUid, deps } = pass;
   const now = deps.clock.now();
   // It may be about another installation's data; without the Secrets it is not known whose the Project is.
-  const ignoresAnnotation = resolved.rival !== undefined || resolved.failure !== undefined;
+  const isUncertain = resolved.rival !== undefined || resolved.failure !== undefined;
+  const ignoresAnnotation = isUncertain || deps.keepsData(objects.ref.namespace);
   const requests = deps.deletions.requestsOf(objects, { ignoresAnnotation });
   const { parts, verdicts } = compileProject({
     ...objects,

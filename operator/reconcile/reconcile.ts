@@ -1,9 +1,11 @@
 // One Project and everything that names it, from the objects as they are to what is served, and to what its statuses are to say. Every step
 // can be repeated: the next run repairs what failed, or what a crash left behind.
 
+import { keyOfProject } from "../../core/config/config-keys.ts";
 import { advanceDeletions, type DeletionProgress } from "../finalize/advance-deletions.ts";
 import { forgetUnrecorded, orderedPurges } from "../finalize/advance-purges.ts";
 import { type DataEvaluation, evaluateData, openPurges } from "../finalize/data-plan.ts";
+import { withKeptRecord } from "../guard-rails/apply-guard-rails.ts";
 import { isForbidden } from "../kube/api.ts";
 import { NotTheLeader } from "../lead/leadership.ts";
 import { allObjects, isDeleting, type Seen, versionsOf } from "../model/project-objects.ts";
@@ -69,8 +71,16 @@ async function unreportedOf(pass: Pass, served: Served): Promise<ReconcileResult
 }
 
 async function start(seen: Seen, deps: ReconcileDeps): Promise<StartedPass> {
+  const { ref } = seen.objects;
   const redis = await deps.writer.session();
-  return { ...seen, deps, redis, published: await redis.publisher.load(seen.objects.ref) };
+  const published = await redis.publisher.load(ref);
+  const isKept = published.data !== undefined && deps.keepsData(ref.namespace);
+  return {
+    ...seen,
+    deps,
+    redis,
+    published: isKept ? { ...published, data: withKeptRecord(published.data) } : published,
+  };
 }
 
 /** False while something is missing that may only be unseen: nothing may be published or withdrawn then. */
@@ -153,7 +163,7 @@ function recordDataEvents(
   for (const { subject, note } of events) deps.recorder.record(subject, note);
 }
 
-export type ReportDeps = Pick<ReconcileDeps, "statuses" | "clock" | "baseUrlOf">;
+export type ReportDeps = Pick<ReconcileDeps, "statuses" | "clock" | "baseUrlOf" | "storedObjectsToReport">;
 
 /** Waits a moment for replicas to acknowledge what was published. */
 export async function awaitReplicas(
@@ -188,13 +198,14 @@ type Steps = Omit<ProjectOutcome, "reports" | "dataLoss" | "baseUrl">;
 function outcomeOf(
   steps: Steps,
   { acknowledgements, publisher }: OpenRedis,
-  { baseUrlOf }: ReportDeps,
+  { baseUrlOf, storedObjectsToReport }: ReportDeps,
 ): ProjectOutcome {
   const { ref } = steps.objects;
   const reports = {
     refusals: acknowledgements.refusalsOf(ref),
     building: acknowledgements.buildingOf(ref),
     quotaUsage: acknowledgements.quotaUsageOf(ref),
+    storedObjects: storedObjectsToReport.get(keyOfProject(ref)),
   };
   return { ...steps, reports, dataLoss: publisher.dataLoss(), baseUrl: baseUrlOf(ref) };
 }

@@ -19,6 +19,7 @@ import { nothingKept } from "../observe/kept-figures.ts";
 import { createOperatorMetrics, type OperatorMetrics } from "../observe/metrics.ts";
 import { createObjectCounts } from "../observe/object-counts.ts";
 import { createReminders } from "../observe/reminders.ts";
+import { noStoredObjects } from "../publish/stored-objects.ts";
 import { type CacheListener, type Caches, type CachesOptions, createCaches } from "../watch/caches.ts";
 import { leaseNameOf, logLead } from "./lead-log.ts";
 import { runLeaderLoop, SessionStuck } from "./leader-loop.ts";
@@ -66,7 +67,8 @@ export async function startOperator(options: OperatorOptions): Promise<RunningOp
     queue: (stage) => session?.figures(stage),
     replicas: () => session?.replicas(),
     publishHealth: () => session?.publishHealth(),
-    keptData: () => session?.keptData() ?? nothingKept,
+    storedObjects: () => session?.storedObjects.counts() ?? noStoredObjects.counts,
+    keptData: () => session?.keptData.figures() ?? nothingKept,
     dataLost: () => session?.dataLost() ?? false,
     redisServers: () => session?.redisServers() ?? [],
     heldDeletions: () => session?.held() ?? [],

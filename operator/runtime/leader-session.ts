@@ -14,7 +14,6 @@ import { createRepairs } from "../kube/repairs.ts";
 import { fencedApi } from "../lead/fenced-api.ts";
 import type { Leadership } from "../lead/leadership.ts";
 import { createAcknowledgementLog } from "../observe/acknowledgement-log.ts";
-import type { KeptFigures } from "../observe/kept-figures.ts";
 import { lookAtRedis, type RedisServer } from "../observe/redis-servers.ts";
 import { type ConfigWriter, createConfigWriter, type OpenRedis } from "../publish/config-writer.ts";
 import type { Stage } from "../queue/lanes.ts";
@@ -38,9 +37,12 @@ import { createPublishHealth, type PublishHealth } from "./publish-health.ts";
 import { type ReportKeyDeps, reportKey } from "./report-key.ts";
 import { createRingMaintenance, type RingMaintenance } from "./ring-maintenance.ts";
 import { runStageWorkers } from "./stage-workers.ts";
+import { createStoredObjectsMaintenance, type StoredObjectsMaintenance } from "./stored-objects-maintenance.ts";
 import { createTenantLimits, type TenantLimits } from "./tenant-limits.ts";
 
 export class LeaderSession {
+  readonly keptData: KeptDataMaintenance;
+  readonly storedObjects: StoredObjectsMaintenance;
   readonly #context: OperatorContext;
   readonly #openRedis: typeof openRedis;
   readonly #leadership: Leadership;
@@ -53,7 +55,6 @@ export class LeaderSession {
   readonly #recorder: StoppableRecorder;
   readonly #sweep: SecretSweep;
   readonly #writer: ConfigWriter;
-  readonly #keptData: KeptDataMaintenance;
   readonly #keyRing: RingMaintenance;
   readonly #maintenance: Maintenance;
   readonly #heldObjects: HeldObjects;
@@ -117,13 +118,15 @@ export class LeaderSession {
         this.#maintenance.refused(refusal);
       },
     });
-    this.#keptData = createKeptDataMaintenance({
+    const redis = () => this.#opened;
+    this.keptData = createKeptDataMaintenance({
       context,
       api: this.#api,
       recorder: this.#recorder,
       enqueue: (key) => this.#queue.add(key),
-      redis: () => this.#opened,
+      redis,
     });
+    this.storedObjects = createStoredObjectsMaintenance({ context, enqueue: this.#queue.add, redis });
     this.#keyRing = createRingMaintenance({
       context,
       api: this.#api,
@@ -171,10 +174,6 @@ export class LeaderSession {
 
   dataLost(): boolean {
     return this.#opened?.publisher.dataLoss() !== undefined;
-  }
-
-  keptData(): KeptFigures {
-    return this.#keptData.figures();
   }
 
   redisServers(): readonly RedisServer[] {
@@ -289,6 +288,7 @@ export class LeaderSession {
       lookAtRedis: async () => {
         this.#redisServers = this.#opened === undefined ? [] : await lookAtRedis(this.#opened.redisClient);
       },
+      lookAtStoredObjects: this.storedObjects.look,
       sweepOrphans: async () => {
         const swept = await this.#sweep.sweepOrphans();
         metrics.observeConfig({ kind: "secrets_swept", count: swept });
@@ -298,7 +298,7 @@ export class LeaderSession {
 
   async #rotateKeyRing(): Promise<void> {
     await this.#writer.session();
-    if (this.#opened !== undefined) await this.#keptData.look(await this.#keyRing.look(this.#opened));
+    if (this.#opened !== undefined) await this.keptData.look(await this.#keyRing.look(this.#opened));
   }
 
   #handleDeps(): ProcessKeyDeps & ReportKeyDeps {
@@ -319,6 +319,7 @@ export class LeaderSession {
         this.#opened?.acknowledgements.availabilityOf(ref, Number.POSITIVE_INFINITY) ?? "unknown",
       adopt: settings.adopt,
       mode: settings.watchNamespaces.length === 0 ? "cluster" : "namespaced",
+      keepsData: this.#limits.keepsData,
       objectsOf: this.#limits.objectsOf,
       takeDeleted: this.#limits.limitDeleted(this.#handlers.takeDeleted),
       giveBack: this.#handlers.giveBack,
@@ -331,18 +332,16 @@ export class LeaderSession {
         this.#maintenance.processed(key, nothingMissing);
       },
       writer: this.#writer,
-      deletions: this.#keptData.deletions,
-      keptSizes: this.#keptData.sizes,
+      deletions: this.keptData.deletions,
+      keptSizes: this.keptData.sizes,
+      storedObjectsToReport: this.storedObjects.toReport,
       confirmedDeletions: createConfirmedDeletions({
         api,
         lacks: this.#heldObjects.lacks,
         monotonic: this.#context.monotonic,
-        onFound: ({ namespace, name }, children) => {
-          logger.warn("Objects that the watch lacks still exist; their Project waits for the watch", {
-            namespace,
-            name,
-            objects: children,
-          });
+        onFound: ({ namespace, name }, objects) => {
+          const facts = { namespace, name, objects };
+          logger.warn("Objects that the watch lacks still exist; their Project waits for the watch", facts);
         },
       }),
       isReplaced: this.#heldObjects.isReplaced,

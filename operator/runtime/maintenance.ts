@@ -1,5 +1,6 @@
 // What the leader does besides reconciling: says when everything has been published once, finds what no object explains, looks
-// whether Redis was emptied, how much memory it uses and when its certificate ends, renews the fleet's ring, sweeps what is left behind, and looks at everything again now and then.
+// whether Redis was emptied, how much memory it uses, when its certificate ends and how many objects it stores, renews the fleet's ring, sweeps what
+// is left behind, and looks at everything again now and then.
 
 import { describeError } from "../../core/log/describe-error.ts";
 import { pause } from "../../core/timers.ts";
@@ -15,6 +16,8 @@ export interface MaintenanceDeps extends Omit<OrphanedProjectsDeps, "queue" | "r
   readonly rotateKeyRing: () => Promise<unknown>;
   /** How much memory Redis uses, and when its certificate ends: as soon as a writer session has begun, and regularly from then on. */
   readonly lookAtRedis: () => Promise<void>;
+  /** How many objects replicas count: likewise. */
+  readonly lookAtStoredObjects: () => Promise<void>;
   readonly sweepOrphans: () => Promise<unknown>;
 }
 
@@ -41,6 +44,7 @@ export interface Maintenance {
 const verifyMs = 2_000;
 const keyRingMs = 5_000;
 const redisLookMs = 15_000;
+const storedObjectsMs = 60_000;
 const resyncMs = 600_000;
 const orphansMs = 60_000;
 
@@ -105,6 +109,7 @@ export function createMaintenance(deps: MaintenanceDeps): Maintenance {
       if (refusedFor !== undefined) logger.info("Writing to Redis again");
       refusedFor = undefined;
       void runTask("redis-info", deps.lookAtRedis);
+      void runTask("stored-objects", deps.lookAtStoredObjects);
       pending = new Set(deps.keys());
       for (const key of lost) queue.add(key, "live");
       for (const key of pending) queue.add(key, "bulk");
@@ -129,6 +134,7 @@ export function createMaintenance(deps: MaintenanceDeps): Maintenance {
         }),
         every(keyRingMs, "rotate-ring", deps.rotateKeyRing),
         every(redisLookMs, "redis-info", deps.lookAtRedis),
+        every(storedObjectsMs, "stored-objects", deps.lookAtStoredObjects),
         every(orphansMs, "orphans", async () => {
           if (pending === undefined) await orphans.look();
           else

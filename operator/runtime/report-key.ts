@@ -5,13 +5,12 @@ import { projectOfKey } from "../../core/config/config-keys.ts";
 import { NotTheLeader } from "../lead/leadership.ts";
 import { allObjects, isDeleting, type ProjectObjects, versionsOf } from "../model/project-objects.ts";
 import type { WorkResult } from "../queue/workers.ts";
-import { awaitReplicas, writeStatuses } from "../reconcile/reconcile.ts";
+import { awaitReplicas, type ReportDeps, writeStatuses } from "../reconcile/reconcile.ts";
 import type { UnacknowledgedRevision } from "../reconcile/reconcile-result.ts";
 import type { Unreported } from "../reconcile/served.ts";
 import type { ProcessKeyDeps } from "./process-key.ts";
 
-export interface ReportKeyDeps
-  extends Pick<ProcessKeyDeps, "objectsOf" | "sessionCount" | "unreported" | "statuses" | "clock" | "baseUrlOf"> {
+export interface ReportKeyDeps extends Pick<ProcessKeyDeps, "objectsOf" | "sessionCount" | "unreported">, ReportDeps {
   /** Called when the statuses are written. */
   readonly onReported: (key: string, awaited: UnacknowledgedRevision | undefined) => void;
 }

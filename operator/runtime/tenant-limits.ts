@@ -5,7 +5,7 @@ import type { ProjectRef } from "../../core/config/types.ts";
 import { type HostPolicy, hostPolicy } from "../compile/host-policy.ts";
 import { applyGuardRails, withKeptData } from "../guard-rails/apply-guard-rails.ts";
 import { createProjectPlaces, type ProjectPlaces } from "../guard-rails/project-places.ts";
-import { type NamespaceRules, noGuardRails } from "../guard-rails/rules.ts";
+import { type GuardRails, type NamespaceRules, noGuardRails } from "../guard-rails/rules.ts";
 import type { CustomResource, Project } from "../model/objects.ts";
 import type { ProjectObjects } from "../model/project-objects.ts";
 import type { OperatorContext } from "./operator-context.ts";
@@ -16,6 +16,8 @@ type TakeDeleted = (key: string) => readonly CustomResource[];
 export interface TenantLimits {
   readonly hosts: HostPolicy;
   readonly places: ProjectPlaces;
+  /** Whether the data of a namespace are kept, whatever manifests and annotations say. */
+  readonly keepsData: (namespace: string) => boolean;
   readonly objectsOf: (ref: ProjectRef) => ProjectObjects;
   /** The same for objects that have gone: makes one of the functions that hand them out by key. */
   readonly limitDeleted: (takeDeleted: TakeDeleted) => TakeDeleted;
@@ -26,18 +28,33 @@ export function createTenantLimits({
   settings,
   caches: { index },
 }: Pick<OperatorContext, "guardRails" | "settings" | "caches">): TenantLimits {
-  const rulesOf = (namespace: string): NamespaceRules => (guardRails?.current() ?? noGuardRails).rulesOf(namespace);
+  const rails = (): GuardRails => exempting(settings.namespace, guardRails?.current() ?? noGuardRails);
+  const rulesOf = (namespace: string): NamespaceRules => rails().rulesOf(namespace);
+  const keepsData = (namespace: string): boolean => rulesOf(namespace).deletionPolicy === "Retain";
   const places = createProjectPlaces(
     (project) => isOurs(project, settings),
     (namespace) => rulesOf(namespace).maxProjects,
   );
   const hosts = hostPolicy((namespace) => rulesOf(namespace).allowedHosts ?? settings.allowedHosts);
-  if (guardRails === undefined) return { hosts, places, objectsOf: index.objectsOf, limitDeleted: (take) => take };
+  if (guardRails === undefined)
+    return { hosts, places, keepsData, objectsOf: index.objectsOf, limitDeleted: (take) => take };
   const placeOf = (project: Project): number => places.placeOf(project.metadata);
   return {
     hosts,
     places,
-    objectsOf: (ref) => applyGuardRails(index.objectsOf(ref), guardRails.current(), placeOf),
-    limitDeleted: (takeDeleted) => (key) => withKeptData(takeDeleted(key), guardRails.current()),
+    keepsData,
+    objectsOf: (ref) => applyGuardRails(index.objectsOf(ref), rails(), placeOf),
+    limitDeleted: (takeDeleted) => (key) => withKeptData(takeDeleted(key), rails()),
+  };
+}
+
+/** The operator's own namespace is the platform's: only the rule about hosts, which are the whole installation's, holds there. */
+function exempting(own: string, rails: GuardRails): GuardRails {
+  return {
+    rulesOf(namespace) {
+      const rules = rails.rulesOf(namespace);
+      if (namespace !== own) return rules;
+      return rules.allowedHosts === undefined ? {} : { allowedHosts: rules.allowedHosts };
+    },
   };
 }

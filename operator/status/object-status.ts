@@ -11,7 +11,7 @@ import type { UserStatus } from "../resolve/resolve-user.ts";
 import { type Condition, conditionsOf, type FormerCondition, isProgrammed } from "./conditions.ts";
 import { clipped } from "./messages.ts";
 import type { ObjectOutcome } from "./outcomes.ts";
-import { quotaMembers } from "./quota-status.ts";
+import { usageMembers } from "./usage-status.ts";
 
 /** `status` as it is applied: no member is undefined. */
 export interface Status {
@@ -52,7 +52,7 @@ function ownMembers(object: CustomResource, former: FormerStatus, outcome: LiveO
       return {
         ...(outcome.live && { baseURL: outcome.baseUrl }),
         children: childCounts(outcome.objects),
-        ...quotaMembers(object, former, outcome.quotaUsage),
+        ...usageMembers(object, former, outcome),
       };
     case "ApiResource":
       return {

@@ -71,6 +71,8 @@ export interface ReplicaReports {
   readonly building: ReadonlyMap<string, readonly string[]>;
   /** Uses of the Project's quotas; undefined when there is no new report. */
   readonly quotaUsage: QuotaUses | undefined;
+  /** How many objects the Project stores; undefined when there is nothing new to report. */
+  readonly storedObjects: number | undefined;
 }
 
 /** How far the newest configuration of an object has come. */
@@ -97,6 +99,8 @@ export interface ObjectOutcome {
   readonly building?: ReadonlyMap<string, readonly string[]>;
   /** How much of its quotas the Project uses; absent when nothing is newly known. */
   readonly quotaUsage?: QuotaUses;
+  /** How many objects the Project stores; absent when there is nothing new to report. */
+  readonly storedObjects?: number;
   /** All objects of the Project, for the counts of its status. */
   readonly objects: ProjectObjects;
   /** The address that clients use for the Project. */

@@ -27,7 +27,7 @@ import { eventsOf } from "./events-of.ts";
 import { namesHolder } from "./messages.ts";
 import { refusalsByUid, type Status, statusOf } from "./object-status.ts";
 import type { ObjectOutcome, Progress, ProjectOutcome } from "./outcomes.ts";
-import { quotaEventsOf } from "./quota-status.ts";
+import { quotaEventsOf } from "./usage-status.ts";
 import type { WhyUnpublished } from "./why-unpublished.ts";
 
 export interface Unpublished extends WhyUnpublished {
@@ -220,6 +220,7 @@ function objectOutcome(
     building: reports.building,
     baseUrl,
     now,
+    ...(reports.storedObjects !== undefined && { storedObjects: reports.storedObjects }),
     ...(reports.quotaUsage !== undefined && { quotaUsage: reports.quotaUsage }),
     ...(isLost && { dataLoss }),
     ...(dataWait !== undefined && { dataWait }),

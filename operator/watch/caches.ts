@@ -116,13 +116,15 @@ export function createCaches(options: CachesOptions): Caches {
     scope: { labelSelector: others, metadataOnly: true },
     sink: secrets,
   });
+  let guardRails: NamespacesReflector | undefined;
   if (options.guardRails !== undefined) {
     const { configMap, sink } = options.guardRails;
     const type = configMapType;
     // The right to read it is one to this name, and holds for lists and watches that ask for no other.
     const scope = { namespace: configMap.namespace, fieldSelector: `metadata.name=${configMap.name}` };
     const observe = options.observe("ConfigMap");
-    reflectors.set("ConfigMap", reflectOnce({ reader, type, scope, sink, timers, monotonic, random, observe }));
+    // Not among the others: where it can't be read, the rules of before hold, and nothing else has to wait.
+    guardRails = reflectOnce({ reader, type, scope, sink, timers, monotonic, random, observe });
   }
   const seesNamespaces = namespaces.length === 0;
   /** Without its definition a kind can't be listed: the kept objects are all that is known. */
@@ -143,10 +145,11 @@ export function createCaches(options: CachesOptions): Caches {
     }),
     start() {
       for (const reflector of reflectors.values()) reflector.start();
+      guardRails?.start();
     },
     async stop() {
       for (const deletions of heldDeletions.values()) deletions.stop();
-      await Promise.all([...reflectors.values()].map((reflector) => reflector.stop()));
+      await Promise.all([...reflectors.values(), guardRails].map((reflector) => reflector?.stop()));
     },
     all: () => index.all(),
     held: () => [...heldDeletions.values()].flatMap((deletions) => deletions.held()),

@@ -72,7 +72,9 @@ async function open(closers: (() => Promise<unknown>)[], stop: () => Promise<voi
 }
 
 async function declareShop(tenant: Tenant): Promise<void> {
-  const access = { scope: { read: "All", write: "All" } };
+  // As items() and shelf() in project.ts: entries by owner are kept, and asked for, only where a scope says Own.
+  const own = { scope: { read: "Own", write: "Own" } };
+  const all = { scope: { read: "All", write: "All" } };
   await tenant.create(
     declared("Project", "shop"),
     secretOf("ann-chosen", { password: passwordOf(user) }),
@@ -83,8 +85,8 @@ async function declareShop(tenant: Tenant): Promise<void> {
     }),
     declared("ApiKey", "worker", { role: "Administrators", access: "Write" }),
     declared("ApiKey", victim, { role: "Administrators", access: "Write" }),
-    declared("ApiResource", "items", { access, schema: itemsSchema, indexes: ["key", "n"] }),
-    declared("ApiResource", "shelf", { access, schema: shelfSchema, indexes: ["rank"] }),
+    declared("ApiResource", "items", { access: own, schema: itemsSchema, indexes: ["key", "n"] }),
+    declared("ApiResource", "shelf", { access: all, schema: shelfSchema, indexes: ["rank"] }),
     declared("RootKey", "registers", { initialValue: emptyRegisters }),
     declared("RootKey", "log", { initialValue: emptyLists }),
   );

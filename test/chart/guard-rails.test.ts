@@ -24,10 +24,11 @@ let api: TestApiServer;
 
 beforeAll(async () => {
   api = await sharedApiServer();
-  const namespaces = [...cases.map(({ index }) => namespaceOf(index)), general, edited];
-  for (const name of [...namespaces, unwatched, "rails-system"]) await api.apply(namespace(name));
+  const namespaces = [...cases.map(({ index }) => namespaceOf(index)), general, edited, "rails-system"];
+  for (const name of [...namespaces, unwatched]) await api.apply(namespace(name));
   await api.apply(inside(edited, "Project", { deletionPolicy: "Delete", limits: { quota: { objects: 9_000 } } }));
-  const rules = Object.assign({}, ...cases.map(rulesIn), { [`${edited}.deletionPolicy`]: "Retain" });
+  const retain = { [`${edited}.deletionPolicy`]: "Retain", "rails-system.deletionPolicy": "Retain" };
+  const rules = Object.assign({}, ...cases.map(rulesIn), retain);
   const values = {
     operator: { watchNamespaces: namespaces },
     guardRails: { enabled: true, rules: { maxQuotaObjects: largestOfAll } },
@@ -105,6 +106,18 @@ it("the values of the page about guard rails are taken by the chart, and what it
   expect([...documented, "allowedHosts"].sort()).toEqual([...ruleNames].sort());
 });
 
+it.each([
+  [{ rules: { maxQuotaObjects: 10, defaultQuotaObjects: 11 } }, "guardRails.rules.defaultQuotaObjects is larger"],
+  [{ namespaces: { a: { maxBurst: 1, defaultBurst: 2 } } }, "guardRails.namespaces.a.defaultBurst is larger"],
+  [{ rules: { anyone: "Maybe" } }, "/guardRails/rules/anyone"],
+  [{ rules: { maxProject: 1 } }, "invalid propertyName 'maxProject'"],
+  [{ validationActions: ["Deny", "Warn"] }, "/guardRails/validationActions"],
+])("the chart refuses %j, which the operator or the API server would refuse", async (values, complaint) => {
+  const args = ["--set-json", JSON.stringify({ guardRails: { enabled: true, ...values } })];
+  const { code, complaint: said } = await render(await findHelm(process.env), args);
+  expect([code, said]).toEqual([1, expect.stringContaining(complaint)]);
+});
+
 it("the operator may read the ConfigMap of its rules, as it asks for it, and no other", async () => {
   const chart = await render(await findHelm(process.env), ["--set", "guardRails.enabled=true"]);
   const roles = objectsIn(chart.text).filter(({ kind }) => kind === "Role" || kind === "RoleBinding");
@@ -149,6 +162,21 @@ describe("an admission policy of the chart", () => {
     expect(await edit({ limits: { quota: { objects: 4_000 } } })).toBeUndefined();
     expect(await edit({ limits: { quota: { objects: 8_999 } } })).toContain("at most 5000");
     expect(await edit({ deletionPolicy: "Retain" })).toBeUndefined();
+  });
+
+  it("refuses nothing by a number that is none: the operator goes on with the rules of before, and says so", async () => {
+    const configMap = ["configmap", "jsonplane-guard-rails", "--namespace", "rails-system"];
+    const set = (maxQuotaObjects: string) =>
+      api.kubectl(["patch", ...configMap, "--type=merge", "-p", JSON.stringify({ data: { maxQuotaObjects } })]);
+    const large = inside(general, "Project", { limits: { quota: { objects: 1_000_000 } } });
+    await set("1e6");
+    await eventually(async () => expect(await refusal(large)).toBeUndefined());
+    await set(String(largestOfAll));
+    await eventually(async () => expect(await refusal(large)).toContain("at most 5000"));
+  });
+
+  it("asks nothing of the release's own namespace, where `helm test` declares a Project", async () => {
+    expect(await refusal(inside("rails-system", "RootKey", { deletionPolicy: "Delete" }))).toBeUndefined();
   });
 
   it("refuses nothing once the ConfigMap is gone, since the operator still does", async () => {

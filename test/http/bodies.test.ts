@@ -258,7 +258,7 @@ describeServed("a body over the limit", (serve) => {
       expect([reply.status, reply.code, reply.json().detail]).toEqual([
         413,
         "body_too_large",
-        expect.stringContaining("10 bytes"),
+        expect.stringContaining("10 bytes here (spec.limits.maxBodyBytes of the Project)"),
       ]);
     });
   });

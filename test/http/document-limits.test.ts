@@ -108,7 +108,10 @@ describeServed("size", (serve) => {
     expect((await served.send("/json/doc")).text).toHaveLength(mebibyte);
     expect(await outcome(served, "PUT", "", textOf(mebibyte + 1))).toBe("document_too_large");
     const reply = await served.send("/json/doc", { method: "PUT", body: textOf(mebibyte + 1), as });
-    expect([reply.status, reply.json().detail]).toEqual([413, expect.stringContaining("1048576 bytes")]);
+    expect([reply.status, reply.json().detail]).toEqual([
+      413,
+      expect.stringContaining("1048576 bytes (spec.limits.maxDocumentBytes of the Project)"),
+    ]);
     expect((await served.send("/json/doc")).text).toHaveLength(mebibyte);
   });
 

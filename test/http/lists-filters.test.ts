@@ -135,7 +135,7 @@ describeServedOnBothStores("a list under a filter", (serve) => {
       ["an undeclared inherited name", "toString=x"],
       ["__proto__", "__proto__=x"],
       ["the id, which get finds", "id=1"],
-      ["_metadata", "_metadata.creator=other"],
+      ["_metadata", "_metadata=other"],
       ["a cursor that is none", "_cursor=x"],
       ["a count that is neither wanted nor unwanted", "_count=maybe"],
       ["a parameter of somebody else", "limit=5"],
@@ -156,6 +156,12 @@ describeServedOnBothStores("a list under a filter", (serve) => {
   it("names the allowed parameters to whoever sends another", async () => {
     const { detail } = (await served.send("/api/indexed?colour=red", { as: key })).json<{ detail: string }>();
     for (const name of ["colour", "_limit", "_offset", "_sort", "title", "author.name"]) expect(detail).toContain(name);
+  });
+
+  it("says what to write for another service's operator", async () => {
+    const reply = await served.send("/api/indexed?stock_gte=1", { as: key });
+    expect([reply.status, reply.code]).toEqual([400, "invalid_parameter"]);
+    expect(reply.json<{ detail: string }>().detail).toContain("write `stock:ge`.");
   });
 
   it("ignores a bare underscore, which clients add to get past caches", async () => {

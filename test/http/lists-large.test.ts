@@ -76,6 +76,20 @@ describeServed("a collection of more than 10,000 objects", (serve) => {
     expect(reply.json().detail).toMatch(detail);
   });
 
+  it("answers a range of the time of creation at any size, and other filters beside one that few objects match", async () => {
+    const { items, count } = await list(served, "many?_metadata.created:gt=0&_limit=1&_offset=10000", key);
+    expect([count, items]).toMatchObject([10_001, [{ plain: 10_000 }]]);
+    const future = "many?_metadata.created:gt=4000000000&plain:ge=0&_sort=-plain";
+    expect(await list(served, future, key)).toMatchObject({ count: 0 });
+    for (const query of ["_metadata.creator=boss", "_metadata.created:gt=0&_metadata.creator=boss"]) {
+      const reply = await ask(query);
+      expect(outcome(reply)).toEqual([400, "query_too_expensive"]);
+      expect(reply.json().detail).toContain("an indexed field or a range of `_metadata.created`");
+    }
+    const unindexed = await ask("_metadata.created:gt=0&plain=1");
+    expect(unindexed.json().detail).toContain("add `plain` to spec.indexes");
+  });
+
   it("answers several filters where an index finds few candidates", async () => {
     expect(await list(served, "many?indexed=7&plain:lt=300", key)).toMatchObject({ count: 3 });
     const { items } = await list(served, "many?indexed=7&_sort=-plain&_limit=2", key);

@@ -36,7 +36,7 @@ describeServed("the size of an object", (serve) => {
     const before = await read(served, id);
     const reply = await put(served, id, { b: "x".repeat(600_000) });
     expect(outcome(reply)).toEqual([413, "document_too_large"]);
-    expect(reply.json().detail).toContain(`${mebibyte} bytes`);
+    expect(reply.json().detail).toContain(`${mebibyte} bytes (spec.limits.maxObjectBytes of the Project)`);
     expect(await read(served, id)).toBe(before);
     expect((await put(served, id, { a: "y".repeat(900_000) })).status).toBe(200);
   });

@@ -88,6 +88,28 @@ describeServed("the reference page", (serve) => {
     }
   });
 
+  it("is where a browser comes to that follows the project's URL; other clients find nothing there, as before", async () => {
+    const browser = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
+    for (const at of ["", "/"]) {
+      const reply = await served.send(at, { headers: { accept: browser } });
+      expect([reply.status, reply.headers.location]).toEqual([302, `${served.origin}${served.base}/docs`]);
+      expect(reply.headers.vary).toContain("Accept");
+    }
+    for (const accept of [undefined, "*/*", "application/json", "application/json, text/html;q=0.9", "text/plain"]) {
+      const reply = await served.send("", accept === undefined ? {} : { headers: { accept } });
+      expect([accept, reply.status, reply.code]).toEqual([accept, 404, "unknown_path"]);
+    }
+    expect((await served.send("", { method: "OPTIONS" })).headers.allow).toBe("GET, HEAD, OPTIONS");
+    expect((await served.send("", { method: "POST" })).code).toBe("method_not_allowed");
+  });
+
+  it("is not where a browser comes to if nobody may read the description: then nothing is at the URL", async () => {
+    const closed = await serve(shop);
+    closed.change(withConfig({ openapi: "Nobody" }));
+    const reply = await closed.send("", { headers: { accept: "text/html" } });
+    expect([reply.status, reply.code]).toEqual([404, "unknown_path"]);
+  });
+
   describe("is refused", () => {
     it("where nobody may read the description, and of a project that is off", async () => {
       const served = await serve(shop);

@@ -208,7 +208,8 @@ describeServed("the usage figures", (serve) => {
   it("are 404 for a project that does not exist", async () => {
     const served = await serve(shop);
     for (const path of ["/usage/no/project", `/usage/${served.namespace}/none`, "/usage/__proto__/constructor"]) {
-      expect((await send(served.adminUrl, path)).status).toBe(404);
+      const reply = await send(served.adminUrl, path);
+      expect([reply.status, reply.code]).toEqual([404, "unknown_project"]);
     }
   });
 });

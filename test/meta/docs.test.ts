@@ -79,7 +79,7 @@ it("every manifest that a page shows is one that jsonplane validate takes; those
       shown += 1;
       await writeFile(join(folder, "manifest.yaml"), `${block.text}${missingProject(block.text)}`);
       const lines: string[] = [];
-      const code = await runValidate(folder, (line) => lines.push(line));
+      const code = await runValidate(folder, { strict: true }, (line) => lines.push(line));
       if (code !== 0) said.push(`${page}:${block.line}: ${lines.join("; ")}`);
     }
   }

@@ -7,7 +7,10 @@ import { root } from "../../tools/read-crds.ts";
 test("the examples are valid, together and one by one", async () => {
   for (const file of ["", ...(await readdir(join(root, "examples")))]) {
     const lines: string[] = [];
-    expect(await runValidate(join(root, "examples", file), (line) => lines.push(line)), lines.join("\n")).toBe(0);
+    expect(
+      await runValidate(join(root, "examples", file), { strict: true }, (line) => lines.push(line)),
+      lines.join("\n"),
+    ).toBe(0);
     expect(lines).toHaveLength(1);
   }
 });

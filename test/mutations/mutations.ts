@@ -16,6 +16,7 @@ import { ownersMutations } from "./changes/owners.ts";
 import { planMutations } from "./changes/plans.ts";
 import { statusMutations } from "./changes/statuses.ts";
 import { storeMutations } from "./changes/store.ts";
+import { storedObjectsMutations } from "./changes/stored-objects.ts";
 import type { Mutation } from "./mutation.ts";
 
 export const mutations: readonly Mutation[] = [
@@ -35,4 +36,5 @@ export const mutations: readonly Mutation[] = [
   ...operatorFaultMutations,
   ...operatorScaleMutations,
   ...guardRailMutations,
+  ...storedObjectsMutations,
 ];

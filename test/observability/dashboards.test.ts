@@ -31,7 +31,7 @@ describe.each(dashboards.map((dashboard) => [dashboard.title, dashboard] as cons
   it("says of each panel what it shows, in which unit and from where", () => {
     for (const panel of panels.filter(({ type }) => type !== "row")) {
       expect(panel.description).toMatch(/\w.*\.$|^[a-z].*\.$/);
-      expect(panel.fieldConfig?.defaults.unit).toMatch(/^(short|s|reqps|ops|bytes)$/);
+      expect(panel.fieldConfig?.defaults.unit).toMatch(/^(short|s|reqps|ops|bytes|percentunit)$/);
       expect(panel.datasource?.uid).toBe("$datasource");
     }
   });

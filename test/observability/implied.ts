@@ -12,6 +12,8 @@ export const traffic = [
   ["/sessions", 1, 401],
 ] as const;
 export const kvRequests = 12;
+/** Created before Prometheus looks. */
+export const storedObjects = 3;
 
 /** Objects that are Ready: Project, two RootKeys, ApiResource, ProjectUser. */
 export const objects = 5;
@@ -97,6 +99,18 @@ const both =
     for (const check of checks) check(samples, installation);
   };
 
+const ofNamespace: Check = (samples, { namespace }) =>
+  expect(samples.map(({ labels }) => labels)).toEqual([{ namespace }]);
+const value =
+  (expected: number): Check =>
+  (samples) =>
+    expect(samples.map((sample) => sample.value)).toEqual([expected]);
+/** So many within the window, whatever the labels are. */
+const rate =
+  (count: number): Check =>
+  (samples, installation) =>
+    rates([], { "": count })(samples, installation);
+
 const project = ["project"];
 const durations = within(0.000_01, 10);
 const megabyte = 2 ** 20;
@@ -166,6 +180,18 @@ export const implied: Readonly<Record<string, Check>> = {
     for (const { value } of samples) expect(value).toBe(0);
   },
   "Operator, Memory": within(20 * megabyte, 2_000 * megabyte, ({ operators }) => operators),
+
+  // Nobody else stores or asks anything.
+  "Usage and cost, Share of stored objects": both(ofNamespace, value(1)),
+  "Usage and cost, Share of requests": both(ofNamespace, value(1)),
+  "Usage and cost, Stored objects by namespace": both(ofNamespace, value(storedObjects)),
+  "Usage and cost, Requests per second by namespace": both(ofNamespace, rate(kvRequests + 5)),
+  "Usage and cost, Stored bytes by namespace": both(ofNamespace, within(100, 10_000)),
+  "Usage and cost, Logins per second by namespace": both(ofNamespace, rate(1)),
+  "Usage and cost, Stored objects by project": both(ofProject, value(storedObjects)),
+  "Usage and cost, Requests per second by project": both(ofProject, rate(kvRequests + 5)),
+  "Usage and cost, Stored bytes by project": both(ofProject, within(100, 10_000)),
+  "Usage and cost, Logins per second by project": both(ofProject, rate(1)),
 };
 
 /** The check of a query, by panel, or by panel and legend where a panel has several. */

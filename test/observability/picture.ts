@@ -69,6 +69,8 @@ function chart({ kind, unit }: Panel, lines: readonly Line[]): string {
 function shown(value: number | undefined, unit: string): string {
   if (value === undefined || !Number.isFinite(value)) return "–";
   if (unit === "s") return value < 1 ? `${(value * 1000).toPrecision(3)} ms` : `${value.toPrecision(3)} s`;
+  if (unit === "percentunit") return `${(value * 100).toPrecision(3)} %`;
+  if (unit === "bytes" && value < 2 ** 20) return `${Math.round(value / 2 ** 10)} KiB`;
   if (unit === "bytes") return `${Math.round(value / 2 ** 20)} MiB`;
   return value.toLocaleString("en", { maximumSignificantDigits: 4 });
 }

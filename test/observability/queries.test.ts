@@ -7,7 +7,7 @@ import { dashboards } from "../../tools/dashboards/generate.ts";
 import { type OwnFleet, startFleet } from "../support/fleet/fleet.ts";
 import { eventually } from "../support/time/eventually.ts";
 import { alertExpr, alertRules, rulesFile } from "./alert-rules.ts";
-import { changes, impliedOf, kvRequests, rateSeconds, traffic } from "./implied.ts";
+import { changes, impliedOf, kvRequests, rateSeconds, storedObjects, traffic } from "./implied.ts";
 import { type Sample, startPrometheus, type TestPrometheus } from "./prometheus.ts";
 
 const patience = { withinMs: 30_000, everyMs: 500 };
@@ -23,6 +23,7 @@ beforeAll(async () => {
   await fleet.api.apply(manifests(), { namespace });
   await fleet.ready(namespace);
   // Before the first scrape: what increases between two scrapes is extrapolated, and exact only in the long run.
+  await create(storedObjects);
   await send(traffic);
   const processes = [...fleet.operators, ...fleet.replicas];
   const targets = processes.map(({ adminUrl }, index) => ({
@@ -43,12 +44,20 @@ const object = (kind: string, name: string, spec: object): string =>
 
 function manifests(): string {
   const projectRef = { name: "web" };
+  const access = { read: "Anyone", create: "Anyone" };
   return [
-    object("Project", "web", { limits: { quota: { objects: 1_000 } } }),
+    object("Project", "web", { limits: { quota: { objects: 1_000, bytes: 1_048_576 } } }),
     object("RootKey", "flags", { projectRef, key: "flags", initialValue: { on: true }, access: { read: "Anyone" } }),
-    object("ApiResource", "items", { projectRef, resourceName: "items", schema: {}, access: { read: "Anyone" } }),
+    object("ApiResource", "items", { projectRef, resourceName: "items", schema: {}, access }),
     object("ProjectUser", "ann", { projectRef }),
   ].join("\n---\n");
+}
+
+async function create(count: number): Promise<void> {
+  for (let at = 0; at < count; at += 1) {
+    const created = await fleet.replicas[0]?.send(`/${namespace}/web/api/items`, { method: "POST", body: { at } });
+    expect(created?.status).toBe(201);
+  }
 }
 
 async function send(requests: typeof traffic): Promise<void> {
@@ -115,11 +124,11 @@ describe("the dashboard Key/Value usage", () => {
 
 describe("what a project costs", () => {
   it("is 17 series for each resource and root key that was asked for, and one for each method and status, as the docs say", async () => {
-    // Beside what its quota costs: a series for its limit and one for its use.
-    const quota = "jsonplane_project_(quota|usage)";
-    const series = `{namespace="${namespace}", project="web", instance!="", __name__!~"${quota}"}`;
-    // flags and (unknown), items; 200 and 404 of flags, 404 of (unknown), 200 of items; on the first replica a refused login.
-    const expected = [3 * 17 + 4, 3 * 17 + 4 + 1];
+    // Beside what its quotas cost, a series for the limit and one for the use of each; and beside the one that the operator has of it.
+    const others = "jsonplane_(project_(quota|usage)|stored_objects)";
+    const series = `{namespace="${namespace}", project="web", instance!="", __name__!~"${others}"}`;
+    // flags and (unknown), items; 200 and 404 of flags, 404 of (unknown), 200 of items; on the first replica creates and a refused login.
+    const expected = [3 * 17 + 4, 3 * 17 + 4 + 2];
     await eventually(async () => {
       const costs = await prometheus.query(`count by (instance) (${series})`);
       expect(costs.map(({ value }) => value).sort()).toEqual(expected);
@@ -128,9 +137,9 @@ describe("what a project costs", () => {
 });
 
 describe("what the operator costs", () => {
-  it("is less than 500 series, and none carries the namespace or the name of an object", async () => {
+  it("is less than 500 series, and none carries the namespace or the name of an object, beside one for each Project", async () => {
     const [operator] = fleet.operators;
-    const instance = `instance="${new URL(operator?.adminUrl ?? "").host}"`;
+    const instance = `instance="${new URL(operator?.adminUrl ?? "").host}", __name__!="jsonplane_stored_objects"`;
     const [count] = await prometheus.query(`count({${instance}})`);
     expect(count?.value).toBeGreaterThan(100);
     expect(count?.value).toBeLessThan(500);
@@ -163,6 +172,9 @@ describe("every query", () => {
       await fleet.ready(namespace);
     }
     await eventually(async () => expect(await sum("jsonplane_kv_requests_total")).toBe(2 * kvRequests), patience);
+    // Replicas count, and the operator looks, about once a minute.
+    const slowly = { ...patience, withinMs: 150_000 };
+    await eventually(async () => expect(await sum("jsonplane_stored_objects")).toBe(storedObjects), slowly);
   });
 
   it("counts exactly what came within the window, and nothing of before", async () => {
@@ -185,13 +197,24 @@ describe("every query", () => {
     },
   );
 
-  it("counts rates by project as the recording rules do", async () => {
+  it("the recording rules sum up by project, namespace and pod", async () => {
     await eventually(async () => {
       const [recorded] = await prometheus.query(
         `namespace_project:jsonplane_requests:rate5m{namespace="${namespace}"}`,
       );
       expect(recorded?.value).toBeGreaterThan(0);
     }, patience);
+    for (const [rule, value] of [
+      ["namespace:jsonplane_requests:rate5m", expect.any(Number)],
+      ["namespace:jsonplane_stored_objects:sum", storedObjects],
+      ["namespace:jsonplane_stored_bytes:sum", expect.any(Number)],
+    ] as const) {
+      const samples = async () => prometheus.query(`${rule}{namespace="${namespace}"} > 0`);
+      await eventually(
+        async () => expect(await samples()).toEqual([{ labels: { __name__: rule, namespace }, value }]),
+        patience,
+      );
+    }
     await eventually(async () => {
       const pods = await prometheus.query('jsonplane_http_requests_per_second{namespace="jsonplane-system"}');
       expect(pods.filter(({ value }) => value > 0)).toHaveLength(fleet.replicas.length);

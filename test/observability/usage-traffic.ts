@@ -6,7 +6,7 @@ export function usageManifests(): string {
   const projectRef = { name: "web" };
   const anyone = { read: "Anyone", create: "Anyone", update: "Anyone" };
   return [
-    object("Project", "web", {}),
+    object("Project", "web", { limits: { quota: { bytes: 10_485_760 } } }),
     object("RootKey", "flags", { projectRef, key: "flags", initialValue: { on: true }, access: anyone }),
     object("RootKey", "texts", { projectRef, key: "texts", initialValue: { hello: "Hi" }, access: anyone }),
     object("ApiResource", "items", { projectRef, resourceName: "items", schema: {}, access: anyone }),
@@ -27,5 +27,6 @@ export const usageRequests: readonly UsageRequest[] = [
   { path: "/json/flags/on", options: { method: "PUT", body: false } },
   { path: "/api/items?_limit=10", options: {} },
   { path: "/api/items", options: {} },
+  { path: "/api/items", options: { method: "POST", body: { title: "A lamp" } } },
   { path: "/sessions", options: { method: "POST", as: "basic YW5uOndyb25n" } },
 ];

@@ -1,23 +1,9 @@
 // The figures of Key/Value usage over windows of five minutes and an hour, which no test can wait for: promtool plays series to the queries
 // of the dashboard, such as Prometheus has when scrapes fail, replicas come and go, and projects are asked for the first time.
 
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { stringify } from "yaml";
+import { describe, expect, it } from "vitest";
 import { dashboards } from "../../tools/dashboards/generate.ts";
-import { findPrometheus } from "../../tools/parts/prometheus.ts";
-import { runCommand } from "../../tools/parts/run-command.ts";
-
-let dir: string;
-let promtool: string;
-
-beforeAll(async () => {
-  dir = await mkdtemp(join(tmpdir(), "jsonplane-promtool-"));
-  ({ promtool } = await findPrometheus(process.env));
-});
-afterAll(() => rm(dir, { recursive: true, force: true }));
+import { type PlayedSeries, playSeries } from "./play-series.ts";
 
 const panels = dashboards[0]?.rows.flatMap((row) => row.panels) ?? [];
 
@@ -31,12 +17,6 @@ const requests = figure("Requests in the last hour");
 const statuses = figure("Status codes per 5 minutes");
 const mean = figure("Mean response time per 5 minutes");
 
-interface Played {
-  readonly series: string;
-  /** promtool's notation, a sample every 30 seconds. */
-  readonly values: string;
-}
-
 interface Asked {
   readonly expr: string;
   readonly at: string;
@@ -47,13 +27,13 @@ interface Asked {
 const labels = (instance: string, more = ""): string =>
   `{namespace="shop",project="web",root_key="a",instance="${instance}"${more}}`;
 
-const counts = (instance: string, values: string, status = "200"): Played => ({
+const counts = (instance: string, values: string, status = "200"): PlayedSeries => ({
   series: `jsonplane_kv_requests_total${labels(instance, `,method="GET",status="${status}"`)}`,
   values,
 });
 
 /** A replica that is scraped, as `scraped` says, and started at that second of the test; by default days before. */
-const replica = (instance: string, scraped = "1x300", startedAt = -200_000): readonly Played[] => [
+const replica = (instance: string, scraped = "1x300", startedAt = -200_000): readonly PlayedSeries[] => [
   { series: `jsonplane_projects{instance="${instance}"}`, values: scraped },
   {
     series: `process_start_time_seconds{instance="${instance}"}`,
@@ -61,20 +41,16 @@ const replica = (instance: string, scraped = "1x300", startedAt = -200_000): rea
   },
 ];
 
-async function play(series: readonly Played[], asked: readonly Asked[]): Promise<void> {
-  const file = join(dir, "played.yaml");
-  const promqlTests = asked.map(({ expr, at, answers }) => ({
+async function play(series: readonly PlayedSeries[], asked: readonly Asked[]): Promise<void> {
+  const answers = asked.map(({ expr, at, answers: byLabels }) => ({
     expr,
-    eval_time: at,
-    exp_samples: Object.entries(answers).map(([more, value]) => ({
+    at,
+    samples: Object.entries(byLabels).map(([more, value]) => ({
       labels: `{namespace="shop",project="web"${more}}`,
       value,
     })),
   }));
-  const test = { interval: "30s", input_series: series, promql_expr_test: promqlTests };
-  await writeFile(file, stringify({ evaluation_interval: "30s", tests: [test] }));
-  const { code, stderr } = await runCommand(promtool, ["test", "rules", file]);
-  expect([code, stderr]).toEqual([0, ""]);
+  expect(await playSeries({ series, answers })).toBe("");
 }
 
 const hour = (at: string, value: number): Asked => ({ expr: requests, at, answers: { "": value } });
@@ -140,7 +116,7 @@ describe("status codes per five minutes", () => {
 });
 
 describe("the mean response time per five minutes", () => {
-  const seconds = (instance: string, part: "sum" | "count", values: string): Played => ({
+  const seconds = (instance: string, part: "sum" | "count", values: string): PlayedSeries => ({
     series: `jsonplane_kv_request_duration_seconds_${part}${labels(instance)}`,
     values,
   });

@@ -5,7 +5,7 @@ import { type OwnFleet, startFleet, systemNamespace } from "../support/fleet/fle
 import type { OperatorProcess } from "../support/fleet/operator-process.ts";
 import { send } from "../support/http/http-client.ts";
 import { type NamespaceObjects, objectsOf } from "../support/kubernetes/api-server/api-server-objects.ts";
-import { declared, newTenant, openBooks, type Tenant } from "../support/kubernetes/declared.ts";
+import { declared, newTenant, openBooks, type Tenant, tenantAt } from "../support/kubernetes/declared.ts";
 import { bookCount } from "../support/kubernetes/former-namespace.ts";
 import { eventually } from "../support/time/eventually.ts";
 
@@ -35,9 +35,14 @@ const create = (tenant: Tenant) => async (): Promise<number> =>
 
 it("an operator leads only once it has read its guard rails, and says what it waits for", async () => {
   await eventually(async () =>
-    expect(await readiness()).toContain(`the ConfigMap ${name} with the guard rails does not exist`),
+    expect(await readiness()).toContain(`the ConfigMap ${name} with the guard rails was not read yet`),
   );
-  await system.create({ apiVersion: "v1", kind: "ConfigMap", metadata: { name }, data: { anyone: "Maybe" } });
+  await system.create({
+    apiVersion: "v1",
+    kind: "ConfigMap",
+    metadata: { name },
+    data: { allowedHosts: "", anyone: "Maybe" },
+  });
   await eventually(async () =>
     expect(await readiness()).toContain('anyone must be one of Allow, ReadOnly, Deny, not "Maybe"'),
   );
@@ -134,6 +139,52 @@ describe("guard rails", () => {
     await tenant.create(shop(), openBooks());
     await tenant.reports("ApiResource", "books", "Ready");
     await bookCount(tenant, 1);
+  });
+
+  it("keep data that were deleted while no operator ran, and the rule came", async () => {
+    const tenant = await newTenant(fleet);
+    await tenant.create(shop(), openBooks({ deletionPolicy: "Delete" }));
+    await tenant.reports("ApiResource", "books", "Ready");
+    expect(await create(tenant)()).toBe(201);
+    await operator.stop();
+    fleet.operators.splice(0);
+    await tenant.patch("ApiResource", "books", { metadata: { finalizers: null } });
+    await tenant.remove("ApiResource", "books");
+    await setRules(tenant, { deletionPolicy: "Retain" });
+    operator = await fleet.addOperator({ args: ["--guard-rails", name] });
+    await tenant.reports("Project", "shop", "Ready");
+    await tenant.create(openBooks());
+    await tenant.reports("ApiResource", "books", "Ready");
+    await bookCount(tenant, 1);
+  });
+
+  it("keep kept data, although an annotation of the tenant's Project wants them deleted", async () => {
+    const tenant = await newTenant(fleet);
+    await setRules(tenant, { deletionPolicy: "Retain" });
+    await tenant.create(shop(), openBooks());
+    await tenant.reports("ApiResource", "books", "Ready");
+    expect(await create(tenant)()).toBe(201);
+    await tenant.remove("ApiResource", "books");
+    await tenant.gone("ApiResource", "books");
+    // Data that are kept by the second that it names are meant, once that second has come.
+    const second = Math.ceil(Date.now() / 1_000) * 1_000;
+    const time = new Date(second).toISOString().replace(".000", "");
+    const annotations = { "jsonplane.io/delete-kept-data": `all@${time}` };
+    await tenant.patch("Project", "shop", { metadata: { annotations } });
+    await eventually(() => expect(Date.now()).toBeGreaterThan(second + 100));
+    // Whatever the annotation leads to is done with the next change.
+    await tenant.edit("Project", "shop", { cors: { maxAge: "1m" } });
+    await tenant.reports("Project", "shop", "Ready");
+    await tenant.create(openBooks());
+    await tenant.reports("ApiResource", "books", "Ready");
+    await bookCount(tenant, 1);
+  });
+
+  it("hold for no Project in the operator's own namespace, which is the platform's", async () => {
+    const own = tenantAt(fleet, systemNamespace);
+    await setRules(own, { authenticationDisabled: "Deny" });
+    await own.create(shop({ authentication: { policy: "Disabled" } }, "own"));
+    await own.reports("Project", "own", "Ready");
   });
 
   it("decide about hosts in place of --allowed-hosts", async () => {

@@ -26,7 +26,7 @@ metadata: {name: books}
 spec: {projectRef: {name: shop}, schema: {type: object}}
 `;
 
-test("a quota is applied by every replica; the status says how much is used, and one Event that it is nearly full", async () => {
+test("a quota is applied by every replica; the status says how much is used and stored, and one Event that it is nearly full", async () => {
   const namespace = await fleet.api.namespace();
   const tenant = tenantAt(fleet, namespace);
   await fleet.api.apply(manifests, { namespace });
@@ -46,6 +46,17 @@ test("a quota is applied by every replica; the status says how much is used, and
     },
     { withinMs: 100_000, everyMs: 100 },
   );
+  // Replicas count, and the operator looks, about once a minute.
+  await eventually(
+    async () => {
+      const { status } = await tenant.get("Project", "shop");
+      expect(status?.storedObjects).toBe(4);
+      const uses = status?.usage as readonly { readonly quota: string; readonly used: number }[];
+      const bytes = uses.find(({ quota }) => quota === "bytes")?.used;
+      expect(await wideColumns(namespace)).toMatchObject({ OBJECTS: "4", BYTES: String(bytes) });
+    },
+    { withinMs: 150_000, everyMs: 500 },
+  );
   const said = async () =>
     (await tenant.events("Project", "shop"))
       .filter(({ reason }) => reason === "QuotaNearlyFull")
@@ -57,6 +68,18 @@ test("a quota is applied by every replica; the status says how much is used, and
     expect(statuses).toEqual([403, 403]);
   });
 });
+
+/** Of the only Project, by the names of the columns. */
+async function wideColumns(namespace: string): Promise<Readonly<Record<string, string | undefined>>> {
+  const table = await fleet.api.kubectl(["get", "jproj", "--namespace", namespace, "--output", "wide"]);
+  const [heads = "", line = ""] = table.split("\n");
+  // Cells may be empty: a column begins below its head.
+  const columns = [...heads.matchAll(/\S+ */g)].map(({ 0: head, index }) => [
+    head.trim(),
+    line.slice(index, index + head.length).trim(),
+  ]);
+  return Object.fromEntries(columns);
+}
 
 test("a quota is not passed by deleting resources and making others: what was kept counts, for the next Project of the name, too", async () => {
   const namespace = await fleet.api.namespace();

@@ -67,7 +67,8 @@ describe.each(pages)("%s", (page) => {
 
   it("says of every block what to do with it", async () => {
     const blocks = fencedBlocks(await readFile(join(root, page), "utf8"));
-    const known = ["sh", "yaml", "json", "text"];
+    // Queries are asked in test/observability/costs.test.ts.
+    const known = ["sh", "yaml", "json", "text", "promql"];
     expect(blocks.filter(({ language }) => !known.includes(language))).toEqual([]);
   });
 });

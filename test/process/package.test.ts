@@ -79,7 +79,7 @@ it("the package, installed elsewhere, writes a first project and says how npx se
   const init = ["--no-install", "jsonplane", "init"];
   const said = execFileSync("npx", init, { cwd: join(folder, "elsewhere"), env, encoding: "utf8" });
   expect(said).toMatch(/^backend\/project\.yaml has a Project [\s\S]*\n {2}npx jsonplane dev backend\n$/);
-  const check = ["--no-install", "jsonplane", "validate", "backend"];
+  const check = ["--no-install", "jsonplane", "validate", "backend", "--strict"];
   const checked = execFileSync("npx", check, { cwd: join(folder, "elsewhere"), env, encoding: "utf8" });
   expect(checked).toBe("backend: 5 objects are valid\n");
 });

@@ -5,6 +5,21 @@
 {{- printf "%s-guard-rails" (include "jsonplane.fullname" .) -}}
 {{- end -}}
 
+{{/* Refuses what the operator would refuse: a default that is larger than the largest value beside it. */}}
+{{- define "jsonplane.checkGuardRails" -}}
+{{- $levels := merge (dict) .Values.guardRails.namespaces (dict "" .Values.guardRails.rules) -}}
+{{- range $namespace, $rules := $levels -}}
+{{- $where := ternary "guardRails.rules" (printf "guardRails.namespaces.%s" $namespace) (eq $namespace "") -}}
+{{- range list "QuotaObjects" "QuotaBytes" "QuotaDocumentKeys" "RequestsPerSecond" "Burst" -}}
+{{- $default := get $rules (printf "default%s" .) -}}
+{{- $max := get $rules (printf "max%s" .) -}}
+{{- if and $default $max (gt (int64 $default) (int64 $max)) -}}
+{{- fail (printf "%s.default%s is larger than max%s beside it: make it smaller" $where . .) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+
 {{/* Its data, which are texts: a number of a values file is one with a fraction to Helm, and would be written with an exponent. */}}
 {{- define "jsonplane.guardRailsData" -}}
 {{- $data := dict "allowedHosts" (join "," .Values.operator.allowedHosts) -}}
@@ -24,6 +39,16 @@
 variables.rules[?(request.namespace + '.{{ . }}')].or(variables.rules[?'{{ . }}'])
 {{- end -}}
 
+{{/* A rule that is a number; a mistake limits nothing, for then the operator goes on with the rules of before. */}}
+{{- define "jsonplane.ruleNumber" -}}
+{{ include "jsonplane.rule" . }}.optMap(text, text.matches('^[0-9]{1,15}$') ? int(text) : 9223372036854775807)
+{{- end -}}
+
+{{/* list of a rule and the values that it may have, of which the first is meant by its absence, and by a mistake */}}
+{{- define "jsonplane.ruleWord" -}}
+{{ include "jsonplane.rule" (first .) }}.optMap(text, text in ['{{ join "', '" (rest .) }}'] ? text : '{{ index . 1 }}').orValue('{{ index . 1 }}')
+{{- end -}}
+
 {{/* Whether a part of the spec was so before: it is not refused when something else is edited. */}}
 {{- define "jsonplane.unchanged" -}}
 (oldObject != null && oldObject.spec{{ . }} == object.spec{{ . }})
@@ -31,7 +56,7 @@ variables.rules[?(request.namespace + '.{{ . }}')].or(variables.rules[?'{{ . }}'
 
 {{/*
 What all policies have in common. Nothing is asked of a change that leaves the spec alone: an operator that takes its finalizer away must not be
-refused for what tenants wrote.
+refused for what tenants wrote. dict "root" $ "resources" "[projects]"
 */}}
 {{- define "jsonplane.policyBegin" -}}
 failurePolicy: Fail
@@ -45,6 +70,9 @@ matchConstraints:
 matchConditions:
   - name: spec-changes
     expression: oldObject == null || oldObject.spec != object.spec
+  # The release's own namespace is the platform's: `helm test` declares a Project there.
+  - name: namespaces-of-tenants
+    expression: request.namespace != '{{ .root.Release.Namespace }}'
 {{- end -}}
 
 {{/* list of a part of the spec, the rule with its largest value, and what it is called */}}

@@ -195,6 +195,10 @@ export interface ProjectStatus {
     readonly rootKeys?: number;
   };
   /**
+   * How many objects the ApiResources of this Project hold, as replicas count them. Written at most once a minute, and only if it changed by 1 %; the metric jsonplane_stored_objects has every change. Absent until there is an object.
+   */
+  readonly storedObjects?: number;
+  /**
    * How much of spec.limits.quota is used, as the replicas that serve this Project report it. Written at most once a minute, and only if it changed by 1 % of the limit. Kept while no replica reports.
    */
   readonly usage?: {

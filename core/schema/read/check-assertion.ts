@@ -61,6 +61,8 @@ export function checkAssertion(keyword: AssertionKeyword, value: Json): ValuePro
   return checks[keyword](value);
 }
 
+export const assertionKeywords: readonly string[] = Object.keys(checks);
+
 export function isAssertion(keyword: string): keyword is AssertionKeyword {
   return Object.hasOwn(checks, keyword);
 }

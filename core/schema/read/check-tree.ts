@@ -20,11 +20,55 @@ export const reservedNames: ReadonlySet<string> = new Set([
   "_cursor",
 ]);
 
+/**
+ * Names that were reserved after schemas could declare them: what declares one goes on being served, with a warning. `_valid` and
+ * `_position` have no meaning yet.
+ */
+export const laterReservedNames: readonly string[] = ["_etags", "_valid", "_position"];
+
 export function checkTree({ root, nodes }: SchemaRead, report: SchemaReport): void {
   // The other checks follow references and would not come back from a loop.
   if (!checkLoops(nodes, report)) return;
   checkMultiplication(nodes, report);
   checkRoot(root, report);
+  warnOfImpossible(nodes, report);
+}
+
+/** Members that a schema requires while another one, of the same value, allows no such member. */
+function warnOfImpossible(nodes: readonly SchemaNode[], report: SchemaReport): void {
+  // Each pair is compared once, however many schemas refer to both.
+  const compared = new Map<SchemaNode, Set<SchemaNode>>();
+  // What applies together below another one is part of that one's whole.
+  const inner = new Set(nodes.flatMap(alwaysInPlace));
+  for (const node of nodes.filter((each) => !inner.has(each))) {
+    const together = [...reachable(node, alwaysInPlace)].filter((tree) => typeof tree !== "boolean");
+    for (const closing of together.filter(isClosedNode)) {
+      const done = compared.get(closing) ?? new Set();
+      compared.set(closing, done);
+      for (const requiring of together.filter((each) => !done.has(each))) {
+        done.add(requiring);
+        warnOfUndeclared(requiring, closing, report);
+      }
+    }
+  }
+}
+
+/** Where names may follow a pattern, nothing is said of any. */
+function isClosedNode({ single, named }: SchemaNode): boolean {
+  return single.get("additionalProperties") === false && (named.get("patternProperties")?.size ?? 0) === 0;
+}
+
+function warnOfUndeclared(requiring: SchemaNode, closing: SchemaNode, report: SchemaReport): void {
+  const required = requiring.assertions.get("required");
+  const declared = closing.named.get("properties");
+  for (const [index, name] of Array.isArray(required) ? required.entries() : []) {
+    if (declared?.has(name)) continue;
+    report.warn(
+      childPointer(childPointer(requiring.pointer, "required"), index),
+      () =>
+        `No object can match: ${JSON.stringify(name)} is required, and additionalProperties: false forbids it; declare it under properties, or remove it here`,
+    );
+  }
 }
 
 function checkLoops(nodes: readonly SchemaNode[], report: SchemaReport): boolean {
@@ -70,7 +114,11 @@ function checkRoot(root: SchemaNode, report: SchemaReport): void {
     }
   }
   const parts = (node: SchemaNode) => [...inPlace(node)].map(({ tree }) => tree);
-  for (const tree of reachable(root, parts)) if (typeof tree !== "boolean") checkReserved(tree, report);
+  for (const tree of reachable(root, parts)) {
+    if (typeof tree === "boolean") continue;
+    checkReserved(tree, report);
+    warnOfReserved(tree, report);
+  }
 }
 
 /** `root` and all that `partsOf` leads to, each once. */
@@ -110,6 +158,17 @@ function checkReserved(node: SchemaNode, report: SchemaReport): void {
     const pointer = childPointer(childPointer(node.pointer, "dependentRequired"), name);
     if (reservedNames.has(name)) report.problem(pointer, reservedMessage(name));
     checkReservedList(names, pointer, report);
+  }
+}
+
+function warnOfReserved(node: SchemaNode, report: SchemaReport): void {
+  const declared = node.named.get("properties");
+  for (const name of laterReservedNames.filter((each) => declared?.has(each))) {
+    report.warn(
+      childPointer(childPointer(node.pointer, "properties"), name),
+      () =>
+        `The top-level name ${name} is reserved for a query parameter of lists, which lists of this resource can't have; give the field another name`,
+    );
   }
 }
 

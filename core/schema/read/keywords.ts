@@ -1,6 +1,9 @@
 // The keywords of the two drafts, by how their values are read, and the draft that a schema asks for.
 
 import type { Json, JsonObject } from "../../config/types.ts";
+import { nearest } from "../../nearest.ts";
+import { assertionKeywords } from "./check-assertion.ts";
+import { referenceKeywords } from "./references.ts";
 import type { SchemaReport } from "./report.ts";
 import type { Dialect, ListKeyword, NamedKeyword, SingleKeyword } from "./schema-tree.ts";
 
@@ -91,14 +94,33 @@ const replacements: ReadonlyMap<string, string> = new Map([
   ["disallow", "write not"],
 ]);
 
-export function unknownKeyword(keyword: string, dialect: Dialect): string {
-  const replacement = replacements.get(keyword);
-  if (replacement !== undefined) return `${keyword} is not a keyword of ${dialect} and is ignored; ${replacement}`;
-  if (dialect === "draft-07" && onlyIn2020.has(keyword)) {
-    return `${keyword} is not a keyword of draft-07 and is ignored; leave $schema out to use 2020-12`;
-  }
-  return `${keyword} is not a keyword of ${dialect} and is ignored`;
+/** What other programs read, by the convention of OpenAPI: no mistake of this schema. */
+export function isExtension(keyword: string): boolean {
+  return keyword.startsWith("x-");
 }
+
+/** Says what to do about a keyword that is ignored. */
+export function unknownKeyword(keyword: string, dialect: Dialect): string {
+  return `${keyword} is not a keyword of ${dialect} and is ignored; ${adviceFor(keyword, dialect)}`;
+}
+
+function adviceFor(keyword: string, dialect: Dialect): string {
+  const replacement = replacements.get(keyword);
+  if (replacement !== undefined) return replacement;
+  if (dialect === "draft-07" && onlyIn2020.has(keyword)) return "leave $schema out to use 2020-12";
+  const meant = nearest(
+    keyword,
+    allKeywords.filter((known) => isOfDialect(known, dialect)),
+  );
+  return meant === undefined
+    ? `remove it, or write x-${keyword} if another program reads it`
+    : `did you mean ${meant}?`;
+}
+
+const allKeywords: readonly string[] = [
+  ...[...assertionKeywords, ...singleKeywords, ...listKeywords, ...namedKeywords, ...annotations.keys()],
+  ...[...referenceKeywords, "$defs", "definitions", ...onlyInDraft07],
+];
 
 const dialects: ReadonlyMap<string, Dialect> = new Map([
   ["https://json-schema.org/draft/2020-12/schema", "2020-12"],

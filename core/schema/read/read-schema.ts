@@ -4,12 +4,21 @@
 import type { Json, JsonObject } from "../../config/types.ts";
 import { childPointer } from "../../json/json-pointer.ts";
 import { isObject } from "../../json/json-value.ts";
-import { isKnownFormat } from "../formats.ts";
+import { isKnownFormat, unknownFormat } from "../formats.ts";
 import { schemaLimits } from "../limits.ts";
 import { Patterns } from "../pattern/compile-pattern.ts";
 import { PatternError } from "../pattern/parse-pattern.ts";
 import { checkAssertion, isAssertion } from "./check-assertion.ts";
-import { annotations, dialectOf, isList, isNamed, isOfDialect, isSingle, unknownKeyword } from "./keywords.ts";
+import {
+  annotations,
+  dialectOf,
+  isExtension,
+  isList,
+  isNamed,
+  isOfDialect,
+  isSingle,
+  unknownKeyword,
+} from "./keywords.ts";
 import { References } from "./references.ts";
 import type { SchemaReport } from "./report.ts";
 import type {
@@ -103,8 +112,10 @@ class SchemaReader {
       if (!onlyReference || besideReference.has(keyword)) {
         this.#readKeyword(node, keyword, value);
       } else if (!annotations.has(keyword)) {
-        const message = `Draft-07 ignores ${keyword} beside $ref; put both under allOf, or leave $schema out`;
-        this.#report.warn(childPointer(node.pointer, keyword), message);
+        this.#report.warn(
+          childPointer(node.pointer, keyword),
+          () => `Draft-07 ignores ${keyword} beside $ref; put both under allOf, or leave $schema out`,
+        );
       }
     }
     // Last, because what it means depends on items.
@@ -115,7 +126,7 @@ class SchemaReader {
 
   #readKeyword(node: OpenNode, keyword: string, value: Json): void {
     const pointer = childPointer(node.pointer, keyword);
-    if (!isOfDialect(keyword, this.#dialect)) this.#report.warn(pointer, unknownKeyword(keyword, this.#dialect));
+    if (!isOfDialect(keyword, this.#dialect)) this.#warnOfUnknown(keyword, pointer);
     else if (isAssertion(keyword)) this.#readAssertion(node, keyword, value);
     else if (isSingle(keyword)) this.#readSingle(node, keyword, value);
     else if (isList(keyword)) node.lists.set(keyword, this.#readList(value, pointer));
@@ -133,8 +144,12 @@ class SchemaReader {
     } else if (keyword === "dependencies") {
       this.#readDependencies(node, value, pointer);
     } else if (keyword !== "additionalItems" && !this.references.read(node, keyword, value, this.#dialect)) {
-      this.#report.warn(pointer, unknownKeyword(keyword, this.#dialect));
+      this.#warnOfUnknown(keyword, pointer);
     }
+  }
+
+  #warnOfUnknown(keyword: string, pointer: string): void {
+    if (!isExtension(keyword)) this.#report.warn(pointer, () => unknownKeyword(keyword, this.#dialect));
   }
 
   #readAssertion(node: OpenNode, keyword: AssertionKeyword, value: Json): void {
@@ -146,7 +161,7 @@ class SchemaReader {
     }
     if (keyword === "pattern") this.#addPattern(String(value), pointer);
     if (keyword === "format" && !isKnownFormat(String(value))) {
-      this.#report.warn(pointer, `The format ${JSON.stringify(value)} is unknown and is not checked`);
+      this.#report.warn(pointer, () => unknownFormat(String(value)));
     }
     node.assertions.set(keyword, value);
   }

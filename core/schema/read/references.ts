@@ -12,6 +12,16 @@ interface Unresolved {
   readonly text: string;
 }
 
+/** Those that name a schema or refer to one, and can be used. */
+export const referenceKeywords: readonly string[] = [
+  "$schema",
+  "$id",
+  "$ref",
+  "$anchor",
+  "$dynamicRef",
+  "$dynamicAnchor",
+];
+
 const anchorName = /^[A-Za-z_][-A-Za-z0-9._]*$/u;
 
 export class References {

@@ -17,7 +17,8 @@ export class SchemaReport {
     if (this.problems.length < schemaLimits.reports) this.problems.push({ pointer, message });
   }
 
-  warn(pointer: string, message: string): void {
-    if (this.warnings.length < schemaLimits.reports) this.warnings.push({ pointer, message });
+  /** `describe` is called while there is room: guessing what was meant costs more than reading a keyword. */
+  warn(pointer: string, describe: () => string): void {
+    if (this.warnings.length < schemaLimits.reports) this.warnings.push({ pointer, message: describe() });
   }
 }

@@ -79,7 +79,7 @@ function matchOf(text: string, { keys }: Order): Match {
 }
 
 /** A stored object begins with its id, `{"id":"<UUID>"`. */
-function idIn(text: string): string {
+export function idIn(text: string): string {
   return text.slice(7, 43);
 }
 

@@ -5,11 +5,11 @@ import { Problem } from "../../../core/errors/problem.ts";
 import { canonicalJson } from "../../../core/json/canonical.ts";
 import { type CompiledSchema, resolveField } from "../../../core/schema/compile-schema.ts";
 import type { DeclaredProperty, JsonType } from "../../../core/schema/declared-properties.ts";
+import { requireDate } from "./date-values.ts";
+import { fits, foreignOperator, type Operator, operators } from "./operators.ts";
+import { parameterHint } from "./parameter-hints.ts";
 import { fieldNames, type Parameters } from "./query-parameters.ts";
-
-/** Those that are written behind a colon. */
-export const operators = ["gt", "ge", "lt", "le", "ne", "in", "contains", "starts", "exists"] as const;
-export type Operator = (typeof operators)[number] | "eq";
+import { serviceFields } from "./service-fields.ts";
 
 export interface Filter {
   readonly name: string;
@@ -54,23 +54,29 @@ interface Allowed {
 /** A property whose name has a colon is itself before it is another one with an operator. */
 function filterOf(parameter: string, text: string, allowed: Allowed): Filter {
   const { schema } = allowed;
-  const literal = resolveField(schema, parameter);
+  const literal = fieldOf(schema, parameter);
   if (literal !== undefined) {
-    return { name: parameter, path: literal.path, operator: "eq", values: literals(literal, text), text };
+    return { name: parameter, path: literal.path, operator: "eq", values: valuesOf(literal, "eq", text), text };
   }
   const colon = parameter.lastIndexOf(":");
-  const declared = colon < 0 ? undefined : resolveField(schema, parameter.slice(0, colon));
+  const declared = colon < 0 ? undefined : fieldOf(schema, parameter.slice(0, colon));
   if (declared === undefined) throw unknownParameter(parameter, allowed);
   const operator = operatorOf(declared, parameter.slice(colon + 1));
   const { name, path } = declared;
   return { name, path, operator, values: valuesOf(declared, operator, text), text };
 }
 
+/** A property that is literally named so wins. */
+function fieldOf(schema: CompiledSchema, name: string): DeclaredProperty | undefined {
+  return resolveField(schema, name) ?? serviceFields.get(name);
+}
+
 function unknownParameter(name: string, { schema, reserved }: Allowed): Problem {
-  const named = [...reserved].join(", ");
+  const hint = parameterHint(name, schema, reserved);
+  const named = [...reserved, ...serviceFields.keys()].join(", ");
   return new Problem(
     "invalid_parameter",
-    `Unknown parameter \`${name}\`; allowed are ${named} and ${fieldNames(schema)}. A field may have an operator, as in \`field:gt\``,
+    `Unknown parameter \`${name}\`${hint === undefined ? "; allowed" : `: ${hint} Allowed`} are ${named} and ${fieldNames(schema)}. A field may have an operator, as in \`field:gt\``,
   );
 }
 
@@ -78,11 +84,13 @@ function operatorOf(property: DeclaredProperty, name: string): Operator {
   const allowed = operators.filter((operator) => fits(operator, property.types));
   const found = allowed.find((operator) => operator === name);
   if (found !== undefined) return found;
+  const meant = foreignOperator(name);
+  const hint = allowed.some((operator) => operator === meant) ? `write \`:${meant}\`. Allowed` : "allowed";
   const holds =
     property.types.length === 0 ? "" : `, which holds ${property.types.map((type) => kinds[type]).join(" or ")}`;
   throw new Problem(
     "invalid_parameter",
-    `\`${property.name}\`${holds}, can't be filtered by \`:${name}\`; allowed are ${allowed.map((operator) => `:${operator}`).join(" ")}`,
+    `\`${property.name}\`${holds}, can't be filtered by \`:${name}\`; ${hint} are ${allowed.map((operator) => `:${operator}`).join(" ")}`,
   );
 }
 
@@ -96,14 +104,8 @@ const kinds: Readonly<Record<JsonType, string>> = {
   object: "objects",
 };
 
-function fits(operator: Operator, types: readonly JsonType[]): boolean {
-  if (types.length === 0 || operator === "exists") return true;
-  if (operator === "starts") return types.includes("string");
-  if (operator === "contains") return types.includes("string") || types.includes("array");
-  return types.some((type) => type !== "array" && type !== "object");
-}
-
 function valuesOf(property: DeclaredProperty, operator: Operator, text: string): readonly string[] {
+  requireDate(property, operator, text);
   switch (operator) {
     case "exists":
       if (text === "true" || text === "false") return [text];
@@ -114,7 +116,7 @@ function valuesOf(property: DeclaredProperty, operator: Operator, text: string):
       // What an array holds is not declared where the field is: a text and a literal may be meant.
       return literals({ ...property, types: [] }, text);
     case "in":
-      return listed(property, text).flatMap((item) => literals(property, item));
+      return listed(property, text).flatMap((item) => valuesOf(property, "eq", item));
     case "gt":
     case "ge":
     case "lt":

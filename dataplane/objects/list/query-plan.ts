@@ -3,9 +3,10 @@
 
 import type { IndexField } from "../../../core/config/types.ts";
 import { betweenValues } from "../../store/order.ts";
-import type { FieldQuery } from "../../store/ports/lists.ts";
+import type { FieldQuery, IdRange } from "../../store/ports/lists.ts";
 import { equalTo, intersection, type ValueRange } from "../../store/ranges.ts";
 import { type Condition, conditionOf } from "./conditions.ts";
+import { createdRange, isOfCreated } from "./created-range.ts";
 import type { ListQuery } from "./query.ts";
 import type { Order, SortKey } from "./sort.ts";
 
@@ -15,6 +16,8 @@ export interface QueryPlan {
   readonly conditions: readonly Condition[];
   /** Undefined for all objects in order of creation, which the ids give without an index. */
   readonly indexPlan: IndexPlan | undefined;
+  /** The ids of objects that the filters on the time of creation let through; absent = any. */
+  readonly ids?: IdRange;
 }
 
 export interface IndexPlan {
@@ -38,8 +41,10 @@ export interface IndexScan {
 export function planQuery(query: ListQuery, indexes: readonly IndexField[]): QueryPlan {
   const { filters, order } = query;
   const conditions = filters.map(conditionOf);
-  const isPlain = filters.length === 0 && order.keys.length === 0;
-  return { query, conditions, indexPlan: isPlain ? undefined : planIndexes(conditions, order, indexes) };
+  const ids = createdRange(filters);
+  const isPlain = order.keys.length === 0 && filters.every((filter) => ids !== undefined && isOfCreated(filter));
+  const indexPlan = isPlain ? undefined : planIndexes(conditions, order, indexes);
+  return { query, conditions, indexPlan, ...(ids && { ids }) };
 }
 
 function planIndexes(conditions: readonly Condition[], order: Order, indexes: readonly IndexField[]): IndexPlan {

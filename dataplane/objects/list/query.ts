@@ -5,6 +5,7 @@ import type { ProjectConfig } from "../../../core/config/types.ts";
 import { Problem } from "../../../core/errors/problem.ts";
 import type { Selection } from "../../../core/json/selection.ts";
 import type { CompiledSchema } from "../../../core/schema/compile-schema.ts";
+import { laterReservedNames } from "../../../core/schema/read/check-tree.ts";
 import { type Cursor, parseCursor } from "./cursor.ts";
 import { type Filter, fieldFilters } from "./filters.ts";
 import { chosenFields, type Parameters, queryParameters, wholeNumber } from "./query-parameters.ts";
@@ -20,18 +21,30 @@ export interface ListQuery {
   /** What to keep of each object; absent = everything. */
   readonly fields?: Selection;
   readonly counted: boolean;
+  /** Whether the tag of each object is shown beside the objects. */
+  readonly tagged: boolean;
   /** What links repeat behind their paging: percent-encoded, each with a leading `&`, or empty. */
   readonly suffix: string;
 }
 
 const defaultLimit = 10;
-const listParameters = new Set(["_limit", "_offset", "_cursor", "_sort", "_fields", "_count"]);
+const listParameters: ReadonlySet<string> = new Set([
+  ...["_limit", "_offset", "_cursor", "_sort", "_fields", "_count"],
+  "_etags",
+]);
 /** In the order in which links have them. */
-const repeated = ["_sort", "_fields", "_count"] as const;
+const repeated = ["_sort", "_fields", "_count", "_etags"] as const;
+
+/** A property of a name that was reserved later (check-tree.ts) keeps its filter, and the parameter is not to be had. */
+function reservedIn({ properties }: CompiledSchema): ReadonlySet<string> {
+  const declared = laterReservedNames.filter((name) => properties.has(name) && listParameters.has(name));
+  return declared.length === 0 ? listParameters : listParameters.difference(new Set(declared));
+}
 
 export function validateList(query: string, schema: CompiledSchema, project: ProjectConfig): ListQuery {
   const { maxPageSize } = project.limits;
   const parameters = queryParameters(query);
+  const reserved = reservedIn(schema);
   const limit = wholeNumber(parameters, "_limit", { fallback: defaultLimit, min: 1, max: maxPageSize });
   const offset = wholeNumber(parameters, "_offset", { fallback: 0, min: 0, max: Number.POSITIVE_INFINITY });
   const order = sortOrder(parameters.get("_sort"), schema);
@@ -43,10 +56,11 @@ export function validateList(query: string, schema: CompiledSchema, project: Pro
     offset: Math.min(offset, Number.MAX_SAFE_INTEGER),
     ...(cursor && { cursor }),
     order,
-    filters: fieldFilters(parameters, schema, listParameters),
+    filters: fieldFilters(parameters, schema, reserved),
     ...(fields && { fields }),
-    counted: isCounted(parameters.get("_count")),
-    suffix: suffix(parameters),
+    counted: trueOrFalse(parameters, "_count", true),
+    tagged: reserved.has("_etags") && trueOrFalse(parameters, "_etags", false),
+    suffix: suffix(parameters, reserved),
   };
 }
 
@@ -62,20 +76,21 @@ function cursorOf(parameters: Parameters, order: Order): ListQuery["cursor"] {
   return text === "" ? { text } : { text, after: parseCursor(text, order) };
 }
 
-function isCounted(text: string | undefined): boolean {
-  if (text === undefined || text === "true") return true;
-  if (text === "false") return false;
-  throw new Problem("invalid_parameter", "`_count` must be `true` or `false`");
+function trueOrFalse(parameters: Parameters, name: string, fallback: boolean): boolean {
+  const text = parameters.get(name);
+  if (text === undefined) return fallback;
+  if (text === "true" || text === "false") return text === "true";
+  throw new Problem("invalid_parameter", `\`${name}\` must be \`true\` or \`false\``);
 }
 
-function suffix(parameters: Parameters): string {
+function suffix(parameters: Parameters, reserved: ReadonlySet<string>): string {
   let text = "";
   for (const name of repeated) {
-    const value = parameters.get(name);
+    const value = reserved.has(name) ? parameters.get(name) : undefined;
     if (value !== undefined) text += `&${name}=${encodeURIComponent(value)}`;
   }
   for (const [name, value] of parameters) {
-    if (!listParameters.has(name)) text += `&${encodeURIComponent(name)}=${encodeURIComponent(value)}`;
+    if (!reserved.has(name)) text += `&${encodeURIComponent(name)}=${encodeURIComponent(value)}`;
   }
   return text;
 }

@@ -6,6 +6,7 @@ import type { Condition } from "./conditions.ts";
 import { type Excess, keptBytes, scanBytes, scanLimit } from "./filter-and-sort.ts";
 import type { ListQuery } from "./query.ts";
 import { constraintsOf, effectiveKeys, type FieldConstraints, fieldsOf } from "./query-plan.ts";
+import { serviceFields } from "./service-fields.ts";
 
 /** Fields that one index can have. */
 const maxIndexFields = 2;
@@ -30,7 +31,12 @@ export function tooExpensive(excess: Excess, list: RefusedList): Problem {
 function detailOf(excess: Excess, { query, conditions, indexes }: RefusedList, isFiltered: boolean): string {
   if (excess === "bytes_kept") return keptTooMuch(query);
   const amount = excess === "objects" ? `${scanLimit} objects` : `${inMebibytes(scanBytes)} of objects`;
-  const advice = adviceFor(query, constraintsOf(conditions), indexes);
+  const ofSchema = conditions.filter(({ name }) => !serviceFields.has(name));
+  const constraints = constraintsOf(ofSchema);
+  const advice =
+    ofSchema.length === conditions.length
+      ? adviceFor(query, constraints, indexes)
+      : (narrowingAdvice([...constraints.keys()], constraints, indexes) ?? besideServiceFields);
   return isFiltered
     ? `This query would read more than ${amount}; ${advice}`
     : `This query would sort more than ${amount} without an index; ${advice}`;
@@ -63,11 +69,22 @@ function adviceFor({ order }: ListQuery, constraints: FieldConstraints, indexes:
   if (isAnswerable && constant.length + ranged.length <= maxIndexFields && names.length === 0) {
     return `add \`_sort=${ranged[0]}\`; in this order, ${indexOf([...constant, ...ranged], indexes)} answers the query at any size`;
   }
-  const narrowing = [...constant, ...ranged].find((name) => constraints.get(name)?.ranges !== undefined);
-  if (narrowing !== undefined && !hasIndex([narrowing], indexes)) {
-    return `${declare(narrowing)}, so that only objects that match its filter are read`;
-  }
-  return "add a filter on an indexed field that fewer objects match, or sort by one indexed field";
+  const narrowing = narrowingAdvice([...constant, ...ranged], constraints, indexes);
+  return narrowing ?? "add a filter on an indexed field that fewer objects match, or sort by one indexed field";
+}
+
+/** No index of the schema has them. */
+const besideServiceFields =
+  "add a filter that fewer objects match, on an indexed field or a range of `_metadata.created`";
+
+function narrowingAdvice(
+  names: readonly string[],
+  constraints: FieldConstraints,
+  indexes: readonly IndexField[],
+): string | undefined {
+  const narrowing = names.find((name) => constraints.get(name)?.ranges !== undefined);
+  if (narrowing === undefined || hasIndex([narrowing], indexes)) return undefined;
+  return `${declare(narrowing)}, so that only objects that match its filter are read`;
 }
 
 function declare(name: string): string {

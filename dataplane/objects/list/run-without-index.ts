@@ -83,15 +83,28 @@ interface Candidates {
   readonly building?: string;
 }
 
-/** What the cheapest index scan finds. */
+/** What the cheapest index scan finds, or the order of creation where that has fewer. */
 async function candidates(list: RunningList, scans: readonly IndexScan[]): Promise<Candidates> {
   const { store, collection, visible } = list;
   const { best, count, building } = await cheapestScan(list, scans);
+  const ids = await createdWithin(list, Math.min(count, scanLimit));
+  if (ids !== undefined) return { ids };
   if (best === undefined) return building === undefined ? {} : { building };
   const read = () => store.candidates(collection, visible, best.query, scanLimit);
   const found = count > freeCandidates ? await withPermit(list, read) : await read();
   if (found.outcome === "not_ready") return notReady(list, best.query.index);
   return found.outcome === "found" ? { ids: found.ids.toSorted(), isExact: best.isExact } : {};
+}
+
+/** Those that the filters on the time of creation let through; undefined without such filters, or where they are more than `max`. */
+async function createdWithin(list: RunningList, max: number): Promise<readonly string[] | undefined> {
+  const { store, collection, visible, plan } = list;
+  const { ids } = plan;
+  if (ids === undefined) return undefined;
+  const read = (atMost: number) => store.candidatesByCreation(collection, visible, ids, atMost);
+  let found = await read(Math.min(max, freeCandidates));
+  if (found.outcome === "too_many" && max > freeCandidates) found = await withPermit(list, () => read(max));
+  return found.outcome === "found" ? found.ids : undefined;
 }
 
 /** Naming ten thousand holds Redis for some four milliseconds, as reading a mebibyte does. */

@@ -4,12 +4,14 @@
 import { keyOfProject } from "../../../core/config/config-keys.ts";
 import { Problem } from "../../../core/errors/problem.ts";
 import { selected } from "../../../core/json/selection.ts";
-import { currentResponse } from "../../http/conditional-requests.ts";
+import { currentResponse, entityTag } from "../../http/conditional-requests.ts";
 import type { HttpResponse } from "../../http/response.ts";
+import type { PageRange } from "../../store/ports/lists.ts";
 import { cursorText } from "./cursor.ts";
 import { cursorOf, positionOf } from "./cursor-position.ts";
+import { idIn } from "./filter-and-sort.ts";
 import type { ListQuery } from "./query.ts";
-import { constraintsOf, type IndexPlan, type IndexScan } from "./query-plan.ts";
+import { constraintsOf, type IndexPlan, type IndexScan, type QueryPlan } from "./query-plan.ts";
 import { type ListPage, type ListRequest, type RunningList, rangeOf } from "./request.ts";
 import { listWithoutIndex } from "./run-without-index.ts";
 
@@ -34,7 +36,13 @@ function envelope(query: ListQuery, page: ListPage, url: string): string {
   const { fields } = query;
   const texts = fields === undefined ? page.texts : page.texts.map((text) => selected(text, fields));
   const count = query.counted ? `"count":${page.count},` : "";
-  return `{${count}"items":[${texts.join(",")}],"links":${linksOf(query, page, url)}}`;
+  const etags = query.tagged ? `"etags":${JSON.stringify(tagsOf(page.texts))},` : "";
+  return `{${count}"items":[${texts.join(",")}],${etags}"links":${linksOf(query, page, url)}}`;
+}
+
+/** By id, as a GET of each object answers it, whatever `_fields` shows. */
+function tagsOf(texts: readonly string[]): Readonly<Record<string, string>> {
+  return Object.fromEntries(texts.map((text) => [idIn(text), entityTag(text)]));
 }
 
 function findPage(list: RunningList): Promise<ListPage> {
@@ -57,11 +65,15 @@ const creationOrder: IndexPlan = Object.freeze({ candidateScans: [], isInCreatio
 async function byCreation(list: RunningList): Promise<ListPage> {
   const { store, collection, visible, plan } = list;
   const page = await (plan.query.cursor === undefined
-    ? store.pageByCreation(collection, visible, rangeOf(list))
+    ? store.pageByCreation(collection, visible, { ...rangeOf(list), ...idsOf(plan) })
     : afterCursor(list, undefined));
   if (page.outcome === "page") return page;
   list.onIndexMissing();
   return await listWithoutIndex(list, creationOrder);
+}
+
+function idsOf({ ids }: QueryPlan): Pick<PageRange, "ids"> {
+  return ids === undefined ? {} : { ids };
 }
 
 type IndexPage = ({ readonly outcome: "page" } & ListPage) | { readonly outcome: "not_ready" };
@@ -77,7 +89,7 @@ async function afterCursor(list: RunningList, scan: IndexScan | undefined): Prom
   const { cursor, order, counted } = plan.query;
   const constraints = constraintsOf(plan.conditions);
   const after = cursor?.after && positionOf(cursor.after, order, scan, constraints);
-  const range = { ...rangeOf(list), counted, ...(after && { after }) };
+  const range = { ...rangeOf(list), counted, ...(after && { after }), ...(scan === undefined && idsOf(plan)) };
   const found = await store.pageAfter(collection, visible, scan?.query, range);
   if (found.outcome === "not_ready") return found;
   const { next, ...page } = found;

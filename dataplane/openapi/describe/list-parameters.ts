@@ -9,7 +9,16 @@ import type { LiveResource } from "../../config/directory.ts";
 const maxFilters = 100;
 
 export function listParameters(resource: LiveResource, limits: ProjectLimits): readonly JsonObject[] {
-  return [limit(limits), offset, cursor, sort(resource), fieldsParameter, count, ...filters(resource)];
+  return [
+    limit(limits),
+    offset,
+    cursor,
+    sort(resource),
+    fieldsParameter,
+    count,
+    ...etags(resource),
+    ...filters(resource),
+  ];
 }
 
 function limit({ maxPageSize }: ProjectLimits): JsonObject {
@@ -41,6 +50,12 @@ export const fieldsParameter = query(
 
 const count = query("_count", "`false` leaves out `count`, which saves work.", { type: "boolean" });
 
+/** Not where a property has the name, which filters then. */
+function etags({ schema }: LiveResource): readonly JsonObject[] {
+  if (schema.properties.has("_etags")) return [];
+  return [query("_etags", "`true` shows the tag of each object too, for `If-Match`.", { type: "boolean" })];
+}
+
 function sort({ config }: LiveResource): JsonObject {
   const names = config.indexes.map(({ name }) => `\`${name}\``).join(", ");
   const indexed = names === "" ? "No field is indexed." : `Indexed, and therefore cheap at any size: ${names}.`;
@@ -63,7 +78,8 @@ function filters({ schema, config }: LiveResource): readonly JsonObject[] {
     ...declared.filter((property) => !isComparable(property) && property.types.includes("array")).map(containing),
   ];
   // A property whose name ends as an operator does is itself, and the other's filter of that name is not to be had.
-  return [...equal, ...others.filter(({ name }) => !schema.properties.has(String(name)))].slice(0, maxFilters);
+  const isFree = ({ name }: JsonObject): boolean => !schema.properties.has(String(name));
+  return [...ofMetadata.filter(isFree), ...[...equal, ...others.filter(isFree)].slice(0, maxFilters)];
 }
 
 function equalTo({ name, types }: DeclaredProperty, isIndexed: boolean): JsonObject {
@@ -95,6 +111,29 @@ function withOperators(property: DeclaredProperty): readonly JsonObject[] {
   ];
 }
 
+const comparisons = {
+  gt: "is greater than",
+  ge: "is at least",
+  lt: "is less than",
+  le: "is at most",
+} as const;
+
+/** Filters on what the server says of an object. */
+const ofMetadata: readonly JsonObject[] = [
+  ...Object.entries(comparisons).map(([operator, words]) =>
+    query(
+      `_metadata.created:${operator}`,
+      `Only objects whose time of creation, in Unix seconds, ${words} this value.`,
+      {
+        type: "integer",
+      },
+    ),
+  ),
+  query("_metadata.creator", "Only objects of this creator. It reads each candidate: for small collections.", {
+    type: "string",
+  }),
+];
+
 /** For a field that may have strings or arrays; no index answers it by itself. */
 function containing({ name, types }: DeclaredProperty): JsonObject {
   const mayBe = (type: JsonType): boolean => types.length === 0 || types.includes(type);
@@ -107,12 +146,6 @@ function containing({ name, types }: DeclaredProperty): JsonObject {
 }
 
 const anyText = { type: "string" } as const;
-const comparisons = {
-  gt: "is greater than",
-  ge: "is at least",
-  lt: "is less than",
-  le: "is at most",
-} as const;
 
 const scalars: readonly JsonType[] = ["string", "number", "integer", "boolean", "null"];
 

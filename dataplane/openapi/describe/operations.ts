@@ -18,6 +18,7 @@ export type Shape =
   | "Refreshed"
   | "Sessions"
   | "Session"
+  | "Caller"
   | "KeySet"
   | "Description";
 
@@ -276,7 +277,8 @@ export interface FixedEntry extends Omit<OperationEntry, "operation" | "needs" |
 const seesSession = "Who may: the session's owner, and callers with the role Administrators.";
 const endsSession =
   "Who may: the session's owner, and callers with the role Administrators and the access level Write.";
-const caller: readonly JsonObject[] = [{ bearer: [] }, { apikey: [] }];
+const bySession: readonly JsonObject[] = [{ bearer: [] }];
+const caller: readonly JsonObject[] = [...bySession, { apikey: [] }];
 
 export const fixedOperations: readonly FixedEntry[] = [
   {
@@ -331,6 +333,35 @@ export const fixedOperations: readonly FixedEntry[] = [
     parameters: ["SessionId"],
     answers: [removed],
     problems: ["pathWithParameters", "anonymousCaller", "credentials", "notFound", "store", "write"],
+  },
+  {
+    path: "/sessions/current",
+    method: "get",
+    name: "readCurrent",
+    summary: "Read the session of the access token",
+    security: bySession,
+    answers: [{ status: 200, description: "The session.", shape: "Session" }],
+    problems: ["anonymousCaller", "credentials", "notFound", "store"],
+  },
+  {
+    path: "/sessions/current",
+    method: "delete",
+    name: "endCurrent",
+    summary: "Log out of the session of the access token",
+    description: "Its tokens stop working on every server, usually within a second.",
+    security: bySession,
+    answers: [removed],
+    problems: ["anonymousCaller", "credentials", "notFound", "store", "write"],
+  },
+  {
+    path: "/whoami",
+    method: "get",
+    name: "whoami",
+    summary: "See who the server takes you for",
+    description: "Without credentials, too. An invalid or expired credential is refused here as everywhere.",
+    security: [{}, ...caller],
+    answers: [{ status: 200, description: "The caller.", shape: "Caller" }],
+    problems: ["credentials"],
   },
   {
     path: "/.well-known/jwks.json",

@@ -67,7 +67,6 @@ const plain = new Set(
     "title",
     "description",
     "examples",
-    "default",
     "deprecated",
     "readOnly",
     "writeOnly",
@@ -77,7 +76,7 @@ const plain = new Set(
 function storedSchema(data: JsonObject, sent: string, components: Components): JsonObject {
   const own = { type: "object", properties: owned, required: ["id", "_metadata"] };
   if (isPlain(data)) {
-    const { examples: _, default: __, minProperties, maxProperties, ...rest } = data;
+    const { examples: _, "x-default": __, minProperties, maxProperties, ...rest } = data;
     return {
       ...rest,
       type: "object",
@@ -114,6 +113,11 @@ function pageSchema(stored: JsonObject): JsonObject {
         description: "Number of objects that match the query, on all pages together; absent with `_count=false`.",
       },
       items: { type: "array", items: stored },
+      etags: {
+        type: "object",
+        additionalProperties: { type: "string" },
+        description: "The tag of each object, by its id, for `If-Match`; only with `_etags=true`.",
+      },
       links: { $ref: "#/components/schemas/Links" },
     },
   };

@@ -5,6 +5,8 @@ import type { JsonObject } from "../../../core/config/types.ts";
 import { type ErrorCode, errorCatalogue } from "../../../core/errors/catalogue.ts";
 
 const text = { type: "string" } as const;
+const role = { enum: ["Users", "Administrators"] } as const;
+const access = { enum: ["Read", "Write"] } as const;
 const seconds = { type: "integer", description: "Unix time in seconds." } as const;
 
 export const sharedSchemas: Readonly<Record<string, JsonObject>> = {
@@ -97,10 +99,26 @@ export const sharedSchemas: Readonly<Record<string, JsonObject>> = {
     properties: {
       id: text,
       user: text,
-      role: { enum: ["Users", "Administrators"] },
-      access: { enum: ["Read", "Write"] },
+      role,
+      access,
       created: seconds,
       last_refresh: seconds,
+    },
+  },
+  Caller: {
+    type: "object",
+    description: "`kind` and `name` are `creator_type` and `creator` of the objects that the caller creates.",
+    required: ["kind", "name"],
+    properties: {
+      kind: { enum: ["user", "apikey", "anonymous"] },
+      name: { type: "string", description: "Name of the user or API key, or `anonymous`." },
+      role: { ...role, description: "Absent without credentials, as is `access`." },
+      access,
+      expires: {
+        ...seconds,
+        description: "When the credential expires, as Unix time in seconds; absent if it does not.",
+      },
+      session_id: { type: "string", description: "Of a user only." },
     },
   },
   Sessions: {

@@ -4,7 +4,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { IndexField } from "../../../core/config/types.ts";
 import { compareEncoded, hasSamePaths } from "../order.ts";
-import type { FieldQuery, KeysetRange, PageRange, Position } from "../ports/lists.ts";
+import type { FieldQuery, IdRange, KeysetRange, PageRange, Position } from "../ports/lists.ts";
 import type { CollectionRef, Visibility } from "../ports/refs.ts";
 import { rangesOf, type ValueRange } from "../ranges.ts";
 import type { Collection, Collections } from "./collections.ts";
@@ -18,6 +18,8 @@ export interface List {
   readonly ownerId: number;
   /** Ascending. */
   readonly ranges: readonly ValueRange[];
+  /** Of entries with a range's first value only those from the first id on, and with the value behind its end those up to the other id. */
+  readonly ids: IdRange;
   /** When all entries are in them; otherwise SQLite counts. */
   readonly length: number | undefined;
 }
@@ -27,8 +29,8 @@ export interface Entry extends ObjectRow {
 }
 
 export interface Lists {
-  /** By creation without a query. "nothing": the caller sees nothing. */
-  find(ref: CollectionRef, visible: Visibility, query?: FieldQuery): List | "nothing" | "not_ready";
+  /** By creation without a query, or with ids. "nothing": the caller sees nothing. */
+  find(ref: CollectionRef, visible: Visibility, by?: ListBy): List | "nothing" | "not_ready";
   count(list: List): number;
   /** The ranges' entries one after the other, as if nothing lay between them. */
   entriesAt(list: List, range: Pick<PageRange, "offset" | "limit" | "descending">): readonly ObjectRow[];
@@ -36,54 +38,66 @@ export interface Lists {
   entriesAfter(list: List, range: Pick<KeysetRange, "after" | "limit" | "descending">): readonly Entry[];
 }
 
+export interface ListBy {
+  readonly query?: FieldQuery | undefined;
+  readonly ids?: IdRange | undefined;
+}
+
+/** Sorts after an id or a value itself, and before all others that do. */
+const behind = "\u0001";
 /** The only value in order of creation is "". */
-const creation: readonly ValueRange[] = [{ from: "", to: "\u0001" }];
+const creation: readonly ValueRange[] = [{ from: "", to: "" }];
+/** Ids begin with a hexadecimal digit. */
+const allIds: IdRange = { from: "", to: "g" };
+/** In an index, ranges of values end before the first id of a value. */
+const noIds: IdRange = { from: "", to: "" };
 
 export function createLists(database: DatabaseSync, collections: Collections): Lists {
   const statements = prepare(database);
 
-  function countIn({ orderingId, ownerId, length }: List, { from, to }: ValueRange): number {
-    return length ?? Number(statements.count.get(orderingId, ownerId, from, to)?.entries);
+  function countIn({ orderingId, ownerId, length, ids }: List, { from, to }: ValueRange): number {
+    return length ?? Number(statements.count.get(orderingId, ownerId, from, ids.from, to, ids.to)?.entries);
   }
 
-  function listOf(collection: Collection, visible: Visibility, query: FieldQuery | undefined) {
-    const ordered = query === undefined ? { orderingId: collection.creation } : readyOrdering(collection, query);
+  function listOf(collection: Collection, visible: Visibility, { query, ids = allIds }: ListBy) {
+    const byCreation = { orderingId: collection.creation, ranges: creation, ids };
+    const ordered = query === undefined ? byCreation : readyOrdering(collection, query);
     if (ordered === undefined) return "not_ready";
     const viewer = collections.owner(collection, visible);
     if (viewer === undefined) return "nothing";
-    const isWhole = (query?.ranges ?? query?.equals) === undefined;
-    const ranges = query === undefined ? creation : rangesOf(query);
-    return { ...ordered, ownerId: viewer.ownerId, ranges, length: isWhole ? viewer.objects : undefined };
+    const isWhole = ids === allIds && (query?.ranges ?? query?.equals) === undefined;
+    return { ...ordered, ownerId: viewer.ownerId, length: isWhole ? viewer.objects : undefined };
   }
 
   return {
-    find(ref, visible, query) {
+    find(ref, visible, by = {}) {
       const collection = collections.find(ref);
-      if (collection !== undefined) return listOf(collection, visible, query);
-      return query === undefined ? "nothing" : "not_ready";
+      if (collection !== undefined) return listOf(collection, visible, by);
+      return by.query === undefined ? "nothing" : "not_ready";
     },
     count: (list) => list.ranges.reduce((sum, range) => sum + countIn(list, range), 0),
     entriesAt(list, { offset, limit, descending }) {
+      const { ids } = list;
       const statement = descending ? statements.rangeDown : statements.range;
       const found: ObjectRow[] = [];
       let skipped = offset;
       for (const range of rangesInDirection(list.ranges, descending)) {
         const wanted = limit - found.length;
-        const rows = statement.all(list.orderingId, list.ownerId, range.from, range.to, wanted, skipped);
+        const { from, to } = range;
+        const rows = statement.all(list.orderingId, list.ownerId, from, ids.from, to, ids.to, wanted, skipped);
         found.push(...(rows as unknown as ObjectRow[]));
         if (skipped > 0) skipped = Math.max(0, skipped - countIn(list, range));
       }
       return found;
     },
     entriesAfter(list, { after, limit, descending }) {
-      const statement = descending ? statements.down : statements.up;
+      const statement = descending ? statements.rangeDown : statements.range;
       const found: Entry[] = [];
       for (const range of rangesInDirection(list.ranges, descending)) {
         const wanted = limit + 1 - found.length;
         if (wanted <= 0) break;
-        const start = startIn(range, after, descending);
-        const end = descending ? range.from : range.to;
-        const rows = statement.all(list.orderingId, list.ownerId, start.value, start.id, end, wanted);
+        const { from, to } = rangeBehind(range, list.ids, { after, descending });
+        const rows = statement.all(list.orderingId, list.ownerId, from.value, from.id, to.value, to.id, wanted, 0);
         found.push(...(rows as unknown as Entry[]));
       }
       return found;
@@ -97,33 +111,43 @@ function rangesInDirection(ranges: readonly ValueRange[], descending: boolean): 
 
 function readyOrdering(
   { indexes }: Collection,
-  { index: name, field }: FieldQuery,
-): Pick<List, "orderingId" | "index"> | undefined {
+  query: FieldQuery,
+): Pick<List, "orderingId" | "index" | "ranges" | "ids"> | undefined {
+  const { index: name, field } = query;
   const found = indexes.find((each) => each.field.name === name && each.state === "ready");
   if (found === undefined || (field !== undefined && !hasSamePaths(found.field, field))) return undefined;
-  return { orderingId: found.orderingId, index: found.field };
+  return { orderingId: found.orderingId, index: found.field, ranges: rangesOf(query), ids: noIds };
 }
 
-/** Where reading a range begins: at its own start, or behind the position when that lies further. */
-function startIn({ from, to }: ValueRange, after: Position | undefined, descending: boolean): Position {
-  const own = { value: descending ? to : from, id: "" };
-  if (after === undefined) return own;
-  const order = compareEncoded(after.value, own.value) || compareEncoded(after.id, own.id);
-  return (descending ? order < 0 : order > 0) ? after : own;
+interface PositionRange {
+  /** Included. */
+  readonly from: Position;
+  readonly to: Position;
+}
+
+/** What is left of a range behind a position: all of it, a part, or nothing. */
+function rangeBehind(
+  range: ValueRange,
+  ids: IdRange,
+  { after, descending }: { readonly after: Position | undefined; readonly descending: boolean },
+): PositionRange {
+  const from = { value: range.from, id: ids.from };
+  const to = { value: range.to, id: ids.to };
+  if (after === undefined) return { from, to };
+  if (descending) return { from, to: comparePositions(after, to) < 0 ? after : to };
+  return { from: comparePositions(after, from) < 0 ? from : { value: after.value, id: after.id + behind }, to };
+}
+
+function comparePositions(one: Position, other: Position): number {
+  return compareEncoded(one.value, other.value) || compareEncoded(one.id, other.id);
 }
 
 function prepare(database: DatabaseSync) {
-  const list = "FROM entries WHERE ordering = ? AND owner = ?";
-  const range = `${list} AND value >= ? AND value < ?`;
+  const range = "FROM entries WHERE ordering = ? AND owner = ? AND (value, id) >= (?, ?) AND (value, id) < (?, ?)";
+  const rows = `SELECT value, id, object AS objectId ${range}`;
   return {
     count: database.prepare(`SELECT COUNT(*) AS entries ${range}`),
-    range: database.prepare(`SELECT object AS objectId, id ${range} ORDER BY value, id LIMIT ? OFFSET ?`),
-    rangeDown: database.prepare(`SELECT object AS objectId, id ${range} ORDER BY value DESC, id DESC LIMIT ? OFFSET ?`),
-    up: database.prepare(
-      `SELECT value, id, object AS objectId ${list} AND (value, id) > (?, ?) AND value < ? ORDER BY value, id LIMIT ?`,
-    ),
-    down: database.prepare(
-      `SELECT value, id, object AS objectId ${list} AND (value, id) < (?, ?) AND value >= ? ORDER BY value DESC, id DESC LIMIT ?`,
-    ),
+    range: database.prepare(`${rows} ORDER BY value, id LIMIT ? OFFSET ?`),
+    rangeDown: database.prepare(`${rows} ORDER BY value DESC, id DESC LIMIT ? OFFSET ?`),
   };
 }

@@ -1,6 +1,6 @@
 // Pages: the entries of a list, then the texts that they point to, in parts between which others are served.
 
-import type { Candidates, FieldQuery, KeysetRange, ObjectLists, PageRange, Position } from "../ports/lists.ts";
+import type { Candidates, FieldQuery, IdRange, KeysetRange, ObjectLists, PageRange, Position } from "../ports/lists.ts";
 import type { CollectionRef, Visibility } from "../ports/refs.ts";
 import { type FoundPage, readOrderedPage, readPage } from "../read-page.ts";
 import { createLists, type List } from "./lists.ts";
@@ -21,16 +21,17 @@ export function createPages({ database, transactions, collections, texts }: Obje
   interface PageQuery {
     readonly ref: CollectionRef;
     readonly visible: Visibility;
-    readonly query?: FieldQuery;
+    readonly query?: FieldQuery | undefined;
+    readonly ids?: IdRange | undefined;
   }
 
   /** Undefined where no index is ready. */
   function inList<Found extends FoundPage>(
-    { ref, visible, query }: PageQuery,
+    { ref, visible, query, ids }: PageQuery,
     read: (list: List) => Omit<Found, "filter">,
   ): Promise<FoundPage | Found | undefined> {
     return transactions.read(() => {
-      const list = lists.find(ref, visible, query);
+      const list = lists.find(ref, visible, { query, ids });
       if (list === "not_ready") return undefined;
       if (list === "nothing") return nothing;
       const { index } = list;
@@ -50,9 +51,18 @@ export function createPages({ database, transactions, collections, texts }: Obje
       return last === undefined ? part : { ...part, next: { value: last.value, id: last.id } };
     };
 
+  const candidatesOf = ({ ref, visible, query, ids }: PageQuery, max: number): Promise<Candidates> =>
+    transactions.read(() => {
+      const list = lists.find(ref, visible, { query, ids });
+      if (list === "not_ready") return { outcome: "not_ready" };
+      const entries = list === "nothing" ? [] : lists.entriesAfter(list, { limit: max, descending: false });
+      if (entries.length > max) return { outcome: "too_many" };
+      return { outcome: "found", ids: entries.map(({ id }) => id) };
+    });
+
   return {
     async pageByCreation(ref, visible, range) {
-      const found = (await inList({ ref, visible }, pageOf(range))) ?? nothing;
+      const found = (await inList({ ref, visible, ids: range.ids }, pageOf(range))) ?? nothing;
       return { outcome: "page", ...(await readPage(found, (ids) => texts.readMore(ref, ids), range)) };
     },
     async pageByField(ref, visible, query, range) {
@@ -61,21 +71,15 @@ export function createPages({ database, transactions, collections, texts }: Obje
       return read === undefined ? { outcome: "not_ready" } : { outcome: "page", ...read.page };
     },
     async pageAfter(ref, visible, query, range) {
-      const pageQuery = { ref, visible, ...(query && { query }) };
+      const pageQuery = { ref, visible, query, ids: range.ids };
       const find = () => inList<FoundKeysetPage>(pageQuery, pageAfter(range));
       const read = await readOrderedPage<FoundKeysetPage>(find, (ids) => texts.readMore(ref, ids), range);
       if (read === undefined) return { outcome: "not_ready" };
       const { next } = read.found;
       return { outcome: "page", ...read.page, ...(next && { next }) };
     },
-    candidates: (ref, visible, query, max) =>
-      transactions.read((): Candidates => {
-        const list = lists.find(ref, visible, query);
-        if (list === "not_ready") return { outcome: "not_ready" };
-        const entries = list === "nothing" ? [] : lists.entriesAfter(list, { limit: max, descending: false });
-        if (entries.length > max) return { outcome: "too_many" };
-        return { outcome: "found", ids: entries.map(({ id }) => id) };
-      }),
+    candidates: (ref, visible, query, max) => candidatesOf({ ref, visible, query }, max),
+    candidatesByCreation: (ref, visible, ids, max) => candidatesOf({ ref, visible, ids }, max),
     async *readObjects(ref, ids) {
       for (let from = 0; from < ids.length; ) {
         const read = await texts.readMore(ref, ids.slice(from));

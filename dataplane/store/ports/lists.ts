@@ -4,6 +4,12 @@ import type { IndexField } from "../../../core/config/types.ts";
 import type { ValueRange } from "../ranges.ts";
 import type { CollectionRef, Visibility } from "./refs.ts";
 
+/** Ids from one text on, up to another that is left out; in order of creation, because ids are (object-ids.ts). */
+export interface IdRange {
+  readonly from: string;
+  readonly to: string;
+}
+
 export interface PageRange {
   readonly offset: number;
   readonly limit: number;
@@ -12,6 +18,8 @@ export interface PageRange {
   readonly maxBytes?: number;
   /** Awaited before a store that reads a long page in parts reads on; what it throws ends the page. */
   readonly beforeMore?: () => Promise<void>;
+  /** In order of creation: only these objects are shown and counted; absent = all. */
+  readonly ids?: IdRange;
 }
 
 export interface Page {
@@ -46,7 +54,7 @@ export interface Position {
   readonly id: string;
 }
 
-export interface KeysetRange extends Pick<PageRange, "limit" | "descending" | "maxBytes" | "beforeMore"> {
+export interface KeysetRange extends Pick<PageRange, "limit" | "descending" | "maxBytes" | "beforeMore" | "ids"> {
   /** Goes on behind it; absent = from the start. */
   readonly after?: Position;
   /** Whether `count` is wanted; it is 0 otherwise. */
@@ -79,6 +87,13 @@ export interface ObjectLists {
   ): Promise<({ readonly outcome: "page" } & KeysetPage) | { readonly outcome: "not_ready" }>;
   /** The ids of all objects that an index has for the query, in any order; `too_many` when they are more than `max`. */
   candidates(collection: CollectionRef, visible: Visibility, query: FieldQuery, max: number): Promise<Candidates>;
+  /** The ids of all objects within the range, in order of creation; `not_ready` where the store lacks the entries of owners. */
+  candidatesByCreation(
+    collection: CollectionRef,
+    visible: Visibility,
+    range: IdRange,
+    max: number,
+  ): Promise<Candidates>;
   /** Served texts of these objects, in this order, in batches of at most 4 MiB; those that are gone are left out. */
   readObjects(collection: CollectionRef, ids: readonly string[]): AsyncIterable<readonly string[]>;
   /** How many a scan looks at: the visible objects, or all of them while the store lacks the entries of owners. */

@@ -1,19 +1,19 @@
 // Pages behind a position and candidates of a scan: ranges of a sorted set's members by their bytes, then the objects they name.
 
-import type { FieldQuery, KeysetPage, KeysetRange, ObjectLists } from "../ports/lists.ts";
+import type { Candidates, FieldQuery, KeysetPage, KeysetRange, ObjectLists } from "../ports/lists.ts";
 import type { Owner } from "../ports/refs.ts";
 import { rangesOf } from "../ranges.ts";
 import { type PageFilter, readOrderedPage } from "../read-page.ts";
-import { type CollectionKeys, collectionKeys, separator } from "./keys.ts";
-import { idsAfter, type PageStart, positionOf, rangesAfter, wholeRanges } from "./lex-ranges.ts";
+import { type CollectionKeys, collectionKeys } from "./keys.ts";
+import { idsAfter, type PageStart, positionOf, rangesAfter, wholeIds, wholeRanges } from "./lex-ranges.ts";
 import { pageTexts } from "./page-texts.ts";
 import { type PageDeps, setOf, withIds, withIndex } from "./pages.ts";
-import type { RangesReply } from "./range-scripts.ts";
+import { idIn, type RangesReply } from "./range-scripts.ts";
 
 /** Objects that one call is asked for, at most. */
 const objectsPerCall = 250;
 
-type KeysetPages = Pick<ObjectLists, "pageAfter" | "candidates" | "readObjects">;
+type KeysetPages = Pick<ObjectLists, "pageAfter" | "candidates" | "candidatesByCreation" | "readObjects">;
 
 export function createKeysetPages(deps: PageDeps): KeysetPages {
   const { scripts, rangeScripts, indexSetCache } = deps;
@@ -27,17 +27,24 @@ export function createKeysetPages(deps: PageDeps): KeysetPages {
       const { last } = read.found;
       const page: KeysetPage = read.page;
       if (last === undefined) return { outcome: "page", ...page };
-      const next = query === undefined ? { value: "", id: idIn(last) } : positionOf(last, owner);
+      const next = query === undefined ? { value: "", id: idIn(last, "first") } : positionOf(last, owner);
       return { outcome: "page", ...page, next };
     },
     async candidates(collection, { owner }, query, max) {
       const keys = collectionKeys(collection);
       const ranges = wholeRanges(rangesOf(query), owner);
       const found = await withIndex(indexSetCache, keys, { ...query, owner }, ({ version }, index) =>
-        rangeScripts.candidates({ keys, set: setOf(keys, index, owner), version, ranges, max }),
+        rangeScripts.candidates({ keys, set: setOf(keys, index, owner), version, idIs: "last", ranges, max }),
       );
-      if (found === undefined) return { outcome: "not_ready" };
-      return found === "too_many" ? { outcome: "too_many" } : { outcome: "found", ids: found };
+      return candidatesOf(found);
+    },
+    async candidatesByCreation(collection, visible, range, max) {
+      const keys = collectionKeys(collection);
+      const ranges = [wholeIds(range)];
+      const found = await withIds(indexSetCache, keys, visible, (ids) =>
+        rangeScripts.candidates({ keys, ...ids, idIs: "first", ranges, max }),
+      );
+      return candidatesOf(found);
     },
     async *readObjects(collection, ids) {
       const keys = collectionKeys(collection);
@@ -51,6 +58,11 @@ export function createKeysetPages(deps: PageDeps): KeysetPages {
   };
 }
 
+function candidatesOf(found: readonly string[] | "too_many" | undefined): Candidates {
+  if (found === undefined) return { outcome: "not_ready" };
+  return found === "too_many" ? { outcome: "too_many" } : { outcome: "found", ids: found };
+}
+
 interface Step {
   readonly keys: CollectionKeys;
   readonly owner: Owner | undefined;
@@ -61,9 +73,9 @@ type Found = RangesReply & { readonly filter: PageFilter };
 
 async function byCreation(deps: PageDeps, { keys, owner, range }: Step): Promise<Found | undefined> {
   const { limit, descending, counted } = range;
-  const all = [{ from: "-", to: "+" }];
+  const all = [wholeIds(range.ids)];
   const asked = { idIs: "first", offset: 0, limit, descending, counted: counted ? all : [] } as const;
-  const shown = [idsAfter(startOf({ owner, range }))];
+  const shown = [idsAfter(startOf({ owner, range }), range.ids)];
   const visible = owner === undefined ? {} : { owner };
   const found = await withIds(deps.indexSetCache, keys, visible, (ids) =>
     deps.rangeScripts.ranges({ keys, ...ids, ...asked, shown }),
@@ -92,10 +104,4 @@ function byField(deps: PageDeps, { keys, owner, range }: Step, query: FieldQuery
 
 function startOf({ owner, range }: Pick<Step, "owner" | "range">): PageStart {
   return { owner, descending: range.descending, after: range.after };
-}
-
-/** A member of ids begins with one. */
-function idIn(member: string): string {
-  const end = member.indexOf(separator);
-  return end < 0 ? member : member.slice(0, end);
 }

@@ -1,7 +1,7 @@
 // Turns ranges of values, and the position that a page begins behind, into bounds of a sorted set's members. Pure.
 
 import { compareEncoded } from "../order.ts";
-import type { Position } from "../ports/lists.ts";
+import type { IdRange, Position } from "../ports/lists.ts";
 import type { Owner } from "../ports/refs.ts";
 import type { ValueRange } from "../ranges.ts";
 import { separator } from "./keys.ts";
@@ -42,9 +42,18 @@ export function rangesAfter(ranges: readonly ValueRange[], start: PageStart): re
 }
 
 /** For a sorted set whose members start with their ids. */
-export function idsAfter({ descending, after }: PageStart): LexRange {
-  if (after === undefined) return { from: "-", to: "+" };
-  return descending ? { from: "-", to: `(${after.id}` } : { from: `[${after.id}${behind}`, to: "+" };
+export function wholeIds(ids: IdRange | undefined): LexRange {
+  if (ids === undefined) return { from: "-", to: "+" };
+  return { from: `[${ids.from}`, to: `(${ids.to}` };
+}
+
+/** What is left of them behind the start. */
+export function idsAfter({ descending, after }: PageStart, ids: IdRange | undefined): LexRange {
+  const whole = wholeIds(ids);
+  if (after === undefined) return whole;
+  // A cursor that lies outside of the range leaves all of it, or nothing.
+  if (descending) return ids !== undefined && after.id >= ids.to ? whole : { ...whole, to: `(${after.id}` };
+  return ids !== undefined && after.id < ids.from ? whole : { ...whole, from: `[${after.id}${behind}` };
 }
 
 /** Where a page ended whose last member this is. */

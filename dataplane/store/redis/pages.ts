@@ -5,14 +5,14 @@ import { WriteConflict } from "../../../core/errors/store-errors.ts";
 import type { RedisClient } from "../../../core/redis/redis-client.ts";
 import { numberOf } from "../../../core/redis/reply.ts";
 import { hasSamePaths } from "../order.ts";
-import type { FieldQuery, FoundPage, ObjectLists, PageRange } from "../ports/lists.ts";
+import type { FieldQuery, FoundPage, IdRange, ObjectLists, PageRange } from "../ports/lists.ts";
 import type { Owner, Visibility } from "../ports/refs.ts";
 import { readOrderedPage, readPage } from "../read-page.ts";
 import type { BatchedReads } from "./batched-reads.ts";
 import { hasAllOwners, type IndexSet, type StoredIndex } from "./index-set.ts";
 import type { IndexSetCache } from "./index-set-cache.ts";
 import { type CollectionKeys, collectionKeys, separator } from "./keys.ts";
-import { rangesAfter, wholeRanges } from "./lex-ranges.ts";
+import { rangesAfter, wholeIds, wholeRanges } from "./lex-ranges.ts";
 import type { ObjectScripts, ScanReply } from "./object-scripts.ts";
 import { pageTexts } from "./page-texts.ts";
 import type { RangeScripts } from "./range-scripts.ts";
@@ -36,7 +36,9 @@ export function createPages(deps: PageDeps): Pick<ObjectLists, "pageByCreation" 
     async pageByCreation(collection, visible, range) {
       const keys = collectionKeys(collection);
       const found = await withIds(indexSetCache, keys, visible, (ids) =>
-        scripts.page({ keys, ...ids, idIs: "first", ...range }),
+        range.ids === undefined
+          ? scripts.page({ keys, ...ids, idIs: "first", ...range })
+          : pageOfIds(deps, { keys, ...ids }, range.ids, range),
       );
       if (found === undefined) return { outcome: "not_ready" };
       const filter = { owner: visible.owner };
@@ -163,6 +165,12 @@ function pageOfRanges(deps: PageDeps, read: IndexRead, { ranges = [] }: FieldQue
   const shown = rangesAfter(ranges, { owner, descending, after: undefined });
   const set = setOf(keys, index, owner);
   return deps.rangeScripts.ranges({ keys, set, version, idIs: "last", offset, limit, descending, counted, shown });
+}
+
+function pageOfIds(deps: PageDeps, read: IdSet & { readonly keys: CollectionKeys }, ids: IdRange, range: PageRange) {
+  const { offset, limit, descending } = range;
+  const whole = [wholeIds(ids)];
+  return deps.rangeScripts.ranges({ ...read, idIs: "first", offset, limit, descending, counted: whole, shown: whole });
 }
 
 /** An index's sorted set for those who see all, or one owner's. */

@@ -12,14 +12,16 @@ export interface LexRange {
   readonly to: string;
 }
 
+/** Whether a member begins or ends with the id. */
+export type IdPosition = "first" | "last";
+
 export interface ReadRanges {
   readonly keys: CollectionKeys;
   /** The sorted set to read. */
   readonly set: string;
   /** Present when the set is an index, or one owner's: its index set's version. */
   readonly version?: string | undefined;
-  /** Whether a member begins or ends with the id. */
-  readonly idIs: "first" | "last";
+  readonly idIs: IdPosition;
   readonly offset: number;
   readonly limit: number;
   readonly descending: boolean;
@@ -37,7 +39,8 @@ export interface RangesReply extends FoundIds {
 export interface ReadCandidates {
   readonly keys: CollectionKeys;
   readonly set: string;
-  readonly version: string;
+  readonly version?: string | undefined;
+  readonly idIs: IdPosition;
   readonly ranges: readonly LexRange[];
   readonly max: number;
 }
@@ -61,18 +64,22 @@ export function createRangeScripts(redisClient: RedisClient): RangeScripts {
       const [count, ids, last] = reply.rest;
       return { count: numberOf(count), ids: textsOf(ids), last: textOf(last) || undefined };
     },
-    async candidates({ keys, set, version, ranges, max }) {
+    async candidates({ keys, set, version = "*", idIs, ranges, max }) {
       const args = [version, max, ...bounds(ranges)];
       const reply = scriptReply(await redisClient.run(readCandidates, [set, keys.indexSet], args));
       if (reply.code === code.stale_index_set) return "stale";
-      return reply.code === code.more ? "too_many" : reply.rest.flatMap((members) => textsOf(members).map(idIn));
+      return reply.code === code.more
+        ? "too_many"
+        : reply.rest.flatMap((members) => textsOf(members).map((member) => idIn(member, idIs)));
     },
   };
 }
 
-/** An index's member ends in the id. */
-function idIn(member: string): string {
-  return member.slice(member.lastIndexOf(separator) + separator.length);
+/** A member of ids begins with one, that of an index ends in it. */
+export function idIn(member: string, idIs: IdPosition): string {
+  if (idIs === "last") return member.slice(member.lastIndexOf(separator) + separator.length);
+  const end = member.indexOf(separator);
+  return end < 0 ? member : member.slice(0, end);
 }
 
 function bounds(ranges: readonly LexRange[]): readonly string[] {

@@ -31,6 +31,22 @@ export const accessMutations: readonly Mutation[] = [
     caughtBy: ["test/http/claimed-hosts.test.ts"],
   },
   {
+    name: "current-session-of-another",
+    harm: "A client that logs out at /sessions/current stays logged in",
+    file: "dataplane/sessions/handler.ts",
+    find: '  if (caller.kind === "user") return caller.sessionId;',
+    replace: '  if (caller.kind === "user") return target.id;',
+    caughtBy: ["test/http/whoami.test.ts"],
+  },
+  {
+    name: "whoami-never-expires",
+    harm: "A client that asks when its token expires is told that it never does, and works until it fails",
+    file: "dataplane/sessions/describe-caller.ts",
+    find: "...(Number.isFinite(validUntil) && ",
+    replace: "...(Number.isNaN(validUntil) && ",
+    caughtBy: ["test/http/whoami.test.ts"],
+  },
+  {
     name: "owner-scopes-ignored",
     harm: "Users read and change each other's objects",
     ...noOwnerScopes,
@@ -60,9 +76,9 @@ export const accessMutations: readonly Mutation[] = [
     name: "candidates-of-everyone",
     harm: "A filter that an index narrows shows an owner the objects of others",
     file: "dataplane/store/redis/keyset-pages.ts",
-    find: "rangeScripts.candidates({ keys, set: setOf(keys, index, owner), version, ranges, max }),",
+    find: 'rangeScripts.candidates({ keys, set: setOf(keys, index, owner), version, idIs: "last", ranges, max }),',
     replace:
-      "rangeScripts.candidates({ keys, set: keys.index(index.slot), version, ranges: wholeRanges(rangesOf(query), undefined), max }),",
+      'rangeScripts.candidates({ keys, set: keys.index(index.slot), version, idIs: "last", ranges: wholeRanges(rangesOf(query), undefined), max }),',
     caughtBy: ["test/store/redis-store.test.ts"],
   },
   {

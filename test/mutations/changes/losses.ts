@@ -119,8 +119,8 @@ export const lossMutations: readonly Mutation[] = [
     name: "accepted-loss-waits-for-the-spec",
     harm: "A suspended Project that accepts a loss stays refused, and says that it is available",
     file: "operator/compile/check-project.ts",
-    find: "hosts: held, ...acceptedLossMember(project) }",
-    replace: "hosts: held }",
+    find: "hosts: held, limits, ...acceptedLossMember(project) }",
+    replace: "hosts: held, limits }",
     caughtBy: ["test/unit/operator/compile/last-good-project.test.ts"],
   },
   {

@@ -16,6 +16,7 @@ import {
   twoReplicas,
   useStore,
 } from "./fixture.ts";
+import { describeIdRanges } from "./id-ranges.ts";
 import { describeIndexes } from "./indexes.ts";
 import { describeLongPages } from "./long-pages.ts";
 import { describeOwners } from "./owners.ts";
@@ -39,6 +40,7 @@ export function describeObjectStore(name: string, make: MakeStore): void {
   describePages(name, make);
   describeLongPages(name, make);
   describeRanges(name, make);
+  describeIdRanges(name, make);
   describeIndexes(name, make);
   describeOwners(name, make);
   describeSizes(name, make);

@@ -95,6 +95,7 @@ describe("read-candidates", () => {
       keys,
       set: keys.index(1),
       version,
+      idIs: "last",
       max,
       ranges: [
         { from: "[30", to: "(32" },

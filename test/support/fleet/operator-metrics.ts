@@ -29,6 +29,7 @@ export function operatorMetrics(options: Partial<OperatorMetricsOptions> = {}): 
     objects: () => [],
     unavailableProjects: () => 0,
     stalled: () => [],
+    storedObjects: () => new Map(),
     heldDeletions: () => [],
     ...options,
   });

@@ -211,6 +211,9 @@ export const guardRailCases: readonly GuardRailCase[] = [
   },
 ];
 
+/** What a ConfigMap always has beside the rules of a case. */
+export const noHostsAllowed = { allowedHosts: "" } as const;
+
 /** The case for one namespace. */
 export function inNamespace({ rules, spec, ...rest }: GuardRailCase, namespace: string): GuardRailCase {
   const filled = JSON.parse(JSON.stringify({ rules, spec }).replaceAll("$namespace", namespace)) as Pick<

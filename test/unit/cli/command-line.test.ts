@@ -116,8 +116,10 @@ describe("the command line", () => {
   );
 
   it("shows neither flags nor variables of a command that has none", async () => {
-    const help = (await run(["validate", "--help"])).out;
-    expect(help).toMatch(/^Usage: jsonplane validate DIR$/m);
+    const argument = { name: "DIR", help: "a folder" };
+    const bare = defineCommand({ name: "dig", summary: "Dig", argument, settings: {}, run: async () => 0 });
+    const help = (await run(["dig", "--help"], [bare])).out;
+    expect(help).toMatch(/^Usage: jsonplane dig DIR$/m);
     expect(help).toMatch(/^ {2}DIR {2}.*\n$/m);
     expect(help).not.toContain("variable");
     expect((await run(["operator", "--help"])).out).toMatch(/^Usage: jsonplane operator \[flags\]$/m);

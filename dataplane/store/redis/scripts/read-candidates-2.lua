@@ -1,7 +1,7 @@
--- Purpose: an index's members that lie in some ranges, all of them in one step: read in several, an object whose value changes in
+-- Purpose: a sorted set's members that lie in some ranges, all of them in one step: read in several, an object whose value changes in
 -- between could be left out. They are passed on as they are: to look at each would hold Redis several times as long.
 -- KEYS: 1 sorted set, 2 index set
--- ARGV: 1 version of the index set, 2 maximum number of members, then two bounds of each range, as of ZRANGE BYLEX
+-- ARGV: 1 version of the index set, "*" when the sorted set is not an index, 2 maximum number of members, then two bounds of each range, as of ZRANGE BYLEX
 -- Returns: {done, members of the first range, of the second …} | {stale_index_set} | {more}: there are more than that
 local code = { done = 0, stale_index_set = 1, more = 6 }
 local set, index_set = KEYS[1], KEYS[2]
@@ -10,7 +10,7 @@ local first_range = 3
 
 -- include index-version
 
-if not is_current(index_set, version) then
+if version ~= "*" and not is_current(index_set, version) then
   return { code.stale_index_set }
 end
 local found = { code.done }

@@ -134,18 +134,18 @@ describe("values", () => {
   test("that surprise are noted with their place and read as kubectl reads them", () => {
     const [document] = readYaml("a:\n  - on\n  - 0777\n").documents;
     expect(document?.value).toEqual({ a: [true, 511] });
-    expect(document?.notes).toEqual([
+    expect(document?.warnings).toEqual([
       {
         line: 2,
         column: 5,
         pointer: "/a/0",
-        message: "The unquoted on is read as the boolean true, as kubectl reads it",
+        message: 'The unquoted on is read as the boolean true, as kubectl reads it: write "on" for a text, else true',
       },
       {
         line: 3,
         column: 5,
         pointer: "/a/1",
-        message: "The unquoted 0777 is read as the number 511, as kubectl reads it",
+        message: 'The unquoted 0777 is read as the number 511, as kubectl reads it: write "0777" for a text, else 511',
       },
     ]);
   });
@@ -156,9 +156,9 @@ describe("values", () => {
     ]);
   });
 
-  test("of Secrets are not repeated in problems and notes", () => {
+  test("of Secrets are not repeated in problems and warnings", () => {
     const read = readYaml("kind: Secret\nstringData:\n  a: 9007199254740993\n  b: 0777\n  c: .inf\n");
-    const said = JSON.stringify([read.problems, read.documents.map(({ problems, notes }) => [problems, notes])]);
+    const said = JSON.stringify([read.problems, read.documents.map(({ problems, warnings }) => [problems, warnings])]);
     expect(said).toContain("/stringData/a");
     expect(said).not.toMatch(/9007199254740993|0777|\.inf/);
   });

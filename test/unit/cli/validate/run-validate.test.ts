@@ -12,12 +12,21 @@ beforeEach(async () => {
 
 afterEach(() => rm(folder, { recursive: true }));
 
+interface Outcome {
+  readonly code: number;
+  readonly lines: readonly string[];
+}
+
 /** Exit code and lines, with paths below the folder. */
-async function validate(...documents: readonly string[]): Promise<{ code: number; lines: readonly string[] }> {
+async function validate(...documents: readonly string[]): Promise<Outcome> {
   if (documents.length > 0) await writeFile(join(folder, "a.yaml"), documents.join("---\n"));
+  return run(false);
+}
+
+async function run(strict: boolean): Promise<Outcome> {
   const lines: string[] = [];
-  const code = await runValidate(folder, (line) => lines.push(line.replace(`${folder}/`, "").replace(folder, "DIR")));
-  return { code, lines };
+  const out = (line: string) => lines.push(line.replace(`${folder}/`, "").replace(folder, "DIR"));
+  return { code: await runValidate(folder, { strict }, out), lines };
 }
 
 function manifest(kind: string, name: string, spec: string): string {
@@ -38,7 +47,7 @@ test("an empty folder ends with 1, so that a pipeline with a wrong path does not
 
 test("a folder that does not exist ends with 1", async () => {
   const lines: string[] = [];
-  expect(await runValidate(join(folder, "nowhere"), (line) => lines.push(line))).toBe(1);
+  expect(await runValidate(join(folder, "nowhere"), { strict: false }, (line) => lines.push(line))).toBe(1);
   expect(lines).toEqual([`${folder}/nowhere: no such file or folder`]);
 });
 
@@ -125,14 +134,48 @@ test("a Secret that lacks the password is a problem, and one that is not there i
   expect(wrong.lines.join()).not.toContain("hush");
 });
 
-test("ignored kinds and surprising values are notes, which stop nothing", async () => {
+test("ignored kinds are notes and surprising values are warnings, which stop nothing", async () => {
   const service = "apiVersion: v1\nkind: Service\nmetadata: { name: x }\n";
   const flags = manifest("RootKey", "flags", "{ projectRef: { name: shop }, initialValue: { dark: on } }");
   const { code, lines } = await validate(shop, service, flags);
   expect(code).toBe(0);
   expect(lines).toEqual([
     "a.yaml:6:1: note: v1 Service is not served here: left out",
-    "a.yaml:13:59: RootKey/default/flags /spec/initialValue/dark: note: The unquoted on is read as the boolean true, as kubectl reads it",
+    'a.yaml:13:59: RootKey/default/flags /spec/initialValue/dark: warning: The unquoted on is read as the boolean true, as kubectl reads it: write "on" for a text, else true',
     "DIR: 2 objects are valid",
   ]);
+});
+
+const misspelt = manifest(
+  "ApiResource",
+  "books",
+  "{ projectRef: { name: shop }, schema: { properties: { t: { type: string, minLenght: 1 } } } }",
+);
+const misspeltLine =
+  /^a\.yaml:9:\d+: ApiResource\/default\/books \/spec\/schema\/properties\/t\/minLenght: warning: .*did you mean minLength\?$/;
+
+test("a misspelt keyword of a schema is a warning that says what was meant", async () => {
+  const { code, lines } = await validate(shop, misspelt);
+  expect(code).toBe(0);
+  expect(lines).toEqual([expect.stringMatching(misspeltLine), "DIR: 2 objects are valid"]);
+});
+
+test("--strict ends with 1 where there is a warning", async () => {
+  await validate(shop, misspelt);
+  const { code, lines } = await run(true);
+  expect(code).toBe(1);
+  expect(lines).toEqual([expect.stringMatching(misspeltLine), "1 warning, which --strict refuses"]);
+});
+
+test("--strict lets notes pass: a foreign kind and a Secret that stands elsewhere are no mistakes", async () => {
+  const service = "apiVersion: v1\nkind: Service\nmetadata: { name: x }\n";
+  const user = manifest(
+    "ProjectUser",
+    "ada",
+    "{ projectRef: { name: shop }, passwordSecretRef: { name: login, key: pw } }",
+  );
+  await validate(shop, service, user);
+  const { code, lines } = await run(true);
+  expect(code).toBe(0);
+  expect(lines.map((line) => line.split(": ").includes("note"))).toEqual([true, true, false]);
 });

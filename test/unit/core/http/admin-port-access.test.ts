@@ -1,9 +1,9 @@
 // The token of the admin port: who is let in, what becomes of it when its file changes, and that nothing but probes is open.
 
-import Fastify from "fastify";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Followed } from "../../../../core/followed-file.ts";
-import { followToken, InvalidToken, openRoute, requireToken } from "../../../../core/http/admin-port-access.ts";
+import { createAdminApp } from "../../../../core/http/admin-app.ts";
+import { followToken, InvalidToken, openRoute } from "../../../../core/http/admin-port-access.ts";
 
 const first = "first-0123456789abcdef";
 const second = "second-0123456789abcdef";
@@ -24,8 +24,7 @@ beforeEach(async () => {
 afterEach(() => token.stop());
 
 function guarded(given: Followed<Buffer> | undefined = token) {
-  const app = Fastify({ logger: false });
-  requireToken(app, given);
+  const app = createAdminApp(given);
   app.get("/livez", openRoute, () => "ok");
   app.get("/metrics", () => "figures");
   return async (url: string, authorization?: string, method: "GET" | "HEAD" = "GET") =>
@@ -100,8 +99,7 @@ it("a file without a usable token is refused from the start", async () => {
 });
 
 it("without a token everybody who reaches the port is answered", async () => {
-  const app = Fastify({ logger: false });
-  requireToken(app, undefined);
+  const app = createAdminApp(undefined);
   app.get("/metrics", () => "figures");
   expect((await app.inject({ url: "/metrics" })).statusCode).toBe(200);
 });

@@ -1,6 +1,4 @@
 import { describe, expect, it } from "vitest";
-import type { JsonObject } from "../../../../core/config/types.ts";
-import { compileSchema } from "../../../../core/schema/compile-schema.ts";
 import { draft07, problemsOf } from "./compiled.ts";
 
 interface Refusal {
@@ -295,64 +293,5 @@ describe("what is allowed", () => {
     ["a root with a condition", { if: { required: ["a"] }, else: { required: ["b"] } }],
   ])("%s", (_name, schema) => {
     expect(problemsOf(schema)).toEqual([]);
-  });
-});
-
-describe("what is ignored is warned of", () => {
-  const warningsOf = (schema: unknown) => {
-    const result = compileSchema(schema as JsonObject);
-    return result.ok ? result.schema.warnings : result.problems;
-  };
-
-  it.each<[string, unknown, string, RegExp]>([
-    [
-      "an unknown keyword",
-      property({ maxLenght: 3 }),
-      "/properties/a/maxLenght",
-      /maxLenght is not a keyword of 2020-12/,
-    ],
-    ["a keyword of OpenAPI", property({ nullable: true }), "/properties/a/nullable", /"type": \["string", "null"\]/],
-    [
-      "dependencies in 2020-12",
-      { dependencies: { a: ["b"] } },
-      "/dependencies",
-      /dependentRequired or dependentSchemas/,
-    ],
-    [
-      "additionalItems in 2020-12",
-      property({ additionalItems: false }),
-      "/properties/a/additionalItems",
-      /prefixItems/,
-    ],
-    ["prefixItems in draft-07", { $schema: draft07, prefixItems: [] }, "/prefixItems", /leave \$schema out/],
-    [
-      "a keyword beside $ref in draft-07",
-      { $schema: draft07, definitions: { s: {} }, properties: { a: { $ref: "#/definitions/s", maxLength: 1 } } },
-      "/properties/a/maxLength",
-      /allOf/,
-    ],
-    ["an unknown format", property({ format: "isbn" }), "/properties/a/format", /"isbn" is unknown/],
-    [
-      "a keyword named like a method",
-      property({ constructor: 1, toString: {} }),
-      "/properties/a/constructor",
-      /ignored/,
-    ],
-  ])("%s", (_name, schema, pointer, says) => {
-    expect(warningsOf(schema)).toContainEqual({ pointer, message: expect.stringMatching(says) });
-  });
-
-  it("annotations and checked formats are not", () => {
-    const schema = {
-      $schema: "https://json-schema.org/draft/2020-12/schema",
-      title: "A",
-      description: "B",
-      $comment: "C",
-      properties: {
-        a: { default: 1, examples: [1], readOnly: true, writeOnly: false, deprecated: true, format: "date-time" },
-        b: { contentEncoding: "base64", contentMediaType: "text/plain", contentSchema: { type: "string" } },
-      },
-    };
-    expect(warningsOf(schema)).toEqual([]);
   });
 });

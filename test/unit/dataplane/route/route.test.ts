@@ -10,6 +10,7 @@ describe("routing below a project's base", () => {
     [["sessions"], { kind: "sessions" }],
     [["sessions", "refresh"], { kind: "refresh" }],
     [["sessions", "s-1"], { kind: "session", id: "s-1" }],
+    [["whoami"], { kind: "whoami" }],
     [[".well-known", "jwks.json"], { kind: "keys" }],
     [["openapi.json"], { kind: "openapi" }],
     [["docs"], { kind: "docs" }],
@@ -19,12 +20,12 @@ describe("routing below a project's base", () => {
   });
 
   it.each([
-    [[]],
     [["api"]],
     [["json"]],
     [["api", "a", "b", "c"]],
     [["sessions", "a", "b"]],
     [["users"]],
+    [["whoami", "a"]],
     [["openapi.json", "a"]],
     [["docs", "a", "b"]],
     [[".well-known"]],

@@ -4,22 +4,27 @@ import { describe, expect, it } from "vitest";
 import { grantHosts } from "../../../../cli/manifests/projects.ts";
 import type { JsonObject } from "../../../../core/config/types.ts";
 import { hostPolicy } from "../../../../operator/compile/host-policy.ts";
-import { applyGuardRails, withKeptData } from "../../../../operator/guard-rails/apply-guard-rails.ts";
+import { applyGuardRails, withKeptData, withKeptRecord } from "../../../../operator/guard-rails/apply-guard-rails.ts";
 import { readGuardRails } from "../../../../operator/guard-rails/rules.ts";
 import type { Project } from "../../../../operator/model/objects.ts";
-import { type GuardRailCase, guardRailCases, inNamespace } from "../../../support/kubernetes/guard-rail-cases.ts";
+import {
+  type GuardRailCase,
+  guardRailCases,
+  inNamespace,
+  noHostsAllowed,
+} from "../../../support/kubernetes/guard-rail-cases.ts";
 import { projectObjects, stored } from "../../../support/kubernetes/stored-crs.ts";
 
 const first = (): number => 1;
 
 function apply(rules: Readonly<Record<string, string>>, ...objects: Parameters<typeof projectObjects>[1][]) {
-  return applyGuardRails(projectObjects("shop", ...objects), readGuardRails(rules), first);
+  return applyGuardRails(projectObjects("shop", ...objects), readGuardRails({ ...noHostsAllowed, ...rules }), first);
 }
 
 /** Places at fault, those of hosts too, which are refused one by one. */
 function refusedPlaces({ kind, spec, rules }: GuardRailCase): readonly (string | undefined)[] {
   const object = stored(kind, "shop", { spec });
-  const rails = readGuardRails(rules);
+  const rails = readGuardRails({ ...noHostsAllowed, ...rules });
   const { notAllowed } = applyGuardRails(projectObjects("shop", object), rails, first);
   const faults = notAllowed?.get(object.metadata.uid)?.faults ?? [];
   return [...faults, ...refusedHosts(object, rails.rulesOf)].map(({ pointer }) => pointer);
@@ -40,7 +45,7 @@ describe("the operator, by guard rails,", () => {
 
   it("refuses a Project beyond the number that the namespace may have, with nothing at fault in it", () => {
     const objects = projectObjects("shop", stored("Project", "shop"));
-    const rails = readGuardRails({ maxProjects: "2" });
+    const rails = readGuardRails({ ...noHostsAllowed, maxProjects: "2" });
     const refusalAt = (place: number) => applyGuardRails(objects, rails, () => place).notAllowed?.get("Project shop");
     expect(refusalAt(2)).toBeUndefined();
     expect(refusalAt(3)).toEqual({
@@ -97,7 +102,7 @@ describe("the operator, by guard rails,", () => {
     const books = stored("ApiResource", "books", { spec: { deletionPolicy: "Delete" } });
     const pages = stored("RootKey", "pages");
     const ann = stored("ProjectUser", "ann");
-    const rails = readGuardRails({ deletionPolicy: "Retain" });
+    const rails = readGuardRails({ ...noHostsAllowed, deletionPolicy: "Retain" });
     const held = applyGuardRails(projectObjects("shop", project, books, pages), rails, first);
     expect(held.project?.spec.deletionPolicy).toBe("Retain");
     expect(held.resources.map(({ spec }) => spec.deletionPolicy)).toEqual(["Retain"]);
@@ -118,8 +123,59 @@ describe("the operator, by guard rails,", () => {
   it("leaves the very same objects where nothing is to be changed", () => {
     const books = stored("ApiResource", "books");
     const objects = projectObjects("shop", stored("Project", "shop"), books);
-    const held = applyGuardRails(objects, readGuardRails({ anyone: "Deny", deletionPolicy: "Retain" }), first);
+    const held = applyGuardRails(
+      objects,
+      readGuardRails({ ...noHostsAllowed, anyone: "Deny", deletionPolicy: "Retain" }),
+      first,
+    );
     expect(held.resources[0]).toBe(books);
     expect(held.project).toBe(objects.project);
+  });
+
+  it("cuts a default to the largest value of the namespace, which may be smaller than the default for all", () => {
+    const rules = {
+      defaultQuotaObjects: "100",
+      "default.maxQuotaObjects": "10",
+      defaultRequestsPerSecond: "50",
+      defaultBurst: "90",
+      "default.maxBurst": "60",
+    };
+    expect(apply(rules, stored("Project", "shop")).project?.spec.limits).toMatchObject({
+      quota: { objects: 10 },
+      rate: { project: { requestsPerSecond: 50, burst: 60 } },
+    });
+  });
+
+  it("cuts the limits of a version that was published before the rules, and gives it those that it lacks", () => {
+    const rules = { maxQuotaObjects: "10", maxRequestsPerSecond: "50", maxBurst: "60" };
+    const { limitPublished } = apply(rules, stored("Project", "shop"));
+    const limits = { maxBodyBytes: 1, maxDocumentBytes: 1, maxPageSize: 1, anonymousWritesPerMinute: 1 };
+    const caller = { requestsPerSecond: 900, burst: 900 };
+    const published = {
+      ...limits,
+      quota: { objects: 1_000, bytes: 7 },
+      rate: { project: { requestsPerSecond: 20, burst: 500 }, caller },
+    };
+    expect(limitPublished?.(published)).toEqual({
+      ...limits,
+      quota: { objects: 10, bytes: 7 },
+      rate: { project: { requestsPerSecond: 20, burst: 60 }, caller },
+    });
+    expect(limitPublished?.(limits)).toEqual({
+      ...limits,
+      quota: { objects: 10 },
+      rate: { project: { requestsPerSecond: 50, burst: 50 } },
+    });
+  });
+
+  it("keeps what was recorded as to be deleted with its object, and what is being purged already", () => {
+    const entry = { what: "resource", name: "books", uid: "1", namespaceUid: "2" } as const;
+    const purged = { ...entry, name: "films", purgeFromRevision: 7, purgeCause: "1" };
+    const record = { policy: "Delete", projectUid: "3", entries: [{ ...entry, policy: "Delete" }, purged] } as const;
+    expect(withKeptRecord(record)).toEqual({
+      policy: "Retain",
+      projectUid: "3",
+      entries: [{ ...entry, policy: "Retain" }, purged],
+    });
   });
 });

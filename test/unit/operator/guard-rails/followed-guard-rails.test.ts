@@ -12,7 +12,11 @@ function follow() {
     changes += 1;
   });
   const put = (data?: Record<string, string>): void =>
-    rails.sink.upserted({ metadata: { name: "rails" }, data } as unknown as KubeObject, undefined, false);
+    rails.sink.upserted(
+      { metadata: { name: "rails" }, data: { allowedHosts: "", ...data } } as unknown as KubeObject,
+      undefined,
+      false,
+    );
   return { rails, put, errors, changes: () => changes };
 }
 
@@ -21,7 +25,7 @@ describe("followed guard rails", () => {
     const { rails, put } = follow();
     expect([rails.isKnown(), rails.fault()]).toEqual([
       false,
-      "the ConfigMap rails with the guard rails does not exist",
+      "the ConfigMap rails with the guard rails was not read yet: it has to exist, and the operator to have the right to list and watch it",
     ]);
     put();
     expect([rails.isKnown(), rails.fault()]).toEqual([true, undefined]);
@@ -38,14 +42,21 @@ describe("followed guard rails", () => {
     const { rails, put, errors, changes } = follow();
     put({ anyone: "Deny" });
     put({ anyone: "No" });
-    expect(rails.current().rulesOf("a")).toEqual({ anyone: "Deny" });
+    expect(rails.current().rulesOf("a")).toEqual({ anyone: "Deny", allowedHosts: [] });
     expect(rails.fault()).toContain('not "No"');
     rails.sink.removed({ metadata: { name: "rails" } } as unknown as KubeObject, false);
-    expect(rails.current().rulesOf("a")).toEqual({ anyone: "Deny" });
+    expect(rails.current().rulesOf("a")).toEqual({ anyone: "Deny", allowedHosts: [] });
     expect([rails.isKnown(), rails.fault()]).toEqual([true, "the ConfigMap rails with the guard rails was deleted"]);
     expect(errors).toHaveLength(2);
     put({ anyone: "Allow" });
-    expect(rails.current().rulesOf("a")).toEqual({ anyone: "Allow" });
+    expect(rails.current().rulesOf("a")).toEqual({ anyone: "Allow", allowedHosts: [] });
     expect([rails.fault(), changes()]).toEqual([undefined, 2]);
+  });
+
+  it("are not new when only the ConfigMap's metadata are", () => {
+    const { put, changes } = follow();
+    put({ anyone: "Deny" });
+    put({ anyone: "Deny" });
+    expect(changes()).toBe(1);
   });
 });

@@ -6,12 +6,13 @@ import { readGuardRails } from "../../../../operator/guard-rails/rules.ts";
 describe("guard rails", () => {
   it("have rules for all namespaces, some of which one namespace may replace", () => {
     const { rulesOf } = readGuardRails({
+      allowedHosts: "",
       anyone: "Deny",
       maxProjects: "3",
       "team-a.maxProjects": "20",
       "team-a.allowedHosts": "team-a=shop.test",
     });
-    expect(rulesOf("team-b")).toEqual({ anyone: "Deny", maxProjects: 3 });
+    expect(rulesOf("team-b")).toEqual({ anyone: "Deny", maxProjects: 3, allowedHosts: [] });
     expect(rulesOf("team-a")).toEqual({
       anyone: "Deny",
       maxProjects: 20,
@@ -32,11 +33,15 @@ describe("guard rails", () => {
     [{ "__proto__.anyone": "Deny" }, "__proto__.anyone must begin with the name of a namespace"],
     [{ allowedHosts: "shop.test" }, "allowedHosts must list rules such as"],
     [
-      { maxQuotaObjects: "10", "team-a.defaultQuotaObjects": "11" },
+      { "team-a.maxQuotaObjects": "10", "team-a.defaultQuotaObjects": "11" },
       "team-a.defaultQuotaObjects must not exceed team-a.maxQuotaObjects, which is 10; not 11",
     ],
     [{ maxBurst: "1", defaultBurst: "2" }, "defaultBurst must not exceed maxBurst, which is 1; not 2"],
   ])("with a mistake, %j, are refused with its key and what to write", (data, message) => {
-    expect(() => readGuardRails(data as Record<string, string>)).toThrow(message);
+    expect(() => readGuardRails({ allowedHosts: "", ...data } as Record<string, string>)).toThrow(message);
+  });
+
+  it("without a word about hosts are refused, so that no namespace loses its hosts with a line", () => {
+    expect(() => readGuardRails({ anyone: "Deny" })).toThrow('allowedHosts is missing: write ""');
   });
 });

@@ -148,6 +148,7 @@ export function leader(world: World = {}) {
     namespaces: { of: async () => world.namespaceUid, seen: () => undefined, removed: () => undefined },
     deletions: { requestsOf: () => [], markRecorded: () => undefined, sync: async () => undefined },
     keptSizes: { of: () => new Map(), look: async () => undefined },
+    storedObjectsToReport: new Map(),
     secrets: {
       async prepare() {
         if (world.secretsFailure !== undefined) throw world.secretsFailure;
@@ -169,6 +170,7 @@ export function leader(world: World = {}) {
         void calls.push(["writeUnpublished", reason, message, rival]),
       writeContested: async (_, { message }, rival) => void calls.push(["writeContested", message, rival]),
     },
+    keepsData: () => false,
     grantOf: () => ({ granted: [], refused: [] }),
     repairs: createRepairs(() => 0),
     isHeld: () => world.held ?? false,

@@ -6,7 +6,7 @@ import type { Publisher } from "../../../../operator/publish/publisher.ts";
 import { createMaintenance } from "../../../../operator/runtime/maintenance.ts";
 import { manualTime } from "../../../support/time/manual-time.ts";
 
-export type Call = "verify" | "confirm" | "complete" | "published" | "ring" | "memory" | "sweep";
+export type Call = "verify" | "confirm" | "complete" | "published" | "ring" | "memory" | "stored" | "sweep";
 
 /** Calls fail where the test says so. */
 export function leader({ keys = [] as readonly string[], unknown = "", random = 0.5 } = {}) {
@@ -60,6 +60,7 @@ export function leader({ keys = [] as readonly string[], unknown = "", random = 
     verify: () => call("verify"),
     rotateKeyRing: () => call("ring"),
     lookAtRedis: () => call("memory"),
+    lookAtStoredObjects: () => call("stored"),
     sweepOrphans: () => call("sweep"),
   });
   const count = (name: Call): number => calls.filter((each) => each === name).length;

@@ -22,11 +22,11 @@ describe("after a publisher has begun", () => {
     expect(count("complete")).toBe(1);
   });
 
-  it("it is measured at once how much memory Redis uses, for the first scrape to tell it", async () => {
+  it("how much memory Redis uses and how many objects replicas count is read at once, for the first scrape", async () => {
     const { time, maintenance, count } = leader({ keys: ["shop/a"] });
     maintenance.onSessionBegun([]);
     await time.advance(0);
-    expect(count("memory")).toBe(1);
+    expect([count("memory"), count("stored")]).toEqual([1, 1]);
   });
 
   it("a key that Redis lacks keeps it incomplete until it was published, and is named in the log each minute", async () => {
@@ -129,13 +129,14 @@ describe("after a publisher has begun", () => {
 });
 
 describe("while it leads, maintenance", () => {
-  it("verifies at once and every 2 s, asks for the ring every 5 s and for Redis' memory every 15 s, sweeps every minute, looks at everything every 10 minutes", async () => {
+  it("verifies at once and every 2 s, asks for the ring every 5 s and for Redis' memory every 15 s, sweeps and looks at stored objects every minute, looks at everything every 10 minutes", async () => {
     const { time, maintenance, count, taken, end } = leader({ keys: ["shop/a"] });
     const running = maintenance.run();
     await time.advance(0);
     expect(count("verify")).toBe(1);
     await time.advance(599_999);
     expect([count("verify"), count("ring"), count("memory"), count("sweep")]).toEqual([1 + 299, 119, 39, 9]);
+    expect(count("stored")).toBe(9);
     expect(taken()).toEqual([]);
     await time.advance(1);
     expect(taken()).toEqual(["shop/a bulk"]);

@@ -39,7 +39,15 @@ const creation = { keys: [], descending: false };
 
 describe("paging", () => {
   it("starts with ten objects from the first", () => {
-    expect(read("")).toEqual({ limit: 10, offset: 0, order: creation, filters: [], counted: true, suffix: "" });
+    expect(read("")).toEqual({
+      limit: 10,
+      offset: 0,
+      order: creation,
+      filters: [],
+      counted: true,
+      tagged: false,
+      suffix: "",
+    });
   });
 
   it("takes the bounds themselves", () => {
@@ -179,7 +187,8 @@ describe("filters", () => {
     ["price:gt=1&price:gt=2", /twice/],
     ["colour:gt=1", /Unknown parameter `colour:gt`.*field:gt/],
     ["id:gt=1", /Unknown parameter `id:gt`/],
-    ["_metadata.created:gt=1", /Unknown parameter/],
+    ["_metadata.creator:gte=1", /write `:ge`/],
+    ["_metadata.other:gt=1", /Unknown parameter/],
   ])("refuses %s and says what is allowed", (query, message) => {
     expect(() => read(query)).toThrow(
       expect.objectContaining({ code: "invalid_parameter", message: expect.stringMatching(message) }),
@@ -211,7 +220,7 @@ describe("filters", () => {
     ["tags=a", /can't be filtered/],
     [
       "colour=red",
-      /Unknown parameter `colour`; allowed are _limit, _offset, _cursor, _sort, _fields, _count and title/,
+      /Unknown parameter `colour`; allowed are _limit, _offset, _cursor, _sort, _fields, _count, _etags, _metadata.created, _metadata.creator, _metadata.creator_type and title/,
     ],
     ["_filter=a", /Unknown parameter `_filter`/],
     ["constructor=a", /Unknown parameter `constructor`/],

@@ -21,7 +21,7 @@ function list(store: Store, { limit, order = byCreation, owner }: Asked) {
     indexes: [],
     visible: owner === undefined ? {} : { owner },
     preconditions: undefined,
-    plan: planQuery({ limit, offset: 0, order, filters: [], counted: true, suffix: "" }, []),
+    plan: planQuery({ limit, offset: 0, order, filters: [], counted: true, tagged: false, suffix: "" }, []),
     url: "http://127.0.0.1/api/films",
     onIndexMissing: () => undefined,
     scanSemaphore: createScanSemaphore(),

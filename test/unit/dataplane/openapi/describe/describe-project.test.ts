@@ -145,6 +145,29 @@ describe("the OpenAPI document of a project", () => {
     expect(schemas?.["books.stored"]).not.toHaveProperty("propertyNames");
   });
 
+  it("describes a default, which is never filled in, in words: generators take the keyword for a promise", async () => {
+    const tags = { type: "array", items: { type: "string", default: "new" }, default: ["x".repeat(200)] };
+    const properties = { count: { type: "integer", description: "How many.", default: 1 }, tags };
+    const schema = { type: "object", properties, default: {} };
+    const { schemas } = (await documentOf(project("shop", withResource("books", { schema })))).components;
+    const shown = {
+      count: {
+        type: "integer",
+        description: "How many. Suggested value: `1`; it is not filled in.",
+        "x-default": 1,
+      },
+      tags: {
+        type: "array",
+        items: { type: "string", description: 'Suggested value: `"new"`; it is not filled in.', "x-default": "new" },
+        "x-default": tags.default,
+      },
+    };
+    for (const name of ["books", "books.stored", "books.changes"]) {
+      expect(schemas?.[name]).toMatchObject({ properties: shown });
+      expect(JSON.stringify(schemas?.[name])).not.toContain('"default"');
+    }
+  });
+
   it("leaves out what nobody may do, and paths that are left without operations", async () => {
     const nobody = { create: "Nobody", read: "Nobody", update: "Nobody", delete: "Nobody" } as const;
     const { paths } = await documentOf(
@@ -246,8 +269,12 @@ describe("the OpenAPI document of a project", () => {
       readonly schema?: unknown;
     }[];
     const named = parameters.filter(({ name }) => name !== undefined);
-    const paging = ["_limit", "_offset", "_cursor", "_sort", "_fields", "_count"];
-    expect(named.map(({ name }) => name)).toEqual([...paging, "n", "o", "o.s", "list:contains"]);
+    const paging = ["_limit", "_offset", "_cursor", "_sort", "_fields", "_count", "_etags"];
+    const metadata = ["gt", "ge", "lt", "le"].map((operator) => `_metadata.created:${operator}`);
+    expect(named.map(({ name }) => name)).toEqual([
+      ...[...paging, ...metadata, "_metadata.creator"],
+      ...["n", "o", "o.s", "list:contains"],
+    ]);
     expect(named.find(({ name }) => name === "n")?.schema).toEqual({ type: "integer" });
   });
 
@@ -255,7 +282,9 @@ describe("the OpenAPI document of a project", () => {
     const schema = { properties: { n: { type: "integer" }, s: { type: "string" }, t: { type: "string" } } };
     const { paths } = await documentOf(project("shop", withResource("books", { schema, indexes: ["n", "t"] })));
     const parameters = paths["/api/books"]?.get?.parameters as readonly { readonly name?: string }[];
-    const named = parameters.flatMap(({ name }) => (name?.includes(":") ? [name] : []));
+    const named = parameters.flatMap(({ name }) =>
+      name?.includes(":") && !name.startsWith("_metadata") ? [name] : [],
+    );
     const ofNumbers = ["n:gt", "n:ge", "n:lt", "n:le", "n:ne", "n:in", "n:exists"];
     const ofTexts = ["t:gt", "t:ge", "t:lt", "t:le", "t:ne", "t:in", "t:starts", "t:contains", "t:exists"];
     expect(named).toEqual([...ofNumbers, ...ofTexts]);

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { QuotaUses } from "../../../../core/config/quota-uses.ts";
 import type { JsonObject } from "../../../../core/config/types.ts";
 import type { Project } from "../../../../operator/model/objects.ts";
-import { quotaEventsOf, quotaMembers } from "../../../../operator/status/quota-status.ts";
+import { isWorthReporting, quotaEventsOf, usageMembers } from "../../../../operator/status/usage-status.ts";
 import { stored } from "../../../support/kubernetes/stored-crs.ts";
 
 const limited = (quota?: JsonObject) =>
@@ -12,6 +12,8 @@ const reported = (used: number, nearlyFull: boolean, quota = "objects") => ({
   usage: [{ quota, used, limit: 100, nearlyFull }],
 });
 const quota = { objects: 100 };
+const quotaMembers = (project: Project, former: object, quotaUsage: QuotaUses | undefined) =>
+  usageMembers(project, { ...former }, quotaUsage === undefined ? {} : { quotaUsage });
 
 describe("a Project's status", () => {
   it("says how much of its quotas is used, in the order of the spec's fields", () => {
@@ -43,6 +45,31 @@ describe("a Project's status", () => {
     [74, true, false],
   ])("calls %i of 100 nearly full, where it was so: %s, → %s", (used, was, is) => {
     expect(quotaMembers(limited(quota), reported(50, was), objects(used))).toEqual(reported(used, is));
+  });
+});
+
+describe("the stored objects in a Project's status", () => {
+  it("are what was counted, and stay where there is nothing new to report", () => {
+    expect(usageMembers(limited(), {}, { storedObjects: 3 })).toEqual({ storedObjects: 3 });
+    expect(usageMembers(limited(), { storedObjects: 3 }, { storedObjects: 0 })).toEqual({ storedObjects: 0 });
+    expect(usageMembers(limited(), { storedObjects: 3 }, {})).toEqual({ storedObjects: 3 });
+    expect(usageMembers(limited(), {}, {})).toEqual({});
+  });
+
+  it.each<readonly [count: number, reported: number | undefined, isWorth: boolean]>([
+    [0, undefined, false],
+    [1, undefined, true],
+    [0, 1, true],
+    [1, 0, true],
+    [7, 7, false],
+    [8, 7, true],
+    [1_009, 1_000, false],
+    [1_010, 1_000, true],
+    [991, 1_000, false],
+    [990, 1_000, true],
+  ])("are worth a write where there are %i and %s are reported: %s", (count, storedObjects, isWorth) => {
+    expect(isWorthReporting(storedObjects === undefined ? {} : { storedObjects }, count)).toBe(isWorth);
+    if (storedObjects === undefined) expect(isWorthReporting(undefined, count)).toBe(isWorth);
   });
 });
 

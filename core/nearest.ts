@@ -3,7 +3,9 @@
 /** The candidate that at most two edits separate from `name` (one, where `name` is short), the nearest first. */
 export function nearest(name: string, candidates: readonly string[]): string | undefined {
   const maxEdits = name.length < 5 ? 1 : 2;
-  const distances = candidates.map((candidate) => ({ candidate, distance: distanceOf(name, candidate) }));
+  // Each edit changes the length by one at most.
+  const alike = candidates.filter(({ length }) => Math.abs(length - name.length) <= maxEdits);
+  const distances = alike.map((candidate) => ({ candidate, distance: distanceOf(name, candidate) }));
   distances.sort((a, b) => a.distance - b.distance);
   const [first] = distances;
   return first !== undefined && first.distance <= maxEdits ? first.candidate : undefined;

@@ -1,15 +1,9 @@
 // Turns whatever was thrown into the one error shape, RFC 9457 `application/problem+json`: the only place that maps errors
 // to statuses. What it does not know is a defect: `internal_error`, without a word about its cause.
 
-import { type ErrorCode, errorCatalogue } from "../../core/errors/catalogue.ts";
-import { Problem } from "../../core/errors/problem.ts";
-import {
-  OutcomeUnknown,
-  StoreFull,
-  StoreUnavailable,
-  WriteConflict,
-  WritesRefused,
-} from "../../core/errors/store-errors.ts";
+import { type ErrorCode, errorCatalogue } from "../errors/catalogue.ts";
+import { Problem } from "../errors/problem.ts";
+import { OutcomeUnknown, StoreFull, StoreUnavailable, WriteConflict, WritesRefused } from "../errors/store-errors.ts";
 
 export interface ProblemResponse {
   readonly status: number;

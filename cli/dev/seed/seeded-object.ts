@@ -1,0 +1,92 @@
+// Turns an object of a seed into one to store: as POST would make it, but with the id and the _metadata that the seed gives, if any.
+
+import type { Clock } from "../../../core/clock.ts";
+import { membersOf, withoutMembers } from "../../../core/json/members.ts";
+import { createObjectIds, isObjectId, type ObjectIds } from "../../../dataplane/objects/object-ids.ts";
+import { type Metadata, type ObjectRules, validateNew } from "../../../dataplane/objects/validate-object.ts";
+import type { NewObject } from "../../../dataplane/store/ports/objects.ts";
+import { type SeedEntry, SeedFault } from "./read-seed.ts";
+
+export type SeededObjects = (entry: SeedEntry, index: number) => NewObject;
+
+const serviceMembers: ReadonlySet<string> = new Set(["id", "_metadata"]);
+const creatorTypes: ReadonlySet<string> = new Set(["user", "apikey", "anonymous"]);
+const metadataMembers: ReadonlySet<string> = new Set(["created", "creator", "creator_type"]);
+/** A creator's name is at most as long as a custom resource's. */
+const maxCreator = 253;
+/** The last second that an id can say. */
+const maxSeconds = Math.floor((2 ** 48 - 1) / 1_000);
+
+/** Throws SeedFault, which does not say in which file, and a Problem for what POST would refuse too. */
+export function createSeededObjects(rules: ObjectRules, clock: Clock): SeededObjects {
+  const newId = createObjectIds(clock);
+  return (entry, index) => {
+    const given = serviceMembersOf(entry);
+    const id = idOf(given, index, clock, newId);
+    const metadata: Metadata = {
+      created: secondsOf(id),
+      creator: given.creator ?? "anonymous",
+      creator_type: given.creator_type ?? (given.creator === undefined ? "anonymous" : "user"),
+    };
+    const body = { ...entry.json, text: withoutMembers(entry.json.text, serviceMembers) };
+    return { id, owner: `${metadata.creator_type}:${metadata.creator}`, text: validateNew(rules, body, id, metadata) };
+  };
+}
+
+interface Given extends Partial<Metadata> {
+  readonly id?: string;
+}
+
+function serviceMembersOf({ json }: SeedEntry): Given {
+  if (json.kind !== "object") throw new SeedFault(`must be an object with the resource's fields, not ${json.kind}`);
+  const members = membersOf(json.text).filter(({ name }) => serviceMembers.has(name));
+  const values = new Map(
+    members.map(({ name, valueStart, valueEnd }) => [
+      name,
+      JSON.parse(json.text.slice(valueStart, valueEnd)) as unknown,
+    ]),
+  );
+  const id = values.get("id");
+  if (id !== undefined && !(typeof id === "string" && isObjectId(id))) {
+    throw new SeedFault(
+      "/id: must be an id as the service makes them, a UUIDv7 in lower case: leave it out to get one",
+    );
+  }
+  return { ...(id !== undefined && { id }), ...metadataIn(values.get("_metadata")) };
+}
+
+function metadataIn(value: unknown): Partial<Metadata> {
+  if (value === undefined) return {};
+  if (value === null || typeof value !== "object" || Array.isArray(value)) {
+    throw new SeedFault("/_metadata: must be an object with created, creator and creator_type, or left out");
+  }
+  const { created, creator, creator_type } = value as Readonly<Record<string, unknown>>;
+  const unknown = Object.keys(value).find((name) => !metadataMembers.has(name));
+  if (unknown !== undefined) throw new SeedFault(`/_metadata/${unknown}: is no member of it: leave it out`);
+  const isSecond = Number.isInteger(created) && (created as number) >= 0 && (created as number) <= maxSeconds;
+  if (created !== undefined && !isSecond)
+    throw new SeedFault("/_metadata/created: must be a whole number of Unix seconds");
+  const isName = typeof creator === "string" && creator !== "" && creator.length <= maxCreator;
+  if (creator !== undefined && !isName)
+    throw new SeedFault("/_metadata/creator: must be the name of a user or an ApiKey");
+  if (creator_type !== undefined && !creatorTypes.has(creator_type as string)) {
+    throw new SeedFault(`/_metadata/creator_type: must be one of ${[...creatorTypes].join(", ")}`);
+  }
+  return value as Partial<Metadata>;
+}
+
+/** Ids sort by creation, and `created` is the second in the id: one is made for the second that is given. */
+function idOf({ id, created }: Given, index: number, clock: Clock, newId: ObjectIds): string {
+  if (id !== undefined) {
+    if (created === undefined || created === secondsOf(id)) return id;
+    throw new SeedFault(`/_metadata/created: must be ${secondsOf(id)}, the second in the id, or be left out`);
+  }
+  if (created === undefined) return newId().id;
+  // Objects of one second stay in the order of the file, as far as its milliseconds go.
+  return createObjectIds({ ...clock, now: () => created * 1_000 + Math.min(index, 999) })().id;
+}
+
+/** The time of a UUIDv7 is its first 48 bits (RFC 9562, section 5.7), in milliseconds. */
+function secondsOf(id: string): number {
+  return Math.floor(Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16) / 1_000);
+}

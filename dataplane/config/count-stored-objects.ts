@@ -1,0 +1,124 @@
+// Counts the objects that the resources of each published project hold, for metrics and statuses. One replica at a time passes over all
+// projects, a few at once, and writes what changed. Nothing is kept between two passes, so that any replica can make the next one. A project
+// that can't be counted keeps its former figure.
+
+import { randomUUID } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
+import { countingLockKey, keyOfProject, projectConfigKey, storedObjectsKey } from "../../core/config/config-keys.ts";
+import type { ProjectRef } from "../../core/config/types.ts";
+import type { RedisClient } from "../../core/redis/redis-client.ts";
+import { fieldsOf, textsOf } from "../../core/redis/reply.ts";
+import type { Sizes } from "../store/ports/sizes.ts";
+import type { Directory } from "./directory.ts";
+import { createFiguresWriter, type FiguresWriter } from "./write-figures.ts";
+
+export interface CountStoredObjectsDeps {
+  readonly redisClient: RedisClient;
+  readonly store: Pick<Sizes, "collectionSize">;
+  readonly directory: Pick<Directory, "projects" | "synced">;
+  /** Called once for a pass in which projects could not be counted, with one of the errors. */
+  readonly onFailed: (failure: CountingFailure) => void;
+  /** After a pass, until any replica begins the next one, 30,000 by default. */
+  readonly restMs?: number;
+}
+
+export interface CountingFailure {
+  /** How many projects keep their former figures; undefined where the pass ended. */
+  readonly projects: number | undefined;
+  readonly error: unknown;
+}
+
+const usualRestMs = 30_000;
+/** How many projects are counted at once, and the pause after them: 10,000 projects take half a minute, and requests come first. */
+const atOnce = 50;
+const pauseMs = 100;
+/** Figures outlive an update of all replicas, and not the replicas. */
+const expirySeconds = 600;
+
+/** Counts again and again until it is stopped. */
+export function countStoredObjects(deps: CountStoredObjectsDeps): { stop(): Promise<void> } {
+  const { restMs = usualRestMs, onFailed } = deps;
+  const figures = createFiguresWriter(deps.redisClient);
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  const wait = (milliseconds: number): Promise<void> =>
+    sleep(milliseconds, undefined, { signal, ref: false }).catch(() => undefined);
+
+  const run = async (): Promise<void> => {
+    // Often enough that another replica goes on soon where one is stopped.
+    await wait(restMs / 4);
+    while (!signal.aborted) {
+      const failure = await turn({ ...deps, restMs, figures, wait, signal }).catch((error: unknown) => ({
+        projects: undefined,
+        error,
+      }));
+      if (failure !== undefined && !signal.aborted) onFailed(failure);
+      await wait(failure === undefined ? restMs / 4 : restMs);
+    }
+  };
+  const running = run();
+  return {
+    async stop() {
+      stopping.abort();
+      await running;
+    },
+  };
+}
+
+interface Turn extends CountStoredObjectsDeps {
+  readonly restMs: number;
+  readonly figures: FiguresWriter;
+  readonly wait: (milliseconds: number) => Promise<void>;
+  readonly signal: AbortSignal;
+}
+
+/** A pass, unless another replica makes it or made it just now. */
+async function turn(of: Turn): Promise<CountingFailure | undefined> {
+  const { redisClient, directory, restMs } = of;
+  // A part of the projects would make the others look as if they were gone.
+  if (!directory.synced()) return undefined;
+  const lock = [countingLockKey, randomUUID(), "NX", "PX", restMs] as const;
+  // Two that count the same would be wasteful, not wrong; so the lock needs no owner, and is left to run out.
+  if ((await redisClient.write(countingLockKey, "SET", ...lock)) === null) return undefined;
+  return await pass(of);
+}
+
+async function pass({ redisClient, store, directory, restMs, figures, wait, signal }: Turn) {
+  const former = fieldsOf(await redisClient.read(storedObjectsKey, "HGETALL", storedObjectsKey));
+  const projects = directory.projects();
+  const names = new Set(projects.map(keyOfProject));
+  const gone = [...former.keys()].filter((name) => !names.has(name));
+  const failures: unknown[] = [];
+  await figures.write(storedObjectsKey, { gone, changed: [], expirySeconds });
+  for (let from = 0; from < projects.length && !signal.aborted; from += atOnce) {
+    const some = projects.slice(from, from + atOnce);
+    const counted = await Promise.allSettled(some.map((project) => countOf(project, redisClient, store)));
+    const failed = counted.flatMap((each) => (each.status === "rejected" ? [each.reason] : []));
+    // Redis is away, and not only a node of a Cluster.
+    if (failed.length === some.length) throw failed[0];
+    failures.push(...failed);
+    const changed = counted.flatMap((each) => (each.status === "fulfilled" ? [each.value] : []));
+    const news = changed.filter(([name, count]) => former.get(name) !== count);
+    if (news.length > 0) await figures.write(storedObjectsKey, { gone: [], changed: news, expirySeconds });
+    await redisClient.write(countingLockKey, "PEXPIRE", countingLockKey, restMs);
+    if (from + atOnce < projects.length) await wait(pauseMs);
+  }
+  return failures.length === 0 ? undefined : { projects: failures.length, error: failures[0] };
+}
+
+const resourcePrefix = "resource:";
+
+/** Names of resources are no secret in Redis, so that no project is loaded for its count. */
+async function countOf(
+  project: ProjectRef,
+  redisClient: RedisClient,
+  store: CountStoredObjectsDeps["store"],
+): Promise<readonly [name: string, count: string]> {
+  const key = projectConfigKey(project);
+  const fields = textsOf(await redisClient.read(key, "HKEYS", key));
+  const resources = fields.filter((field) => field.startsWith(resourcePrefix));
+  const sizes = await Promise.all(
+    resources.map((field) => store.collectionSize({ project, resource: field.slice(resourcePrefix.length) })),
+  );
+  return [keyOfProject(project), String(sizes.reduce((sum, { objects }) => sum + objects, 0))];
+}

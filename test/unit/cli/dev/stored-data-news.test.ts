@@ -1,0 +1,106 @@
+// What dev mode says of stored data when their manifest goes or changes: before anything is deleted.
+
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { graceMs } from "../../../../cli/dev/pending-deletions.ts";
+import { type DevCluster, devCluster } from "./dev-cluster.ts";
+
+const manifest = (kind: string, name: string, spec: string): string =>
+  `apiVersion: jsonplane.io/v1alpha1\nkind: ${kind}\nmetadata: { name: ${name} }\nspec: ${spec}\n---\n`;
+const shop = manifest("Project", "shop", "{}");
+const of = (more: string) => `{ projectRef: { name: shop }${more} }`;
+const books = (more = "") => manifest("ApiResource", "books", of(`, schema: { type: object }${more}`));
+const flags = (more = "") => manifest("RootKey", "flags", of(more));
+const project = { namespace: "default", name: "shop" };
+const kept =
+  "stays stored (deletionPolicy: Retain): the same manifest serves it again, and so does one of another name with this resourceName or key";
+const going = "will be deleted in 5 seconds (deletionPolicy: Delete), unless the manifest comes back";
+
+let dev: DevCluster;
+beforeEach(async () => {
+  dev = await devCluster();
+});
+afterEach(() => dev.close());
+
+async function served(manifests: string): Promise<void> {
+  dev.edit("a.yaml", manifests);
+  await dev.pass();
+  const collection = { project, resource: "books" };
+  await dev.store.declareIndexes(collection, [], 1);
+  for (const id of ["1", "2"]) {
+    await dev.store.create(collection, { id, owner: "user:a", text: `{"id":"${id}"}` }, 10);
+  }
+  await dev.store.initialise({ project, rootKey: "flags" }, "1");
+}
+
+const newsOf = async (manifests: string) => {
+  dev.edit("a.yaml", manifests);
+  return await dev.pass();
+};
+
+describe("a manifest that is removed while data are stored", () => {
+  it("says that the data are kept, and how to serve them again", async () => {
+    await served(shop + books() + flags());
+    expect(await newsOf(shop)).toEqual([
+      "ApiResource/default/books is withdrawn",
+      "RootKey/default/flags is withdrawn",
+      `ApiResource/default/books: its data (2 objects) ${kept}`,
+      `RootKey/default/flags: its stored value ${kept}`,
+    ]);
+    expect(await newsOf(shop)).toEqual([]);
+  });
+
+  it("says that the data will be deleted before they are, and that they were", async () => {
+    await served(shop + books(", deletionPolicy: Delete"));
+    expect(await newsOf(shop)).toEqual([
+      "ApiResource/default/books is withdrawn",
+      `ApiResource/default/books: its data (2 objects) ${going}`,
+    ]);
+    expect(await dev.store.count({ project, resource: "books" }, {})).toBe(2);
+    dev.clock.advance(graceMs);
+    expect(await dev.pass()).toEqual(["default/shop/api/books: its data are deleted"]);
+  });
+
+  it("says so of a renamed one, too: data belong to a name", async () => {
+    await served(shop + books());
+    const news = await newsOf(shop + books().replace("name: books", "name: volumes"));
+    expect(news).toContain("ApiResource/default/volumes is live");
+    expect(news).toContain(`ApiResource/default/books: its data (2 objects) ${kept}`);
+  });
+
+  it("says nothing where another object serves the data, or nothing is stored", async () => {
+    await served(shop + books() + manifest("RootKey", "empty", of("")));
+    const heir = books(", resourceName: books").replace("name: books", "name: heir");
+    expect(await newsOf(shop + heir)).toEqual([
+      "ApiResource/default/heir is live",
+      "ApiResource/default/books is withdrawn",
+      "RootKey/default/empty is withdrawn",
+    ]);
+  });
+
+  it("says it of the children that a Project with Delete leaves behind", async () => {
+    const standing = books() + flags(", deletionPolicy: Retain");
+    await served(manifest("Project", "shop", "{ deletionPolicy: Delete }") + standing);
+    const news = await newsOf(standing);
+    expect(news).toContain(`ApiResource/default/books: its data (2 objects) ${going}`);
+    expect(news).toContain(`RootKey/default/flags: its stored value ${kept}`);
+  });
+});
+
+describe("a changed initialValue", () => {
+  it("says that it has no effect over a stored value, once, and how to apply it", async () => {
+    await served(shop + flags(", initialValue: { a: 1 }"));
+    const changed = shop + flags(", initialValue: { a: 2 }");
+    expect(await newsOf(changed)).toEqual([
+      "RootKey/default/flags is live",
+      "RootKey/default/flags: the new initialValue has no effect, because a value is stored; to apply it, PUT it to /default/shop/json/flags",
+    ]);
+    expect(await newsOf(changed)).toEqual([]);
+  });
+
+  it("says nothing where nothing is stored, or something else has changed", async () => {
+    await served(shop + manifest("RootKey", "other", of(", initialValue: 1")) + flags(", initialValue: 1"));
+    const more = "initialValue: 1, access: { read: Nobody }";
+    const changed = shop + manifest("RootKey", "other", of(", initialValue: 2")) + flags(`, ${more}`);
+    expect(await newsOf(changed)).toEqual(["RootKey/default/flags is live", "RootKey/default/other is live"]);
+  });
+});

@@ -1,0 +1,103 @@
+import { expect, it } from "vitest";
+import { StoreUnavailable } from "../../../../core/errors/store-errors.ts";
+import type { OpenRedis } from "../../../../operator/publish/config-writer.ts";
+import {
+  createStoredObjectsMaintenance,
+  maxReportsPerLook,
+} from "../../../../operator/runtime/stored-objects-maintenance.ts";
+
+interface World {
+  /** What replicas have counted, by Project of the namespace shop. */
+  counts: Record<string, number | string>;
+  /** What statuses report; a Project that isn't named doesn't exist. */
+  readonly reported: Record<string, number | undefined>;
+  readonly className?: string;
+  readonly isWatched?: boolean;
+  isAway?: boolean;
+}
+
+function leader(world: World) {
+  const enqueued: string[] = [];
+  const warned: unknown[] = [];
+  const redisClient: Pick<OpenRedis["redisClient"], "read"> = {
+    async read() {
+      if (world.isAway === true) throw new StoreUnavailable("Redis is away");
+      return Object.entries(world.counts).flatMap(([name, count]) => [`shop/${name}`, String(count)]);
+    },
+  };
+  const projectOf = ({ name }: { readonly name: string }) =>
+    name in world.reported
+      ? { spec: { className: world.className }, status: { storedObjects: world.reported[name] } }
+      : undefined;
+  const maintenance = createStoredObjectsMaintenance({
+    context: {
+      caches: { isCurrent: () => world.isWatched ?? true, index: { projectOf } } as never,
+      settings: { className: undefined } as never,
+      logger: { warn: (...logged: unknown[]) => void warned.push(logged) } as never,
+    },
+    enqueue: (key, lane) => void enqueued.push(`${key} ${lane}`),
+    redis: () => ({ redisClient }) as unknown as OpenRedis,
+  });
+  const look = async (): Promise<readonly string[]> => {
+    await maintenance.look();
+    return enqueued.splice(0);
+  };
+  /** As the reconcile of the enqueued keys does. */
+  const report = (): void => {
+    for (const name of Object.keys(world.reported)) {
+      world.reported[name] = maintenance.toReport.get(`shop/${name}`) ?? world.reported[name];
+    }
+  };
+  return { maintenance, look, report, warned };
+}
+
+it("has a Project report what its status does not say, once", async () => {
+  const world: World = { counts: { a: 5, b: 7, empty: 0 }, reported: { a: 5, b: 6, empty: undefined } };
+  const { maintenance, look, report } = leader(world);
+  expect(await look()).toEqual(["shop/b bulk"]);
+  expect([...maintenance.toReport]).toEqual([["shop/b", 7]]);
+  report();
+  expect(await look()).toEqual([]);
+});
+
+it("enqueues nothing where a new leader finds what statuses report already, or almost", async () => {
+  expect(await leader({ counts: { a: 1_009, b: 3 }, reported: { a: 1_000, b: 3 } }).look()).toEqual([]);
+});
+
+it("leaves Projects alone that are gone, of another class, or of a namespace that it doesn't watch", async () => {
+  expect(await leader({ counts: { gone: 1 }, reported: {} }).look()).toEqual([]);
+  expect(await leader({ counts: { a: 1 }, reported: { a: 0 }, className: "green" }).look()).toEqual([]);
+  expect(await leader({ counts: { a: 1 }, reported: { a: 0 }, isWatched: false }).look()).toEqual([]);
+});
+
+it("has a bounded number of Projects report in each look, and every one of them in turn, though others change all the time", async () => {
+  const names = Array.from({ length: 2.5 * maxReportsPerLook }, (_, at) => `p${String(at).padStart(4, "0")}`);
+  const reported = Object.fromEntries(names.map((name) => [name, 0]));
+  const world: World = { counts: {}, reported };
+  const { look, report } = leader(world);
+  const seen = new Set<string>();
+  for (let count = 1; count <= 3; count += 1) {
+    world.counts = Object.fromEntries(names.map((name) => [name, count * 10]));
+    const enqueued = await look();
+    expect(enqueued).toHaveLength(maxReportsPerLook);
+    for (const key of enqueued) seen.add(key);
+    report();
+  }
+  expect(seen.size).toBe(names.length);
+});
+
+it("keeps the counts while Redis is away", async () => {
+  const world: World = { counts: { a: 5 }, reported: { a: 5 } };
+  const { maintenance, look } = leader(world);
+  await look();
+  world.isAway = true;
+  await expect(look()).rejects.toThrow(StoreUnavailable);
+  expect([...maintenance.counts()]).toEqual([["shop/a", 5]]);
+});
+
+it("ignores a figure that can't be read, and logs it", async () => {
+  const { maintenance, look, warned } = leader({ counts: { a: 5, b: "many" }, reported: { a: 5, b: 1 } });
+  expect(await look()).toEqual([]);
+  expect([...maintenance.counts()]).toEqual([["shop/a", 5]]);
+  expect(warned).toEqual([["Counts of stored objects are not valid; ignoring them", { projects: 1, one: "shop/b" }]]);
+});
