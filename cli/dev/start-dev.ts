@@ -1,7 +1,6 @@
 // Starts dev mode: what can be refused early is refused before anything is made or loaded.
 
 import { enableCompileCache } from "node:module";
-import { systemTimers } from "../../core/timers.ts";
 import { programOptions, runProgram } from "../run-program.ts";
 import { requireFolder, requireSeed } from "../start-refused.ts";
 import { chooseDataFolder } from "./choose-data-folder.ts";
@@ -22,7 +21,7 @@ export async function startDev(options: DevOptions): Promise<number> {
     const { runDev } = await import("./run-dev.ts");
     await runDev(options, data, closers);
     const printError = (line: string): void => void process.stderr.write(`jsonplane: ${line}\n`);
-    const watch = watchDataFolder(data, { timers: systemTimers, printError });
+    const watch = watchDataFolder(data, printError);
     closers.push(watch.stop);
     return watch;
   });

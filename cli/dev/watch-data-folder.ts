@@ -1,6 +1,5 @@
 // Ends dev mode when its data folder is removed or replaced: what was stored can't be written any more, and going on would only pretend.
 
-import type { Timers } from "../../core/timers.ts";
 import type { DataFolder } from "./data-folder.ts";
 import type { Loss } from "./held-files.ts";
 
@@ -10,7 +9,7 @@ export interface DataFolderWatch {
   stop(): void;
 }
 
-const lookEveryMs = 250;
+const lookEveryMs = 500;
 
 const advice: Readonly<Record<Loss, string>> = {
   removed: "Start again for a new one; to keep what was stored, put the folder back first",
@@ -19,20 +18,18 @@ const advice: Readonly<Record<Loss, string>> = {
 
 export function watchDataFolder(
   { path, held }: Pick<DataFolder, "path" | "held">,
-  { timers, printError }: { readonly timers: Timers; readonly printError: (line: string) => void },
+  printError: (line: string) => void,
 ): DataFolderWatch {
-  let stop = (): void => undefined;
+  let looking: NodeJS.Timeout | undefined;
+  const stop = (): void => clearInterval(looking);
   const ended = new Promise<number>((resolve) => {
-    const look = (): void => {
+    looking = setInterval(() => {
       const loss = held.loss();
-      if (loss === undefined) {
-        stop = timers.after(lookEveryMs, look);
-        return;
-      }
+      if (loss === undefined) return;
+      stop();
       printError(`The data folder ${path} was ${loss} while it was in use. Nothing more is written. ${advice[loss]}`);
       resolve(1);
-    };
-    look();
+    }, lookEveryMs);
   });
-  return { ended, stop: () => stop() };
+  return { ended, stop };
 }
