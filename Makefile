@@ -10,7 +10,7 @@ help: ## list these commands
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 20
 
 run: ## serve the example manifests at http://127.0.0.1:8080
-	@bin/jsonplane dev examples/
+	@bin/jsonplane dev examples/ --data .jsonplane/examples
 
 demo: ## a whole fleet on this machine, without Docker: a real Kubernetes API server, operator, two replicas, Redis JSON
 	@$(with_node) node tools/parts.ts demo

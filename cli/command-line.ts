@@ -68,7 +68,9 @@ function parseWords(command: Command, words: readonly string[]): ParsedWords {
     if (fault !== undefined) faults.push(fault);
     else flags.set(token.name, token.value ?? "true");
   }
-  const argument = command.argument?.isList ? positionals.join(" ") : (positionals[0] ?? "");
+  const argument = command.argument?.isList
+    ? positionals.join(" ")
+    : (positionals[0] ?? command.argument?.fallback ?? "");
   return { flags, argument, faults: [...faults, ...argumentFaults(command, positionals)] };
 }
 
@@ -96,7 +98,8 @@ function optionFault({ name, rawName, value }: OptionToken, settings: readonly S
 function argumentFaults({ argument }: Command, positionals: readonly string[]): readonly string[] {
   if (argument?.isList) return [];
   const [first, ...more] = argument === undefined ? [undefined, ...positionals] : positionals;
-  if (argument !== undefined && first === undefined) return [`${argument.name} is missing: ${argument.help}`];
+  if (argument !== undefined && first === undefined && argument.fallback === undefined)
+    return [`${argument.name} is missing: ${argument.help}`];
   return more.map((word) => `unexpected argument ${JSON.stringify(word)}`);
 }
 

@@ -15,6 +15,8 @@ export interface CommandArgument {
   readonly help: string;
   /** Any number of words, none too; they are handed over with a space between. */
   readonly isList?: true;
+  /** What stands for a word that is missing; without it, the word is needed. */
+  readonly fallback?: string;
 }
 
 /** Settings as a command gets them: those that it can't run without are there. */

@@ -4,11 +4,13 @@ import type { Command } from "./command.ts";
 import { dataplaneCommand } from "./dataplane/command.ts";
 import { devCommand } from "./dev/command.ts";
 import { clearFinalizersCommand } from "./finalizers/command.ts";
+import { initCommand } from "./init/command.ts";
 import { dataOrphansCommand } from "./kept-data/command.ts";
 import { operatorCommand } from "./operator/command.ts";
 import { validateCommand } from "./validate/command.ts";
 
 export const commands: readonly Command[] = [
+  initCommand,
   devCommand,
   validateCommand,
   operatorCommand,

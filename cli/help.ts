@@ -43,7 +43,8 @@ export function commandHelp(command: Command): string {
 
 function usage({ name, argument }: Command): string {
   if (argument === undefined) return name;
-  return argument.isList ? `${name} [${argument.name}…]` : `${name} ${argument.name}`;
+  if (argument.isList) return `${name} [${argument.name}…]`;
+  return argument.fallback === undefined ? `${name} ${argument.name}` : `${name} [${argument.name}]`;
 }
 
 function columns(rows: readonly (readonly [string, string])[]): readonly string[] {

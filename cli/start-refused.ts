@@ -2,6 +2,7 @@
 // person's to mend is a defect and stays an error.
 
 import { stat } from "node:fs/promises";
+import { programWord, shellWord } from "./shell-words.ts";
 
 export class StartRefused extends Error {
   override readonly name = "StartRefused";
@@ -12,7 +13,10 @@ export async function requireFolder(folder: string): Promise<void> {
     await stat(folder);
   } catch (cause) {
     if (codeOf(cause) !== "ENOENT") throw cause;
-    throw new StartRefused(`There is no folder ${folder}: name one with manifests in it`, { cause });
+    throw new StartRefused(
+      `There is no folder ${folder}: name one with manifests in it, or make one with ${programWord()} init ${shellWord(folder)}`,
+      { cause },
+    );
   }
 }
 
@@ -60,6 +64,7 @@ export function refusalOf(error: unknown, { host, port }: Ports): string | undef
 const refusals: ReadonlySet<string> = new Set([
   "StartRefused",
   "DataFolderUnusable",
+  "DataFolderLost",
   "InvalidRedisUrl",
   "StoreUnavailable",
   "RedisFault",

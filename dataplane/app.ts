@@ -17,7 +17,7 @@ import { createRateLimits, type ObserveLimited } from "./admission/rate-limits.t
 import { createAuthentication } from "./authenticate/create-authentication.ts";
 import type { Directory } from "./config/directory.ts";
 import { createDocumentLock } from "./documents/document-lock.ts";
-import type { Exchange } from "./http/exchange.ts";
+import type { Ending, Exchange } from "./http/exchange.ts";
 import { createHttpServer } from "./http/server.ts";
 import { createScanSemaphore } from "./objects/list/filter-and-sort.ts";
 import { createObjectIds } from "./objects/object-ids.ts";
@@ -56,6 +56,8 @@ export interface DataPlaneOptions {
   readonly trustedProxies?: readonly string[];
   readonly logLevel?: LogLevel;
   readonly writeLog?: (text: string) => void;
+  /** Told of the end of each request, beside the log. */
+  readonly onRequestEnded?: RequestEnded;
   readonly clock?: Clock;
   readonly requestTimeoutMs?: number;
   /**
@@ -159,7 +161,7 @@ async function openDataPlane(options: DataPlaneOptions, closers: Closers): Promi
   };
   const server = createHttpServer({
     serve: createPipeline(pipeline),
-    observe: observer.ended,
+    observe: followedBy(observer.ended, options.onRequestEnded),
     observeRefusal: observer.refused,
     lifecycle,
     logger,
@@ -190,6 +192,16 @@ async function openDataPlane(options: DataPlaneOptions, closers: Closers): Promi
     buildingIndexes: preparer.building,
     usageReports: quotas.reports,
     close: () => close(options.drainMs),
+  };
+}
+
+type RequestEnded = (exchange: Exchange, ending: Ending) => void;
+
+function followedBy(first: RequestEnded, second: RequestEnded | undefined): RequestEnded {
+  if (second === undefined) return first;
+  return (exchange, ending) => {
+    first(exchange, ending);
+    second(exchange, ending);
   };
 }
 

@@ -6,7 +6,10 @@ import { settings } from "./settings.ts";
 export const devCommand = defineCommand({
   name: "dev",
   summary: "Serve a folder of manifests and follow its changes",
-  argument: { name: "DIR", help: "Folder of manifests (*.yaml, *.yml, *.json), read with its subfolders" },
+  argument: {
+    name: "DIR",
+    help: "Folder of manifests (*.yaml, *.yml, *.json), read with its subfolders; jsonplane init writes a first one",
+  },
   settings,
   run: async (given, folder) => {
     const { startDev } = await import("./start-dev.ts");

@@ -1,6 +1,7 @@
 // Finds the credentials that a person at this machine can use, and where each can be read: file paths and shell words, never
 // the secrets themselves.
 
+import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { keyOfProject } from "../../core/config/config-keys.ts";
 import type { Access, Role } from "../../core/config/types.ts";
@@ -10,11 +11,14 @@ import type { ApiKey, ProjectUser } from "../../operator/model/objects.ts";
 import { projectRefOf } from "../../operator/model/project-objects.ts";
 import { keySecretName, passwordSecretName } from "../../operator/model/secret-names.ts";
 import { entryText } from "../../operator/resolve/secret-write.ts";
+import { shellWord } from "../shell-words.ts";
 import type { DevOperatorView } from "./dev-operator.ts";
 import { storedObject } from "./dev-state.ts";
 import type { SecretFiles } from "./secret-files.ts";
 
-export interface UsableCredential {
+export interface LocatedCredential {
+  /** `Kind/namespace/name`. */
+  readonly subject: string;
   readonly kind: "login" | "API key";
   /** User name, or name of the ApiKey. */
   readonly name: string;
@@ -22,6 +26,11 @@ export interface UsableCredential {
   readonly role: Role;
   readonly access: Access;
   readonly file: string;
+  /** Another one for each secret. */
+  readonly digest: string;
+}
+
+export interface UsableCredential extends LocatedCredential {
   /** Shell words that print the secret; undefined when it can't be read by line. */
   readonly read: string | undefined;
 }
@@ -31,43 +40,61 @@ interface LocatedSecret {
   readonly file: string;
 }
 
+interface Located {
+  readonly credential: LocatedCredential;
+  readonly located: LocatedSecret;
+  readonly entry: string;
+}
+
 /** The credentials of served objects, in the order in which they were read. */
 export async function usableCredentials(
   view: DevOperatorView,
   files: SecretFiles,
 ): Promise<readonly UsableCredential[]> {
+  const found = locateAll(view, files).map(async ({ credential, located, entry }) => {
+    return { ...credential, read: await readingWords(located, entry) };
+  });
+  return await Promise.all(found);
+}
+
+/** The same, without looking into the files. */
+export function locateCredentials(view: DevOperatorView, files: SecretFiles): readonly LocatedCredential[] {
+  return locateAll(view, files).map(({ credential }) => credential);
+}
+
+function locateAll(view: DevOperatorView, files: SecretFiles): readonly Located[] {
   const locate = (namespace: string, name: string): LocatedSecret | undefined => {
     const inFolder = view.folderSecrets.get(`${namespace}/${name}`);
     if (inFolder !== undefined) return inFolder;
     const secret = view.generated.get(`${namespace}/${name}`);
     return secret && { secret, file: files.fileOf(namespace, name) };
   };
-  const found: UsableCredential[] = [];
-  for (const known of view.known.objects.values()) {
-    const object = storedObject(known, known.manifest);
-    if (object.kind !== "ProjectUser" && object.kind !== "ApiKey") continue;
-    const credential = await usable(object, view, locate);
-    if (credential !== undefined) found.push(credential);
+  const served = new Set<string>();
+  for (const { users, keys } of view.published.values()) {
+    for (const { uid } of [...users.values(), ...keys.values()]) served.add(uid);
   }
-  return found;
+  return [...view.known.objects].flatMap(([subject, known]) => {
+    const object = storedObject(known, known.manifest);
+    if (object.kind !== "ProjectUser" && object.kind !== "ApiKey") return [];
+    if (!served.has(object.metadata.uid)) return [];
+    const { secretName, entry } = secretOf(object);
+    const located = locate(object.metadata.namespace, secretName);
+    const secret = located && entryText(located.secret, entry);
+    if (located === undefined || secret === undefined) return [];
+    return [{ credential: credentialOf(subject, object, { secret, file: located.file }), located, entry }];
+  });
 }
 
-async function usable(
+function credentialOf(
+  subject: string,
   object: ProjectUser | ApiKey,
-  view: DevOperatorView,
-  locate: (namespace: string, name: string) => LocatedSecret | undefined,
-): Promise<UsableCredential | undefined> {
-  const { namespace, uid } = object.metadata;
-  const project = keyOfProject(projectRefOf(object));
-  const parts = view.published.get(project);
-  const live = [...(parts?.users.values() ?? []), ...(parts?.keys.values() ?? [])].some((config) => config.uid === uid);
-  const { secretName, entry } = secretOf(object);
-  const located = locate(namespace, secretName);
-  if (!live || located === undefined || entryText(located.secret, entry) === undefined) return undefined;
+  { secret, file }: { readonly secret: string; readonly file: string },
+): LocatedCredential {
   const { role, access } = object.spec;
-  const kind = object.kind === "ApiKey" ? "API key" : "login";
-  const name = object.kind === "ApiKey" ? object.metadata.name : usernameOf(object);
-  return { kind, name, project, role, access, file: located.file, read: await readingWords(located, entry) };
+  const [kind, name] =
+    object.kind === "ApiKey" ? (["API key", object.metadata.name] as const) : (["login", usernameOf(object)] as const);
+  const digest = createHash("sha256").update(secret).digest("base64");
+  return { subject, kind, name, project: keyOfProject(projectRefOf(object)), role, access, file, digest };
 }
 
 function secretOf(object: ProjectUser | ApiKey): { readonly secretName: string; readonly entry: string } {
@@ -86,8 +113,4 @@ async function readingWords({ secret, file }: LocatedSecret, entry: string): Pro
   });
   if (lines.length !== 1 || lines[0] !== entryText(secret, entry)) return undefined;
   return `sed -n 's/^ *${entry}: //p' ${shellWord(file)}`;
-}
-
-export function shellWord(text: string): string {
-  return /^[A-Za-z0-9_./:@%+=,-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }

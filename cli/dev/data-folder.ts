@@ -1,16 +1,19 @@
 // Opens the folder where dev mode keeps stored data, generated secrets and what it has accepted: made when missing, closed to
 // other users, ignored by git, held by one process at a time and bound to one folder of manifests. Refuses with what to do.
 
-import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, join, relative, resolve, sep } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { StartRefused } from "../start-refused.ts";
+import { bindingFile, pathFrom, readBinding, readText } from "./data-binding.ts";
+import { type HeldFiles, holdFiles } from "./held-files.ts";
 import { writeAtomically } from "./write-atomically.ts";
 
 export interface DataFolder {
   /** As given, for messages. */
   readonly path: string;
   readonly file: (name: string) => string;
+  readonly held: HeldFiles;
   close(): void;
 }
 
@@ -41,7 +44,9 @@ export async function openDataFolder(path: string, manifests: string): Promise<D
     lock.close();
     throw error;
   }
-  return { path, file, close: () => lock.close() };
+  const held = holdFiles(path);
+  held.hold(file("lock.db"));
+  return { path, file, held, close: () => lock.close() };
 }
 
 /** With all above it. Node's own way of that never ends below a folder that takes none, such as /proc. */
@@ -69,7 +74,8 @@ async function takeLock(path: string, file: (name: string) => string): Promise<D
   await writeFile(file("lock.db"), "", { flag: "a", mode: 0o600 });
   const database = new DatabaseSync(file("lock.db"), { timeout: 0 });
   try {
-    database.exec("PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE");
+    // Without a journal file, which the end would remove by its name, even from another folder that stands there by then.
+    database.exec("PRAGMA journal_mode = MEMORY; PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE");
     return database;
   } catch (cause) {
     database.close();
@@ -84,24 +90,15 @@ async function takeLock(path: string, file: (name: string) => string): Promise<D
 
 /** Serving other manifests would withdraw everything that these data belong to. */
 async function bind(path: string, manifests: string): Promise<void> {
-  const file = join(path, "serves");
-  const here = relative(resolve(path), resolve(manifests)) || ".";
-  const bound = (await readText(file))?.trim();
+  const file = bindingFile(path);
+  const here = pathFrom(path, manifests);
+  const bound = await readBinding(path);
   if (bound === undefined) return await writeAtomically(file, `${here}\n`);
   if (bound === here) return;
   const there = relative(process.cwd(), resolve(path, bound)) || ".";
   throw new StartRefused(
     `The data folder ${path} belongs to the manifests in ${there}: remove it to start over, choose another with --data, or, if the manifests have moved, remove ${file}`,
   );
-}
-
-async function readText(file: string): Promise<string | undefined> {
-  try {
-    return await readFile(file, "utf8");
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
-    throw error;
-  }
 }
 
 function reasonOf(error: unknown): string {

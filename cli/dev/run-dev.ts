@@ -10,12 +10,16 @@ import { createMemoryDirectory, type MemoryDirectory } from "../../dataplane/con
 import { createCollectionPreparer } from "../../dataplane/objects/prepare-collection.ts";
 import type { Store, StoreObservation } from "../../dataplane/store/port.ts";
 import { type CheckResource, createResourceCheck } from "../../operator/compile/resource-check.ts";
+import { isEmptyFolder } from "../init/entries-in.ts";
 import { seedFolderName } from "../manifests/list-files.ts";
 import type { Closers } from "../run-program.ts";
+import { createStoredObjectsCheck } from "./check-stored-objects.ts";
 import { usableCredentials } from "./credentials.ts";
 import type { DataFolder } from "./data-folder.ts";
 import { createDevOperator, type DevOperator } from "./dev-operator.ts";
 import { follow } from "./follow.ts";
+import { reportingOperator } from "./report-changes.ts";
+import { type RequestLines, requestLinesFor } from "./request-lines.ts";
 import { createSecretFiles, type SecretFiles } from "./secret-files.ts";
 import { createSeedProgress } from "./seed/progress.ts";
 import { createSeeder, type Seeder } from "./seed/seeder.ts";
@@ -36,11 +40,13 @@ const print = (line: string): void => void process.stdout.write(`${line}\n`);
 export async function runDev(options: DevOptions, data: DataFolder, closers: Closers): Promise<void> {
   const checkResource = createResourceCheck();
   const live = createMemoryDirectory(systemClock);
-  const { plane, store } = await startPlane(options, live);
+  const requestLines = requestLinesFor(process.stdout, options.logLevel, systemTimers);
+  closers.push(() => requestLines?.flush());
+  const { plane, store } = await startPlane(options, { data, live, requestLines });
   closers.push(() => plane.close());
 
   const publicUrl = options.publicUrl ?? plane.url;
-  const secretFiles = createSecretFiles(join(options.data, "secrets"));
+  const secretFiles = createSecretFiles(data.file("secrets"), data.held.requireInPlace);
   const seeder = openSeeder(options, { data, live, store, closers });
   const devOperator = seeding(
     await openDevOperator({ options, data, live, checkResource, store, secretFiles, publicUrl }),
@@ -51,25 +57,41 @@ export async function runDev(options: DevOptions, data: DataFolder, closers: Clo
   const view = devOperator.view();
   const credentials = await usableCredentials(view, secretFiles);
   const urls = { url: reachable(plane.url), publicUrl: reachable(publicUrl), adminUrl: reachable(plane.adminUrl) };
-  for (const line of startupMessage({ view, credentials, folder: options.folder, ...urls })) print(line);
+  const folder = { folder: options.folder, isEmpty: await isEmptyFolder(options.folder) };
+  for (const line of startupMessage({ view, credentials, ...folder, ...urls })) print(line);
 
   const paths = [options.folder, secretFiles.folder, ...(options.seed === undefined ? [] : [options.seed])];
-  const following = await follow({ devOperator, paths, print, now: () => systemClock.now(), timers: systemTimers });
+  const check = createStoredObjectsCheck({ directory: live.directory, store, print });
+  closers.push(() => check.stop());
+  const reporting = reportingOperator(devOperator, { secretFiles, check });
+  const following = await follow({
+    devOperator: reporting,
+    paths,
+    print,
+    now: () => systemClock.now(),
+    timers: systemTimers,
+  });
   closers.push(() => following.stop());
   print("Ready");
+}
+
+interface PlaneParts {
+  readonly data: DataFolder;
+  readonly live: MemoryDirectory;
+  readonly requestLines: RequestLines | undefined;
 }
 
 /** The port is taken before anything is minted, because a Secret names the URL. Until the first pass it answers 503. */
 async function startPlane(
   options: DevOptions,
-  live: MemoryDirectory,
+  { data, live, requestLines }: PlaneParts,
 ): Promise<{ readonly plane: DataPlane; readonly store: Store }> {
   const { host, port, adminPort, logLevel, trustedProxies, publicUrl } = options;
   let store: Store | undefined;
   const plane = await startDataPlane({
     directory: live.directory,
     store: async (observe) => {
-      store = await openStore(options, observe);
+      store = await openStore(options, data, observe);
       return store;
     },
     host,
@@ -78,6 +100,7 @@ async function startPlane(
     logLevel,
     trustedProxies,
     clock: systemClock,
+    ...(requestLines !== undefined && { onRequestEnded: requestLines.show }),
     ...(publicUrl !== undefined && { publicUrl }),
   }).catch(async (error: unknown) => {
     await store?.close();
@@ -89,7 +112,8 @@ async function startPlane(
 
 /** The embedded store, or Redis JSON where a URL says so. Only the one that is used is loaded. */
 async function openStore(
-  { redis, data }: DevOptions,
+  { redis }: DevOptions,
+  data: DataFolder,
   observe: (observation: StoreObservation) => void,
 ): Promise<Store> {
   if (redis !== undefined) {
@@ -97,7 +121,9 @@ async function openStore(
     return await createRedisStore({ url: redis, clock: systemClock, observe });
   }
   const { createEmbeddedStore } = await import("../../dataplane/store/embedded/embedded-store.ts");
-  return await createEmbeddedStore({ directory: join(data, "store"), clock: systemClock, observe });
+  const store = await createEmbeddedStore({ directory: data.file("store"), clock: systemClock, observe });
+  data.held.hold(data.file("store/jsonplane.db"));
+  return store;
 }
 
 interface DevOperatorParts {
@@ -115,7 +141,7 @@ async function openDevOperator(parts: DevOperatorParts): Promise<DevOperator> {
   return await createDevOperator({
     ...rest,
     folder: options.folder,
-    stateFile: createStateFile(data.file("objects.json")),
+    stateFile: createStateFile(data.file("objects.json"), data.held.requireInPlace),
     clock: systemClock,
     random: randomBytes,
     newUid: randomUUID,

@@ -3,7 +3,8 @@
 
 import type { Operation, OperationAccess, Permission, ProjectParts, ResourceConfig } from "../../core/config/types.ts";
 import { sampleObject } from "../../core/schema/sample-object.ts";
-import { shellWord, type UsableCredential } from "./credentials.ts";
+import { shellWord } from "../shell-words.ts";
+import type { UsableCredential } from "./credentials.ts";
 
 export interface SampleOptions {
   /** By `<namespace>/<name>`. */

@@ -25,12 +25,17 @@ export interface SecretFiles {
   remove(namespace: string, name: string): Promise<void>;
 }
 
-export function createSecretFiles(folder: string): SecretFiles {
+/**
+ * `requireInPlace` throws when the data folder isn't the one that was opened. It is called before reading too: Secrets that seem to be gone
+ * would be reported, and made again.
+ */
+export function createSecretFiles(folder: string, requireInPlace = (): void => undefined): SecretFiles {
   const fileOf = (namespace: string, name: string): string => join(folder, namespace, `${name}.yaml`);
   return {
     folder,
     fileOf,
     async read() {
+      requireInPlace();
       const secrets = new Map<string, Secret>();
       const unreadable: string[] = [];
       for (const file of await filesIn(folder)) {
@@ -42,10 +47,14 @@ export function createSecretFiles(folder: string): SecretFiles {
       return { secrets, unreadable };
     },
     async write(secret) {
+      requireInPlace();
       await mkdir(join(folder, secret.namespace), { recursive: true, mode: 0o700 });
       await writeAtomically(fileOf(secret.namespace, secret.name), manifestOf(secret));
     },
-    remove: (namespace, name) => rm(fileOf(namespace, name), { force: true }),
+    async remove(namespace, name) {
+      requireInPlace();
+      await rm(fileOf(namespace, name), { force: true });
+    },
   };
 }
 

@@ -20,7 +20,11 @@ export const settings = {
   data,
   seed,
   redis: { ...redis, help: `${redis.help}; default: an embedded store in --data` },
-  logLevel: { ...logLevel, fallback: "warn" },
+  logLevel: {
+    ...logLevel,
+    help: `${logLevel.help}; a terminal shows requests unless this is error or silent`,
+    fallback: "warn",
+  },
   publicUrl,
   trustedProxies,
 };

@@ -3,21 +3,26 @@
 import { enableCompileCache } from "node:module";
 import { programOptions, runProgram } from "../run-program.ts";
 import { requireFolder, requireSeed } from "../start-refused.ts";
+import { chooseDataFolder } from "./choose-data-folder.ts";
 import { openDataFolder } from "./data-folder.ts";
 import type { DevOptions } from "./run-dev.ts";
+import { watchDataFolder } from "./watch-data-folder.ts";
 
 /** Resolves with the exit code once a signal has ended it, or at once when it can't start. */
 export async function startDev(options: DevOptions): Promise<number> {
   return await runProgram(programOptions(options), async (closers) => {
     await requireFolder(options.folder);
     if (options.seed !== undefined) await requireSeed(options.seed);
-    const data = await openDataFolder(options.data, options.folder);
+    const data = await openDataFolder(options.data ?? (await chooseDataFolder(options.folder)), options.folder);
     closers.push(() => data.close());
     // Compiled modules are cached, which makes later starts faster; in this folder and not in the system's temporary one,
     // because the cache holds code that is run.
     enableCompileCache(data.file("cache"));
     const { runDev } = await import("./run-dev.ts");
     await runDev(options, data, closers);
-    return undefined;
+    const printError = (line: string): void => void process.stderr.write(`jsonplane: ${line}\n`);
+    const watch = watchDataFolder(data, printError);
+    closers.push(watch.stop);
+    return watch;
   });
 }

@@ -1,5 +1,6 @@
 // Turns what is served into the text that dev mode prints at its start: base URLs, files of credentials, sample requests.
 
+import { programWord, shellWord } from "../shell-words.ts";
 import type { UsableCredential } from "./credentials.ts";
 import type { DevOperatorView } from "./dev-operator.ts";
 import { sampleRequests } from "./sample-requests.ts";
@@ -8,6 +9,7 @@ export interface StartupMessageOptions {
   readonly view: DevOperatorView;
   readonly credentials: readonly UsableCredential[];
   readonly folder: string;
+  readonly isEmpty: boolean;
   /** Origin that this machine reaches the API by. */
   readonly url: string;
   /** What clients reach it by. */
@@ -18,7 +20,7 @@ export interface StartupMessageOptions {
 export function startupMessage(options: StartupMessageOptions): readonly string[] {
   const { view, credentials, folder, url, publicUrl, adminUrl } = options;
   const keys = [...view.published.keys()];
-  if (keys.length === 0) return [`No Project is served yet: save one in ${folder} and it is live.`, ""];
+  if (keys.length === 0) return [noProject(options), ""];
   const projects = keys.map((key) => [key, `${publicUrl}/${key}`] as const);
   const secrets = credentials.map(
     ({ kind, name, project, role, access, file }) => [`${kind} ${name}`, project, `${role}, ${access}`, file] as const,
@@ -32,6 +34,11 @@ export function startupMessage(options: StartupMessageOptions): readonly string[
     `Changes in ${folder} are live when saved; usage figures are at ${adminUrl}/usage; Ctrl-C stops.`,
     "",
   ];
+}
+
+function noProject({ folder, isEmpty }: StartupMessageOptions): string {
+  const advice = isEmpty ? `, or have one written with ${programWord()} init ${shellWord(folder)},` : "";
+  return `No Project is served yet: save one in ${folder}${advice} and it is live.`;
 }
 
 function block(title: string, lines: readonly string[]): readonly string[] {

@@ -22,7 +22,8 @@ export interface StateFile {
   write(state: DevState): Promise<void>;
 }
 
-export function createStateFile(file: string): StateFile {
+/** `requireInPlace` is called before anything is written, and throws when the folder isn't the one that was read. */
+export function createStateFile(file: string, requireInPlace = (): void => undefined): StateFile {
   let last: string | undefined;
   return {
     async read() {
@@ -37,6 +38,7 @@ export function createStateFile(file: string): StateFile {
       };
       const text = `${JSON.stringify(state)}\n`;
       if (text === last) return;
+      requireInPlace();
       await writeAtomically(file, text);
       last = text;
     },

@@ -57,8 +57,7 @@ export const adminTokenFile = {
 export const data = {
   flag: "data",
   placeholder: "DIR",
-  help: "Folder for stored data and generated secrets",
-  fallback: ".jsonplane",
+  help: "Folder for stored data and generated secrets; default: below .jsonplane/, one for each DIR",
   read: readText,
 } as const satisfies Setting<string>;
 

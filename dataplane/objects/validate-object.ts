@@ -125,6 +125,12 @@ function requireStorable({ schema, maxBytes }: ObjectRules, data: string, before
   if (errors.length > 0) throw new Problem("validation_failed", summary(errors), { errors });
 }
 
+/** Whether a stored text would be accepted by a schema, which may be newer than the one that it was accepted by. */
+export function isValidStored(schema: CompiledSchema, stored: string): boolean {
+  const { data } = partsOf(stored);
+  return schema.validate(parseJson(data), data).length === 0;
+}
+
 /** `_metadata` of a stored text. */
 export function metadataOf(stored: string): Metadata {
   return JSON.parse(partsOf(stored)._metadata) as Metadata;

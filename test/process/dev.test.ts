@@ -75,9 +75,16 @@ function edit(file: string, change: (text: string) => string): void {
   renameSync(saved, path);
 }
 
+/** The one that dev mode chose for the folder of manifests. */
+function dataFolder(): string {
+  const [name = "", ...more] = readdirSync(join(cwd, ".jsonplane"));
+  expect(more).toEqual([]);
+  return join(cwd, ".jsonplane", name);
+}
+
 /** Every password, key and private part that lies in the data folder. */
 function secrets(): readonly string[] {
-  const folder = join(cwd, ".jsonplane", "secrets", "default");
+  const folder = join(dataFolder(), "secrets", "default");
   return readdirSync(folder).flatMap((file) => {
     const text = readFileSync(join(folder, file), "utf8");
     return [...text.matchAll(/^ {2}(?:apiKey|password|projectKey): (.+)$|"d":"([^"]+)"/gm)].map(
@@ -92,8 +99,8 @@ describe("jsonplane dev", () => {
     for (const name of ["bookshop", "feature-flags", "form-inbox", "open-notes"]) {
       expect(dev.out()).toContain(url(`/default/${name}`));
     }
-    expect(dev.out()).toContain(".jsonplane/secrets/default/ada-password.yaml");
-    expect(dev.out()).toContain(".jsonplane/secrets/default/frontend-api-key.yaml");
+    expect(dev.out()).toMatch(/ \.jsonplane\/manifests-[0-9a-f]{8}\/secrets\/default\/ada-password\.yaml$/m);
+    expect(dev.out()).toMatch(/ \.jsonplane\/manifests-[0-9a-f]{8}\/secrets\/default\/frontend-api-key\.yaml$/m);
     const [create = "", list = "", login = "", read = "", ...more] = curlLines(dev);
     expect(more).toEqual([]);
     const created = paste(create);
@@ -120,9 +127,9 @@ describe("jsonplane dev", () => {
 
   it("keeps its folder from other users and from git", async () => {
     await ready();
-    const data = join(cwd, ".jsonplane");
+    const data = dataFolder();
     const files = readdirSync(data, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
-    expect(statSync(data).mode & 0o077).toBe(0);
+    for (const folder of [data, join(cwd, ".jsonplane")]) expect(statSync(folder).mode & 0o077).toBe(0);
     expect(files.filter((entry) => entry.parentPath.includes("secrets")).length).toBeGreaterThan(10);
     for (const { parentPath, name } of files.filter((entry) => !entry.parentPath.includes("cache"))) {
       expect([name, statSync(join(parentPath, name)).mode & 0o077]).toEqual([name, 0]);
@@ -205,7 +212,7 @@ describe("jsonplane dev", () => {
     const dev = await ready();
     const login = curlLines(dev).find((line) => line.includes("/sessions/")) ?? "";
     const { access_token: token } = paste(login) as { readonly access_token: string };
-    const file = join(cwd, ".jsonplane", "secrets", "default", "ada-password.yaml");
+    const file = join(dataFolder(), "secrets", "default", "ada-password.yaml");
     // Whole or not at all: who reads it in between would find it empty.
     writeFileSync(`${file}.new`, readFileSync(file, "utf8").replace(/password: .*/, "password: chosen"));
     renameSync(`${file}.new`, file);
@@ -239,7 +246,7 @@ describe("jsonplane dev", () => {
       expect(await first.stop()).toBe(0);
       await ready("--redis", redis.url);
       expect(paste(list)).toMatchObject({ items: [created] });
-      expect(readdirSync(join(cwd, ".jsonplane"))).not.toContain("store");
+      expect(readdirSync(dataFolder())).not.toContain("store");
     } finally {
       await redis.stop();
     }
@@ -265,13 +272,15 @@ describe("jsonplane dev refuses to start, with what to do,", () => {
     const first = await ready();
     const second = start("--port", "0", "--admin-port", "0");
     expect(await second.exit()).toBe(1);
-    expect(second.error()).toContain("uses the data folder .jsonplane: stop it, or choose another folder with --data");
+    expect(second.error()).toMatch(
+      /uses the data folder \.jsonplane\/manifests-\w+: stop it, or choose another folder with --data/,
+    );
     expect(second.error()).toContain(`process ${first.child.pid}`);
   });
 
   it("when the data folder belongs to other manifests", async () => {
-    await (await ready()).stop();
-    const other = devProcess([".", ...ports], cwd);
+    await (await ready("--data", ".kept")).stop();
+    const other = devProcess([".", ...ports, "--data", ".kept"], cwd);
     running.push(other);
     expect(await other.exit()).toBe(1);
     expect(other.error()).toContain(
@@ -307,12 +316,14 @@ describe("jsonplane dev refuses to start, with what to do,", () => {
     const dev = devProcess(["nothing-here", ...ports], cwd);
     running.push(dev);
     expect(await dev.exit()).toBe(1);
-    expect(dev.error()).toBe("jsonplane: There is no folder nothing-here: name one with manifests in it\n");
+    expect(dev.error()).toMatch(
+      /^jsonplane: There is no folder nothing-here: name one with manifests in it, or make one with \S+\/bin\/jsonplane init nothing-here\n$/,
+    );
   });
 
   it("when what it knows of objects is damaged", async () => {
     await (await ready()).stop();
-    const file = join(cwd, ".jsonplane", "objects.json");
+    const file = join(dataFolder(), "objects.json");
     chmodSync(file, 0o600);
     writeFileSync(file, "{");
     const dev = start();

@@ -75,6 +75,15 @@ it("the package, installed elsewhere, says its version", async () => {
   expect(said.trim()).toBe(version);
 });
 
+it("the package, installed elsewhere, writes a first project and says how npx serves it", () => {
+  const init = ["--no-install", "jsonplane", "init"];
+  const said = execFileSync("npx", init, { cwd: join(folder, "elsewhere"), env, encoding: "utf8" });
+  expect(said).toMatch(/^backend\/project\.yaml has a Project [\s\S]*\n {2}npx jsonplane dev backend\n$/);
+  const check = ["--no-install", "jsonplane", "validate", "backend", "--strict"];
+  const checked = execFileSync("npx", check, { cwd: join(folder, "elsewhere"), env, encoding: "utf8" });
+  expect(checked).toBe("backend: 5 objects are valid\n");
+});
+
 it("the package, installed elsewhere, serves the examples and stops cleanly", async () => {
   const [port, adminPort] = [await freePort(), await freePort()];
   const ports = ["--port", String(port), "--admin-port", String(adminPort)];

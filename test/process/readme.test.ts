@@ -28,7 +28,7 @@ beforeAll(async () => {
   const script = (await firstFiveMinutes())
     .replaceAll("127.0.0.1:8080", `127.0.0.1:${port}`)
     .replaceAll("127.0.0.1:9090", `127.0.0.1:${adminPort}`)
-    .replaceAll(".jsonplane/", `${data}/`);
+    .replaceAll(".jsonplane/examples/", `${data}/`);
   const { stdout, stderr } = await promisify(execFile)("sh", ["-euc", script], { cwd: root });
   expect(stderr).toBe("");
   answers = stdout.trimEnd().split("\n");

@@ -1,7 +1,7 @@
 // What the embedded store says when its data folder can't be used, and what it does when the file or the disk fails under it.
 
 import { execFile } from "node:child_process";
-import { chmod, mkdtemp, open, rm, stat, truncate, writeFile } from "node:fs/promises";
+import { chmod, cp, mkdtemp, open, rename, rm, stat, truncate, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -9,7 +9,7 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { systemClock } from "../../core/clock.ts";
-import { StoreUnavailable } from "../../core/errors/store-errors.ts";
+import { StoreUnavailable, WritesRefused } from "../../core/errors/store-errors.ts";
 import { createEmbeddedStore } from "../../dataplane/store/embedded/embedded-store.ts";
 import { DataFolderUnusable } from "../../dataplane/store/embedded/open-database.ts";
 import { applicationId, schemaSteps } from "../../dataplane/store/embedded/schema.ts";
@@ -226,6 +226,28 @@ describe("the data folder of an embedded store", () => {
     expect(await store.count(probedCollection, {})).toBe(report.written);
     await expectIndexesExact(store, probedCollection, ["user:alice"]);
   });
+
+  it.each<[string, () => Promise<void>]>([
+    ["removed", () => rm(folder, { recursive: true })],
+    ["moved away", () => rename(folder, `${folder}.moved`)],
+    ["replaced by a copy", replaceByCopy],
+  ])("takes no more writes once it was %s, and reads go on", async (_, harm) => {
+    const store = await openStore();
+    const collection = freshCollection();
+    await store.create(collection, objectOf(1, {}), plenty);
+    await harm();
+    const refused = [2, 3].map((n) => store.create(collection, objectOf(n, {}), plenty));
+    for (const each of await Promise.allSettled(refused)) {
+      expect(each).toMatchObject({ status: "rejected", reason: expect.any(WritesRefused) });
+    }
+    expect(await store.count(collection, {})).toBe(1);
+    await rm(`${folder}.moved`, { recursive: true, force: true });
+  });
+
+  async function replaceByCopy(): Promise<void> {
+    await rename(folder, `${folder}.moved`);
+    await cp(`${folder}.moved`, folder, { recursive: true });
+  }
 
   it("leaves no trace of a store in memory", async () => {
     const collection = freshCollection();

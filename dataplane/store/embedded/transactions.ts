@@ -1,8 +1,9 @@
 // Runs reads immediately, and writes in groups: all writes that arrive while the event loop is busy share one transaction and one sync of the
 // disk, and are acknowledged after it. A read never sees a write before it is acknowledged. Refuses everything after close.
 
+import { statSync } from "node:fs";
 import type { DatabaseSync } from "node:sqlite";
-import { StoreUnavailable } from "../../../core/errors/store-errors.ts";
+import { StoreUnavailable, WritesRefused } from "../../../core/errors/store-errors.ts";
 import { meaningOf, withoutEffect, withUnknownEffect } from "./failures.ts";
 
 export interface Transactions {
@@ -27,6 +28,7 @@ const groupMilliseconds = 8;
 /** `onRollback`: what memory holds of the tables may be wrong now. */
 export function createTransactions(database: DatabaseSync, onRollback: () => void): Transactions {
   const statements = prepare(database);
+  const requireInPlace = inPlaceCheck(database.location());
   let queue: readonly Job[] = [];
   let arrived: Job[] = [];
   let isClosed = false;
@@ -71,6 +73,7 @@ export function createTransactions(database: DatabaseSync, onRollback: () => voi
         if (completions.length > 0 && performance.now() >= deadline) break;
         completions.push(run(job));
       }
+      requireInPlace();
     } catch (failure) {
       rollBack();
       return refuse(jobs, failure, withoutEffect(failure));
@@ -120,7 +123,7 @@ export function createTransactions(database: DatabaseSync, onRollback: () => voi
       if (isClosed) return Promise.reject(closed());
       return new Promise<T>((resolve, reject) => {
         if (queue.length === 0 && arrived.length === 0) setImmediate(flush);
-        arrived.push({ run: work, resolve: (result) => resolve(result as T), reject });
+        arrived.push({ run: work, resolve: resolve as (result: unknown) => void, reject });
       });
     },
     isReachable: () => isReachable && !isClosed,
@@ -129,6 +132,20 @@ export function createTransactions(database: DatabaseSync, onRollback: () => voi
       closing ??= writesEnded();
       return closing;
     },
+  };
+}
+
+/**
+ * What throws once the file at this path isn't the one that is open: SQLite would write on into a file that was removed, and nobody would find
+ * it again.
+ */
+function inPlaceCheck(file: string | null): () => void {
+  if (file === null) return () => undefined;
+  const opened = statSync(file, { bigint: true });
+  return () => {
+    const found = statSync(file, { bigint: true, throwIfNoEntry: false });
+    if (found?.ino !== opened.ino || found.dev !== opened.dev)
+      throw new WritesRefused("The database file was removed or replaced");
   };
 }
 

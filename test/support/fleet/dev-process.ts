@@ -22,7 +22,16 @@ export interface DevProcess {
 }
 
 export function devProcess(words: readonly string[], cwd: string): DevProcess {
-  const child = spawn(program, ["dev", ...words], { cwd, stdio: ["ignore", "pipe", "pipe"] });
+  return followed(spawn(program, ["dev", ...words], { cwd, stdio: ["ignore", "pipe", "pipe"] }));
+}
+
+/** The same for a command line as a person pastes it. */
+export function pastedDevProcess(command: string, cwd: string, variables: NodeJS.ProcessEnv): DevProcess {
+  const env = { ...process.env, ...variables };
+  return followed(spawn("sh", ["-c", `exec ${command}`], { cwd, env, stdio: ["ignore", "pipe", "pipe"] }));
+}
+
+function followed(child: ChildProcess): DevProcess {
   guard(child);
   const written = { out: "", error: "" };
   child.stdout?.setEncoding("utf8").on("data", (text: string) => {

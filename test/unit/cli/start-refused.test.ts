@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { DataFolderLost } from "../../../cli/dev/held-files.ts";
 import { refusalOf } from "../../../cli/start-refused.ts";
 
 function inUse(port: number): Error {
@@ -16,5 +17,12 @@ describe("a port that is in use", () => {
     expect(refusalOf(inUse(9090), { host: "127.0.0.1" })).toBe(
       "Port 9090 is in use on 127.0.0.1: stop what listens there, or choose another with --admin-port",
     );
+  });
+});
+
+describe("a data folder that vanishes during the start", () => {
+  it("is refused with a sentence, and not reported as a defect", () => {
+    const lost = new DataFolderLost("The data folder .data was removed");
+    expect(refusalOf(lost, { host: "127.0.0.1", port: 8080 })).toBe("The data folder .data was removed");
   });
 });

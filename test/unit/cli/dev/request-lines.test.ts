@@ -1,0 +1,114 @@
+import { describe, expect, it } from "vitest";
+import { createRequestLines, requestLinesFor, type ShownRequest } from "../../../../cli/dev/request-lines.ts";
+import type { Caller } from "../../../../dataplane/authenticate/caller.ts";
+import { manualTime } from "../../../support/time/manual-time.ts";
+
+const ada: Caller = { kind: "user", name: "ada", role: "Users", access: "Write", sessionId: "hidden-session" };
+const robot: Caller = {
+  kind: "apikey",
+  name: "robot",
+  description: "hidden description",
+  role: "Users",
+  access: "Read",
+};
+
+function shown(method: string, rawUrl: string, caller?: Caller): ShownRequest {
+  const proof = caller && { caller, logMembers: "", validFrom: 0, validUntil: 0 };
+  return { request: { method }, rawUrl, ...(proof !== undefined && { proof }) };
+}
+
+function lines(hasColors = false) {
+  const written: string[] = [];
+  const time = manualTime();
+  const requests = createRequestLines({ write: (text) => void written.push(text), hasColors, timers: time.timers });
+  return { written, time, requests };
+}
+
+function lineOf(request: ShownRequest, status = 200, seconds = 0.0123, code?: string): string {
+  const { written, requests } = lines();
+  requests.show(request, { status, seconds, code });
+  requests.flush();
+  return written.join("");
+}
+
+describe("a request at the terminal", () => {
+  it.each<[string, string, string]>([
+    ["of a user", lineOf(shown("GET", "/a/b/api/c", ada)), "GET    /a/b/api/c  200  12 ms  user ada\n"],
+    [
+      "of a key",
+      lineOf(shown("POST", "/a/b/api/c", robot), 201, 0.0012),
+      "POST   /a/b/api/c  201  1.2 ms  key robot\n",
+    ],
+    [
+      "of nobody in particular",
+      lineOf(shown("GET", "/a/b/json/c", { kind: "anonymous" }), 200, 1.55),
+      "GET    /a/b/json/c  200  1.6 s  anonymous\n",
+    ],
+    [
+      "that is refused",
+      lineOf(shown("DELETE", "/a/b/api/c/1"), 401, 0.001, "invalid_credentials"),
+      "DELETE /a/b/api/c/1  401 invalid_credentials  1.0 ms  not authenticated\n",
+    ],
+  ])("%s is one line: method, path, status, time and caller", (_, line, expected) => {
+    expect(line).toBe(expected);
+  });
+
+  it("never shows a query, and neither a password in front of the path nor who may be misled by it", () => {
+    expect(lineOf(shown("GET", "/a/b/api/c?token=hunter2&_sort=hunter3", ada))).toContain(" /a/b/api/c?…  ");
+    expect(lineOf(shown("GET", "http://ada:hunter2@host/a/b/api/c?hunter3", ada))).toContain(" /a/b/api/c?…  ");
+    const every = [
+      lineOf(shown("GET", "/a?hunter2", ada)),
+      lineOf(shown("GET", "http://ada:hunter2@host", robot)),
+      lineOf(shown("GET", "/a#hunter2", robot)),
+    ].join("");
+    expect(every).not.toMatch(/hunter|hidden/);
+  });
+
+  it("can't command the terminal, and is short", () => {
+    expect(lineOf(shown("GET", "/a\u009b31m\u001b[2J/\u202eb", ada))).toContain(" /a?31m?[2J/?b  ");
+    const long = lineOf(shown("GET", `/${"x".repeat(5_000)}`, ada));
+    expect(long.length).toBeLessThan(150);
+    expect(long).toContain("xxx…  200");
+  });
+
+  it("has the colour of its status where there are colours", () => {
+    const colour = (status: number) => {
+      const { written, requests } = lines(true);
+      requests.show(shown("GET", "/", ada), { status, seconds: 0, code: undefined });
+      requests.flush();
+      return written.join("").split("\u001b[")[1]?.split("m")[0];
+    };
+    expect([200, 304, 404, 503].map(colour)).toEqual(["32", "36", "33", "31"]);
+    expect(lineOf(shown("GET", "/", ada))).not.toContain("\u001b");
+  });
+
+  it("is written within a moment; a burst is cut short and counted", async () => {
+    const { written, time, requests } = lines();
+    for (let count = 0; count < 1_000; count++)
+      requests.show(shown("GET", "/", ada), { status: 200, seconds: 0, code: undefined });
+    expect(written).toEqual([]);
+    await time.advance(100);
+    const printed = written.join("").split("\n");
+    expect(printed).toHaveLength(42);
+    expect(printed.slice(-2)).toEqual(["… and 960 more requests", ""]);
+    requests.show(shown("GET", "/", ada), { status: 200, seconds: 0, code: undefined });
+    await time.advance(100);
+    expect(written).toHaveLength(2);
+  });
+});
+
+describe("requests are shown", () => {
+  const { timers } = manualTime();
+  const write = () => true;
+
+  it("at a terminal only", () => {
+    expect(requestLinesFor({ isTTY: true, write }, "warn", timers)).toBeDefined();
+    expect(requestLinesFor({ isTTY: false, write }, "warn", timers)).toBeUndefined();
+    expect(requestLinesFor({ isTTY: undefined as never, write }, "info", timers)).toBeUndefined();
+  });
+
+  it("unless not even warnings are wanted", () => {
+    expect(requestLinesFor({ isTTY: true, write }, "silent", timers)).toBeUndefined();
+    expect(requestLinesFor({ isTTY: true, write }, "error", timers)).toBeUndefined();
+  });
+});
