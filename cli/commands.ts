@@ -1,6 +1,7 @@
 // Every command of the program, in the order of the help.
 
 import type { Command } from "./command.ts";
+import { dataResetCommand } from "./data-reset/command.ts";
 import { dataplaneCommand } from "./dataplane/command.ts";
 import { devCommand } from "./dev/command.ts";
 import { clearFinalizersCommand } from "./finalizers/command.ts";
@@ -16,5 +17,6 @@ export const commands: readonly Command[] = [
   operatorCommand,
   dataplaneCommand,
   clearFinalizersCommand,
+  dataResetCommand,
   dataOrphansCommand,
 ];

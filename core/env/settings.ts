@@ -61,6 +61,14 @@ export const data = {
   read: readText,
 } as const satisfies Setting<string>;
 
+export const only = {
+  flag: "only",
+  placeholder: "NAMES",
+  help: "Resources and root keys, comma-separated, such as books or default/shop/api/books; default: all",
+  fallback: "",
+  read: listOf,
+} as const satisfies Setting<readonly string[]>;
+
 export const seed = {
   flag: "seed",
   placeholder: "PATH",

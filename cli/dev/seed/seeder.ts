@@ -82,7 +82,7 @@ async function interrupted({ note }: SeederOptions): Promise<string[]> {
     const path = (await readFile(note, "utf8")).trim();
     await rm(note);
     return [
-      `Only a part of ${path} was stored when dev mode ended: to begin again, stop it and remove its data folder`,
+      `Only a part of ${path} was stored when dev mode ended: to begin again, stop it and run jsonplane data reset`,
     ];
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return [];

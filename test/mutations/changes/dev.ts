@@ -12,6 +12,14 @@ export const devMutations: readonly Mutation[] = [
     caughtBy: ["test/process/seed.test.ts"],
   },
   {
+    name: "reset-deletes-before-it-knows-all-names",
+    harm: "A typing error in --only deletes everything that dev mode has stored",
+    file: "cli/data-reset/run-reset.ts",
+    find: "  if (unknown !== undefined) {",
+    replace: "  if (unknown !== undefined && all.length === 0) {",
+    caughtBy: ["test/process/data-reset.test.ts"],
+  },
+  {
     name: "half-of-a-seed-is-stored",
     harm: "Of a seed with a mistake the objects before the mistake are stored, and the mended file is never taken in",
     file: "cli/dev/seed/seeder.ts",
