@@ -61,17 +61,11 @@ export function lastGoodProject(
 function fallBack(project: Project, context: ProjectContext, refusal: Refusal): CheckedProject {
   const { published, signing } = context;
   const lastGood = lastGoodProject(project, context);
-  const config = lastGood && { ...lastGood, serving: moreRestrictive(lastGood.serving, project.spec.serving) };
+  // A Project can be switched off, and on again, whatever else is wrong with its spec.
+  const config = lastGood && { ...lastGood, serving: project.spec.serving };
   const verdict = refused(subjectOf(project), refusal, config !== undefined);
   if (config === undefined || published === undefined) return { verdict };
   return { live: { project: config, signing: signing.ok ? signing.value : published.signing }, verdict };
-}
-
-const servingOrder = ["Off", "ReadOnly", "ReadWrite"] as const satisfies readonly ProjectConfig["serving"][];
-
-/** A Project can be switched off whatever else is wrong with its spec; a spec that is refused switches nothing on. */
-function moreRestrictive(one: ProjectConfig["serving"], other: ProjectConfig["serving"]): ProjectConfig["serving"] {
-  return servingOrder.find((serving) => serving === one || serving === other) ?? one;
 }
 
 /** The annotation by which a person says that data of an earlier namespace may be served. */

@@ -29,6 +29,7 @@ export function applyGuardRails(
     resources: resources.map((resource) => keepingData(resource, rules)),
     rootKeys: rootKeys.map((rootKey) => keepingData(rootKey, rules)),
     notAllowed,
+    ...(rules.deletionPolicy === "Retain" && { keepsData: true as const }),
     limitPublished: (limits) => withinLimits(limits, rules),
   };
 }

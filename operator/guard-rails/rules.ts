@@ -1,5 +1,5 @@
 // The rules by which a platform limits what the manifests of a namespace may declare, and how their texts in a ConfigMap are read. The
-// chart's ValidatingAdmissionPolicies read the same ConfigMap, by the same names.
+// chart's ValidatingAdmissionPolicies have the same rules, by the same names.
 
 import { readHostRules } from "../../core/env/host-rules.ts";
 import { InvalidSetting } from "../../core/env/read-settings.ts";

@@ -14,6 +14,8 @@ export interface ProjectObjects {
   readonly keys: readonly ApiKey[];
   /** By UID, what the platform's rules forbid; absent = nothing. */
   readonly notAllowed?: ReadonlyMap<string, Refusal>;
+  /** The platform has data kept here, whatever manifests and annotations say. */
+  readonly keepsData?: true;
   /** Cuts the limits of a version that was published before to what the platform's rules allow now; absent = they stay. */
   readonly limitPublished?: (limits: ProjectLimits) => ProjectLimits;
 }

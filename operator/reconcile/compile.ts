@@ -13,7 +13,7 @@ export function compileStep(pass: Pass, evaluation: DataEvaluation, resolved: Re
   const now = deps.clock.now();
   // It may be about another installation's data; without the Secrets it is not known whose the Project is.
   const isUncertain = resolved.rival !== undefined || resolved.failure !== undefined;
-  const ignoresAnnotation = isUncertain || deps.keepsData(objects.ref.namespace);
+  const ignoresAnnotation = isUncertain || objects.keepsData === true;
   const requests = deps.deletions.requestsOf(objects, { ignoresAnnotation });
   const { parts, verdicts } = compileProject({
     ...objects,

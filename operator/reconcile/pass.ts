@@ -33,8 +33,6 @@ export interface ReconcileDeps
   /** How many stored objects statuses are to report, by `<namespace>/<name>`; of others, what they report already. */
   readonly storedObjectsToReport: ReadonlyMap<string, number>;
   readonly secrets: SecretStore;
-  /** Whether the platform has the data of a namespace kept, whatever manifests and annotations say. */
-  readonly keepsData: (namespace: string) => boolean;
   readonly grantOf: (project: Project) => HostGrant;
   /** Called with the hosts that the project is published with now; undefined = it is withdrawn. */
   readonly onPublished: (ref: ProjectRef, parts: ProjectParts | undefined) => void;

@@ -74,7 +74,7 @@ async function start(seen: Seen, deps: ReconcileDeps): Promise<StartedPass> {
   const { ref } = seen.objects;
   const redis = await deps.writer.session();
   const published = await redis.publisher.load(ref);
-  const isKept = published.data !== undefined && deps.keepsData(ref.namespace);
+  const isKept = published.data !== undefined && seen.objects.keepsData === true;
   return {
     ...seen,
     deps,

@@ -319,7 +319,6 @@ export class LeaderSession {
         this.#opened?.acknowledgements.availabilityOf(ref, Number.POSITIVE_INFINITY) ?? "unknown",
       adopt: settings.adopt,
       mode: settings.watchNamespaces.length === 0 ? "cluster" : "namespaced",
-      keepsData: this.#limits.keepsData,
       objectsOf: this.#limits.objectsOf,
       takeDeleted: this.#limits.limitDeleted(this.#handlers.takeDeleted),
       giveBack: this.#handlers.giveBack,

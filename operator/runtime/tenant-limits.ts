@@ -16,8 +16,6 @@ type TakeDeleted = (key: string) => readonly CustomResource[];
 export interface TenantLimits {
   readonly hosts: HostPolicy;
   readonly places: ProjectPlaces;
-  /** Whether the data of a namespace are kept, whatever manifests and annotations say. */
-  readonly keepsData: (namespace: string) => boolean;
   readonly objectsOf: (ref: ProjectRef) => ProjectObjects;
   /** Wraps `takeDeleted`, so that deleted objects have the deletionPolicy that the rules require. */
   readonly limitDeleted: (takeDeleted: TakeDeleted) => TakeDeleted;
@@ -30,19 +28,16 @@ export function createTenantLimits({
 }: Pick<OperatorContext, "guardRails" | "settings" | "caches">): TenantLimits {
   const rails = (): GuardRails => exempting(settings.namespace, guardRails?.current() ?? noGuardRails);
   const rulesOf = (namespace: string): NamespaceRules => rails().rulesOf(namespace);
-  const keepsData = (namespace: string): boolean => rulesOf(namespace).deletionPolicy === "Retain";
   const places = createProjectPlaces(
     (project) => isOurs(project, settings),
     (namespace) => rulesOf(namespace).maxProjects,
   );
   const hosts = hostPolicy((namespace) => rulesOf(namespace).allowedHosts ?? settings.allowedHosts);
-  if (guardRails === undefined)
-    return { hosts, places, keepsData, objectsOf: index.objectsOf, limitDeleted: (take) => take };
+  if (guardRails === undefined) return { hosts, places, objectsOf: index.objectsOf, limitDeleted: (take) => take };
   const placeOf = (project: Project): number => places.placeOf(project.metadata);
   return {
     hosts,
     places,
-    keepsData,
     objectsOf: (ref) => applyGuardRails(index.objectsOf(ref), rails(), placeOf),
     limitDeleted: (takeDeleted) => (key) => withKeptData(takeDeleted(key), rails()),
   };

@@ -34,6 +34,18 @@
 {{- toYaml $data -}}
 {{- end -}}
 
+{{/*
+The rules as CEL writes a map. They are no parameter of the policies: an API server stops following parameters of a core kind for good once no binding
+names them, as while the rules are switched off (kubernetes/kubernetes#130887).
+*/}}
+{{- define "jsonplane.rulesLiteral" -}}
+{{- $members := list -}}
+{{- range $key, $text := include "jsonplane.guardRailsData" . | fromYaml -}}
+{{- $members = append $members (printf "'%s': '%s'" $key $text) -}}
+{{- end -}}
+{ {{- join ", " $members -}} }
+{{- end -}}
+
 {{/* A rule of the namespace, else of all, as an optional text. */}}
 {{- define "jsonplane.rule" -}}
 variables.rules[?(request.namespace + '.{{ . }}')].or(variables.rules[?'{{ . }}'])
@@ -65,7 +77,6 @@ refused for what tenants wrote. dict "root" $ "resources" "[projects]"
 */}}
 {{- define "jsonplane.policyBegin" -}}
 failurePolicy: Fail
-paramKind: {apiVersion: v1, kind: ConfigMap}
 matchConstraints:
   resourceRules:
     - apiGroups: [jsonplane.io]
@@ -104,11 +115,6 @@ spec:
   policyName: {{ .name }}
   validationActions:
     {{- toYaml .root.Values.guardRails.validationActions | nindent 4 }}
-  paramRef:
-    name: {{ include "jsonplane.guardRails" .root }}
-    namespace: {{ .root.Release.Namespace | toYaml }}
-    # Without the ConfigMap the operator still holds manifests to the previous rules.
-    parameterNotFoundAction: Allow
   {{- with $namespaces }}
   matchResources:
     namespaceSelector:

@@ -211,31 +211,6 @@ export const guardRailCases: readonly GuardRailCase[] = [
   },
 ];
 
-/** Rules with a mistake, with which the operator goes on with the previous ones: the API server refuses nothing by them. */
-export const mistakenCases: readonly Omit<GuardRailCase, "refused">[] = [
-  { shows: "a word that is none", rules: { anyone: "deny" }, kind: "RootKey", spec: {} },
-  {
-    shows: "a policy that is none",
-    rules: { deletionPolicy: "Keep" },
-    kind: "Project",
-    spec: { deletionPolicy: "Delete" },
-  },
-  {
-    shows: "a policy that is none, of a child",
-    rules: { deletionPolicy: "" },
-    kind: "RootKey",
-    spec: { deletionPolicy: "Delete" },
-  },
-  {
-    shows: "a number with an exponent",
-    rules: { maxQuotaObjects: "1e1" },
-    kind: "Project",
-    spec: quota({ objects: 11 }),
-  },
-  { shows: "no number at all", rules: { maxRequestsPerSecond: "few" }, kind: "Project", spec: rate(5) },
-  { shows: "zero", rules: { maxBurst: "0" }, kind: "Project", spec: rate(5) },
-];
-
 /** What a ConfigMap always has beside the rules of a case. */
 export const noHostsAllowed = { allowedHosts: "" } as const;
 

@@ -170,7 +170,6 @@ export function leader(world: World = {}) {
         void calls.push(["writeUnpublished", reason, message, rival]),
       writeContested: async (_, { message }, rival) => void calls.push(["writeContested", message, rival]),
     },
-    keepsData: () => false,
     grantOf: () => ({ granted: [], refused: [] }),
     repairs: createRepairs(() => 0),
     isHeld: () => world.held ?? false,
