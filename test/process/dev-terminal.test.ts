@@ -80,7 +80,8 @@ describe("requests to jsonplane dev", () => {
   });
 
   it.runIf(process.platform === "linux")("have colours at a terminal that has them", async () => {
-    const dev = await atTerminal({ NO_COLOR: "" });
+    // A build machine says CI, and has no colours.
+    const dev = await atTerminal({ NO_COLOR: "", CI: "" });
     await send("/api/tasks");
     expect(await dev.line(/^GET {4}\/default\/todo\/api\/tasks/)).toContain("\u001b[32m200\u001b[39m");
   });
