@@ -81,7 +81,7 @@ describe("requests to jsonplane dev", () => {
 
   it.runIf(process.platform === "linux")("have colours at a terminal that has them", async () => {
     // A build machine says CI, and has no colours.
-    const dev = await atTerminal({ NO_COLOR: "", CI: "" });
+    const dev = await atTerminal({ NO_COLOR: undefined, CI: undefined });
     await send("/api/tasks");
     expect(await dev.line(/^GET {4}\/default\/todo\/api\/tasks/)).toContain("\u001b[32m200\u001b[39m");
   });
