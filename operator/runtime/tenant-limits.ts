@@ -26,30 +26,28 @@ export function createTenantLimits({
   settings,
   caches: { index },
 }: Pick<OperatorContext, "guardRails" | "settings" | "caches">): TenantLimits {
-  const rails = (): GuardRails => exempting(settings.namespace, guardRails?.current() ?? noGuardRails);
-  const rulesOf = (namespace: string): NamespaceRules => rails().rulesOf(namespace);
+  const rails: GuardRails = {
+    rulesOf(namespace) {
+      const rules = (guardRails?.current() ?? noGuardRails).rulesOf(namespace);
+      return namespace === settings.namespace ? onlyHosts(rules) : rules;
+    },
+  };
   const places = createProjectPlaces(
     (project) => isOurs(project, settings),
-    (namespace) => rulesOf(namespace).maxProjects,
+    (namespace) => rails.rulesOf(namespace).maxProjects,
   );
-  const hosts = hostPolicy((namespace) => rulesOf(namespace).allowedHosts ?? settings.allowedHosts);
+  const hosts = hostPolicy((namespace) => rails.rulesOf(namespace).allowedHosts ?? settings.allowedHosts);
   if (guardRails === undefined) return { hosts, places, objectsOf: index.objectsOf, limitDeleted: (take) => take };
   const placeOf = (project: Project): number => places.placeOf(project.metadata);
   return {
     hosts,
     places,
-    objectsOf: (ref) => applyGuardRails(index.objectsOf(ref), rails(), placeOf),
-    limitDeleted: (takeDeleted) => (key) => withKeptData(takeDeleted(key), rails()),
+    objectsOf: (ref) => applyGuardRails(index.objectsOf(ref), rails, placeOf),
+    limitDeleted: (takeDeleted) => (key) => withKeptData(takeDeleted(key), rails),
   };
 }
 
 /** The operator's own namespace is the platform's: only the rule about hosts, which are the whole installation's, holds there. */
-function exempting(own: string, rails: GuardRails): GuardRails {
-  return {
-    rulesOf(namespace) {
-      const rules = rails.rulesOf(namespace);
-      if (namespace !== own) return rules;
-      return rules.allowedHosts === undefined ? {} : { allowedHosts: rules.allowedHosts };
-    },
-  };
+function onlyHosts({ allowedHosts }: NamespaceRules): NamespaceRules {
+  return allowedHosts === undefined ? {} : { allowedHosts };
 }

@@ -17,7 +17,8 @@ import {
   type ObserveObject,
   type ProjectIndex,
 } from "./project-index.ts";
-import { type NamespacesReflector, reflectNamespaces, reflectOnce } from "./reflect-namespaces.ts";
+import { type NamespacesReflector, reflectNamespaces } from "./reflect-namespaces.ts";
+import { createReflector, type Reflector } from "./reflector.ts";
 import type { ReflectorObservation } from "./reflector-options.ts";
 import type { Watched, WatchSink } from "./watched.ts";
 
@@ -116,7 +117,7 @@ export function createCaches(options: CachesOptions): Caches {
     scope: { labelSelector: others, metadataOnly: true },
     sink: secrets,
   });
-  let guardRails: NamespacesReflector | undefined;
+  let guardRails: Reflector | undefined;
   if (options.guardRails !== undefined) {
     const { configMap, sink } = options.guardRails;
     const type = configMapType;
@@ -124,7 +125,7 @@ export function createCaches(options: CachesOptions): Caches {
     const scope = { namespace: configMap.namespace, fieldSelector: `metadata.name=${configMap.name}` };
     const observe = options.observe("ConfigMap");
     // Not in `reflectors`: if it can't be read, the previous rules stay in effect, and nothing else has to wait.
-    guardRails = reflectOnce({ reader, type, scope, sink, timers, monotonic, random, observe });
+    guardRails = createReflector({ reader, type, scope, sink, timers, monotonic, random, observe });
   }
   const seesNamespaces = namespaces.length === 0;
   /** Without its definition a kind can't be listed: the kept objects are all that is known. */

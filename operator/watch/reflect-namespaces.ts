@@ -25,20 +25,17 @@ export interface NamespacesReflector extends Omit<Reflector, "isCurrent" | "conf
 
 const refusedMs = 1_000;
 
-/** One reflector, the same for every namespace that is asked about. */
-export function reflectOnce(options: ReflectorOptions): NamespacesReflector {
-  const reflector = createReflector(options);
-  return {
-    ...reflector,
-    isCurrent: () => reflector.isCurrent(),
-    async confirm(signal) {
-      while (!(await reflector.confirm(signal))) await pause(options.timers, refusedMs, signal);
-    },
-  };
-}
-
 export function reflectNamespaces({ namespaces, scope, ...options }: NamespacesOptions): NamespacesReflector {
-  if (namespaces.length === 0) return reflectOnce({ ...options, scope });
+  if (namespaces.length === 0) {
+    const reflector = createReflector({ ...options, scope });
+    return {
+      ...reflector,
+      isCurrent: () => reflector.isCurrent(),
+      async confirm(signal) {
+        while (!(await reflector.confirm(signal))) await pause(options.timers, refusedMs, signal);
+      },
+    };
+  }
   const byNamespace = new Map(
     [...new Set(namespaces)].map((namespace) => [
       namespace,
