@@ -149,7 +149,7 @@ export const devMutations: readonly Mutation[] = [
   },
   {
     name: "terminal-commands-in-paths",
-    harm: "A request's path can write anything at the terminal of whoever runs dev mode",
+    harm: "A request's path can write anything at the terminal that runs dev mode",
     file: "cli/dev/request-lines.ts",
     find: "const shown = printable(path);",
     replace: "const shown = path;",
