@@ -28,6 +28,7 @@ export const landings = [
   "43f63a056cf9354237b2f9fb705b49c071ae612e",
   "b07fe914a9d6b0e787d3cc82630b712198ac34ff",
   "7e1487904fdfea28bab27e2e3057510735841af8",
+  "24e1cc0eabbb060383948b5c906e522d46f80d28",
 ] as const;
 export const lastLanding: string = landings.at(-1) ?? landings[0];
 

@@ -1,5 +1,5 @@
 // Everything of the cluster that the operator keeps in memory: the five kinds with the index of what belongs to which Project,
-// its own Secrets, the metadata of all other Secrets, and, where it may see them, of namespaces; and the ConfigMap of the platform's rules.
+// its own Secrets, the metadata of all other Secrets, and, where it may list them, of namespaces; and the ConfigMap of the platform's rules.
 // Says what has changed; decides nothing.
 
 import { isKind, type Kind, kinds } from "../../core/manifests/object.ts";
@@ -35,14 +35,18 @@ export interface Caches {
   readonly objects: Readonly<Record<Kind, Watched>>;
   readonly ownSecrets: Watched;
   readonly foreignSecrets: Watched;
-  /** Absent where only some namespaces are watched: then they are asked for one by one. */
+  /**
+   * Absent where only some namespaces are watched: then they are asked for one by one. Refused by the API server, what was kept of them may
+   * be behind, and nothing else waits: readers ask for a namespace where that could matter.
+   */
   readonly namespaces?: Watched;
   start(): void;
   stop(): Promise<void>;
   /** True once everything was listed that this process may list. */
   synced(): boolean;
   /**
-   * Resolves once nothing that is kept is older than this call, whatever became of the connections meanwhile. Rejects when the signal is aborted.
+   * Resolves once nothing that is kept is older than this call, whatever became of the connections meanwhile; of namespaces, once the API
+   * server has refused to list them, too. Rejects when the signal is aborted.
    */
   confirm(signal: AbortSignal): Promise<void>;
   /**
@@ -127,7 +131,14 @@ export function createCaches(options: CachesOptions): Caches {
     // Not in `reflectors`: if it can't be read, the previous rules stay in effect, and nothing else has to wait.
     guardRails = createReflector({ reader, type, scope, sink, timers, monotonic, random, observe });
   }
-  const seesNamespaces = namespaces.length === 0;
+  let namespaceObjects: Reflector | undefined;
+  if (namespaces.length === 0) {
+    const type = namespaceType;
+    const scope = { metadataOnly: true };
+    const observe = options.observe("Namespace");
+    // Not in `reflectors`: no Project waits for namespaces that can't be listed.
+    namespaceObjects = createReflector({ reader, type, scope, sink: noSink, timers, monotonic, random, observe });
+  }
   /** Without its definition a kind can't be listed: the kept objects are all that is known. */
   const confirmKind = async (name: string, signal: AbortSignal): Promise<void> => {
     const deletions = isKind(name) ? heldDeletions.get(name) : undefined;
@@ -141,16 +152,13 @@ export function createCaches(options: CachesOptions): Caches {
     objects,
     ownSecrets,
     foreignSecrets,
-    ...(seesNamespaces && {
-      namespaces: reflect("Namespace", { type: namespaceType, scope: { metadataOnly: true }, sink: noSink }),
-    }),
+    ...(namespaceObjects && { namespaces: namespaceObjects.watched }),
     start() {
-      for (const reflector of reflectors.values()) reflector.start();
-      guardRails?.start();
+      for (const reflector of [...reflectors.values(), namespaceObjects, guardRails]) reflector?.start();
     },
     async stop() {
       for (const deletions of heldDeletions.values()) deletions.stop();
-      await Promise.all([...reflectors.values(), guardRails].map((reflector) => reflector?.stop()));
+      await Promise.all([...reflectors.values(), namespaceObjects, guardRails].map((reflector) => reflector?.stop()));
     },
     all: () => index.all(),
     held: () => [...heldDeletions.values()].flatMap((deletions) => deletions.held()),
@@ -159,15 +167,20 @@ export function createCaches(options: CachesOptions): Caches {
     definitionOf: (kind) => heldDeletions.get(kind)?.currentDefinition(),
     releaseHeld: (kind, definition) => heldDeletions.get(kind)?.release(definition),
     async confirm(signal) {
-      await Promise.all([...reflectors.keys()].map((kind) => confirmKind(kind, signal)));
+      const kindsConfirmed = [...reflectors.keys()].map((kind) => confirmKind(kind, signal));
+      await Promise.all([...kindsConfirmed, namespaceObjects?.confirm(signal)]);
     },
-    synced: () => [...reflectors.values()].every(({ watched }) => watched.synced()),
+    synced: () =>
+      [...reflectors.values()].every(({ watched }) => watched.synced()) &&
+      (namespaceObjects === undefined || namespaceObjects.watched.synced() || namespaceObjects.forbidden()),
     isCurrent: (namespace) => [...reflectors.values()].every((reflector) => reflector.isCurrent(namespace)),
     informers: () =>
-      [...reflectors].map(([kind, reflector]) => {
-        const activity = reflector.lastActivity();
-        return { kind, idleMs: activity === undefined ? undefined : monotonic() - activity };
-      }),
+      [...reflectors, ...(namespaceObjects ? [["Namespace", namespaceObjects] as const] : [])].map(
+        ([kind, reflector]) => {
+          const activity = reflector.lastActivity();
+          return { kind, idleMs: activity === undefined ? undefined : monotonic() - activity };
+        },
+      ),
   };
 }
 

@@ -64,9 +64,8 @@ describe("a namespace that goes while no operator runs", () => {
 describe("a namespace that was made anew before the operator heard of it: its watch of namespaces is behind, all others are not", () => {
   it("has the data of an earlier namespace kept from it, and its own are not taken for those", async () => {
     await stopOperators();
-    // Who loses the Lease while the API server restarts can't lead again before it may list namespaces again.
     const kubeconfig = await api.kubeconfig(await grantOperator(api, "cluster"));
-    await fleet.addOperator({ kubeconfig, args: ["--lease-duration", "120s"] });
+    await fleet.addOperator({ kubeconfig });
     const [withData, without] = [await newTenant(fleet), await newTenant(fleet)];
     await served(withData, openBooks());
 

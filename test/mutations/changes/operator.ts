@@ -247,6 +247,15 @@ export const operatorMutations: readonly Mutation[] = [
     caughtBy: ["test/unit/operator/watch/confirm.test.ts"],
   },
   {
+    name: "unlisted-namespaces-stop-all",
+    harm: "An operator that may no longer list namespaces serves no change of any Project",
+    file: "operator/watch/caches.ts",
+    find: "isCurrent: (namespace) => [...reflectors.values()].every((reflector) => reflector.isCurrent(namespace)),",
+    replace:
+      "isCurrent: (namespace) => [...reflectors.values()].every((reflector) => reflector.isCurrent(namespace)) && (namespaceObjects?.isCurrent() ?? true),",
+    caughtBy: ["test/unit/operator/watch/caches.test.ts"],
+  },
+  {
     name: "old-bookmark-believed",
     harm: "A new leader publishes from caches that are behind: a bookmark from before it asked was taken for one of now",
     file: "operator/watch/freshness-check.ts",

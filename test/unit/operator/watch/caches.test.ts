@@ -4,6 +4,7 @@ import { afterEach, beforeEach, expect, it } from "vitest";
 import type { KubeApi } from "../../../../operator/kube/api.ts";
 import type { Caches } from "../../../../operator/watch/caches.ts";
 import { fakeApiClient } from "../../../support/fake-api/fake-api-client.ts";
+import type { FaultPlan } from "../../../support/fake-api/fake-api-faults.ts";
 import { type FakeApiServer, startFakeApiServer } from "../../../support/fake-api/fake-api-server.ts";
 import { stored } from "../../../support/kubernetes/stored-crs.ts";
 import { eventually } from "../../../support/time/eventually.ts";
@@ -52,4 +53,23 @@ it("a spec that changed is the new one in both", async () => {
   await replaced({ spec });
   expect(indexed()?.spec).toEqual(spec);
   expect(kept()?.["spec"]).toBe(indexed()?.spec);
+});
+
+it("namespaces that the API server refuses to list hold up nothing else, neither at the start nor later", async () => {
+  const refused: FaultPlan = ({ verb, collection: asked }) =>
+    asked === "namespaces" && verb !== "get" ? { kind: "status", code: 403, reason: "Forbidden" } : undefined;
+  server.setFaults(refused);
+  const never = new AbortController().signal;
+  await caches.confirm(never);
+  expect(caches.isCurrent("default")).toBe(true);
+
+  const later = cachesOver({ api });
+  later.start();
+  try {
+    await eventually(() => expect(later.synced()).toBe(true), within);
+    await later.confirm(never);
+    expect([later.isCurrent("default"), [...(later.namespaces?.all() ?? [])]]).toEqual([true, []]);
+  } finally {
+    await later.stop();
+  }
 });
