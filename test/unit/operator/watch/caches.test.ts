@@ -57,7 +57,8 @@ it("a spec that changed is the new one in both", async () => {
 
 it("namespaces that the API server refuses to list hold up nothing else, neither at the start nor later", async () => {
   const refused: FaultPlan = ({ verb, collection: asked }) =>
-    asked === "namespaces" && verb !== "get" ? { kind: "status", code: 403, reason: "Forbidden" } : undefined;
+    asked === "/namespaces" && verb !== "get" ? { kind: "status", code: 403, reason: "Forbidden" } : undefined;
+  server.objects.create("/namespaces", { metadata: { name: "default" } });
   server.setFaults(refused);
   const never = new AbortController().signal;
   await caches.confirm(never);
