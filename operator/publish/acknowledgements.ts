@@ -32,10 +32,10 @@ export interface Acknowledgements {
   buildingOf(ref: ProjectRef): ReadonlyMap<string, readonly string[]>;
   /** What is being built, by project. */
   building(): ReadonlyMap<string, ReadonlyMap<string, readonly string[]>>;
-  /** How much of its quotas the project uses; undefined when no live replica says so. */
-  quotaUsageOf(ref: ProjectRef): QuotaUses | undefined;
-  /** Likewise, by project. */
+  /** How much of its quotas each project uses, by `<namespace>/<name>`; none of which no live replica says so. */
   quotaUsages(): ReadonlyMap<string, QuotaUses>;
+  /** What of that statuses report at once, in a form that can be compared. */
+  quotaStates(): ReadonlyMap<string, string>;
   /** Resolves when the revision is programmed, or with what holds after `withinMs`. Looks every 25 ms meanwhile. */
   awaitRollout(revision: number, withinMs: number, signal?: AbortSignal): Promise<RolloutState>;
   /** Names of the projects of which some live replica can't use a field. */
@@ -118,7 +118,7 @@ export function createAcknowledgements(deps: AcknowledgementsDeps): Acknowledgem
   let usesAt = Number.NEGATIVE_INFINITY;
   const latest = new LatestReplicas(monotonic);
   let seen = "";
-  let quotaUsageText = "";
+  let quotaText = "";
   let stopped = false;
   let stopTimer: (() => void) | undefined;
   /** One look at a time, for all callers. */
@@ -131,7 +131,7 @@ export function createAcknowledgements(deps: AcknowledgementsDeps): Acknowledgem
     await readUses(quotas, found, (observation) => {
       if (!stopped) observe(observation);
     });
-    quotaUsageText = JSON.stringify([...quotas.quotaUsages()]);
+    quotaText = JSON.stringify([...quotas.quotaStates()]);
     return found;
   };
 
@@ -144,7 +144,7 @@ export function createAcknowledgements(deps: AcknowledgementsDeps): Acknowledgem
             if (unreadable.length > 0) observe({ kind: "unreadable", replica, fields: unreadable });
           }
           observe({ kind: "looked" });
-          const now = JSON.stringify(found) + quotaUsageText;
+          const now = JSON.stringify(found) + quotaText;
           const isNews = latest.hasTurned() || now !== seen;
           seen = now;
           if (isNews && !stopped) onChange?.();
@@ -183,7 +183,7 @@ export function createAcknowledgements(deps: AcknowledgementsDeps): Acknowledgem
     availabilityOf: (ref, revision) => availabilityOf(latest.live(), keyOfProject(ref), revision),
     building,
     quotaUsages: quotas.quotaUsages,
-    quotaUsageOf: (ref) => quotas.quotaUsages().get(keyOfProject(ref)),
+    quotaStates: quotas.quotaStates,
     buildingOf: (ref) => building().get(keyOfProject(ref)) ?? new Map(),
     refusalsOf(ref) {
       const project = keyOfProject(ref);

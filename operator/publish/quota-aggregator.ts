@@ -1,9 +1,8 @@
-// What the live replicas say of quotas, as the statuses of Projects are to say it: often enough to be useful, and seldom enough that
-// an API server does not feel the writes of clients. Of several replicas the one that knows of more is right, or was a moment ago.
-// Figures of a project that can't be read count as absent, and are named; other projects and replicas are not affected.
+// What the live replicas say of quotas. Of several replicas the one that knows of more is right, or was a moment ago. Figures of a project
+// that can't be read count as absent, and are named; other projects and replicas are not affected.
 
 import { usageKey } from "../../core/config/config-keys.ts";
-import { type QuotaUse, type QuotaUses, quotaKinds } from "../../core/config/quota-uses.ts";
+import { type QuotaKind, type QuotaUse, type QuotaUses, quotaKinds } from "../../core/config/quota-uses.ts";
 import { isObject } from "../../core/json/json-value.ts";
 import { RedisFault } from "../../core/redis/failure.ts";
 import type { RedisClient } from "../../core/redis/redis-client.ts";
@@ -12,8 +11,6 @@ import { fieldsOf } from "../../core/redis/reply.ts";
 /** From this part of a quota on it is nearly full, and below the second one no more. */
 const nearlyFullFrom = 0.8;
 const nearlyFullUntil = 0.75;
-/** A change of less than this part of the limit is not worth a write. */
-const minReportedChange = 0.01;
 
 /** Projects of which a replica has written figures that can't be read. */
 export interface UnreadableUsage {
@@ -26,25 +23,33 @@ export interface UnreadableUsage {
 export interface QuotaAggregator {
   /** Takes down what the replicas say now; answers with what of it can't be read. Rejects where Redis can't be asked. */
   read(replicas: readonly string[]): Promise<readonly UnreadableUsage[]>;
-  /** By `<namespace>/<name>`: changes at most once in `restMs` while the limits stay the same. */
+  /** By `<namespace>/<name>`. */
   quotaUsages(): ReadonlyMap<string, QuotaUses>;
+  /**
+   * What statuses report at once, by `<namespace>/<name>`, as a text: the limits, and which quotas are nearly full. Changes at most once in
+   * `restMs` while the limits stay the same, so that an API server does not feel the writes of clients.
+   */
+  quotaStates(): ReadonlyMap<string, string>;
 }
 
-interface Entry {
-  readonly uses: QuotaUses;
-  readonly at: number;
+interface QuotaState {
+  readonly limits: string;
+  readonly nearlyFull: readonly QuotaKind[];
+  readonly since: number;
 }
 
 /** `now` counts milliseconds and never goes back. */
 export function createQuotaAggregator(redisClient: RedisClient, now: () => number, restMs = 60_000): QuotaAggregator {
-  let entries: ReadonlyMap<string, Entry> = new Map();
   let uses: ReadonlyMap<string, QuotaUses> = new Map();
+  let states: ReadonlyMap<string, QuotaState> = new Map();
+  let texts: ReadonlyMap<string, string> = new Map();
 
-  const next = (name: string, found: QuotaUses): Entry => {
-    const former = entries.get(name);
-    if (former === undefined || !hasSameLimits(former.uses, found)) return { uses: found, at: now() };
-    const isDue = now() - former.at >= restMs && isWorthReporting(former.uses, found);
-    return isDue ? { uses: found, at: now() } : former;
+  const next = (name: string, found: QuotaUses): QuotaState => {
+    const former = states.get(name);
+    const state = { limits: limitsIn(found), nearlyFull: nearlyFullOf(found, former?.nearlyFull), since: now() };
+    if (former === undefined || former.limits !== state.limits) return state;
+    const hasTurned = former.nearlyFull.join() !== state.nearlyFull.join();
+    return hasTurned && state.since - former.since >= restMs ? state : former;
   };
 
   return {
@@ -54,13 +59,15 @@ export function createQuotaAggregator(redisClient: RedisClient, now: () => numbe
       for (const [name, each] of reports.flatMap(({ uses: of }) => [...of])) {
         found.set(name, larger(found.get(name), each));
       }
-      entries = new Map([...found].map(([name, each]) => [name, next(name, each)]));
-      uses = new Map([...entries].map(([name, entry]) => [name, entry.uses]));
+      uses = found;
+      states = new Map([...found].map(([name, each]) => [name, next(name, each)]));
+      texts = new Map([...states].map(([name, { limits, nearlyFull }]) => [name, `${limits} ${nearlyFull.join()}`]));
       return reports
         .filter(({ projects, error }) => projects.length > 0 || error !== undefined)
         .map(({ uses: _, ...unreadable }) => unreadable);
     },
     quotaUsages: () => uses,
+    quotaStates: () => texts,
   };
 }
 
@@ -115,16 +122,14 @@ function maxUse(one: QuotaUse | undefined, other: QuotaUse | undefined): QuotaUs
   return one.used >= other.used ? one : other;
 }
 
-function hasSameLimits(before: QuotaUses, after: QuotaUses): boolean {
-  return quotaKinds.every((kind) => before[kind]?.limit === after[kind]?.limit);
+function limitsIn(uses: QuotaUses): string {
+  return quotaKinds.map((kind) => uses[kind]?.limit).join();
 }
 
-function isWorthReporting(before: QuotaUses, after: QuotaUses): boolean {
-  return quotaKinds.some((kind) => {
-    const [former, use] = [before[kind], after[kind]];
-    if (former === undefined || use === undefined || former.used === use.used) return false;
-    const isFar = Math.abs(use.used - former.used) >= minReportedChange * use.limit;
-    return isFar || isNearlyFull(use, false) !== isNearlyFull(former, false);
+function nearlyFullOf(uses: QuotaUses, before: readonly QuotaKind[] = []): readonly QuotaKind[] {
+  return quotaKinds.filter((kind) => {
+    const use = uses[kind];
+    return use !== undefined && isNearlyFull(use, before.includes(kind));
   });
 }
 

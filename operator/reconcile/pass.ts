@@ -30,8 +30,8 @@ export interface ReconcileDeps
   readonly namespaces: NamespaceUids;
   readonly deletions: DeletionInbox;
   readonly keptSizes: KeptSizes;
-  /** How many stored objects statuses are to report, by `<namespace>/<name>`; of others, what they report already. */
-  readonly storedObjectsToReport: ReadonlyMap<string, number>;
+  /** Of Projects whose status may report now what they store, by key, how many objects that is; the status of others stays as it is. */
+  readonly usageDue: ReadonlyMap<string, number | undefined>;
   readonly secrets: SecretStore;
   readonly grantOf: (project: Project) => HostGrant;
   /** Called with the hosts that the project is published with now; undefined = it is withdrawn. */

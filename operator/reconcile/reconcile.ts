@@ -163,7 +163,7 @@ function recordDataEvents(
   for (const { subject, note } of events) deps.recorder.record(subject, note);
 }
 
-export type ReportDeps = Pick<ReconcileDeps, "statuses" | "clock" | "baseUrlOf" | "storedObjectsToReport">;
+export type ReportDeps = Pick<ReconcileDeps, "statuses" | "clock" | "baseUrlOf" | "usageDue">;
 
 /** Waits a moment for replicas to acknowledge what was published. */
 export async function awaitReplicas(
@@ -198,14 +198,18 @@ type Steps = Omit<ProjectOutcome, "reports" | "dataLoss" | "baseUrl">;
 function outcomeOf(
   steps: Steps,
   { acknowledgements, publisher }: OpenRedis,
-  { baseUrlOf, storedObjectsToReport }: ReportDeps,
+  { baseUrlOf, usageDue }: ReportDeps,
 ): ProjectOutcome {
   const { ref } = steps.objects;
+  const key = keyOfProject(ref);
   const reports = {
     refusals: acknowledgements.refusalsOf(ref),
     building: acknowledgements.buildingOf(ref),
-    quotaUsage: acknowledgements.quotaUsageOf(ref),
-    storedObjects: storedObjectsToReport.get(keyOfProject(ref)),
+    usage: {
+      storedObjects: usageDue.get(key),
+      quotaUsage: acknowledgements.quotaUsages().get(key),
+      isDue: usageDue.has(key),
+    },
   };
   return { ...steps, reports, dataLoss: publisher.dataLoss(), baseUrl: baseUrlOf(ref) };
 }

@@ -67,7 +67,7 @@ export async function startOperator(options: OperatorOptions): Promise<RunningOp
     queue: (stage) => session?.figures(stage),
     replicas: () => session?.replicas(),
     publishHealth: () => session?.publishHealth(),
-    storedObjects: () => session?.storedObjects.counts() ?? noStoredObjects.counts,
+    storedObjects: () => session?.usage.storedObjects() ?? noStoredObjects.counts,
     keptData: () => session?.keptData.figures() ?? nothingKept,
     dataLost: () => session?.dataLost() ?? false,
     redisServers: () => session?.redisServers() ?? [],

@@ -74,7 +74,7 @@ export function createEventHandlers({
   const changedAt = new Map<string, number>();
   let refused: ReadonlySet<string> = new Set();
   let building: ReadonlyMap<string, string> = new Map();
-  let quotaUsages: ReturnType<Acknowledgements["quotaUsages"]> = new Map();
+  let quotaStates: ReadonlyMap<string, string> = new Map();
   let lastLiveness: Liveness = "unknown";
   let isOwnWrite = false;
 
@@ -151,10 +151,10 @@ export function createEventHandlers({
       for (const key of now.symmetricDifference(refused)) add(key);
       refused = now;
       const builds = buildsIn(acknowledgements);
-      const used = acknowledgements.quotaUsages();
-      for (const key of [...changedKeys(building, builds), ...changedKeys(quotaUsages, used)]) add(key, "bulk");
+      const states = acknowledgements.quotaStates();
+      for (const key of [...changedKeys(building, builds), ...changedKeys(quotaStates, states)]) add(key, "bulk");
       building = builds;
-      quotaUsages = used;
+      quotaStates = states;
     },
     takeProgrammedDelay(uid) {
       const since = changedAt.get(uid);

@@ -37,12 +37,12 @@ import { createPublishHealth, type PublishHealth } from "./publish-health.ts";
 import { type ReportKeyDeps, reportKey } from "./report-key.ts";
 import { createRingMaintenance, type RingMaintenance } from "./ring-maintenance.ts";
 import { runStageWorkers } from "./stage-workers.ts";
-import { createStoredObjectsMaintenance, type StoredObjectsMaintenance } from "./stored-objects-maintenance.ts";
 import { createTenantLimits, type TenantLimits } from "./tenant-limits.ts";
+import { createUsageMaintenance, type UsageMaintenance } from "./usage-maintenance.ts";
 
 export class LeaderSession {
   readonly keptData: KeptDataMaintenance;
-  readonly storedObjects: StoredObjectsMaintenance;
+  readonly usage: UsageMaintenance;
   readonly #context: OperatorContext;
   readonly #openRedis: typeof openRedis;
   readonly #leadership: Leadership;
@@ -126,7 +126,7 @@ export class LeaderSession {
       enqueue: (key) => this.#queue.add(key),
       redis,
     });
-    this.storedObjects = createStoredObjectsMaintenance({ context, enqueue: this.#queue.add, redis });
+    this.usage = createUsageMaintenance({ context, enqueue: this.#queue.add, redis });
     this.#keyRing = createRingMaintenance({
       context,
       api: this.#api,
@@ -288,7 +288,7 @@ export class LeaderSession {
       lookAtRedis: async () => {
         this.#redisServers = this.#opened === undefined ? [] : await lookAtRedis(this.#opened.redisClient);
       },
-      lookAtStoredObjects: this.storedObjects.look,
+      lookAtUsage: this.usage.look,
       sweepOrphans: async () => {
         const swept = await this.#sweep.sweepOrphans();
         metrics.observeConfig({ kind: "secrets_swept", count: swept });
@@ -333,7 +333,7 @@ export class LeaderSession {
       writer: this.#writer,
       deletions: this.keptData.deletions,
       keptSizes: this.keptData.sizes,
-      storedObjectsToReport: this.storedObjects.toReport,
+      usageDue: this.usage.due,
       confirmedDeletions: createConfirmedDeletions({
         api,
         lacks: this.#heldObjects.lacks,

@@ -17,7 +17,7 @@ export interface MaintenanceDeps extends Omit<OrphanedProjectsDeps, "queue" | "r
   /** How much memory Redis uses, and when its certificate ends: as soon as a writer session has begun, and regularly from then on. */
   readonly lookAtRedis: () => Promise<void>;
   /** How many objects replicas count: likewise. */
-  readonly lookAtStoredObjects: () => Promise<void>;
+  readonly lookAtUsage: () => Promise<void>;
   readonly sweepOrphans: () => Promise<unknown>;
 }
 
@@ -44,7 +44,7 @@ export interface Maintenance {
 const verifyMs = 2_000;
 const keyRingMs = 5_000;
 const redisLookMs = 15_000;
-const storedObjectsMs = 60_000;
+const usageMs = 60_000;
 const resyncMs = 600_000;
 const orphansMs = 60_000;
 
@@ -109,7 +109,7 @@ export function createMaintenance(deps: MaintenanceDeps): Maintenance {
       if (refusedFor !== undefined) logger.info("Writing to Redis again");
       refusedFor = undefined;
       void runTask("redis-info", deps.lookAtRedis);
-      void runTask("stored-objects", deps.lookAtStoredObjects);
+      void runTask("usage", deps.lookAtUsage);
       pending = new Set(deps.keys());
       for (const key of lost) queue.add(key, "live");
       for (const key of pending) queue.add(key, "bulk");
@@ -134,7 +134,7 @@ export function createMaintenance(deps: MaintenanceDeps): Maintenance {
         }),
         every(keyRingMs, "rotate-ring", deps.rotateKeyRing),
         every(redisLookMs, "redis-info", deps.lookAtRedis),
-        every(storedObjectsMs, "stored-objects", deps.lookAtStoredObjects),
+        every(usageMs, "usage", deps.lookAtUsage),
         every(orphansMs, "orphans", async () => {
           if (pending === undefined) await orphans.look();
           else

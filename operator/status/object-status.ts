@@ -52,7 +52,7 @@ function ownMembers(object: CustomResource, former: FormerStatus, outcome: LiveO
       return {
         ...(outcome.live && { baseURL: outcome.baseUrl }),
         children: childCounts(outcome.objects),
-        ...usageMembers(object, former, outcome),
+        ...usageMembers(object, former, outcome.usage),
       };
     case "ApiResource":
       return {

@@ -64,15 +64,23 @@ export interface Rollout {
   readonly availability: Availability;
 }
 
+/** What replicas report of what a Project stores; undefined = nothing new. */
+export interface KnownUsage {
+  readonly storedObjects: number | undefined;
+  readonly quotaUsage: QuotaUses | undefined;
+}
+
+/** `isDue`: its status may follow numbers that have moved. */
+export interface ReportedUsage extends KnownUsage {
+  readonly isDue: boolean;
+}
+
 /** What replicas report of a Project. */
 export interface ReplicaReports {
   readonly refusals: readonly ReplicaRefusal[];
   /** Names of indexes that are being built, by resource. */
   readonly building: ReadonlyMap<string, readonly string[]>;
-  /** Uses of the Project's quotas; undefined when there is no new report. */
-  readonly quotaUsage: QuotaUses | undefined;
-  /** How many objects the Project stores; undefined when there is nothing new to report. */
-  readonly storedObjects: number | undefined;
+  readonly usage: ReportedUsage;
 }
 
 /** How far the newest configuration of an object has come. */
@@ -97,10 +105,8 @@ export interface ObjectOutcome {
   readonly parts?: ProjectParts;
   /** Names of indexes that replicas are building, by resource; absent when that is not known. */
   readonly building?: ReadonlyMap<string, readonly string[]>;
-  /** How much of its quotas the Project uses; absent when nothing is newly known. */
-  readonly quotaUsage?: QuotaUses;
-  /** How many objects the Project stores; absent when there is nothing new to report. */
-  readonly storedObjects?: number;
+  /** What the Project stores; absent while what replicas report is not known. */
+  readonly usage?: ReportedUsage;
   /** All objects of the Project, for the counts of its status. */
   readonly objects: ProjectObjects;
   /** The address that clients use for the Project. */

@@ -1,23 +1,22 @@
 // What a Project's status says of what it stores and of its quotas, and the Event when a quota becomes nearly full: once, until it had room
-// again.
+// again. A limit that is new, and that a quota is nearly full, are reported at once; how much is stored and used, in the Project's turn.
 
-import { type QuotaUses, quotaKinds } from "../../core/config/quota-uses.ts";
+import { type QuotaKind, type QuotaUse, quotaKinds } from "../../core/config/quota-uses.ts";
 import type { Project } from "../model/objects.ts";
 import { isNearlyFull } from "../publish/quota-aggregator.ts";
 import type { EventNote } from "../record/event-recorder.ts";
 import { statusEventCatalogue } from "./events-of.ts";
+import type { KnownUsage, ReportedUsage } from "./outcomes.ts";
 
-/** A change of less than this part of the reported objects is not worth a write. */
+/** A change of less than this part of the reported number is not worth a write. */
 const minReportedChange = 0.01;
 
-/** Whether the objects that a Project stores are worth a write. One that never had any reports nothing, so that a new Project costs none. */
-export function isWorthReporting(status: object | undefined, count: number): boolean {
-  const { storedObjects: reported = 0 } = (status ?? {}) as { readonly storedObjects?: number };
-  return count !== reported && Math.abs(count - reported) >= minReportedChange * reported;
+function hasMoved(reported: number, now: number | undefined): now is number {
+  return now !== undefined && now !== reported && Math.abs(now - reported) >= minReportedChange * reported;
 }
 
 interface ReportedUse {
-  readonly quota: string;
+  readonly quota: QuotaKind;
   readonly used: number;
   readonly limit: number;
   readonly nearlyFull: boolean;
@@ -25,33 +24,42 @@ interface ReportedUse {
 
 type FormerStatus = Readonly<Record<string, unknown>>;
 
-export interface KnownUsage {
-  readonly storedObjects?: number;
-  readonly quotaUsage?: QuotaUses;
+/**
+ * Whether what a Project stores is worth a write in its turn. One that never had any objects reports none, so that a new Project costs no
+ * write.
+ */
+export function isWorthReporting(status: object | undefined, { storedObjects, quotaUsage }: KnownUsage): boolean {
+  if (hasMoved(reportedObjectsIn(status) ?? 0, storedObjects)) return true;
+  return reportedIn(status).some(({ quota, used }) => hasMoved(used, quotaUsage?.[quota]?.used));
 }
 
-/** What was reported before stays where nothing is newly known; of quotas, as long as the Project has them. */
-export function usageMembers(
-  project: Project,
-  former: FormerStatus,
-  { storedObjects = former["storedObjects"] as number | undefined, quotaUsage }: KnownUsage,
-): object {
-  return { ...(storedObjects !== undefined && { storedObjects }), ...quotaMembers(project, former, quotaUsage) };
+/** What was reported before stays where nothing is to be reported anew; of quotas, as long as the Project has them. */
+export function usageMembers(project: Project, former: FormerStatus, usage: ReportedUsage | undefined): object {
+  const before = reportedObjectsIn(former);
+  const isNews = usage?.isDue === true && hasMoved(before ?? 0, usage.storedObjects);
+  const storedObjects = isNews ? usage.storedObjects : before;
+  return { ...(storedObjects !== undefined && { storedObjects }), ...quotaMembers(project, former, usage) };
 }
 
-function quotaMembers({ spec }: Project, former: FormerStatus, uses: QuotaUses | undefined): object {
+function quotaMembers({ spec }: Project, former: FormerStatus, usage: ReportedUsage | undefined): object {
   const quota = spec.limits.quota;
   if (quota === undefined) return {};
   const reported = reportedIn(former);
-  const usage = quotaKinds.flatMap((kind): readonly ReportedUse[] => {
+  const uses = quotaKinds.flatMap((kind): readonly ReportedUse[] => {
     if (quota[kind] === undefined) return [];
     const before = reported.find((each) => each.quota === kind);
-    const use = uses?.[kind] ?? before;
-    if (use === undefined) return [];
-    const { used, limit } = use;
-    return [{ quota: kind, used, limit, nearlyFull: isNearlyFull(use, before?.nearlyFull ?? false) }];
+    const now = usage?.quotaUsage?.[kind];
+    if (now === undefined) return before === undefined ? [] : [before];
+    return [reportedUse(kind, now, before, usage?.isDue === true)];
   });
-  return usage.length === 0 ? {} : { usage };
+  return uses.length === 0 ? {} : { usage: uses };
+}
+
+function reportedUse(quota: QuotaKind, use: QuotaUse, before: ReportedUse | undefined, isDue: boolean): ReportedUse {
+  const nearlyFull = isNearlyFull(use, before?.nearlyFull ?? false);
+  const canWait = before !== undefined && before.limit === use.limit && before.nearlyFull === nearlyFull;
+  if (canWait && !(isDue && hasMoved(before.used, use.used))) return before;
+  return { quota, used: use.used, limit: use.limit, nearlyFull };
 }
 
 /** `before` and `after` are statuses; one without quotas has nothing to report. */
@@ -64,6 +72,10 @@ export function quotaEventsOf(before: unknown, after: unknown): readonly EventNo
       const note = `${used} of ${limit} are used of the quota ${quota}; a write that exceeds it is refused with 403`;
       return { type, action, reason: "QuotaNearlyFull", note };
     });
+}
+
+function reportedObjectsIn(status: object | undefined): number | undefined {
+  return (status as { readonly storedObjects?: number } | undefined)?.storedObjects;
 }
 
 function reportedIn(status: unknown): readonly ReportedUse[] {

@@ -270,7 +270,7 @@ function beginMaintenance(queue: ReturnType<typeof createWorkQueue>, keys: reado
     verify: async () => undefined,
     rotateKeyRing: async () => undefined,
     lookAtRedis: async () => undefined,
-    lookAtStoredObjects: async () => undefined,
+    lookAtUsage: async () => undefined,
     sweepOrphans: async () => undefined,
   });
 }

@@ -18,7 +18,7 @@ import { allowAsDocumented, documentedUrl } from "../support/redis/redis-acl.ts"
 import { eventually } from "../support/time/eventually.ts";
 import { manualTime } from "../support/time/manual-time.ts";
 
-const project = { namespace: "default", name: "shop" };
+const shop = "default/shop";
 const objects = (used: number, limit = 1_000): QuotaUses => ({ objects: { used, limit } });
 
 let redis: TestRedis;
@@ -72,7 +72,7 @@ describe("what the operator is told of quotas", () => {
   });
   const told = async (...replicas: readonly string[]) => {
     await quotas.read(replicas);
-    return quotas.quotaUsages().get("default/shop");
+    return quotas.quotaUsages().get(shop);
   };
 
   it("is what a replica knows, of several the most, and goes with the project or the replica", async () => {
@@ -140,37 +140,32 @@ describe("what the operator is told of quotas", () => {
     expect(await everything.read(usageKey("idle"), "EXISTS", usageKey("idle"))).toBe(0);
   });
 
-  it("changes once a minute at most, when it changed by a hundredth of the limit or became nearly full", async () => {
+  it("calls for a status at once when a limit is another one, and once a minute at most when a quota is nearly full or has room again", async () => {
     const uses = { shop: objects(100) };
     telling("a", uses);
     const set = async (used: number, limit = 1_000) => {
       uses.shop = objects(used, limit);
       await eventually(async () => {
-        const text = await everything.read(usageKey("a"), "HGET", usageKey("a"), "default/shop");
+        const text = await everything.read(usageKey("a"), "HGET", usageKey("a"), shop);
         expect(JSON.parse(String(text))).toEqual(objects(used, limit));
       });
     };
-    await set(100);
-    expect(await told("a")).toEqual(objects(100));
-    await set(500);
-    now += 59_000;
-    expect(await told("a")).toEqual(objects(100));
-    now += 1_000;
-    expect(await told("a")).toEqual(objects(500));
+    const stateAfter = async (used: number, limit?: number) => {
+      await set(used, limit);
+      expect(await told("a")).toEqual(objects(used, limit));
+      return quotas.quotaStates().get(shop);
+    };
+    const roomy = await stateAfter(100);
     now += 60_000;
-    await set(509);
-    expect(await told("a")).toEqual(objects(500));
-    await set(510);
-    expect(await told("a")).toEqual(objects(510));
-    now += 60_000;
-    await set(799);
-    expect(await told("a")).toEqual(objects(799));
-    now += 60_000;
-    await set(800);
-    expect(await told("a")).toEqual(objects(800));
-    // Another limit is another spec, whose status is written anyway.
-    await set(800, 900);
-    expect(await told("a")).toEqual(objects(800, 900));
+    expect(await stateAfter(799)).toBe(roomy);
+    const nearlyFull = await stateAfter(800);
+    expect(nearlyFull).not.toBe(roomy);
+    now += 59_999;
+    expect(await stateAfter(749)).toBe(nearlyFull);
+    now += 1;
+    expect(await stateAfter(750)).toBe(nearlyFull);
+    expect(await stateAfter(749)).toBe(roomy);
+    expect(await stateAfter(749, 900)).not.toBe(roomy);
   });
 
   it("reaches whoever follows the acknowledgements of live replicas, and says so when it changed", async () => {
@@ -186,9 +181,9 @@ describe("what the operator is told of quotas", () => {
       monotonic,
       onChange: () => (changes += 1),
     });
-    await eventually(() => expect(acknowledgements.quotaUsageOf(project)).toEqual(objects(5)));
+    await eventually(() => expect(acknowledgements.quotaUsages().get(shop)).toEqual(objects(5)));
     await eventually(() => expect(changes).toBe(1));
-    expect(acknowledgements.quotaUsageOf({ namespace: "default", name: "other" })).toBeUndefined();
+    expect([...acknowledgements.quotaUsages().keys()]).toEqual([shop]);
     acknowledgements.stop();
   });
 
@@ -213,7 +208,7 @@ describe("what the operator is told of quotas", () => {
       const key = usageKey("by-hand");
       await everything.write(key, "HSET", key, "default/shop", JSON.stringify(objects(5)), "default/other", "{");
       await look();
-      await eventually(() => expect(acknowledgements.quotaUsageOf(project)).toEqual(objects(5)));
+      await eventually(() => expect(acknowledgements.quotaUsages().get(shop)).toEqual(objects(5)));
       expect(observed).toContainEqual({ kind: "unreadableUsage", replica: "by-hand", projects: ["default/other"] });
     });
 
@@ -223,7 +218,7 @@ describe("what the operator is told of quotas", () => {
       await everything.write(key, "HSET", key, "default/shop", JSON.stringify(objects(5)));
       await everything.write(configKeys.replicas, "ZADD", configKeys.replicas, Date.now() + 5_000, "whole");
       await look();
-      await eventually(() => expect(acknowledgements.quotaUsageOf(project)).toEqual(objects(5)));
+      await eventually(() => expect(acknowledgements.quotaUsages().get(shop)).toEqual(objects(5)));
       const error = expect.objectContaining({ code: "WRONGTYPE" });
       expect(observed).toContainEqual({ kind: "unreadableUsage", replica: "by-hand", projects: [], error });
     });

@@ -195,11 +195,11 @@ export interface ProjectStatus {
     readonly rootKeys?: number;
   };
   /**
-   * How many objects the ApiResources of this Project hold, as replicas count them. Written at most once a minute, and only if it changed by 1 %; the metric jsonplane_stored_objects has every change. Absent until there is an object.
+   * How many objects the ApiResources of this Project hold, as replicas count them. Written at most once a minute, and only if it changed by 1 %; with hundreds of such Projects, in turns. The metric jsonplane_stored_objects has every change. Absent until there is an object.
    */
   readonly storedObjects?: number;
   /**
-   * How much of spec.limits.quota is used, as the replicas that serve this Project report it. Written at most once a minute, and only if it changed by 1 % of the limit. Kept while no replica reports.
+   * How much of spec.limits.quota is used, as the replicas that serve this Project report it. Written like storedObjects, and at once when a limit is another one or nearlyFull changes. Kept while no replica reports.
    */
   readonly usage?: {
     /**

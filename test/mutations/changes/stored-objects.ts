@@ -3,7 +3,7 @@
 import type { Mutation } from "../mutation.ts";
 
 const counting = "dataplane/config/count-stored-objects.ts";
-const maintenance = "operator/runtime/stored-objects-maintenance.ts";
+const maintenance = "operator/runtime/usage-maintenance.ts";
 
 export const storedObjectsMutations: readonly Mutation[] = [
   {
@@ -47,20 +47,40 @@ export const storedObjectsMutations: readonly Mutation[] = [
     caughtBy: ["test/unit/operator/status/usage-status.test.ts"],
   },
   {
+    name: "each-write-of-a-quota-written-to-a-status",
+    harm: "Whenever a Project is looked at, for whatever reason, its status is written because its bytes have changed",
+    file: "operator/status/usage-status.ts",
+    find: "if (canWait && !(isDue && hasMoved(before.used, use.used))) return before;",
+    replace: "if (canWait && before.used === use.used) return before;",
+    caughtBy: ["test/unit/operator/status/usage-status.test.ts"],
+  },
+  {
+    name: "bytes-move-by-the-limit",
+    harm: "With a large quota of bytes, the column BYTES shows what was stored weeks ago",
+    file: "operator/status/usage-status.ts",
+    find: "hasMoved(used, quotaUsage?.[quota]?.used)",
+    replace:
+      "Math.abs((quotaUsage?.[quota]?.used ?? used) - used) >= minReportedChange * (quotaUsage?.[quota]?.limit ?? 1)",
+    caughtBy: [
+      "test/unit/operator/status/usage-status.test.ts",
+      "test/unit/operator/runtime/usage-maintenance.test.ts",
+    ],
+  },
+  {
     name: "all-counts-reported-in-one-look",
     harm: "After an upgrade, the API server gets thousands of writes of statuses at once",
     file: maintenance,
     find: ".slice(0, maxReportsPerLook)",
     replace: "",
-    caughtBy: ["test/unit/operator/runtime/stored-objects-maintenance.test.ts"],
+    caughtBy: ["test/unit/operator/runtime/usage-maintenance.test.ts"],
   },
   {
     name: "some-counts-never-reported",
     harm: "Where hundreds of Projects change all the time, the statuses of those late in the alphabet never follow",
     file: maintenance,
-    find: "takingTurns(due, lastReported)",
-    replace: 'takingTurns(due, "")',
-    caughtBy: ["test/unit/operator/runtime/stored-objects-maintenance.test.ts"],
+    find: "takingTurns(dueKeys(opened.acknowledgements.quotaUsages()), lastDue)",
+    replace: 'takingTurns(dueKeys(opened.acknowledgements.quotaUsages()), "")',
+    caughtBy: ["test/unit/operator/runtime/usage-maintenance.test.ts"],
   },
   {
     name: "a-series-for-each-of-any-number-of-projects",

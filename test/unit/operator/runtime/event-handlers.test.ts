@@ -245,7 +245,7 @@ interface Seen {
   readonly liveness?: Liveness;
   readonly refused?: readonly string[];
   readonly building?: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>>;
-  readonly uses?: ReadonlyMap<string, unknown>;
+  readonly quotas?: ReadonlyMap<string, string>;
 }
 
 /** What the replicas say in one look. */
@@ -255,7 +255,7 @@ function look({
   liveness = "unknown",
   refused = [],
   building = {},
-  uses = new Map(),
+  quotas = new Map(),
 }: Seen = {}): Acknowledgements {
   const builds = Object.entries(building).map(([key, resources]) => [key, new Map(Object.entries(resources))] as const);
   return {
@@ -264,7 +264,7 @@ function look({
     liveness: () => liveness,
     refusedProjects: () => new Set(refused),
     building: () => new Map(builds),
-    quotaUsages: () => uses,
+    quotaStates: () => quotas,
   } as unknown as Acknowledgements;
 }
 
@@ -360,10 +360,11 @@ describe("what replicas acknowledge", () => {
     expect(enqueued()).toEqual(["default/shop bulk", "default/shop bulk"]);
   });
 
-  it("enqueues a Project, behind others, when what it uses of its quotas was told anew", () => {
+  it("enqueues a Project, behind others, when a quota of it is new or nearly full", () => {
     const { handlers, enqueued } = leader();
-    const uses = new Map([["default/shop", {}]]);
-    for (const seen of [uses, uses, new Map([["default/shop", {}]])]) handlers.acknowledged(look({ uses: seen }));
+    for (const state of ["100 ", "100 ", "100 objects"]) {
+      handlers.acknowledged(look({ quotas: new Map([["default/shop", state]]) }));
+    }
     expect(enqueued()).toEqual(["default/shop bulk", "default/shop bulk"]);
   });
 });

@@ -104,7 +104,7 @@ export function leader(world: World = {}) {
     availabilityOf: () => "served",
     refusalsOf: () => [],
     buildingOf: () => new Map(),
-    quotaUsageOf: () => undefined,
+    quotaUsages: () => new Map(),
   } as Partial<Acknowledgements> as Acknowledgements;
   const purges = { ordered: async () => [], isOrdered: async () => false } as Partial<Purges> as Purges;
   const redis = { publisher, acknowledgements, purges } as Partial<OpenRedis> as OpenRedis;
@@ -148,7 +148,7 @@ export function leader(world: World = {}) {
     namespaces: { of: async () => world.namespaceUid, seen: () => undefined, removed: () => undefined },
     deletions: { requestsOf: () => [], markRecorded: () => undefined, sync: async () => undefined },
     keptSizes: { of: () => new Map(), look: async () => undefined },
-    storedObjectsToReport: new Map(),
+    usageDue: new Map(),
     secrets: {
       async prepare() {
         if (world.secretsFailure !== undefined) throw world.secretsFailure;

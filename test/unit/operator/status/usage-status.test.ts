@@ -12,8 +12,10 @@ const reported = (used: number, nearlyFull: boolean, quota = "objects") => ({
   usage: [{ quota, used, limit: 100, nearlyFull }],
 });
 const quota = { objects: 100 };
-const quotaMembers = (project: Project, former: object, quotaUsage: QuotaUses | undefined) =>
-  usageMembers(project, { ...former }, quotaUsage === undefined ? {} : { quotaUsage });
+const quotaMembers = (project: Project, former: object, quotaUsage: QuotaUses | undefined, isDue = false) =>
+  usageMembers(project, { ...former }, { storedObjects: undefined, quotaUsage, isDue });
+const storedMembers = (former: object, storedObjects: number | undefined, isDue = true) =>
+  usageMembers(limited(), { ...former }, { storedObjects, quotaUsage: undefined, isDue });
 
 describe("a Project's status", () => {
   it("says how much of its quotas is used, in the order of the spec's fields", () => {
@@ -33,7 +35,18 @@ describe("a Project's status", () => {
   });
 
   it("keeps what was said while nobody says anything anew", () => {
-    expect(quotaMembers(limited(quota), reported(90, true), undefined)).toEqual(reported(90, true));
+    expect(quotaMembers(limited(quota), reported(90, true), undefined, true)).toEqual(reported(90, true));
+    expect(usageMembers(limited(quota), reported(90, true), undefined)).toEqual(reported(90, true));
+  });
+
+  it("says how much is used in the Project's turn, if that has moved, and at once where the limit is another one", () => {
+    expect(quotaMembers(limited(quota), reported(10, false), objects(20))).toEqual(reported(10, false));
+    expect(quotaMembers(limited(quota), reported(10, false), objects(20), true)).toEqual(reported(20, false));
+    const many = (used: number, limit = 10_000): QuotaUses => ({ objects: { used, limit } });
+    const before = quotaMembers(limited(quota), {}, many(1_000));
+    expect(quotaMembers(limited(quota), before, many(1_009), true)).toEqual(before);
+    const usage = [{ quota: "objects", used: 1_001, limit: 20_000, nearlyFull: false }];
+    expect(quotaMembers(limited(quota), before, many(1_001, 20_000))).toEqual({ usage });
   });
 
   it.each<readonly [used: number, was: boolean, is: boolean]>([
@@ -44,16 +57,23 @@ describe("a Project's status", () => {
     [75, true, true],
     [74, true, false],
   ])("calls %i of 100 nearly full, where it was so: %s, → %s", (used, was, is) => {
-    expect(quotaMembers(limited(quota), reported(50, was), objects(used))).toEqual(reported(used, is));
+    expect(quotaMembers(limited(quota), reported(50, was), objects(used), true)).toEqual(reported(used, is));
   });
 });
 
 describe("the stored objects in a Project's status", () => {
   it("are what was counted, and stay where there is nothing new to report", () => {
-    expect(usageMembers(limited(), {}, { storedObjects: 3 })).toEqual({ storedObjects: 3 });
-    expect(usageMembers(limited(), { storedObjects: 3 }, { storedObjects: 0 })).toEqual({ storedObjects: 0 });
-    expect(usageMembers(limited(), { storedObjects: 3 }, {})).toEqual({ storedObjects: 3 });
-    expect(usageMembers(limited(), {}, {})).toEqual({});
+    expect(storedMembers({}, 3)).toEqual({ storedObjects: 3 });
+    expect(storedMembers({ storedObjects: 3 }, 0)).toEqual({ storedObjects: 0 });
+    expect(storedMembers({ storedObjects: 3 }, undefined)).toEqual({ storedObjects: 3 });
+    expect(storedMembers({ storedObjects: 1_000 }, 1_009)).toEqual({ storedObjects: 1_000 });
+    expect(storedMembers({}, undefined)).toEqual({});
+    expect(storedMembers({}, 0)).toEqual({});
+  });
+
+  it("stay as they are until it is the Project's turn", () => {
+    expect(storedMembers({ storedObjects: 3 }, 9, false)).toEqual({ storedObjects: 3 });
+    expect(storedMembers({}, 9, false)).toEqual({});
   });
 
   it.each<readonly [count: number, reported: number | undefined, isWorth: boolean]>([
@@ -68,8 +88,34 @@ describe("the stored objects in a Project's status", () => {
     [991, 1_000, false],
     [990, 1_000, true],
   ])("are worth a write where there are %i and %s are reported: %s", (count, storedObjects, isWorth) => {
-    expect(isWorthReporting(storedObjects === undefined ? {} : { storedObjects }, count)).toBe(isWorth);
-    if (storedObjects === undefined) expect(isWorthReporting(undefined, count)).toBe(isWorth);
+    const usage = { storedObjects: count, quotaUsage: undefined };
+    expect(isWorthReporting(storedObjects === undefined ? {} : { storedObjects }, usage)).toBe(isWorth);
+    if (storedObjects === undefined) expect(isWorthReporting(undefined, usage)).toBe(isWorth);
+  });
+});
+
+describe("the use of a quota in a Project's status", () => {
+  const gibibyte = 1_073_741_824;
+  const bytes = (used: number): QuotaUses => ({ bytes: { used, limit: gibibyte } });
+  it.each<readonly [used: number, reported: number, isWorth: boolean]>([
+    [0, 0, false],
+    [1, 0, true],
+    [0, 1, true],
+    [1_009, 1_000, false],
+    [1_010, 1_000, true],
+    [990, 1_000, true],
+    [gibibyte, gibibyte - 10_000_000, false],
+  ])(
+    "is worth a write where it is %i bytes and %i are reported, whatever the limit is: %s",
+    (used, before, isWorth) => {
+      const status = { usage: [{ quota: "bytes", used: before, limit: gibibyte, nearlyFull: false }] };
+      expect(isWorthReporting(status, { storedObjects: undefined, quotaUsage: bytes(used) })).toBe(isWorth);
+    },
+  );
+
+  it("is worth no write in its turn where the status doesn't report the quota: that was enqueued at once", () => {
+    expect(isWorthReporting({}, { storedObjects: undefined, quotaUsage: bytes(5) })).toBe(false);
+    expect(isWorthReporting(reported(5, false), { storedObjects: undefined, quotaUsage: bytes(5) })).toBe(false);
   });
 });
 

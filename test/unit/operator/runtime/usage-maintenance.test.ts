@@ -1,20 +1,25 @@
 import { expect, it } from "vitest";
 import { StoreUnavailable } from "../../../../core/errors/store-errors.ts";
 import type { OpenRedis } from "../../../../operator/publish/config-writer.ts";
-import {
-  createStoredObjectsMaintenance,
-  maxReportsPerLook,
-} from "../../../../operator/runtime/stored-objects-maintenance.ts";
+import { createUsageMaintenance, maxReportsPerLook } from "../../../../operator/runtime/usage-maintenance.ts";
 
 interface World {
   /** What replicas have counted, by Project of the namespace shop. */
   counts: Record<string, number | string>;
-  /** What statuses report; a Project that isn't named doesn't exist. */
+  /** Bytes that Projects with a quota of bytes use, as replicas report them. */
+  readonly bytes?: Readonly<Record<string, number>>;
+  /** How many objects statuses report; a Project that isn't named doesn't exist. */
   readonly reported: Record<string, number | undefined>;
+  /** Likewise, bytes. */
+  readonly reportedBytes?: Readonly<Record<string, number>>;
   readonly className?: string;
   readonly isWatched?: boolean;
   isAway?: boolean;
 }
+
+const limit = 1_073_741_824;
+const usageIn = (used: number | undefined) =>
+  used === undefined ? undefined : [{ quota: "bytes", used, limit, nearlyFull: false }];
 
 function leader(world: World) {
   const enqueued: string[] = [];
@@ -25,18 +30,23 @@ function leader(world: World) {
       return Object.entries(world.counts).flatMap(([name, count]) => [`shop/${name}`, String(count)]);
     },
   };
+  const quotaUsages = () =>
+    new Map(Object.entries(world.bytes ?? {}).map(([name, used]) => [`shop/${name}`, { bytes: { used, limit } }]));
   const projectOf = ({ name }: { readonly name: string }) =>
     name in world.reported
-      ? { spec: { className: world.className }, status: { storedObjects: world.reported[name] } }
+      ? {
+          spec: { className: world.className },
+          status: { storedObjects: world.reported[name], usage: usageIn(world.reportedBytes?.[name]) },
+        }
       : undefined;
-  const maintenance = createStoredObjectsMaintenance({
+  const maintenance = createUsageMaintenance({
     context: {
       caches: { isCurrent: () => world.isWatched ?? true, index: { projectOf } } as never,
       settings: { className: undefined } as never,
       logger: { warn: (...logged: unknown[]) => void warned.push(logged) } as never,
     },
     enqueue: (key, lane) => void enqueued.push(`${key} ${lane}`),
-    redis: () => ({ redisClient }) as unknown as OpenRedis,
+    redis: () => ({ redisClient, acknowledgements: { quotaUsages } }) as unknown as OpenRedis,
   });
   const look = async (): Promise<readonly string[]> => {
     await maintenance.look();
@@ -45,7 +55,8 @@ function leader(world: World) {
   /** As the reconcile of the enqueued keys does. */
   const report = (): void => {
     for (const name of Object.keys(world.reported)) {
-      world.reported[name] = maintenance.toReport.get(`shop/${name}`) ?? world.reported[name];
+      const key = `shop/${name}`;
+      if (maintenance.due.has(key)) world.reported[name] = maintenance.due.get(key);
     }
   };
   return { maintenance, look, report, warned };
@@ -55,7 +66,7 @@ it("has a Project report what its status does not say, once", async () => {
   const world: World = { counts: { a: 5, b: 7, empty: 0 }, reported: { a: 5, b: 6, empty: undefined } };
   const { maintenance, look, report } = leader(world);
   expect(await look()).toEqual(["shop/b bulk"]);
-  expect([...maintenance.toReport]).toEqual([["shop/b", 7]]);
+  expect([...maintenance.due]).toEqual([["shop/b", 7]]);
   report();
   expect(await look()).toEqual([]);
 });
@@ -86,18 +97,34 @@ it("has a bounded number of Projects report in each look, and every one of them 
   expect(seen.size).toBe(names.length);
 });
 
+it("counts Projects whose bytes have moved among those that report, once where their objects have moved too", async () => {
+  const names = Array.from({ length: maxReportsPerLook }, (_, at) => `p${at}`);
+  const all = (value: number) => Object.fromEntries(names.map((name) => [name, value]));
+  const same = { z: 5 };
+  const { look } = leader({
+    counts: { ...all(2), ...same },
+    reported: { ...all(1), ...same },
+    bytes: { ...all(200), z: 60, gone: 5 },
+    reportedBytes: { ...all(100), z: 50, gone: 4 },
+  });
+  expect(await look()).toHaveLength(maxReportsPerLook);
+  const bytesOnly: World = { counts: same, reported: same, bytes: { z: 60 }, reportedBytes: { z: 50 } };
+  expect(await leader(bytesOnly).look()).toEqual(["shop/z bulk"]);
+  expect(await leader({ ...bytesOnly, reportedBytes: { z: 60 } }).look()).toEqual([]);
+});
+
 it("keeps the counts while Redis is away", async () => {
   const world: World = { counts: { a: 5 }, reported: { a: 5 } };
   const { maintenance, look } = leader(world);
   await look();
   world.isAway = true;
   await expect(look()).rejects.toThrow(StoreUnavailable);
-  expect([...maintenance.counts()]).toEqual([["shop/a", 5]]);
+  expect([...maintenance.storedObjects()]).toEqual([["shop/a", 5]]);
 });
 
 it("ignores a figure that can't be read, and logs it", async () => {
   const { maintenance, look, warned } = leader({ counts: { a: 5, b: "many" }, reported: { a: 5, b: 1 } });
   expect(await look()).toEqual([]);
-  expect([...maintenance.counts()]).toEqual([["shop/a", 5]]);
+  expect([...maintenance.storedObjects()]).toEqual([["shop/a", 5]]);
   expect(warned).toEqual([["Counts of stored objects are not valid; ignoring them", { projects: 1, one: "shop/b" }]]);
 });
