@@ -1,7 +1,7 @@
 // Makes the whole `status` of an object of each kind out of what the stages found. What only the resolve stage knows, and did
 // not say again, stays as it was.
 
-import type { IndexField, ProjectParts } from "../../core/config/types.ts";
+import type { IndexField, ProjectLimits, ProjectParts } from "../../core/config/types.ts";
 import { resourceNameOf, rootKeyOf, usernameOf } from "../model/claimed-name.ts";
 import type { ApiKey, ApiResource, CustomResource, ProjectUser } from "../model/objects.ts";
 import { isDeleting, type ProjectObjects } from "../model/project-objects.ts";
@@ -52,6 +52,7 @@ function ownMembers(object: CustomResource, former: FormerStatus, outcome: LiveO
       return {
         ...(outcome.live && { baseURL: outcome.baseUrl }),
         children: childCounts(outcome.objects),
+        ...limitMembers(former, outcome),
         ...usageMembers(object, former, outcome.usage),
       };
     case "ApiResource":
@@ -67,6 +68,18 @@ function ownMembers(object: CustomResource, former: FormerStatus, outcome: LiveO
     case "ApiKey":
       return credentialMembers(object, former, outcome.facts);
   }
+}
+
+/** Of what is published, which has the platform's defaults and is cut to its largest values; what was reported before, while that is not known. */
+function limitMembers(former: FormerStatus, { live, parts }: LiveOutcome): object {
+  if (!live) return {};
+  const effectiveLimits = parts === undefined ? former["effectiveLimits"] : quotaAndRate(parts.project.limits);
+  return effectiveLimits === undefined ? {} : { effectiveLimits };
+}
+
+function quotaAndRate({ quota, rate }: ProjectLimits): object | undefined {
+  if (quota === undefined && rate === undefined) return undefined;
+  return { ...(quota !== undefined && { quota }), ...(rate !== undefined && { rate }) };
 }
 
 function indexMembers(object: ApiResource, { parts, building }: ObjectOutcome): object {

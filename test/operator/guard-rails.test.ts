@@ -29,6 +29,9 @@ async function setRules({ namespace }: Tenant, rules: Readonly<Record<string, st
   await system.patch("ConfigMap", name, { data });
 }
 
+const effectiveLimits = async (tenant: Tenant): Promise<unknown> =>
+  (await tenant.get("Project", "shop")).status?.effectiveLimits;
+
 const shop = (spec: object = {}, projectName = "shop") => declared("Project", projectName, spec);
 const create = (tenant: Tenant) => async (): Promise<number> =>
   (await fleet.replicas[0]?.send(`/${tenant.namespace}/shop/api/books`, { method: "POST", body: {} }))?.status ?? 0;
@@ -90,6 +93,8 @@ describe("guard rails", () => {
     await setRules(tenant, { maxQuotaObjects: "10", defaultQuotaObjects: "2" });
     await tenant.create(shop(), openBooks());
     await tenant.reports("ApiResource", "books", "Ready");
+    await tenant.reports("Project", "shop", "Ready");
+    expect(await effectiveLimits(tenant)).toEqual({ quota: { objects: 2 } });
     for (const status of [201, 201, 403]) expect(await create(tenant)()).toBe(status);
     await eventually(
       async () => {
@@ -103,6 +108,10 @@ describe("guard rails", () => {
     await tenant.edit("Project", "shop", { limits: { quota: { objects: 11 } } });
     await tenant.reports("Project", "shop", "NotAllowed");
     expect(await create(tenant)()).toBe(403);
+    expect(await effectiveLimits(tenant), "of what is served").toEqual({ quota: { objects: 3 } });
+    await setRules(tenant, { maxQuotaObjects: "2", maxRequestsPerSecond: "500" });
+    const rate = { project: { requestsPerSecond: 500, burst: 500 } };
+    await eventually(async () => expect(await effectiveLimits(tenant)).toEqual({ quota: { objects: 2 }, rate }));
   });
 
   it("serve as many Projects as a namespace may have, the oldest; the next one as soon as one of them goes", async () => {

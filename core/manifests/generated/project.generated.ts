@@ -195,6 +195,59 @@ export interface ProjectStatus {
     readonly rootKeys?: number;
   };
   /**
+   * The quotas and rates that hold for this Project: those of the version that is served, with the defaults and the largest values that the platform sets. What is absent here has no limit.
+   */
+  readonly effectiveLimits?: {
+    /**
+     * How much the whole Project may store.
+     */
+    readonly quota?: {
+      /**
+       * Stored objects of all ApiResources together.
+       */
+      readonly objects?: number;
+      /**
+       * UTF-8 bytes of stored JSON.
+       */
+      readonly bytes?: number;
+      /**
+       * Top-level members of the values of all RootKeys together.
+       */
+      readonly documentKeys?: number;
+    };
+    /**
+     * How many requests are served.
+     */
+    readonly rate?: {
+      /**
+       * The rate of all callers together.
+       */
+      readonly project?: {
+        /**
+         * Requests per second on average.
+         */
+        readonly requestsPerSecond: number;
+        /**
+         * Requests that may arrive at once after a pause.
+         */
+        readonly burst: number;
+      };
+      /**
+       * The rate of each caller.
+       */
+      readonly caller?: {
+        /**
+         * Requests per second on average.
+         */
+        readonly requestsPerSecond: number;
+        /**
+         * Requests that may arrive at once after a pause.
+         */
+        readonly burst: number;
+      };
+    };
+  };
+  /**
    * How many objects the ApiResources of this Project hold, as replicas count them. Written at most once a minute, and only if it changed by 1 %; with hundreds of such Projects, in turns. The metric jsonplane_stored_objects has every change. Absent until there is an object.
    */
   readonly storedObjects?: number;

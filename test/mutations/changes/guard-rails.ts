@@ -59,6 +59,14 @@ export const guardRailMutations: readonly Mutation[] = [
     caughtBy: [onTheOperator],
   },
   {
+    name: "declared-limits-shown-as-effective",
+    harm: "A tenant reads the limits of a refused manifest as those that hold",
+    file: "operator/status/object-status.ts",
+    find: "...limitMembers(former, outcome),",
+    replace: "effectiveLimits: { quota: object.spec.limits.quota },",
+    caughtBy: ["test/unit/operator/status/object-status.test.ts", onTheOperator],
+  },
+  {
     name: "last-good-version-keeps-its-quota",
     harm: "Whoever declared a large quota before the platform's rule has it for good, refused but served",
     file: "operator/compile/check-project.ts",

@@ -48,6 +48,26 @@ describe("the status of", () => {
     });
   });
 
+  it("a Project has the quotas and rates of what is served, in whatever spec, and none where nothing is", () => {
+    const quota = { objects: 100 };
+    const rate = { project: { requestsPerSecond: 50, burst: 80 } };
+    const limited = (limits: object) => {
+      const { project: config, ...parts } = project("shop");
+      return { ...parts, project: { ...config, limits: { ...config.limits, ...limits } } };
+    };
+    const shop = stored("Project", "shop", {
+      spec: { limits: { quota: { objects: 5_000 } } },
+      status: { effectiveLimits: { quota: { bytes: 7 } } },
+    });
+    expect(found(shop, { parts: limited({ quota, rate }) })).toMatchObject({ effectiveLimits: { quota, rate } });
+    // An undefined member would differ from what the API server keeps, and be written again and again.
+    expect(found(shop, { parts: limited({ quota }) })["effectiveLimits"]).toStrictEqual({ quota });
+    expect(found(shop, { parts: limited({}) })).not.toHaveProperty("effectiveLimits");
+    expect(found(shop, { verdict: refusedOf(shop, false) })).not.toHaveProperty("effectiveLimits");
+    // What is served while Redis is away is what was published before.
+    expect(found(shop, { verdict: refusedOf(shop, true) })).toMatchObject({ effectiveLimits: { quota: { bytes: 7 } } });
+  });
+
   it("an ApiResource has its address, its indexes and what its schema says in vain", () => {
     const parts = project("shop", withResource("old books", { indexes: ["title"] }));
     const uid = parts.resources.get("old books")?.uid ?? "";
