@@ -23,6 +23,8 @@ export interface HostClaims {
   /** The Project is gone. Returns those that asked for a host of it. */
   remove(ref: ProjectRef): readonly string[];
   claimantsOf(host: string): readonly Claimant[];
+  /** The hosts that the Project of that name claims. */
+  claimedBy(ref: ProjectRef): ReadonlySet<string>;
 }
 
 export interface HostHolders extends Holders {
@@ -37,6 +39,8 @@ export interface HostHolders extends Holders {
   /** The Project of that name is seen now: what it was published with before is its. */
   seen(ref: ProjectRef, uid: string): void;
 }
+
+const noHosts: ReadonlySet<string> = new Set();
 
 interface Claims {
   readonly claimant: Claimant;
@@ -69,6 +73,7 @@ export function createHostClaims(): HostClaims {
     },
     remove: (ref) => replace(keyOfProject(ref), undefined),
     claimantsOf: (host) => [...(byHost.get(host)?.values() ?? [])],
+    claimedBy: (ref) => byProject.get(keyOfProject(ref))?.hosts ?? noHosts,
   };
 }
 

@@ -26,7 +26,12 @@ export const noHosts: HostGrant = Object.freeze({ granted: [], refused: [] });
  * much as these hosts have claims, however many Projects there are. The Project counts as it is given, not as `claims` may still
  * have it. One that is being deleted holds nothing.
  */
-export function grantFor(project: Project, claims: HostClaims, incumbents: Holders, policy: HostPolicy): HostGrant {
+export function grantFor(
+  project: Project,
+  claims: Pick<HostClaims, "claimantsOf">,
+  incumbents: Holders,
+  policy: HostPolicy,
+): HostGrant {
   if (isDeleting(project)) return noHosts;
   const { uid, namespace, name } = project.metadata;
   const held = new Set<string>();

@@ -34,8 +34,11 @@ export interface ReconcileDeps
   readonly usageDue: ReadonlyMap<string, number | undefined>;
   readonly secrets: SecretStore;
   readonly grantOf: (project: Project) => HostGrant;
-  /** Called with the hosts that the project is published with now; undefined = it is withdrawn. */
-  readonly onPublished: (ref: ProjectRef, parts: ProjectParts | undefined) => void;
+  /**
+   * Called with what the project is published with now; undefined = it is withdrawn. `refusedUid`: of the Project, if the platform's rules
+   * refuse it.
+   */
+  readonly onPublished: (ref: ProjectRef, parts: ProjectParts | undefined, refusedUid?: string) => void;
   readonly observePublish: (observation: PublishObservation) => void;
   readonly statuses: StatusWriter;
   readonly recorder: EventRecorder;

@@ -21,8 +21,13 @@ export async function publishStep(pass: Pass, compiled: CompiledProject): Promis
   const served = pass.namespaceUid === undefined ? undefined : compiled.parts;
   const result = await write(pass, compiled, served);
   deps.deletions.markRecorded(compiled.requests, compiled.evaluatedAt);
-  deps.onPublished(objects.ref, served);
+  deps.onPublished(objects.ref, served, refusedUid(objects));
   return result;
+}
+
+function refusedUid({ project, notAllowed }: Pass["objects"]): string | undefined {
+  const uid = project?.metadata.uid;
+  return uid !== undefined && notAllowed?.has(uid) ? uid : undefined;
 }
 
 async function write(pass: Pass, compiled: CompiledProject, served: ProjectParts | undefined): Promise<PublishResult> {

@@ -358,8 +358,8 @@ export class LeaderSession {
         monotonic: this.#context.monotonic,
       }),
       grantOf: this.#hosts.grantOf,
-      onPublished: (ref, parts) => {
-        for (const key of this.#hosts.published(ref, parts)) this.#queue.add(key);
+      onPublished: (ref, parts, refusedUid) => {
+        for (const key of this.#hosts.published(ref, parts, refusedUid)) this.#queue.add(key);
       },
       observePublish: (observation) => metrics.observeConfig(observation),
       statuses: createLeaderStatuses({

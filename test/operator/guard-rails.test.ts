@@ -206,6 +206,22 @@ describe("guard rails", () => {
     await tenant.reports("Project", "shop", "Ready");
   });
 
+  it("leave a host that a refused Project claims to another one, which keeps it when the first one is allowed", async () => {
+    const [tenant, other] = [await newTenant(fleet), await newTenant(fleet)];
+    const host = `shop.${tenant.namespace}.test`;
+    for (const each of [tenant, other]) await setRules(each, { allowedHosts: `*=${host}` });
+    await setRules(tenant, { maxProjects: "1" });
+    await tenant.create(shop({}, "first"));
+    await tenant.reports("Project", "first", "Ready");
+    await tenant.create(shop({ hosts: [host] }));
+    await tenant.reports("Project", "shop", "NotAllowed");
+    await other.create(shop({ hosts: [host] }));
+    await other.reports("Project", "shop", "Ready");
+    await setRules(tenant, { maxProjects: null });
+    await tenant.reports("Project", "shop", "HostConflict");
+    await other.reports("Project", "shop", "Ready");
+  });
+
   it("with a mistake hold as they were, and the operator is not ready but leads on", async () => {
     const tenant = await newTenant(fleet);
     await setRules(tenant, { anyone: "Deny" });

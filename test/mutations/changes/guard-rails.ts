@@ -91,6 +91,22 @@ export const guardRailMutations: readonly Mutation[] = [
     caughtBy: ["test/unit/operator/guard-rails/project-places.test.ts"],
   },
   {
+    name: "refused-project-keeps-a-host-from-others",
+    harm: "A tenant keeps others from a host by Projects that the platform refuses",
+    file: "operator/reconcile/publish.ts",
+    find: "return uid !== undefined && notAllowed?.has(uid) ? uid : undefined;",
+    replace: "return undefined;",
+    caughtBy: [onTheOperator],
+  },
+  {
+    name: "refused-project-loses-its-host",
+    harm: "A tightened rule takes the host from a Project that is still served under it",
+    file: "operator/runtime/host-registry.ts",
+    find: "holders.get(host) === metadata.uid || refused.get",
+    replace: "refused.get",
+    caughtBy: ["test/unit/operator/runtime/host-registry.test.ts"],
+  },
+  {
     name: "rules-are-forgotten-with-a-mistake",
     harm: "A typing mistake in the ConfigMap frees all tenants of every rule",
     file: "operator/guard-rails/followed-guard-rails.ts",

@@ -1,8 +1,9 @@
-// Hosts that are published for Projects whose namespace this operator doesn't see.
+// Hosts of Projects whose namespace this operator doesn't see, and of Projects that the platform's rules refuse.
 
 import { describe, expect, it } from "vitest";
 import { hostPolicy } from "../../../../operator/compile/host-policy.ts";
 import { createHostRegistry } from "../../../../operator/runtime/host-registry.ts";
+import { project, withConfig } from "../../../support/http/projects.ts";
 import { stored } from "../../../support/kubernetes/stored-crs.ts";
 
 const host = "a.example.org";
@@ -36,5 +37,54 @@ describe("a host that a Project holds whose namespace is not watched", () => {
     const { hosts, isGranted } = desk();
     expect(hosts.published(unseen, undefined)).toEqual(["default/shop"]);
     expect(isGranted()).toBe(true);
+  });
+});
+
+describe("a host that a Project claims which the platform's rules refuse", () => {
+  const older = { namespace: "a", name: "shop" };
+  const younger = { namespace: "b", name: "shop" };
+  const keyOfOther = "b/shop";
+  const servedUnder = (uid: string) => project("shop", withConfig({ uid, hosts: [host] }));
+
+  function claimed() {
+    const hosts = createHostRegistry(hostPolicy(() => [{ namespace: "*", suffix: "example.org" }]));
+    // Of the same age: then the order is that of namespaces.
+    for (const { namespace } of [older, younger]) hosts.put(claiming(namespace));
+    const holds = (namespace: string) => hosts.grantOf(claiming(namespace)).granted.includes(host);
+    return { hosts, holds };
+  }
+
+  it("is free for another Project, which is named when that begins and when it ends, and not in between", () => {
+    const { hosts, holds } = claimed();
+    expect(holds("b")).toBe(false);
+    expect(hosts.published(older, undefined, "Project of a")).toEqual([keyOfOther]);
+    expect(holds("b")).toBe(true);
+    expect(hosts.published(older, undefined, "Project of a")).toEqual([]);
+    expect(hosts.published(older, undefined)).toEqual([keyOfOther]);
+    expect(holds("b")).toBe(false);
+  });
+
+  it("stays with the other Project once that is served under it, although the older one is allowed by then", () => {
+    const { hosts, holds } = claimed();
+    hosts.published(older, undefined, "Project of a");
+    hosts.published(younger, servedUnder("Project of b"));
+    hosts.published(older, undefined);
+    expect([holds("a"), holds("b")]).toEqual([false, true]);
+  });
+
+  it("stays with the refused Project as long as it is served under it", () => {
+    const { hosts, holds } = claimed();
+    hosts.published(older, servedUnder("Project of a"));
+    hosts.published(older, servedUnder("Project of a"), "Project of a");
+    expect([holds("a"), holds("b")]).toEqual([true, false]);
+    hosts.published(older, undefined, "Project of a");
+    expect(holds("b")).toBe(true);
+  });
+
+  it("is claimed by another Project of the refused one's name", () => {
+    const { hosts, holds } = claimed();
+    hosts.published(older, undefined, "Project of a");
+    hosts.put(claiming("a", "created anew"));
+    expect(holds("b")).toBe(false);
   });
 });
