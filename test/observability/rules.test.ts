@@ -18,7 +18,7 @@ beforeAll(async () => {
 
 interface Alert {
   readonly alert?: string;
-  readonly annotations?: { readonly runbook: string };
+  readonly annotations?: Readonly<Record<"runbook" | "summary" | "description", string>>;
   readonly labels?: { readonly severity: string };
 }
 
@@ -60,5 +60,15 @@ describe("the rules", () => {
       expect(text).toMatch(/\n## Look\n\n- [\s\S]*\n## Do\n\n- /);
     }
     expect((await readdir(path("../../docs/runbooks"))).sort()).toEqual(all.map(({ alert }) => `${alert}.md`).sort());
+  });
+
+  it("say what to run where they are about objects of a namespace, whose team may have no runbooks", async () => {
+    const ofTenants = (await alerts()).filter(({ annotations }) => annotations.summary.includes("$labels.namespace"));
+    expect(ofTenants.map(({ alert }) => alert)).toContain("JsonplaneObjectStalled");
+    for (const { annotations } of ofTenants) {
+      expect(annotations.description).toMatch(
+        /`kubectl describe .*\.jsonplane\.io --namespace {{ \$labels\.namespace }}.*`/,
+      );
+    }
   });
 });
