@@ -46,24 +46,14 @@ names them, as while the rules are switched off (kubernetes/kubernetes#130887).
 { {{- join ", " $members -}} }
 {{- end -}}
 
-{{/* A rule of the namespace, else of all, as an optional text. */}}
+{{/* A rule of the namespace, else of all, as an optional text. It has no mistake: values.schema.json refuses those. */}}
 {{- define "jsonplane.rule" -}}
 variables.rules[?(request.namespace + '.{{ . }}')].or(variables.rules[?'{{ . }}'])
 {{- end -}}
 
-{{/* A rule that is a number. A mistake limits nothing: then the operator goes on with the previous rules. */}}
+{{/* A rule that is a number, as an optional one. */}}
 {{- define "jsonplane.ruleNumber" -}}
-{{ include "jsonplane.rule" . }}.optMap(text, text.matches('^[0-9]{1,15}$') && int(text) > 0 ? int(text) : 9223372036854775807)
-{{- end -}}
-
-{{/* list: a rule, then its values; the first is used when the rule is absent or has a mistake */}}
-{{- define "jsonplane.ruleWord" -}}
-{{ include "jsonplane.rule" (first .) }}.optMap(text, text in ['{{ join "', '" (rest .) }}'] ? text : '{{ index . 1 }}').orValue('{{ index . 1 }}')
-{{- end -}}
-
-{{/* The rule about deletionPolicy, as an optional text. */}}
-{{- define "jsonplane.ruleDeletionPolicy" -}}
-{{ include "jsonplane.rule" "deletionPolicy" }}.optFlatMap(text, text in ['Retain', 'Delete'] ? optional.of(text) : optional.none())
+{{ include "jsonplane.rule" . }}.optMap(text, int(text))
 {{- end -}}
 
 {{/* True if this part of the spec is unchanged: editing something else must not be refused for it. */}}
