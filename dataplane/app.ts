@@ -21,7 +21,7 @@ import type { Ending, Exchange } from "./http/exchange.ts";
 import { createHttpServer } from "./http/server.ts";
 import { createScanSemaphore } from "./objects/list/filter-and-sort.ts";
 import { createObjectIds } from "./objects/object-ids.ts";
-import { createCollectionPreparer } from "./objects/prepare-collection.ts";
+import { type CollectionPreparer, createCollectionPreparer } from "./objects/prepare-collection.ts";
 import type { AdminPort } from "./observe/admin-port.ts";
 import { createAdminServer } from "./observe/admin-server.ts";
 import { createMetrics, type Metrics } from "./observe/metrics.ts";
@@ -84,6 +84,8 @@ export interface DataPlane {
   readonly adminUrl: string;
   readonly metrics: Metrics;
   readonly logger: Logger;
+  /** For what writes objects beside requests. */
+  readonly preparer: Pick<CollectionPreparer, "prepare">;
   /** Which indexes are being built, for the operator's status. */
   buildingIndexes(): readonly BuildingIndexes[];
   /** How much of their quotas projects use, likewise. */
@@ -189,6 +191,7 @@ async function openDataPlane(options: DataPlaneOptions, closers: Closers): Promi
     adminUrl,
     metrics,
     logger,
+    preparer,
     buildingIndexes: preparer.building,
     usageReports: quotas.reports,
     close: () => close(options.drainMs),

@@ -7,7 +7,6 @@ import { hashPassword, isPasswordOf } from "../../core/password/hash-password.ts
 import { systemTimers } from "../../core/timers.ts";
 import { type DataPlane, startDataPlane } from "../../dataplane/app.ts";
 import { createMemoryDirectory, type MemoryDirectory } from "../../dataplane/config/memory-directory.ts";
-import { createCollectionPreparer } from "../../dataplane/objects/prepare-collection.ts";
 import type { Store, StoreObservation } from "../../dataplane/store/port.ts";
 import { type CheckResource, createResourceCheck } from "../../operator/compile/resource-check.ts";
 import { isEmptyFolder } from "../init/entries-in.ts";
@@ -47,7 +46,7 @@ export async function runDev(options: DevOptions, data: DataFolder, closers: Clo
 
   const publicUrl = options.publicUrl ?? plane.url;
   const secretFiles = createSecretFiles(data.file("secrets"), data.held.requireInPlace);
-  const seeder = openSeeder(options, { data, live, store, closers });
+  const seeder = openSeeder(options, { data, live, store, plane });
   const devOperator = seeding(
     await openDevOperator({ options, data, live, checkResource, store, secretFiles, publicUrl }),
     seeder,
@@ -155,19 +154,17 @@ interface SeederParts {
   readonly data: DataFolder;
   readonly live: MemoryDirectory;
   readonly store: Store;
-  readonly closers: Closers;
+  readonly plane: DataPlane;
 }
 
-function openSeeder(options: DevOptions, { data, live, store, closers }: SeederParts): Seeder {
-  const preparer = createCollectionPreparer(store, () => undefined);
-  closers.push(() => preparer.close());
+function openSeeder(options: DevOptions, { data, live, store, plane }: SeederParts): Seeder {
   return createSeeder({
     path: options.seed ?? join(options.folder, seedFolderName),
     isAsked: options.seed !== undefined,
     note: data.file("seeding"),
     directory: live.directory,
     store,
-    preparer,
+    preparer: plane.preparer,
     clock: systemClock,
     observe: createSeedProgress(process.stdout),
   });
