@@ -9,25 +9,20 @@ export class StartRefused extends Error {
 }
 
 export async function requireFolder(folder: string): Promise<void> {
-  try {
-    await stat(folder);
-  } catch (cause) {
-    if (codeOf(cause) !== "ENOENT") throw cause;
-    throw new StartRefused(
-      `There is no folder ${folder}: name one with manifests in it, or make one with ${programWord()} init ${shellWord(folder)}`,
-      { cause },
-    );
-  }
+  const instead = `name one with manifests in it, or make one with ${programWord()} init ${shellWord(folder)}`;
+  await requirePath(folder, `There is no folder ${folder}: ${instead}`);
 }
 
 export async function requireSeed(path: string): Promise<void> {
+  await requirePath(path, `There is no ${path}: name a file such as books.ndjson, or a folder of them, with --seed`);
+}
+
+async function requirePath(path: string, message: string): Promise<void> {
   try {
     await stat(path);
   } catch (cause) {
     if (codeOf(cause) !== "ENOENT") throw cause;
-    throw new StartRefused(`There is no ${path}: name a file such as books.ndjson, or a folder of them, with --seed`, {
-      cause,
-    });
+    throw new StartRefused(message, { cause });
   }
 }
 

@@ -7,7 +7,7 @@ import { purgeCollection, purgeWholeDocument } from "../../dataplane/config/purg
 import { createEmbeddedStore } from "../../dataplane/store/embedded/embedded-store.ts";
 import type { Store } from "../../dataplane/store/port.ts";
 import { resourceNameOf, rootKeyOf } from "../../operator/model/claimed-name.ts";
-import type { ApiResource, RootKey } from "../../operator/model/objects.ts";
+import { type DataObject, isDataObject } from "../../operator/model/objects.ts";
 import { projectRefOf } from "../../operator/model/project-objects.ts";
 import { chooseDataFolder } from "../dev/choose-data-folder.ts";
 import { openDataFolder } from "../dev/data-folder.ts";
@@ -21,8 +21,6 @@ export interface ResetSettings {
   /** Names of resources and root keys, or paths as in the URL; none = all. */
   readonly only: readonly string[];
 }
-
-type DataObject = ApiResource | RootKey;
 
 /** Resolves with the exit code. */
 export async function runReset(folder: string, { data, only }: ResetSettings): Promise<number> {
@@ -50,10 +48,6 @@ function chosen(state: DevState, only: readonly string[], folder: string): reado
     );
   }
   return only.length === 0 ? all : all.filter((object) => only.some((name) => isNamed(object, name)));
-}
-
-function isDataObject(object: ReturnType<typeof storedObject>): object is DataObject {
-  return object.kind === "ApiResource" || object.kind === "RootKey";
 }
 
 function isNamed(object: DataObject, name: string): boolean {

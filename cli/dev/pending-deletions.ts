@@ -6,7 +6,7 @@ import { OutcomeUnknown, StoreUnavailable } from "../../core/errors/store-errors
 import { purgeCollection, purgeProjectSessions, purgeWholeDocument } from "../../dataplane/config/purge-whole.ts";
 import type { CollectionPurges, DocumentPurges, SessionPurges } from "../../dataplane/store/ports/purges.ts";
 import { resourceNameOf, rootKeyOf } from "../../operator/model/claimed-name.ts";
-import type { CustomResource } from "../../operator/model/objects.ts";
+import { type CustomResource, isDataObject } from "../../operator/model/objects.ts";
 import { projectRefOf } from "../../operator/model/project-objects.ts";
 import { isOwn, ownSecretNames } from "../../operator/model/secret-names.ts";
 import type { Published } from "./compile-folder.ts";
@@ -77,7 +77,7 @@ function withData(deletion: PendingDeletion, known: DevState): readonly CustomRe
   const existing = [...known.objects.values()].map((each) => storedObject(each, each.manifest));
   return existing.filter(
     (child) =>
-      (child.kind === "ApiResource" || child.kind === "RootKey") &&
+      isDataObject(child) &&
       child.metadata.namespace === namespace &&
       child.spec.projectRef.name === name &&
       child.spec.deletionPolicy !== "Retain",
@@ -99,7 +99,7 @@ async function purgeSessions(deletion: PendingDeletion, { store }: PurgeContext)
 
 /** Data that another object serves by now belong to that one, and are not deleted. */
 async function purgeOne(object: CustomResource, { published, store }: PurgeContext): Promise<string | undefined> {
-  if (object.kind !== "ApiResource" && object.kind !== "RootKey") return undefined;
+  if (!isDataObject(object)) return undefined;
   const project = projectRefOf(object);
   const key = keyOfProject(project);
   const parts = published.get(key);

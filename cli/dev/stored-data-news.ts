@@ -7,7 +7,7 @@ import { isStoreFailure } from "../../core/errors/store-errors.ts";
 import type { DocumentReads } from "../../dataplane/store/ports/documents.ts";
 import type { ObjectLists } from "../../dataplane/store/ports/lists.ts";
 import { resourceNameOf, rootKeyOf } from "../../operator/model/claimed-name.ts";
-import type { ApiResource, DeletionPolicy, RootKey } from "../../operator/model/objects.ts";
+import { type DataObject, type DeletionPolicy, isDataObject, type RootKey } from "../../operator/model/objects.ts";
 import { projectRefOf } from "../../operator/model/project-objects.ts";
 import type { Published } from "./compile-folder.ts";
 import { type DevState, type KnownObject, type PendingDeletion, storedObject } from "./dev-state.ts";
@@ -46,8 +46,6 @@ function outcomeOf(object: DataObject, policy: DeletionPolicy): string {
   return `stays stored (deletionPolicy: Retain): to serve it again, restore the manifest, or give another one ${field}`;
 }
 
-type DataObject = ApiResource | RootKey;
-
 interface RemovedDataObject {
   readonly subject: string;
   readonly object: DataObject;
@@ -70,10 +68,6 @@ function dataObjectsOf(
     const policy = child.spec.deletionPolicy === "Retain" ? "Retain" : deletionPolicy;
     return [{ subject: childSubject, object: child, policy }];
   });
-}
-
-function isDataObject(object: ReturnType<typeof storedObject>): object is DataObject {
-  return object.kind === "ApiResource" || object.kind === "RootKey";
 }
 
 /** Data that another object serves by now are that one's. */

@@ -109,17 +109,17 @@ function isWatched(name: string): boolean {
 /** Equal as long as no file was added, removed or written; empty for a folder that can't be read. */
 async function fingerprint(path: string): Promise<string> {
   try {
-    const files = [...(await listFiles(path)), ...(await seedPaths(path))];
-    return (await Promise.all(files.map(describe))).join("\n");
+    const files = await Promise.all((await listFiles(path)).map(describe));
+    return [...files, ...(await seedFiles(path))].join("\n");
   } catch {
     return "";
   }
 }
 
 /** Of the seed beside manifests, in which no manifests are looked for. */
-async function seedPaths(folder: string): Promise<readonly string[]> {
+async function seedFiles(folder: string): Promise<readonly string[]> {
   try {
-    return (await findSeedFiles(join(folder, seedFolderName))).map(({ path }) => path);
+    return (await findSeedFiles(join(folder, seedFolderName))).map(({ path, version }) => `${path} ${version}`);
   } catch {
     return [];
   }

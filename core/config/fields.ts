@@ -39,11 +39,22 @@ export function fieldTexts(parts: ProjectParts, keyring: Keyring): FieldTexts {
   const fields = new Map<string, string>();
   fields.set("project", canonical(parts.project));
   fields.set("signing", canonical(parts.signing));
-  for (const resource of parts.resources.values()) fields.set(`resource:${resource.name}`, canonical(resource));
+  for (const resource of parts.resources.values()) fields.set(resourceField(resource.name), canonical(resource));
   for (const rootKey of parts.rootKeys.values()) fields.set(`rootkey:${rootKey.key}`, canonical(rootKey));
   for (const user of parts.users.values()) fields.set(userField(keyring, user.username), canonical(user));
   for (const key of parts.keys.values()) fields.set(keyField(key.sha256), canonical(key));
   return fields;
+}
+
+const resourcePrefix = "resource:";
+
+export function resourceField(name: string): string {
+  return resourcePrefix + name;
+}
+
+/** The name of the resource that a field holds; undefined of a field that holds something else. */
+export function resourceNameIn(field: string): string | undefined {
+  return field.startsWith(resourcePrefix) ? field.slice(resourcePrefix.length) : undefined;
 }
 
 export function userField(keyring: Keyring, username: string): string {

@@ -5,6 +5,7 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { countingLockKey, keyOfProject, projectConfigKey, storedObjectsKey } from "../../core/config/config-keys.ts";
+import { resourceNameIn } from "../../core/config/fields.ts";
 import type { ProjectRef } from "../../core/config/types.ts";
 import type { RedisClient } from "../../core/redis/redis-client.ts";
 import { fieldsOf, textsOf } from "../../core/redis/reply.ts";
@@ -106,8 +107,6 @@ async function pass({ redisClient, store, directory, restMs, figures, wait, sign
   return failures.length === 0 ? undefined : { projects: failures.length, error: failures[0] };
 }
 
-const resourcePrefix = "resource:";
-
 /** Names of resources are no secret in Redis, so that no project is loaded for its count. */
 async function countOf(
   project: ProjectRef,
@@ -116,9 +115,7 @@ async function countOf(
 ): Promise<readonly [name: string, count: string]> {
   const key = projectConfigKey(project);
   const fields = textsOf(await redisClient.read(key, "HKEYS", key));
-  const resources = fields.filter((field) => field.startsWith(resourcePrefix));
-  const sizes = await Promise.all(
-    resources.map((field) => store.collectionSize({ project, resource: field.slice(resourcePrefix.length) })),
-  );
+  const resources = fields.map(resourceNameIn).filter((name) => name !== undefined);
+  const sizes = await Promise.all(resources.map((resource) => store.collectionSize({ project, resource })));
   return [keyOfProject(project), String(sizes.reduce((sum, { objects }) => sum + objects, 0))];
 }

@@ -12,7 +12,7 @@ import { maxDepth } from "../store/ports/documents.ts";
 
 /** Members that the service owns: returned on every object, never stored from a body. */
 type ServiceMember = "id" | "_metadata";
-const serviceMembers: ReadonlySet<string> = new Set<ServiceMember>(["id", "_metadata"]);
+export const serviceMembers: ReadonlySet<string> = new Set<ServiceMember>(["id", "_metadata"]);
 /** Query parameters of lists, so they can't be data. */
 const listParameters = new Set(["_sort", "_limit", "_offset", "_fields", "_count", "_cursor"]);
 

@@ -6,7 +6,7 @@ import type { ProjectParts } from "../../core/config/types.ts";
 import type { Kind } from "../../core/manifests/object.ts";
 import { adoptAnnotation } from "../compile/check-project.ts";
 import type { DataEntry, DataRecord, DeletedProject } from "../model/data-record.ts";
-import type { ApiResource, CustomResource, Project, RootKey } from "../model/objects.ts";
+import { type CustomResource, type DataObject, isDataObject, type Project } from "../model/objects.ts";
 import type { ProjectObjects } from "../model/project-objects.ts";
 import { purgeId } from "./advance-purges.ts";
 import { decidePurge, type PurgeContext } from "./decide-purge.ts";
@@ -123,7 +123,7 @@ function decidePurges(record: DataRecord, input: DataInput): DataRecord {
     recordedPolicy: input.publishedRecord === undefined ? undefined : record.policy,
     projectUid: record.projectUid,
     objectOf: objectsByUid(objects),
-    goneOf: byUid(deleted.filter((object) => object.kind === "ApiResource" || object.kind === "RootKey")),
+    goneOf: byUid(deleted.filter(isDataObject)),
     isOrdered: (entry) => ordered.has(purgeId(entry)),
   };
   const entries = record.entries.map((entry) => decidePurge(entry, context));
@@ -148,7 +148,7 @@ function objectsByUid({ resources, rootKeys }: ProjectObjects): PurgeContext["ob
   return byUid([...resources, ...rootKeys]);
 }
 
-function byUid(objects: readonly (ApiResource | RootKey)[]): PurgeContext["objectOf"] {
+function byUid(objects: readonly DataObject[]): PurgeContext["objectOf"] {
   const found = new Map(objects.map((object) => [object.metadata.uid, object]));
   return (uid) => found.get(uid);
 }

@@ -2,7 +2,7 @@
 // once the purge was ordered, or once the object that caused it is gone; until then an edit of that object's spec can revoke it.
 
 import type { DataEntry } from "../model/data-record.ts";
-import type { ApiResource, DeletionPolicy, Project, RootKey } from "../model/objects.ts";
+import type { DataObject, DeletionPolicy, Project } from "../model/objects.ts";
 import { isDeleting } from "../model/project-objects.ts";
 
 /** What is known when the entries of one project are evaluated. */
@@ -14,9 +14,9 @@ export interface PurgeContext {
   /** Its policy as it was recorded last, with what was served; undefined where nothing was recorded. */
   readonly recordedPolicy: DeletionPolicy | undefined;
   readonly projectUid: string;
-  readonly objectOf: (uid: string) => ApiResource | RootKey | undefined;
+  readonly objectOf: (uid: string) => DataObject | undefined;
   /** A deleted object as it was last seen; undefined when its deletion was not seen. */
-  readonly goneOf: (uid: string) => ApiResource | RootKey | undefined;
+  readonly goneOf: (uid: string) => DataObject | undefined;
   /** Whether the purge of an entry has been ordered. */
   readonly isOrdered: (entry: DataEntry) => boolean;
 }
@@ -36,7 +36,7 @@ export function decidePurge(entry: DataEntry, context: PurgeContext): DataEntry 
 }
 
 interface ObjectAndPolicy {
-  readonly object: ApiResource | RootKey | undefined;
+  readonly object: DataObject | undefined;
   readonly policy: DeletionPolicy | undefined;
 }
 
@@ -63,6 +63,6 @@ function isReleasable(entry: DataEntry, context: PurgeContext): boolean {
   return by !== undefined;
 }
 
-function isDeletedOrDeleting(object: Project | ApiResource | RootKey | undefined): boolean {
+function isDeletedOrDeleting(object: Project | DataObject | undefined): boolean {
   return object === undefined || isDeleting(object);
 }

@@ -20,7 +20,7 @@ export function applyGuardRails(
   const notAllowed = new Map<string, Refusal>();
   const limited: readonly LimitedObject[] = [...(project === undefined ? [] : [project]), ...resources, ...rootKeys];
   for (const object of limited) {
-    const refusal = refusalOf(object, rules, () => placeOf(object as Project));
+    const refusal = refusalOf(object, rules, placeOf);
     if (refusal !== undefined) notAllowed.set(object.metadata.uid, refusal);
   }
   return {

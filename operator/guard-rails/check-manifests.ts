@@ -1,27 +1,33 @@
 // What of a manifest the platform's rules forbid, with the place of each and what may be written instead.
 
-import type { ApiResource, Project, RootKey } from "../model/objects.ts";
+import type { DataObject, Project } from "../model/objects.ts";
 import { type Fault, type Refusal, refuseAll } from "../model/verdict.ts";
 import type { NamespaceRules } from "./rules.ts";
 
 /** Kinds that rules are about: users and keys have only the rights that resources give them. */
-export type LimitedObject = Project | ApiResource | RootKey;
+export type LimitedObject = Project | DataObject;
 
 /** `placeOf` a Project: its number among those of its namespace, beginning with 1. */
-export function refusalOf(object: LimitedObject, rules: NamespaceRules, placeOf: () => number): Refusal | undefined {
+export function refusalOf(
+  object: LimitedObject,
+  rules: NamespaceRules,
+  placeOf: (project: Project) => number,
+): Refusal | undefined {
   const faults = object.kind === "Project" ? projectFaults(object, rules, placeOf) : accessFaults(object, rules);
   const all = [...faults, ...deletionPolicyFaults(object, rules)];
   return all.length === 0 ? undefined : refuseAll("NotAllowed", all).refusal;
 }
 
 function projectFaults(
-  { spec, metadata: { namespace } }: Project,
+  project: Project,
   rules: NamespaceRules,
-  placeOf: () => number,
+  placeOf: (project: Project) => number,
 ): readonly Fault[] {
+  const { spec, metadata } = project;
+  const { namespace } = metadata;
   const faults: Fault[] = [];
   const { anyone = "Allow", authenticationDisabled = "Allow", maxProjects } = rules;
-  if (maxProjects !== undefined && placeOf() > maxProjects) {
+  if (maxProjects !== undefined && placeOf(project) > maxProjects) {
     const message = `The platform allows namespace "${namespace}" ${counted(maxProjects, "Project")}, and it already has that many older ones: delete one of them, or this one`;
     faults.push({ message });
   }
@@ -71,10 +77,7 @@ function tooLarge(
 
 const writes: ReadonlySet<string> = new Set(["create", "update", "delete"]);
 
-function accessFaults(
-  { spec, metadata }: ApiResource | RootKey,
-  { anyone = "Allow" }: NamespaceRules,
-): readonly Fault[] {
+function accessFaults({ spec, metadata }: DataObject, { anyone = "Allow" }: NamespaceRules): readonly Fault[] {
   if (anyone === "Allow") return [];
   const { create, read, update, delete: remove } = spec.access;
   return Object.entries({ create, read, update, delete: remove })

@@ -28,4 +28,10 @@ export type RootKey = Stored<RootKeyManifest>;
 /** A custom resource that belongs to a Project. */
 export type Child = ApiResource | ProjectUser | ApiKey | RootKey;
 export type CustomResource = Project | Child;
+/** A custom resource that data are stored for. */
+export type DataObject = ApiResource | RootKey;
 export type DeletionPolicy = Project["spec"]["deletionPolicy"];
+
+export function isDataObject(object: CustomResource): object is DataObject {
+  return object.kind === "ApiResource" || object.kind === "RootKey";
+}

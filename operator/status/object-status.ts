@@ -1,6 +1,7 @@
 // Makes the whole `status` of an object of each kind out of what the stages found. What only the resolve stage knows, and did
 // not say again, stays as it was.
 
+import { resourceField } from "../../core/config/fields.ts";
 import type { IndexField, ProjectLimits, ProjectParts } from "../../core/config/types.ts";
 import { resourceNameOf, rootKeyOf, usernameOf } from "../model/claimed-name.ts";
 import type { ApiKey, ApiResource, CustomResource, ProjectUser } from "../model/objects.ts";
@@ -148,7 +149,7 @@ export function refusalsByUid(
     ["project", parts.project.uid],
     ["signing", parts.project.uid],
   ]);
-  for (const resource of parts.resources.values()) uids.set(`resource:${resource.name}`, resource.uid);
+  for (const resource of parts.resources.values()) uids.set(resourceField(resource.name), resource.uid);
   for (const rootKey of parts.rootKeys.values()) uids.set(`rootkey:${rootKey.key}`, rootKey.uid);
   for (const user of parts.users.values()) uids.set(userField(user.username), user.uid);
   for (const key of parts.keys.values()) uids.set(`key:${key.sha256}`, key.uid);

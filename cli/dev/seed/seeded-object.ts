@@ -4,14 +4,18 @@ import { randomBytes } from "node:crypto";
 import type { Clock } from "../../../core/clock.ts";
 import { membersOf, withoutMembers } from "../../../core/json/members.ts";
 import { createObjectIds, isObjectId, type ObjectIds } from "../../../dataplane/objects/object-ids.ts";
-import { type Metadata, type ObjectRules, validateNew } from "../../../dataplane/objects/validate-object.ts";
+import {
+  type Metadata,
+  type ObjectRules,
+  serviceMembers,
+  validateNew,
+} from "../../../dataplane/objects/validate-object.ts";
 import type { NewObject } from "../../../dataplane/store/ports/objects.ts";
 import type { SeedEntry } from "./read-seed.ts";
 import { SeedFault } from "./seed-fault.ts";
 
 export type SeededObjects = (entry: SeedEntry) => NewObject;
 
-const serviceMembers: ReadonlySet<string> = new Set(["id", "_metadata"]);
 const creatorTypes: ReadonlySet<string> = new Set(["user", "apikey", "anonymous"]);
 const metadataMembers: ReadonlySet<string> = new Set(["created", "creator", "creator_type"]);
 /** A creator's name is at most as long as a custom resource's. */
