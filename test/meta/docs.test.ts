@@ -10,6 +10,15 @@ import { root } from "../../tools/read-crds.ts";
 import { fencedBlocks, fileNamed } from "../support/documents/fenced-blocks.ts";
 import { documentationPages } from "./documentation-pages.ts";
 
+/** Options and variables of `--write-out` that came after curl 7.81. */
+const newerCurl = new RegExp(
+  [
+    "(?<![\\w-])--(?:ca-native|expand-\\w+|ip-tos|json|no-clobber|out-null|rate|remove-on-error|skip-existing|url-query|variable)(?![\\w-])",
+    "%(?:header|output|time)\\{",
+    "%\\{(?:certs|conn_id|header_json|num_certs|num_retries|proxy_used|urle?\\.|xfer_id)",
+  ].join("|"),
+);
+
 describe.each(documentationPages)("%s", (page) => {
   it("links to files and folders that are there", async () => {
     const links = await linksOf(page);
@@ -40,6 +49,12 @@ describe.each(documentationPages)("%s", (page) => {
       (command) => command !== "helm rollback" && !/^helm rollback \S+ (?:REVISION|\d+)\b/.test(command),
     );
     expect(bare).toEqual([]);
+  });
+
+  it("needs no curl newer than 7.81, which Ubuntu 22.04 has", async () => {
+    const blocks = fencedBlocks(await readFile(join(root, page), "utf8")).filter(({ language }) => language === "sh");
+    const lines = blocks.flatMap(({ text }) => text.split("\n"));
+    expect(lines.filter((line) => newerCurl.test(line))).toEqual([]);
   });
 
   it("names no test that is not there", async () => {
