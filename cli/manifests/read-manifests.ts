@@ -21,8 +21,8 @@ export interface ReadManifests {
 }
 
 const maxFileBytes = 4 * 1024 * 1024;
-/** Read by other tools, never applied. */
-const notManifests = /^kustomization\.ya?ml$/;
+/** Read by other tools, never applied: of kustomize, and of an app beside its backend's manifests. */
+const notManifests = /^(?:kustomization\.ya?ml|package(?:-lock)?\.json|tsconfig(?:\.\w+)?\.json)$/;
 
 /** `path` is a folder or a file; rejects when it can't be read at all. */
 export async function readManifests(path: string): Promise<ReadManifests> {

@@ -40,11 +40,12 @@ describe("a folder", () => {
     ]);
   });
 
-  test("is read without hidden files, node_modules and kustomization files", async () => {
+  test("is read without hidden files, node_modules, kustomization files and the files of an npm package", async () => {
     await write(".hidden.yaml", project("hidden"));
     await write(".git/config.yaml", project("git"));
     await write("node_modules/x/x.yaml", project("module"));
     await write("kustomization.yaml", "resources: [a.yaml]\n");
+    for (const name of ["package", "package-lock", "tsconfig", "tsconfig.node"]) await write(`app/${name}.json`, "{}");
     await write("a.yaml", project("a"));
     const read = await readManifests(folder);
     expect(read).toMatchObject({ problems: [], notes: [] });
