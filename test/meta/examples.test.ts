@@ -1,6 +1,7 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { listFiles } from "../../cli/manifests/list-files.ts";
 import { runValidate } from "../../cli/validate/run-validate.ts";
 import { root } from "../../tools/read-crds.ts";
 
@@ -16,7 +17,7 @@ test("the examples are valid, together and one by one", async () => {
 });
 
 test("the examples hold no secret", async () => {
-  for (const file of await readdir(join(root, "examples"))) {
-    expect(await readFile(join(root, "examples", file), "utf8")).not.toMatch(/^kind: Secret$/m);
+  for (const file of (await listFiles(join(root, "examples"))).filter((path) => path.endsWith(".yaml"))) {
+    expect(await readFile(file, "utf8")).not.toMatch(/^kind: Secret$/m);
   }
 });

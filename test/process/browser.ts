@@ -29,7 +29,7 @@ export interface Page {
   type(text: string): Promise<void>;
   picture(file: string): Promise<void>;
   readonly complaints: readonly string[];
-  /** URLs of all requests so far. */
+  /** URLs of all requests so far, without those by which a browser asks for leave to send another one (CORS). */
   readonly requests: readonly string[];
 }
 
@@ -131,7 +131,10 @@ async function openPage(connection: Connection, { width, height, scheme }: PageO
   connection.follow(session, (method, params) => {
     const complaint = complaintOf(method, params);
     if (complaint !== undefined) complaints.push(complaint);
-    if (method === "Network.requestWillBeSent") requests.push((params.request as { readonly url: string }).url);
+    if (method === "Network.requestWillBeSent") {
+      const sent = params.request as Readonly<Record<"method" | "url", string>>;
+      if (sent.method !== "OPTIONS") requests.push(sent.url);
+    }
     if (method === "Page.loadEventFired") loads += 1;
   });
   for (const domain of ["Page", "Runtime", "Log", "Network"]) await call(`${domain}.enable`);

@@ -24,6 +24,12 @@ beforeAll(async () => {
     await cp(join(root, path), join(source, path));
   }
   await symlink(join(root, "node_modules"), join(source, "node_modules"));
+  // What a person who tried the sample app has in it.
+  for (const path of ["dist/index.html", "node_modules/vite/index.js", "package-lock.json"]) {
+    const made = join(source, "examples/browser-app", path);
+    await mkdir(dirname(made), { recursive: true });
+    await writeFile(made, "");
+  }
   const report = npm(source, "pack", "--json", "--silent", "--pack-destination", folder);
   const [result] = JSON.parse(report.slice(report.indexOf("["))) as [{ filename: string; files: { path: string }[] }];
   packed = result.files.map((file) => file.path);
@@ -62,7 +68,25 @@ it("the package brings compiled code, scripts, resource definitions and examples
     ),
   );
   expect(packed.some((path) => path.startsWith("dist/") && path.endsWith(".lua"))).toBe(true);
-  expect(packed.filter((path) => /\.ts$|^(test|tools|core|dataplane|cli)\//.test(path))).toEqual([]);
+  const sources = packed.filter((path) => /\.ts$|^(test|tools|core|dataplane|cli)\//.test(path));
+  expect(sources.filter((path) => !path.startsWith("examples/browser-app/src/"))).toEqual([]);
+});
+
+it("the package brings the sample app with its backend, and nothing that was installed or built in it", () => {
+  const app = packed.filter((path) => path.startsWith("examples/browser-app/"));
+  expect(app).toEqual(
+    expect.arrayContaining(
+      [
+        "README.md",
+        "package.json",
+        "index.html",
+        "src/main.ts",
+        "backend/project.yaml",
+        "backend/seed/tasks.ndjson",
+      ].map((path) => `examples/browser-app/${path}`),
+    ),
+  );
+  expect(app.filter((path) => /\/(?:dist|node_modules)\/|package-lock/.test(path))).toEqual([]);
 });
 
 it("the package, installed elsewhere, says its version", async () => {

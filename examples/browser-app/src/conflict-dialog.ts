@@ -1,0 +1,37 @@
+// conflict-dialog.ts: shows what somebody else has written meanwhile beside one's own change, and asks which is to stay.
+
+import { element } from "./elements.ts";
+import type { Changes, Task } from "./tasks.ts";
+
+const dialog = element("conflict", HTMLDialogElement);
+const names = { title: "Title", priority: "Priority", due: "Due", done: "Done" } as const;
+
+/** Whether the person wants to write their own change over the other one. */
+export async function wantsOwn(current: Task, changes: Changes): Promise<boolean> {
+  const rows = Object.entries(names).flatMap(([name, label]) => {
+    const field = name as keyof typeof names;
+    if (!(field in changes) || worded(current[field]) === worded(changes[field])) return [];
+    return [comparison(label, worded(current[field]), worded(changes[field]))];
+  });
+  element("differences", HTMLTableSectionElement).replaceChildren(...rows);
+  element("same", HTMLElement).hidden = rows.length > 0;
+  dialog.returnValue = "";
+  dialog.showModal();
+  await new Promise((resolve) => dialog.addEventListener("close", resolve, { once: true }));
+  return dialog.returnValue === "own";
+}
+
+function worded(value: string | number | boolean | null | undefined): string {
+  if (typeof value === "boolean") return value ? "yes" : "no";
+  return value === null || value === undefined ? "–" : String(value);
+}
+
+function comparison(...texts: readonly string[]): HTMLTableRowElement {
+  const row = document.createElement("tr");
+  for (const [at, text] of texts.entries()) {
+    const cell = document.createElement(at === 0 ? "th" : "td");
+    cell.textContent = text;
+    row.append(cell);
+  }
+  return row;
+}

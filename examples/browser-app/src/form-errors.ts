@@ -1,0 +1,23 @@
+// form-errors.ts: shows a problem beside the fields that it is about. The field `title` has the pointer `/title`; its message
+// goes into the element that its aria-describedby names.
+
+import type { Problem } from "./session.ts";
+
+export function showErrors(form: HTMLFormElement, problem: Problem | undefined): void {
+  const messages = new Map(problem?.errors?.map(({ pointer, message }) => [pointer, message]));
+  const fields = [...form.querySelectorAll<HTMLInputElement>("[name][aria-describedby]")];
+  for (const field of fields) {
+    const message = messages.get(`/${field.name}`);
+    messages.delete(`/${field.name}`);
+    field.setAttribute("aria-invalid", String(message !== undefined));
+    write(form, `#${field.getAttribute("aria-describedby")}`, message);
+  }
+  const isElsewhere = problem !== undefined && (problem.errors === undefined || messages.size > 0);
+  write(form, "[role=alert]", isElsewhere ? problem.detail : undefined);
+  fields.find((field) => field.getAttribute("aria-invalid") === "true")?.focus();
+}
+
+function write(form: HTMLFormElement, selector: string, message = ""): void {
+  const place = form.querySelector(selector);
+  if (place !== null) place.textContent = message;
+}

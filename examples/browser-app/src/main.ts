@@ -1,0 +1,110 @@
+// main.ts: joins the parts of the app: signing in and out, the list, and what happens when the server refuses something.
+
+import { api } from "./api.ts";
+import { wantsOwn } from "./conflict-dialog.ts";
+import { element } from "./elements.ts";
+import { showErrors } from "./form-errors.ts";
+import { showPage } from "./list-view.ts";
+import { Refused, signIn, signOut } from "./session.ts";
+import { type Attempt, askForTask } from "./task-dialog.ts";
+import { createTaskList } from "./task-list.ts";
+import { type Changes, createTask, type Task } from "./tasks.ts";
+import "./style.css";
+
+const signInForm = element("sign-in", HTMLFormElement);
+const message = element("message", HTMLElement);
+const list = createTaskList((page) =>
+  showPage(page, {
+    setDone: (task, done) => void attempt(() => change(task, { done })),
+    edit: (task) => void attempt(() => edit(task)),
+  }),
+);
+
+/** Does something, and says what went wrong. */
+async function attempt(action: () => Promise<void>): Promise<void> {
+  message.textContent = "";
+  try {
+    await action();
+  } catch (error) {
+    message.textContent = sentenceFor(error);
+  }
+}
+
+function sentenceFor(error: unknown): string {
+  if (error instanceof Refused && error.problem.status === 401) return "Please sign in again.";
+  if (error instanceof Refused) return error.problem.detail;
+  // What fetch throws if there is no answer.
+  if (error instanceof TypeError) return "The server can't be reached. Nothing was changed.";
+  throw error;
+}
+
+async function change(task: Task, changes: Changes): Promise<void> {
+  const outcome = await list.change(task.id, changes);
+  if (outcome.kind === "conflict" && (await wantsOwn(outcome.current.task, changes))) {
+    await change(outcome.current.task, changes);
+  }
+  if (outcome.kind === "refused") {
+    message.textContent = `Not saved: ${outcome.problem.detail}`;
+    if (outcome.problem.errors !== undefined) {
+      await edit(task, { heading: "Edit task", fields: { ...task, ...changes }, problem: outcome.problem });
+    }
+  }
+}
+
+async function edit(task: Task, shown: Attempt = { heading: "Edit task", fields: task }): Promise<void> {
+  const fields = await askForTask(shown);
+  if (fields === undefined) return;
+  message.textContent = "";
+  const changes = { ...fields, due: fields.due ?? null };
+  const isSame = fields.title === task.title && fields.priority === task.priority && fields.due === task.due;
+  if (!isSame) await change(task, changes);
+}
+
+async function create(): Promise<void> {
+  const key = crypto.randomUUID();
+  let shown: Attempt = { heading: "New task", fields: {} };
+  for (;;) {
+    const fields = await askForTask(shown);
+    if (fields === undefined) return;
+    const outcome = await createTask(fields, key);
+    if (outcome.kind !== "refused") break;
+    shown = { heading: "New task", fields, problem: outcome.problem };
+  }
+  await list.load();
+}
+
+async function enter(): Promise<void> {
+  const { data, error } = await api.GET("/whoami");
+  if (error !== undefined) throw new Refused(error);
+  await list.load();
+  element("who", HTMLElement).textContent = data.name;
+  signInForm.reset();
+  document.body.classList.add("signed-in");
+}
+
+signInForm.addEventListener("submit", (event) => {
+  event.preventDefault();
+  const [name, password] = ["name", "password"].map((id) => element(id, HTMLInputElement).value);
+  void attempt(async () => {
+    showErrors(signInForm, undefined);
+    try {
+      await signIn(name ?? "", password ?? "");
+    } catch (error) {
+      if (!(error instanceof Refused)) throw error;
+      showErrors(signInForm, error.problem);
+      return;
+    }
+    await enter();
+  });
+});
+addEventListener("signed-out", () => {
+  document.body.classList.remove("signed-in");
+  for (const dialog of document.querySelectorAll("dialog")) dialog.close();
+  element("rows", HTMLElement).replaceChildren();
+});
+element("sign-out", HTMLButtonElement).addEventListener("click", () => void attempt(signOut));
+element("new", HTMLButtonElement).addEventListener("click", () => void attempt(create));
+element("previous", HTMLButtonElement).addEventListener("click", () => void attempt(() => list.turn(-1)));
+element("next", HTMLButtonElement).addEventListener("click", () => void attempt(() => list.turn(1)));
+const order = element("order", HTMLSelectElement);
+order.addEventListener("change", () => void attempt(() => list.load(order.value)));
