@@ -1,0 +1,252 @@
+// The guide docs/how-to/use-from-a-browser.md: its files are checked by the compiler, built, and used in a real browser at another
+// origin than the project's.
+
+import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { parse, parseAllDocuments } from "yaml";
+import { systemClock } from "../../core/clock.ts";
+import type { JsonObject } from "../../core/config/types.ts";
+import { createEmbeddedStore } from "../../dataplane/store/embedded/embedded-store.ts";
+import { type FencedBlock, fencedBlocks, fileNamed } from "../support/documents/fenced-blocks.ts";
+import { apikey, passwordOf, project, withConfig, withKey, withResource, withUser } from "../support/http/projects.ts";
+import { type Served, serveFrom } from "../support/http/served.ts";
+import { type Browser, type Page, startBrowser } from "./browser.ts";
+import { buildApp, complaintsBut, fill, type ServedApp, serveApp, textOf, typeErrors } from "./built-app.ts";
+
+const root = fileURLToPath(new URL("../..", import.meta.url));
+const sample = join(root, "examples/browser-app");
+const fiveMinutes = 300_000;
+let blocks: readonly FencedBlock[] = [];
+let folder = "";
+let app: ServedApp;
+let served: Served;
+let browser: Browser;
+let page: Page;
+/** How far the clock of the server is ahead, in milliseconds. */
+let ahead = 0;
+
+/** Source files of the page, by their names. */
+function sources(): ReadonlyMap<string, string> {
+  const named = blocks.map(({ language, text }) => {
+    const [, name = ""] = /^(?:\/\/|<!--) ([\w-]+\.(?:ts|html))\b/.exec(text) ?? [];
+    return [language === "ts" ? `src/${name}` : name, text] as const;
+  });
+  return new Map(named.filter(([name]) => /\.(?:ts|html)$/.test(name)));
+}
+
+/** The spec of the ApiResource, without whose it is. */
+function resourceIn(manifests: string): JsonObject {
+  const objects = parseAllDocuments(manifests).map((document) => document.toJS() as JsonObject);
+  const spec = objects.find(({ kind }) => kind === "ApiResource")?.["spec"] as JsonObject | undefined;
+  return { ...spec, projectRef: {} };
+}
+
+const manifest = () => blocks.find((block) => fileNamed(block) === "team/team.yaml")?.text ?? "";
+
+beforeAll(async () => {
+  blocks = fencedBlocks(await readFile(join(root, "docs/how-to/use-from-a-browser.md"), "utf8"));
+  app = await serveApp(() => join(folder, "dist"));
+  const { schema } = resourceIn(manifest());
+  const team = project(
+    "team",
+    withUser("lin"),
+    withKey("staff", { role: "Administrators" }),
+    withConfig({ cors: { allowedOrigins: [app.origin], maxAgeSeconds: 600 } }),
+    withResource("tasks", { schema: schema as JsonObject, scope: { read: "All", write: "All" } }),
+  );
+  const store = await createEmbeddedStore({ directory: ":memory:", clock: systemClock });
+  const clock = { ...systemClock, now: () => systemClock.now() + ahead };
+  served = await serveFrom(store, [team], { publicUrl: "", clock });
+  await writeApp();
+  browser = await startBrowser();
+});
+
+afterAll(async () => {
+  await browser?.stop();
+  app?.close();
+  await served?.plane.close();
+  await served?.store.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+/** The page's files in a folder of their own, inside the tree, where openapi-fetch is found. */
+async function writeApp(): Promise<void> {
+  await mkdir(join(root, "out"), { recursive: true });
+  folder = await mkdtemp(join(root, "out", "browser-page-"));
+  await cp(join(sample, "tsconfig.json"), join(folder, "tsconfig.json"));
+  await cp(join(sample, "src/generated"), join(folder, "src/generated"), { recursive: true });
+  for (const [name, text] of sources()) {
+    await mkdir(dirname(join(folder, name)), { recursive: true });
+    const there = text.replace("http://127.0.0.1:8080/default/team", served.origin + served.base);
+    // So that the tests reach the client.
+    const open = name === "src/main.ts" ? "\nObject.assign(globalThis, { api });\n" : "";
+    await writeFile(join(folder, name), there + open);
+  }
+  await buildApp(folder, join(folder, "dist"));
+}
+
+async function signedIn(): Promise<void> {
+  page = await browser.open({ width: 900, height: 700, scheme: "light" });
+  await page.goto(app.origin);
+  await signIn(passwordOf("lin"));
+  await page.until(`${textOf("#who")} === 'lin'`);
+}
+
+async function signIn(password: string): Promise<void> {
+  await fill(page, "#sign-in [name=name]", "lin");
+  await fill(page, "#sign-in [name=password]", password);
+  await page.evaluate("document.querySelector('#sign-in').requestSubmit()");
+}
+
+async function save(title: string, priority: string): Promise<void> {
+  await fill(page, "#task [name=title]", title);
+  await fill(page, "#task [name=priority]", priority);
+  await page.evaluate("document.querySelector('#task').requestSubmit()");
+}
+
+const status = textOf("#task [role=status]");
+const requestsTo = (end: string) => page.requests.filter((url) => url.endsWith(end)).length;
+const sessions = async () =>
+  (await served.send("/sessions", { as: apikey("staff") })).json<{ items: { id: string }[] }>();
+
+describe("the page's files", () => {
+  it("are those of the sample app, but for where the API is and what joins them", async () => {
+    const shared = [...sources()].filter(([name]) => !["src/base.ts", "src/main.ts", "index.html"].includes(name));
+    expect(shared.length).toBe(4);
+    for (const [name, text] of shared) expect(text, name).toBe(await readFile(join(sample, name), "utf8"));
+  });
+
+  it("fit the sample app's types, because both have one kind of task", async () => {
+    expect(resourceIn(manifest())).toEqual(resourceIn(await readFile(join(sample, "backend/project.yaml"), "utf8")));
+    const spec = parse(manifest().split("---")[0] ?? "") as { spec: unknown };
+    expect(spec.spec).toEqual({ cors: { allowedOrigins: ["http://localhost:5173"] }, openapi: "Anyone" });
+    expect(await typeErrors(folder)).toBe("");
+  });
+});
+
+describe("the page's app in a browser", () => {
+  it("shows why a login is refused, and who is signed in", async () => {
+    page = await browser.open({ width: 900, height: 700, scheme: "light" });
+    await page.goto(app.origin);
+    await signIn("wrong");
+    await page.until(`${textOf("#sign-in [role=alert]")} !== ''`);
+    await signIn(passwordOf("lin"));
+    await page.until(`${textOf("#who")} === 'lin'`);
+    expect(await page.evaluate(textOf("#sign-in [role=alert]"))).toBe("");
+    expect(complaintsBut(page, 401)).toEqual([]);
+  });
+
+  it("shows errors beside the fields that they are about, and none after they are mended", async () => {
+    await signedIn();
+    await save("", "9");
+    await page.until(`${textOf("#title-error")} !== ''`);
+    expect(await page.evaluate(textOf("#priority-error"))).toBe("Must be at most 3");
+    expect(await page.evaluate("document.activeElement.name")).toBe("title");
+    expect(await page.evaluate(textOf("#task [role=alert]"))).toBe("");
+    await save("Emma", "2");
+    await page.until(`${status} === 'Saved'`);
+    expect(await page.evaluate(`${textOf("#title-error")} + ${textOf("#priority-error")}`)).toBe("");
+    expect(complaintsBut(page, 400)).toEqual([]);
+  });
+
+  it("writes nothing over another person's change until the person says so", async () => {
+    await signedIn();
+    await save("Mine", "1");
+    await page.until(`${status} === 'Saved'`);
+    const [task] = (await served.send("/api/tasks?title=Mine", { as: apikey("staff") })).json<{
+      items: [{ id: string }];
+    }>().items;
+    const there = `/api/tasks/${task.id}`;
+    await served.send(there, { method: "PUT", as: apikey("staff"), body: { title: "Theirs" } });
+    const stored = async () => (await served.send(there, { as: apikey("staff") })).json<{ title: string }>().title;
+    await save("Mine again", "1");
+    await page.until(`${status}.startsWith('Somebody else wrote "Theirs"')`);
+    expect(await stored()).toBe("Theirs");
+    await page.evaluate("document.querySelector('#task').requestSubmit()");
+    await page.until(`${status} === 'Saved'`);
+    expect(await stored()).toBe("Mine again");
+    expect(complaintsBut(page, 412)).toEqual([]);
+  });
+
+  it("refreshes an expired token once for all requests that find it expired, and sends each once more", async () => {
+    await signedIn();
+    const before = requestsTo("/whoami");
+    ahead += fiveMinutes + 1_000;
+    const calls = "Promise.all([1, 2, 3, 4, 5].map(() => api.GET('/whoami').then(({ response }) => response.status)))";
+    expect(await page.evaluate(calls)).toEqual([200, 200, 200, 200, 200]);
+    expect(requestsTo("/sessions/refresh")).toBe(1);
+    expect(requestsTo("/whoami") - before).toBe(10);
+  });
+
+  it("doesn't refresh again for a request that finds the token expired when there is another one already", async () => {
+    await signedIn();
+    ahead += fiveMinutes + 1_000;
+    const calls = `(async () => {
+      const real = globalThis.fetch;
+      let asked = 0;
+      let letThrough;
+      const refreshed = new Promise((resume) => (letThrough = resume));
+      globalThis.fetch = async (request, ...more) => {
+        const isFirst = (asked += 1) === 1;
+        const response = await real(request, ...more);
+        if (isFirst) await refreshed;
+        return response;
+      };
+      const late = api.GET("/whoami");
+      const soon = await api.GET("/whoami");
+      letThrough();
+      globalThis.fetch = real;
+      return [soon.response.status, (await late).response.status];
+    })()`;
+    expect(await page.evaluate(calls)).toEqual([200, 200]);
+    expect(requestsTo("/sessions/refresh")).toBe(1);
+  });
+
+  it("repeats a request after token_expired once and not again, and another 401 not at all", async () => {
+    await signedIn();
+    const answering = (code: string) => `(async () => {
+      const real = globalThis.fetch;
+      let asked = 0;
+      globalThis.fetch = (request, ...more) => {
+        if (!(request instanceof Request) || !request.url.endsWith("/whoami")) return real(request, ...more);
+        asked += 1;
+        return Promise.resolve(new Response('{"code":"${code}"}', { status: 401 }));
+      };
+      // The client keeps the fetch that it was given, which looks the global one up.
+      await api.GET("/whoami");
+      globalThis.fetch = real;
+      return asked;
+    })()`;
+    expect(await page.evaluate(answering("invalid_credentials"))).toBe(1);
+    await signIn(passwordOf("lin"));
+    await page.until("document.querySelector('#sign-in').hidden");
+    expect(await page.evaluate(answering("token_expired"))).toBe(2);
+  });
+
+  it("ends the session on signing out, and has kept no token anywhere", async () => {
+    await signedIn();
+    const before = (await sessions()).items.length;
+    const kept = "JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie, location.href])";
+    expect(await page.evaluate(kept)).toBe(JSON.stringify([{}, {}, "", `${app.origin}/`]));
+    await page.evaluate("document.querySelector('#sign-out').click()");
+    await page.until("document.querySelector('#task').hidden");
+    expect((await sessions()).items.length).toBe(before - 1);
+    expect(complaintsBut(page)).toEqual([]);
+  });
+
+  it("asks to sign in again after the session was ended elsewhere, or its refresh token has expired", async () => {
+    await signedIn();
+    for (const { id } of (await sessions()).items) {
+      await served.send(`/sessions/${id}`, { method: "DELETE", as: apikey("staff") });
+    }
+    await save("Late", "1");
+    await page.until("document.querySelector('#task').hidden");
+    await signIn(passwordOf("lin"));
+    await page.until("document.querySelector('#sign-in').hidden");
+    ahead += 73 * 3_600_000;
+    await page.evaluate("void api.GET('/whoami').catch(() => undefined)");
+    await page.until("document.querySelector('#task').hidden");
+  });
+});
