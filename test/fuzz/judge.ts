@@ -9,11 +9,17 @@ export function faultsOf(reply: Reply, method: string): readonly string[] {
   const { status, headers, text } = reply;
   if (typeof headers["x-request-id"] !== "string") faults.push("no X-Request-Id");
   if (status >= 400) return method === "HEAD" ? faults : [...faults, ...problemFaults(reply)];
-  if (status >= 300 && !(status === 304 && text === "")) faults.push(`status ${status}`);
+  if (status >= 300 && !isExpected(reply)) faults.push(`status ${status}`);
   if (text === "") return faults;
   if (headers["content-type"] !== "application/json") faults.push(`content type ${headers["content-type"]}`);
   if (!isJson(text)) faults.push("a body that is no JSON");
   return faults;
+}
+
+/** Unchanged, or a browser that is led from a project's URL to its page. */
+function isExpected({ status, headers, text }: Reply): boolean {
+  if (text !== "") return false;
+  return status === 304 || (status === 302 && /\/(docs|console)$/.test(headers.location ?? ""));
 }
 
 function problemFaults({ status, headers, text }: Reply): readonly string[] {

@@ -184,7 +184,8 @@ describe("the answer for a value", () => {
         const whole = { properties: { v }, $defs: { x } };
         // A reference that leads back to itself has no answer.
         fc.pre(problemsOf(whole).length === 0);
-        const plain = new Ajv2020(quiet).compile(whole);
+        // One that stops at the first error takes [] where prefixItems takes no element, whatever `contains` says (ajv 8.20).
+        const plain = new Ajv2020({ ...quiet, allErrors: true }).compile(whole);
         const { validate } = compiled(whole);
         for (const candidate of candidates) {
           const text = JSON.stringify({ v: candidate });
