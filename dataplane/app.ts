@@ -28,7 +28,7 @@ import { createMetrics, type Metrics } from "./observe/metrics.ts";
 import { createAccessLog, createRequestObserver } from "./observe/observe-request.ts";
 import { createUsage } from "./observe/usage.ts";
 import { createDescriptions } from "./openapi/descriptions.ts";
-import { createReferencePage } from "./openapi/reference-page.ts";
+import { createPage } from "./openapi/page.ts";
 import { createKeptPlans } from "./operation/kept-plans.ts";
 import { createPipeline, type KeptPlan } from "./pipeline.ts";
 import { createQuotas, type UsageReport } from "./quotas/quotas.ts";
@@ -157,7 +157,8 @@ async function openDataPlane(options: DataPlaneOptions, closers: Closers): Promi
     countersOf: observer.countersOf,
     descriptions: createDescriptions(),
     quotas,
-    referencePage: createReferencePage(),
+    referencePage: createPage("reference", "docs"),
+    consolePage: createPage("console", "console"),
     clock,
     newId: createObjectIds(clock),
   };

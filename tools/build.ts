@@ -1,13 +1,12 @@
 // `npm run build`: compiles the package into dist/, because Node refuses TypeScript under node_modules. Everything that isn't
-// TypeScript (Lua scripts, CRDs, pages) is copied to the same place below dist/, where code finds it relative to itself, and so is the
-// viewer of the reference page, out of its package. Refuses,
-// and leaves no dist/, when the compiler reports an error. `node tools/build.ts DIR` compiles into another folder, for tests that
+// TypeScript (Lua scripts, CRDs) is copied to the same place below dist/, where code finds it relative to itself; pages are bundled.
+// Refuses, and leaves no dist/, when the compiler reports an error. `node tools/build.ts DIR` compiles into another folder, for tests that
 // must not replace what others are running.
 
 import { chmod, constants, copyFile, mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import { viewerOfPackage } from "../dataplane/openapi/reference-page.ts";
+import { bundlePage, licencesOf, pageNames } from "../pages/bundle-page.ts";
 import { lastWords, runCommand } from "./parts/run-command.ts";
 import { readArguments } from "./script-arguments.ts";
 import { ScriptFailed, startScript } from "./start-script.ts";
@@ -45,11 +44,13 @@ async function copyAssets(folder: string): Promise<number> {
 }
 
 /** What is under a licence of others has its text beside it. */
-async function writeViewer(): Promise<void> {
-  const folder = join(dist, "dataplane", "openapi", "files");
-  await writeFile(join(folder, "viewer.js"), await viewerOfPackage(), { flag: "wx" });
-  const licence = join(root, "node_modules", "@scalar", "fastify-api-reference", "LICENSE");
-  await copyFile(licence, join(folder, "viewer.LICENSE"));
+async function writePages(): Promise<void> {
+  for (const page of pageNames) {
+    const folder = join(dist, "pages", "built", page);
+    await mkdir(folder, { recursive: true });
+    for (const [name, bytes] of await bundlePage(page)) await writeFile(join(folder, name), bytes);
+    await writeFile(join(folder, "page.LICENSE"), await licencesOf(page));
+  }
 }
 
 /** dist/ has a package.json of its own, so that `../package.json` means the same in compiled code. */
@@ -67,7 +68,7 @@ try {
   await compile();
   let assets = 0;
   for (const folder of folders) assets += await copyAssets(folder);
-  await writeViewer();
+  await writePages();
   await describe();
   await chmod(join(dist, "cli", "main.js"), 0o755);
   console.log(`Built ${target} with ${assets} assets`);

@@ -1,6 +1,8 @@
 // Turns package-lock.json into the reference page of licences: what is shipped, under which terms. The lock file says both, so the page
 // is the same on every machine. Refuses a package that names no licence, or one that nobody has looked at.
 
+import { relative, sep } from "node:path";
+import { bundledPackages, pageNames } from "../pages/bundle-page.ts";
 import { type LockedPackage, lockedPackages, shippedPackages } from "./image/production-packages.ts";
 import { root } from "./read-crds.ts";
 
@@ -20,12 +22,23 @@ const accepted: ReadonlySet<string> = new Set([
 
 export async function generateLicences(): Promise<ReadonlyMap<string, string>> {
   const packages = await lockedPackages(root);
-  return new Map([["docs/reference/licences.md", page(licencesOf(packages), packages[viewer] ?? {})]]);
+  const bundled = (await Promise.all(pageNames.map(bundledPackages))).flat().map((folder) => {
+    const path = relative(root, folder).split(sep).join("/");
+    return [path, packages[path] ?? {}] as const;
+  });
+  const others = namesByLicence(bundled.filter(([path]) => path !== viewer));
+  return new Map([["docs/reference/licences.md", page(licencesOf(packages), others, packages[viewer] ?? {})]]);
 }
 
 /** Names with versions, by licence. */
 export function licencesOf(packages: Readonly<Record<string, LockedPackage>>): ReadonlyMap<string, readonly string[]> {
-  const named = shippedPackages(packages).map(([path, { version = "", license = "none" }]) => {
+  return namesByLicence(shippedPackages(packages));
+}
+
+function namesByLicence(
+  packages: readonly (readonly [string, LockedPackage])[],
+): ReadonlyMap<string, readonly string[]> {
+  const named = packages.map(([path, { version = "", license = "none" }]) => {
     const name = path.slice(path.lastIndexOf("node_modules/") + "node_modules/".length);
     if (!accepted.has(license)) {
       throw new Error(
@@ -42,10 +55,15 @@ export function licencesOf(packages: Readonly<Record<string, LockedPackage>>): R
 /** Of which one file is shipped, without the package. */
 const viewer = "node_modules/@scalar/fastify-api-reference";
 
-function page(licences: ReadonlyMap<string, readonly string[]>, { version, license }: LockedPackage): string {
+function page(
+  licences: ReadonlyMap<string, readonly string[]>,
+  ofPages: ReadonlyMap<string, readonly string[]>,
+  { version, license }: LockedPackage,
+): string {
   const sections = [...licences].map(
     ([license, packages]) => `## ${license}\n\n${packages.map((text) => `- ${text}\n`).join("")}`,
   );
+  const bundled = [...ofPages].map(([license, packages]) => `${packages.join(", ")} (${license})`).join("; ");
   return `<!-- Generated from package-lock.json by \`npm run generate\`. -->
 # Licences
 
@@ -53,7 +71,11 @@ The packages that the npm package and the image contain, by licence. The text of
 under MIT, with the licences of its parts. A bundled Redis and its JSON module are separate images, under their own terms.
 
 ${sections.join("\n")}
-## The reference page
+## The pages
+
+The scripts of \`/console\` and \`/docs\` contain code of ${bundled}. The build writes the licences beside each page, in \`page.LICENSE\`.
+
+## The viewer of the reference page
 
 The viewer of \`/docs\` is one script. The build takes it from @scalar/fastify-api-reference ${version} (${license}), with the
 package's licence beside it. Its authors bundled it from @scalar/api-reference and the packages that it names, which are under MIT, ISC,

@@ -59,7 +59,7 @@ export async function compileFolder(known: DevState, before: Published, tools: C
     const { signing, credentials } = resolved;
     const context = { signing, credentials, hosts: grantOf(bundle, grants), checkResource: tools.checkResource };
     const compiled = compileProject({ ...bundle, ...context, ...(previous !== undefined && { published: previous }) });
-    if (compiled.parts !== undefined) published.set(key, compiled.parts);
+    if (compiled.parts !== undefined) published.set(key, withConsole(compiled.parts));
     verdicts.push(...compiled.verdicts);
   }
   const nextAt = earliest(moments, tools.now);
@@ -105,9 +105,15 @@ export function recallFolder(known: DevState, tools: Pick<CompileTools, "checkRe
       hosts: grantOf(bundle, grants),
       checkResource: tools.checkResource,
     });
-    if (parts !== undefined) published.set(key, parts);
+    if (parts !== undefined) published.set(key, withConsole(parts));
   }
   return published;
+}
+
+/** In dev mode every project has its console, for those who may sign in: it is what a person looks at first. */
+function withConsole(parts: ProjectParts): ProjectParts {
+  const { project } = parts;
+  return project.console === "Nobody" ? { ...parts, project: { ...project, console: "Authenticated" } } : parts;
 }
 
 function grantsOf(objects: readonly CustomResource[], before: Published): ReadonlyMap<string, HostGrant> {

@@ -73,7 +73,7 @@ export type ProjectField =
   | { readonly kind: "rootkey"; readonly value: RootKeyConfig };
 
 /** What projects have that were published before the setting was there. */
-const addedLater = { openapi: "Authenticated" } as const satisfies Partial<ProjectConfig>;
+const addedLater = { openapi: "Authenticated", console: "Nobody" } as const satisfies Partial<ProjectConfig>;
 const sessionsAddedLater = { maxPerUser: 100, maxPerProject: 10_000 } as const satisfies SessionBounds;
 
 /** Undefined for a field that this version does not know. The text was sealed by us, so its shape is not checked again. */

@@ -9,7 +9,7 @@ export type Role = "Users" | "Administrators";
 export type Access = "Read" | "Write";
 /** Who may do an operation; `Authenticated` and `Administrators` also need the caller's Access. */
 export type Permission = "Anyone" | "Authenticated" | "Administrators" | "Nobody";
-/** Who may read the project's own description: `/openapi.json` and `/docs`. */
+/** Who may read the project's own description: `/openapi.json` and `/docs`; and who may use its `/console`. */
 export type DescriptionPermission = "Anyone" | "Authenticated" | "Nobody";
 export type Operation = "create" | "read" | "update" | "delete";
 export type OperationAccess = { readonly [operation in Operation]: Permission };
@@ -91,6 +91,7 @@ export interface ProjectConfig extends ProjectRef {
   readonly limits: ProjectLimits;
   readonly cors: CorsConfig;
   readonly openapi: DescriptionPermission;
+  readonly console: DescriptionPermission;
   /** Name of the loss of stored data in spite of which data are served. */
   readonly acceptedDataLoss?: string;
   /** What counts for the project's quota without being served; absent = none, or no quota. */

@@ -276,5 +276,5 @@ export function canonicalJsonOfBytes(bytes: Uint8Array, maxDepth: number): Canon
 }
 
 function malformed(detail: string): CanonicalResult {
-  return { ok: false, error: { code: "malformed_json", detail } };
+  return { ok: false, error: { code: "malformed_json", detail, reason: detail, at: 0 } };
 }

@@ -8,6 +8,10 @@ export interface JsonError {
   readonly code: JsonErrorCode;
   /** A sentence for the client; quotes at most a few characters of what was sent. */
   readonly detail: string;
+  /** The same without the place. */
+  readonly reason: string;
+  /** The place, as a position in the text. */
+  readonly at: number;
 }
 
 /** Thrown inside this package only; canonicalJson turns it into a result. */
@@ -52,7 +56,7 @@ export function jsonErrorOf(refusal: JsonRefusal, source: string, path: readonly
   const line = countLines(before);
   const column = codePoints(before, lineStart) + 1;
   const where = `line ${line}, column ${column}, JSON Pointer "${shortPointerOf(path)}"`;
-  return { code: refusal.code, detail: `${refusal.message} (${where})` };
+  return { code: refusal.code, detail: `${refusal.message} (${where})`, reason: refusal.message, at: refusal.at };
 }
 
 function countLines(text: string): number {

@@ -67,14 +67,14 @@ export function authorizeDocument(
   };
 }
 
-/** Whether a caller may read what describes the project. */
-export function authorizeDescription(project: ProjectConfig, caller: Caller): void {
-  requirePermission(project, project.openapi, "read", caller);
+/** Whether a caller may read what describes the project: as a client of the API, or in the console. */
+export function authorizeDescription(project: ProjectConfig, of: "openapi" | "console", caller: Caller): void {
+  requirePermission(project, project[of], "read", caller);
 }
 
 /** Whether anybody may have the page that asks for the description, and for the credentials that it takes. */
-export function authorizeReferencePage(project: ProjectConfig, caller: Caller): void {
-  if (project.openapi === "Nobody") requirePermission(project, "Nobody", "read", caller);
+export function authorizePage(project: ProjectConfig, of: "openapi" | "console", caller: Caller): void {
+  if (project[of] === "Nobody") requirePermission(project, "Nobody", "read", caller);
 }
 
 /** Throws unless the caller may do `operation`; used as well when only the store found out that it was needed. */

@@ -1,8 +1,8 @@
-// Requests for what a project says of itself: its OpenAPI document and the page to read it on.
+// Requests for what a project says of itself: its OpenAPI document, the page to read it on, and the console, which is made of it.
 
 import type { IncomingHttpHeaders } from "node:http";
 import Negotiator from "negotiator";
-import { authorizeDescription, authorizeReferencePage } from "../authorize/authorize.ts";
+import { authorizeDescription, authorizePage } from "../authorize/authorize.ts";
 import type { LiveProject } from "../config/directory.ts";
 import { currentResponse, preconditionsOf } from "../http/conditional-requests.ts";
 import type { Exchange } from "../http/exchange.ts";
@@ -10,11 +10,12 @@ import type { HttpResponse } from "../http/response.ts";
 import type { PlanBase, PlanInput, SubjectOf } from "../operation/plan.ts";
 import { unknownPath } from "../route/route.ts";
 import type { Descriptions } from "./descriptions.ts";
-import type { ReferencePage } from "./reference-page.ts";
+import type { Page } from "./page.ts";
 
 export interface OpenapiDeps {
   readonly descriptions: Descriptions;
-  readonly referencePage: ReferencePage;
+  readonly referencePage: Page;
+  readonly consolePage: Page;
 }
 
 export interface DescriptionPlan extends PlanBase {
@@ -27,28 +28,60 @@ export function planDescription(
   { project, caller, base }: PlanInput,
   { target }: SubjectOf<"description">,
 ): DescriptionPlan {
-  if (target.kind === "openapi") authorizeDescription(project.config, caller);
-  else if (target.kind === "docs") authorizeReferencePage(project.config, caller);
+  const { config } = project;
+  switch (target.kind) {
+    case "base":
+      break;
+    case "openapi":
+      authorizeDescription(config, "openapi", caller);
+      break;
+    case "consoleDescription":
+      authorizeDescription(config, "console", caller);
+      break;
+    case "docs":
+      authorizePage(config, "openapi", caller);
+      break;
+    case "console":
+      authorizePage(config, "console", caller);
+      break;
+  }
   return { kind: "description", project, caller, isWrite: false, usesStoredData: false, base, target };
 }
 
 export async function carryOutDescription(
-  deps: OpenapiDeps,
+  { descriptions, referencePage, consolePage }: OpenapiDeps,
   { project, base, target }: DescriptionPlan,
-  exchange: Exchange,
+  { request: { headers }, rawUrl }: Exchange,
 ): Promise<HttpResponse> {
-  const { headers } = exchange.request;
-  if (target.kind === "base") return pageOf(project, base, headers);
-  if (target.kind === "docs") return deps.referencePage({ file: target.file, target: exchange.rawUrl, headers });
-  return currentResponse(await deps.descriptions.textOf(project, base), preconditionsOf(headers));
+  switch (target.kind) {
+    case "base":
+      return pageOf(project, base, headers);
+    case "docs":
+      return referencePage({ file: target.file, target: rawUrl, headers });
+    case "console":
+      return consolePage({ file: target.file, target: rawUrl, headers });
+    case "openapi":
+      return currentResponse(await descriptions.textOf(project, base), preconditionsOf(headers));
+    case "consoleDescription": {
+      const response = currentResponse(await descriptions.textOf(project, base), preconditionsOf(headers));
+      return { ...response, headers: { ...response.headers, ...linksOf(project, base) } };
+    }
+  }
 }
 
-/** Who follows a project's URL in a browser comes to its reference page. For other clients nothing is there. */
+/** Who follows a project's URL in a browser comes to its console or its reference page. For other clients nothing is there. */
 function pageOf({ config }: LiveProject, base: string, headers: IncomingHttpHeaders): HttpResponse {
   const wanted = headers.accept === undefined ? undefined : new Negotiator({ headers }).mediaType(offered);
-  if (wanted !== "text/html" || config.openapi === "Nobody") throw unknownPath();
-  return { status: 302, headers: { Location: `${base}/docs`, Vary: "Accept, Origin" } };
+  if (wanted !== "text/html" || (config.console === "Nobody" && config.openapi === "Nobody")) throw unknownPath();
+  const page = config.console === "Nobody" ? "docs" : "console";
+  return { status: 302, headers: { Location: `${base}/${page}`, Vary: "Accept, Origin" } };
 }
 
 /** Of what a client takes equally, the first. */
 const offered = ["application/json", "text/html"];
+
+/** Where else the project is described (RFC 8631), for the console to lead there; nowhere, if nobody may read that. */
+function linksOf({ config }: LiveProject, base: string): Readonly<Record<string, string>> {
+  if (config.openapi === "Nobody") return {};
+  return { Link: `<${base}/openapi.json>; rel="service-desc", <${base}/docs>; rel="service-doc"` };
+}

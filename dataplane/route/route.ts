@@ -21,7 +21,9 @@ export type Target =
   /** The project's URL itself, which leads browsers to its page. */
   | { readonly kind: "base" }
   /** `file` is what the page needs, absent for the page itself. */
-  | { readonly kind: "docs"; readonly file?: string };
+  | { readonly kind: "docs" | "console"; readonly file?: string }
+  /** The description for the console, which those may read who may use that. */
+  | { readonly kind: "consoleDescription" };
 
 /**
  * What a method does to its target: an operation on stored data, which a policy allows or not; or
@@ -45,6 +47,8 @@ const methodTable = {
   openapi: { GET: "by_feature" },
   base: { GET: "public" },
   docs: { GET: "public" },
+  console: { GET: "public" },
+  consoleDescription: { GET: "by_feature" },
 } as const satisfies Record<string, Methods>;
 
 function methodsOf(target: Target): Methods {
@@ -98,7 +102,8 @@ export function route(segments: Segments): Target {
       if (segments.length === 1) target = { kind: "openapi" };
       break;
     case "docs":
-      target = matchDocs(segments);
+    case "console":
+      target = matchPage(segments[0], segments);
       break;
   }
   if (target !== undefined) return target;
@@ -108,13 +113,14 @@ export function route(segments: Segments): Target {
 export function unknownPath(): Problem {
   return new Problem(
     "unknown_path",
-    "A project serves /api/<resource>, /api/<resource>/<id>, /json/<root_key>/<path>, /sessions, /whoami, /openapi.json, /docs and /.well-known/jwks.json",
+    "A project serves /api/<resource>, /api/<resource>/<id>, /json/<root_key>/<path>, /sessions, /whoami, /openapi.json, /docs, /console and /.well-known/jwks.json",
   );
 }
 
-function matchDocs([, file, ...others]: Segments): Target | undefined {
+function matchPage(kind: "docs" | "console", [, file, ...others]: Segments): Target | undefined {
   if (others.length > 0) return undefined;
-  return file === undefined ? { kind: "docs" } : { kind: "docs", file };
+  if (kind === "console" && file === "openapi.json") return { kind: "consoleDescription" };
+  return file === undefined ? { kind } : { kind, file };
 }
 
 function matchApi(segments: Segments): Target | undefined {
@@ -147,7 +153,10 @@ export type Subject =
   | { readonly kind: "objects"; readonly target: Of<"collection" | "object">; readonly resource: LiveResource }
   | { readonly kind: "document"; readonly target: Of<"document">; readonly rootKey: RootKeyConfig }
   | { readonly kind: "session"; readonly target: Of<"sessions" | "refresh" | "session" | "whoami" | "keys"> }
-  | { readonly kind: "description"; readonly target: Of<"openapi" | "docs" | "base"> };
+  | {
+      readonly kind: "description";
+      readonly target: Of<"openapi" | "docs" | "base" | "console" | "consoleDescription">;
+    };
 
 export function subjectOf(project: LiveProject, target: Target): Subject {
   switch (target.kind) {
@@ -165,6 +174,8 @@ export function subjectOf(project: LiveProject, target: Target): Subject {
     case "base":
     case "openapi":
     case "docs":
+    case "console":
+    case "consoleDescription":
       return { kind: "description", target };
     default:
       return { kind: "session", target };

@@ -39,6 +39,7 @@ export function compileProjectConfig(project: Project, hosts: HostGrant): Result
     },
     cors: { allowedOrigins: spec.cors.allowedOrigins, maxAgeSeconds },
     openapi: spec.openapi,
+    console: spec.console,
     ...acceptedLossMember(project),
   };
   return { ok: true, value };

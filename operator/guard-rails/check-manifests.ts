@@ -35,9 +35,10 @@ function projectFaults(
     const message = `The platform does not let namespace "${namespace}" disable authentication: write Enabled`;
     faults.push({ message, pointer: "/spec/authentication/policy" });
   }
-  if (spec.openapi === "Anyone" && anyone === "Deny") {
+  for (const field of ["openapi", "console"] as const) {
+    if (spec[field] !== "Anyone" || anyone !== "Deny") continue;
     const message = `The platform does not let namespace "${namespace}" give access to Anyone: write Authenticated or Nobody`;
-    faults.push({ message, pointer: "/spec/openapi" });
+    faults.push({ message, pointer: `/spec/${field}` });
   }
   return [...faults, ...quotaFaults(spec, namespace, rules), ...rateFaults(spec, namespace, rules)];
 }

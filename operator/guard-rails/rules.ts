@@ -17,7 +17,7 @@ function readAmount(text: string): number {
  * nothing.
  */
 const readers = {
-  /** May access rules and `spec.openapi` say `Anyone`? `ReadOnly`: only to read. */
+  /** May access rules, `spec.openapi` and `spec.console` say `Anyone`? `ReadOnly`: only to read. */
   anyone: oneOf(["Allow", "ReadOnly", "Deny"]),
   /** May a Project say `authentication.policy: Disabled`? Not where `anyone` is limited either. */
   authenticationDisabled: oneOf(["Allow", "Deny"]),

@@ -32,7 +32,16 @@ it("the Dockerfile names no registry's host", async () => {
 it("the builder sees every folder that is compiled", async () => {
   const { include } = JSON.parse(await read("tsconfig.build.json")) as { include: string[] };
   const seen = (await read(".dockerignore")).split("\n");
-  const needed = [...include, "crds", "tools", "package.json", "package-lock.json", "tsconfig.json", "LICENSE"];
+  const needed = [
+    ...include,
+    "crds",
+    "pages",
+    "tools",
+    "package.json",
+    "package-lock.json",
+    "tsconfig.json",
+    "LICENSE",
+  ];
   expect(needed.filter((path) => !seen.includes(`!${path}`))).toEqual([]);
 });
 
@@ -46,8 +55,9 @@ it("the list of what the image is made of names Node, every package and what the
   const names = components.map(({ name }: { name: string }) => name);
   const { dependencies, devDependencies } = JSON.parse(await read("package.json"));
   expect(names).toEqual(expect.arrayContaining(["node", ...Object.keys(dependencies)]));
-  // The build takes the viewer of /docs out of its package.
+  // The build takes the viewer of /docs out of its package, and bundles what the pages import.
   const taken = Object.keys(devDependencies).filter((name) => names.includes(name));
-  expect(taken).toEqual(["@scalar/fastify-api-reference"]);
+  expect(taken).toEqual(expect.arrayContaining(["@scalar/fastify-api-reference", "preact", "@codemirror/view"]));
+  expect(taken).not.toContain("rolldown");
   expect(metadata.component.name).toBe("jsonplane");
 });

@@ -46,7 +46,7 @@ describe("the workflows", () => {
       expect(await read(`.github/workflows/${name}.yml`)).toContain("run: npm run audit");
   });
 
-  it("install without scripts, list what the image holds, and attest image and chart", async () => {
+  it("install without scripts, list what the image holds, and attest image, chart and npm package", async () => {
     for (const name of ["check", "e2e", "release"]) {
       const text = await read(`.github/workflows/${name}.yml`);
       for (const line of text.split("\n").filter((each) => each.includes("npm ci")))
@@ -58,6 +58,10 @@ describe("the workflows", () => {
     const [push] = steps.flatMap(({ run }) => (run?.includes("helm package") ? [run] : []));
     expect(push).toMatch(/tools\/image\/pin-images\.ts .*\n *helm package/);
     expect(steps.filter(({ uses }) => uses?.startsWith("actions/attest-build-provenance@"))).toHaveLength(2);
+    const published = steps.findIndex(({ run }) => run?.includes("npm publish"));
+    expect(steps[published]?.run).toMatch(/npm publish --provenance --access public --registry "\$NPM_REGISTRY"$/m);
+    // Not before all checks have passed, and what goes with it is in place.
+    expect(published).toBeGreaterThan(steps.findIndex(({ run }) => run === push));
     expect(jobs.release.permissions).toEqual({ contents: "read", "id-token": "write", attestations: "write" });
   });
 });

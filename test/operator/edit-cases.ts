@@ -112,6 +112,13 @@ const ofProject: readonly Omit<Edit, "kind" | "name">[] = [
     after: "insufficient_access",
   },
   {
+    field: "console",
+    spec: { console: "Anyone" },
+    ask: () => ["/console/openapi.json", {}],
+    before: "insufficient_access",
+    after: 200,
+  },
+  {
     field: "serving (ReadOnly)",
     spec: { serving: "ReadOnly" },
     ask: ({ admin }) => post("/api/items", admin),

@@ -18,6 +18,13 @@ export interface PageOptions {
   readonly scheme: "light" | "dark";
 }
 
+/** Virtual key codes, without which a page's default actions don't take place. */
+const keyCodes = {
+  ...{ Tab: 9, Enter: 13, Escape: 27, " ": 32, End: 35, Home: 36 },
+  ...{ ArrowLeft: 37, ArrowUp: 38, ArrowRight: 39, ArrowDown: 40, a: 65, s: 83 },
+} as const;
+export type PressedKey = keyof typeof keyCodes;
+
 export interface Page {
   /** Loads it and waits for the load event. */
   goto(url: string): Promise<void>;
@@ -27,7 +34,11 @@ export interface Page {
   until(expression: string): Promise<void>;
   /** Types as a keyboard does into what has the focus. */
   type(text: string): Promise<void>;
+  /** Presses a key, by its name as `KeyboardEvent.key` has it. */
+  press(key: PressedKey, modifier?: "Control"): Promise<void>;
   picture(file: string): Promise<void>;
+  /** A second page in the same browser window, which shares what pages of one origin share. */
+  beside(): Promise<Page>;
   readonly complaints: readonly string[];
   /** URLs of all requests so far, without those by which a browser asks for leave to send another one (CORS). */
   readonly requests: readonly string[];
@@ -119,8 +130,13 @@ async function connect(url: string): Promise<Connection> {
   };
 }
 
-async function openPage(connection: Connection, { width, height, scheme }: PageOptions): Promise<Page> {
+async function openPage(connection: Connection, options: PageOptions): Promise<Page> {
   const { browserContextId } = await connection.call("Target.createBrowserContext");
+  return await openPageIn(connection, String(browserContextId), options);
+}
+
+async function openPageIn(connection: Connection, browserContextId: string, options: PageOptions): Promise<Page> {
+  const { width, height, scheme } = options;
   const { targetId } = await connection.call("Target.createTarget", { url: "about:blank", browserContextId });
   const { sessionId } = await connection.call("Target.attachToTarget", { targetId, flatten: true });
   const session = String(sessionId);
@@ -153,6 +169,7 @@ async function openPage(connection: Connection, { width, height, scheme }: PageO
     complaints,
     requests,
     evaluate,
+    beside: () => openPageIn(connection, browserContextId, options),
     async goto(url) {
       const before = loads;
       await call("Page.navigate", { url });
@@ -165,6 +182,13 @@ async function openPage(connection: Connection, { width, height, scheme }: PageO
       });
     },
     type: async (text) => void (await call("Input.insertText", { text })),
+    async press(key, modifier) {
+      const text = modifier === undefined ? { Enter: "\r", " ": " " }[String(key)] : undefined;
+      const windowsVirtualKeyCode = keyCodes[key];
+      const event = { key, code: key, windowsVirtualKeyCode, modifiers: modifier === "Control" ? 2 : 0 };
+      await call("Input.dispatchKeyEvent", { type: "keyDown", ...event, ...(text !== undefined && { text }) });
+      await call("Input.dispatchKeyEvent", { type: "keyUp", ...event });
+    },
     async picture(file) {
       const { data } = await call("Page.captureScreenshot", { format: "png" });
       await mkdir(dirname(file), { recursive: true });

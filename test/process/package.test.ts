@@ -6,6 +6,7 @@ import { delimiter, dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { pageNames } from "../../pages/bundle-page.ts";
 import { freePort } from "../support/process/free-port.ts";
 import { guard } from "../support/process/watchdog.ts";
 import { eventually } from "../support/time/eventually.ts";
@@ -62,13 +63,13 @@ it("the package brings compiled code, scripts, resource definitions and examples
   );
   expect(packed).toEqual(
     expect.arrayContaining(
-      ["page.html", "page.css", "page.js", "viewer.js", "viewer.LICENSE"].map(
-        (name) => `dist/dataplane/openapi/files/${name}`,
+      ["page.html", "page.css", "page.js", "page.LICENSE"].flatMap((name) =>
+        pageNames.map((page) => `dist/pages/built/${page}/${name}`),
       ),
     ),
   );
   expect(packed.some((path) => path.startsWith("dist/") && path.endsWith(".lua"))).toBe(true);
-  const sources = packed.filter((path) => /\.ts$|^(test|tools|core|dataplane|cli)\//.test(path));
+  const sources = packed.filter((path) => /\.ts$|^(test|tools|core|dataplane|pages|cli)\//.test(path));
   expect(sources.filter((path) => !path.startsWith("examples/browser-app/src/"))).toEqual([]);
 });
 

@@ -4,6 +4,7 @@
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { bundledPackages, pageNames } from "../../pages/bundle-page.ts";
 import { lastWords, runCommand } from "../parts/run-command.ts";
 import { readArguments } from "../script-arguments.ts";
 import { ScriptFailed, startScript } from "../start-script.ts";
@@ -58,12 +59,11 @@ async function npmBom(): Promise<Bom> {
 /** `name@version` of what the image holds. */
 async function heldPackages(): Promise<ReadonlySet<string>> {
   const held = new Set<string>();
-  const viewer = join(root, "node_modules/@scalar/fastify-api-reference/package.json");
-  const bundled = JSON.parse(await readFile(viewer, "utf8"));
-  // One file of it is in the image, without the rest.
-  held.add(`${bundled.name}@${bundled.version}`);
-  for (const path of await productionPackages(root)) {
-    const { name, version } = JSON.parse(await readFile(join(root, path, "package.json"), "utf8"));
+  const production = (await productionPackages(root)).map((path) => join(root, path));
+  // Of these the image has what is in the scripts of the pages.
+  const bundled = await Promise.all(pageNames.map(bundledPackages));
+  for (const folder of [...production, ...bundled.flat()]) {
+    const { name, version } = JSON.parse(await readFile(join(folder, "package.json"), "utf8"));
     held.add(`${name}@${version}`);
   }
   return held;

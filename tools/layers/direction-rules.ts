@@ -9,9 +9,10 @@ import { type Violation, violation } from "./violations.ts";
 const mayUse: Readonly<Record<string, readonly string[]>> = {
   core: [],
   operator: ["core"],
-  dataplane: ["core"],
-  cli: ["core", "operator", "dataplane"],
-  tools: ["core", "operator", "dataplane", "cli"],
+  pages: ["core"],
+  dataplane: ["core", "pages"],
+  cli: ["core", "operator", "dataplane", "pages"],
+  tools: ["core", "operator", "dataplane", "cli", "pages"],
 };
 
 /**

@@ -15,7 +15,7 @@ export interface Source {
 }
 
 const ignored: ReadonlySet<string> = new Set(["node_modules", "dist", "coverage", "test-results", "data"]);
-const kinds = /\.(ts|lua|sh)$/;
+const kinds = /\.(tsx?|lua|sh)$/;
 /** Shell programs without an ending. */
 const programs: ReadonlySet<string> = new Set(["bin/jsonplane", ".ci/run"]);
 
@@ -45,5 +45,5 @@ async function filesBelow(root: string, folder: string): Promise<readonly string
 async function readSource(root: string, path: string): Promise<Source> {
   const text = await readFile(join(root, path), "utf8");
   const lines = text.replace(/\n$/, "").split("\n");
-  return { path, text, lines, imports: path.endsWith(".ts") ? importsOf(path, text) : [] };
+  return { path, text, lines, imports: /\.tsx?$/.test(path) ? importsOf(path, text) : [] };
 }

@@ -7,14 +7,24 @@ interface StaticCheck {
   readonly command: readonly [string, ...string[]];
 }
 
-/** What tsc knows of the last run: unchanged files that import nothing changed are not checked again. Deleting it is safe. */
-const typesState = "node_modules/.cache/jsonplane/types.tsbuildinfo";
+/** With what tsc knows of the last run: unchanged files that import nothing changed are not checked again. Deleting that is safe. */
+function types(folder: string, state: string): StaticCheck["command"] {
+  return [
+    "tsc",
+    "-p",
+    folder,
+    "--incremental",
+    "--tsBuildInfoFile",
+    `node_modules/.cache/jsonplane/${state}.tsbuildinfo`,
+  ];
+}
 
 /** Returns the names of the checks that failed. */
 export async function runStaticChecks(root: string): Promise<readonly string[]> {
   const checks: readonly StaticCheck[] = [
     { name: "check:style", command: ["biome", "ci", "--colors=off", "--error-on-warnings", "."] },
-    { name: "check:types", command: ["tsc", "-p", ".", "--incremental", "--tsBuildInfoFile", typesState] },
+    { name: "check:types", command: types(".", "types") },
+    { name: "check:types of pages", command: types("pages", "types-of-pages") },
     { name: "check:layers", command: [process.execPath, "tools/check-layers.ts"] },
   ];
   const results = await Promise.all(checks.map((check) => passes(root, check)));

@@ -19,7 +19,7 @@ import { createMetrics } from "../../../dataplane/observe/metrics.ts";
 import { createAccessLog, createRequestObserver } from "../../../dataplane/observe/observe-request.ts";
 import { createUsage } from "../../../dataplane/observe/usage.ts";
 import { createDescriptions } from "../../../dataplane/openapi/descriptions.ts";
-import { createReferencePage } from "../../../dataplane/openapi/reference-page.ts";
+import { createPage } from "../../../dataplane/openapi/page.ts";
 import type { KeptPlans } from "../../../dataplane/operation/kept-plans.ts";
 import { createPipeline, type KeptPlan } from "../../../dataplane/pipeline.ts";
 import { createQuotas } from "../../../dataplane/quotas/quotas.ts";
@@ -132,7 +132,8 @@ export async function createPipelineWorld(options: PipelineWorldOptions): Promis
       countersOf: observer.countersOf,
       descriptions: createDescriptions(),
       quotas,
-      referencePage: createReferencePage(),
+      referencePage: createPage("reference", "docs"),
+      consolePage: createPage("console", "console"),
       clock,
       newId: createObjectIds(clock, (size) => Buffer.alloc(size)),
     }),

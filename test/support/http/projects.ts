@@ -38,6 +38,7 @@ export function project(name: string, ...modifiers: readonly Modifier[]): Projec
       },
       cors: { allowedOrigins: ["*"], maxAgeSeconds: 600 },
       openapi: "Authenticated",
+      console: "Nobody",
     },
     signing: { keys: [signingKey()] },
     resources: new Map(),

@@ -49,6 +49,13 @@ export const guardRailCases: readonly GuardRailCase[] = [
     refused: ["/spec/openapi"],
   },
   {
+    shows: "who forbids access by Anyone forbids a public console",
+    rules: { anyone: "Deny" },
+    kind: "Project",
+    spec: { console: "Anyone" },
+    refused: ["/spec/console"],
+  },
+  {
     shows: "Anyone may read, and no more",
     rules: { anyone: "ReadOnly" },
     kind: "ApiResource",

@@ -15,6 +15,10 @@ describe("routing below a project's base", () => {
     [["openapi.json"], { kind: "openapi" }],
     [["docs"], { kind: "docs" }],
     [["docs", "page.js"], { kind: "docs", file: "page.js" }],
+    [["docs", "openapi.json"], { kind: "docs", file: "openapi.json" }],
+    [["console"], { kind: "console" }],
+    [["console", "page.js"], { kind: "console", file: "page.js" }],
+    [["console", "openapi.json"], { kind: "consoleDescription" }],
   ])("reads %j", (segments, target) => {
     expect(route(segments)).toEqual(target);
   });
@@ -28,6 +32,7 @@ describe("routing below a project's base", () => {
     [["whoami", "a"]],
     [["openapi.json", "a"]],
     [["docs", "a", "b"]],
+    [["console", "openapi.json", "a"]],
     [[".well-known"]],
   ])("refuses %j", (segments) => {
     expect(() => route(segments)).toThrow(expect.objectContaining({ code: "unknown_path" }));

@@ -127,6 +127,7 @@ const usual: Readonly<Record<string, unknown>> = {
   limits: { maxBodyBytes: 1 << 20, maxDocumentBytes: 1 << 20, maxPageSize: 100, anonymousWritesPerMinute: 600 },
   cors: { allowedOrigins: ["*"], maxAgeSeconds: 600 },
   openapi: "Authenticated",
+  console: "Nobody",
 };
 
 function fromMap(map: ReadonlyMap<string, unknown>): Readonly<Record<string, unknown>> {

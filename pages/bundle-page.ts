@@ -1,0 +1,106 @@
+// Makes the files of a page: one script of its modules and packages, one style sheet, its HTML. A build writes what this returns, with
+// the licences of the packages; out of a clone the data plane takes it as it is. Needs the development dependencies.
+
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import Fastify from "fastify";
+
+/** `reference`: `/docs` of a project; `console`: `/console` of a project. */
+export type PageName = "reference" | "console";
+export const pageNames: readonly PageName[] = ["reference", "console"];
+
+/** By name: `page.html`, and the files that it names. */
+export type PageFiles = ReadonlyMap<string, Buffer>;
+
+/** In the order in which they go into the page's style sheet; later ones win. */
+const styleSheets: Readonly<Record<PageName, readonly string[]>> = {
+  reference: ["look.css", "sign-in/gate.css", "reference/page.css"],
+  console: [
+    "look.css",
+    "sign-in/gate.css",
+    "console/page.css",
+    "console/confirm.css",
+    "console/objects/objects.css",
+    "console/editor/editor.css",
+    "console/root-key/root-key.css",
+  ],
+};
+
+const viewerPackage = "@scalar/fastify-api-reference";
+const folder = fileURLToPath(new URL(".", import.meta.url));
+
+export async function bundlePage(page: PageName): Promise<PageFiles> {
+  const [html, script, styles] = await Promise.all([
+    readFile(join(folder, page, "page.html")),
+    bundledScript(page),
+    Promise.all(styleSheets[page].map((file) => readFile(join(folder, file)))),
+  ]);
+  return new Map([
+    ["page.html", html],
+    ["page.css", Buffer.concat(styles)],
+    ...(page === "reference" ? [["viewer.js", await viewerScript()] as const] : []),
+    ["page.js", Buffer.from(script.code)],
+  ]);
+}
+
+/** Folders of the packages of which the page contains code. */
+export async function bundledPackages(page: PageName): Promise<readonly string[]> {
+  const { packages } = await bundledScript(page);
+  return page === "reference"
+    ? [...packages, ...packageOf(fileURLToPath(import.meta.resolve(viewerPackage)))]
+    : packages;
+}
+
+/** The texts of the licences under which the page contains others' code. */
+export async function licencesOf(page: PageName): Promise<string> {
+  const texts = await Promise.all(
+    (await bundledPackages(page)).map(async (path) => {
+      const { name, version } = JSON.parse(await readFile(join(path, "package.json"), "utf8")) as Readonly<
+        Record<string, string>
+      >;
+      return `${name} ${version}\n\n${await readFile(join(path, "LICENSE"), "utf8")}`;
+    }),
+  );
+  return texts.join("\n\n---\n\n");
+}
+
+interface BundledScript {
+  readonly code: string;
+  /** Folders of the packages that are part of it. */
+  readonly packages: readonly string[];
+}
+
+async function bundledScript(page: PageName): Promise<BundledScript> {
+  const { rolldown } = await import("rolldown");
+  const build = await rolldown({
+    input: join(folder, page, "page.tsx"),
+    platform: "browser",
+    tsconfig: join(folder, "tsconfig.json"),
+    transform: { target: "es2022", define: { "process.env.NODE_ENV": '"production"' } },
+  });
+  try {
+    const { output } = await build.generate({ format: "iife", minify: true, codeSplitting: false });
+    const [{ code, moduleIds }] = output;
+    return { code, packages: [...new Set(moduleIds.flatMap(packageOf))].sort() };
+  } finally {
+    await build.close();
+  }
+}
+
+/** The script that shows an OpenAPI document: Scalar's, by the way that its package for fastify offers it. */
+async function viewerScript(): Promise<Buffer> {
+  const { default: plugin } = await import("@scalar/fastify-api-reference");
+  const app = Fastify();
+  await app.register(plugin, { routePrefix: "/reference", configuration: { content: { openapi: "3.1.0" } } });
+  const { statusCode, rawPayload } = await app.inject("/reference/js/scalar.js");
+  await app.close();
+  if (statusCode !== 200) throw new Error("The viewer's package does not serve its script");
+  return rawPayload;
+}
+
+/** The folder of the package that a module belongs to; none for our own. */
+function packageOf(module: string): readonly string[] {
+  const [, found] = /^(.*\/node_modules\/(?:@[^/]+\/)?[^/]+)\//.exec(module) ?? [];
+  return found === undefined ? [] : [found];
+}

@@ -1,0 +1,184 @@
+// Reads the project's OpenAPI document: which resources and root keys it has, what may be done with them, and what the fields of objects
+// are. Refuses nothing: what the document does not have is not offered.
+
+type JsonObject = Readonly<Record<string, unknown>>;
+
+export interface Field {
+  readonly name: string;
+  /** JSON Schema types; empty = any. */
+  readonly types: readonly string[];
+  readonly description?: string;
+}
+
+/** A parameter of the list that compares a field: `price` or `price:ge`. */
+export interface Filter {
+  readonly field: string;
+  /** Empty: equals. */
+  readonly operator: string;
+  /** What the server says of it. */
+  readonly description: string;
+}
+
+export interface Resource {
+  readonly name: string;
+  readonly description?: string;
+  /** Declared properties, required ones first. */
+  readonly fields: readonly Field[];
+  readonly filters: readonly Filter[];
+  /** Fields that a list can be sorted by at any size. */
+  readonly sortable: ReadonlySet<string>;
+  /** Largest and default number of objects on a page. */
+  readonly maxPageSize: number;
+  readonly may: {
+    readonly list: boolean;
+    readonly create: boolean;
+    readonly update: boolean;
+    readonly delete: boolean;
+  };
+  /** JSON text of an object that could be created; undefined where the document shows none. */
+  readonly sample?: string;
+}
+
+export interface RootKey {
+  readonly name: string;
+  readonly may: { readonly read: boolean; readonly write: boolean };
+}
+
+export interface Description {
+  readonly title: string;
+  readonly resources: readonly Resource[];
+  readonly rootKeys: readonly RootKey[];
+}
+
+export function readDescription(document: unknown): Description {
+  const whole = new Document(document as JsonObject);
+  const { title } = objectAt(whole.root, "info");
+  const paths = objectAt(whole.root, "paths");
+  const names = (prefix: string): readonly string[] =>
+    Object.keys(paths).flatMap((path) => new RegExp(`^/${prefix}/([^/{]+)`).exec(path)?.[1] ?? []);
+  return {
+    title: String(title),
+    resources: [...new Set(names("api"))].map((name) => resourceOf(whole, name)),
+    rootKeys: [...new Set(names("json"))].map((name) => rootKeyOf(paths, name)),
+  };
+}
+
+/** Follows references within the document. */
+class Document {
+  readonly root: JsonObject;
+
+  constructor(root: JsonObject) {
+    this.root = root;
+  }
+
+  resolve(value: unknown): JsonObject {
+    let found = asObject(value);
+    // A reference to a reference is rare, and one that leads in a circle is a fault of the document.
+    for (let steps = 0; typeof found["$ref"] === "string" && steps < 10; steps += 1) {
+      const segments = found["$ref"].replace(/^#\//, "").split("/");
+      found = segments.reduce<JsonObject>((at, segment) => objectAt(at, unescaped(segment)), this.root);
+    }
+    return found;
+  }
+}
+
+function resourceOf(whole: Document, name: string): Resource {
+  const paths = objectAt(whole.root, "paths");
+  const collection = objectAt(paths, `/api/${name}`);
+  const single = objectAt(paths, `/api/${name}/{id}`);
+  const { post, get } = collection;
+  const parameters = listIn(asObject(get), "parameters").map((each) => whole.resolve(each));
+  const named = (wanted: string): JsonObject => parameters.find((each) => each["name"] === wanted) ?? {};
+  const body = objectAt(objectAt(objectAt(asObject(post), "requestBody"), "content"), "application/json");
+  const description = listIn(whole.root, "tags").find((tag) => asObject(tag)["name"] === `api/${name}`);
+  return {
+    name,
+    ...textMember(asObject(description)),
+    fields: fieldsOf(whole, collection, single),
+    filters: parameters.flatMap(filterOf),
+    sortable: new Set(sortableIn(String(named("_sort")["description"] ?? ""))),
+    maxPageSize: Number(objectAt(named("_limit"), "schema")["maximum"] ?? 100),
+    may: {
+      list: get !== undefined,
+      create: post !== undefined,
+      update: single["put"] !== undefined,
+      delete: single["delete"] !== undefined,
+    },
+    ...(body["example"] !== undefined && { sample: JSON.stringify(body["example"], null, 2) }),
+  };
+}
+
+/** Of what is sent where objects can be created; else of what is read. */
+function fieldsOf(whole: Document, collection: JsonObject, single: JsonObject): readonly Field[] {
+  const sent = objectAt(asObject(collection["post"]), "requestBody");
+  const read = objectAt(objectAt(asObject(single["get"]), "responses"), "200");
+  const schema = [sent, read]
+    .map((each) => whole.resolve(objectAt(objectAt(each, "content"), "application/json")["schema"]))
+    .find((each) => Object.keys(each).length > 0);
+  if (schema === undefined) return [];
+  const properties = propertiesOf(whole, schema);
+  const required = new Set(requiredOf(whole, schema));
+  const fields = [...properties]
+    .filter(([name]) => name !== "id" && name !== "_metadata")
+    .map(([name, property]) => ({ name, types: typesOf(property), ...textMember(property) }));
+  return [...fields.filter(({ name }) => required.has(name)), ...fields.filter(({ name }) => !required.has(name))];
+}
+
+function propertiesOf(whole: Document, schema: JsonObject): ReadonlyMap<string, JsonObject> {
+  const own = Object.entries(objectAt(schema, "properties")).map(
+    ([name, property]) => [name, whole.resolve(property)] as const,
+  );
+  const parts = listIn(schema, "allOf").flatMap((part) => [...propertiesOf(whole, whole.resolve(part))]);
+  return new Map([...parts, ...own]);
+}
+
+function requiredOf(whole: Document, schema: JsonObject): readonly string[] {
+  const parts = listIn(schema, "allOf").flatMap((part) => requiredOf(whole, whole.resolve(part)));
+  return [...parts, ...listIn(schema, "required").map(String)];
+}
+
+function typesOf({ type }: JsonObject): readonly string[] {
+  if (typeof type === "string") return [type];
+  return Array.isArray(type) ? type.map(String) : [];
+}
+
+function filterOf(parameter: JsonObject): readonly Filter[] {
+  const name = String(parameter["name"]);
+  const isFilter = parameter["in"] === "query" && (!name.startsWith("_") || name.startsWith("_metadata."));
+  if (!isFilter) return [];
+  const [, field = name, operator = ""] = /^(.*):(gt|ge|lt|le|ne|in|starts|contains|exists)$/.exec(name) ?? [];
+  return [{ field, operator, description: String(parameter["description"] ?? "") }];
+}
+
+/** The names between backticks behind "Indexed"; an index of two fields is no column's order. */
+function sortableIn(description: string): readonly string[] {
+  const [, indexed = ""] = /Indexed[^:]*: (.*?)\. The default/.exec(description) ?? [];
+  return [...indexed.matchAll(/`([^`]+)`/g)].flatMap(([, name = ""]) => (name.includes(",") ? [] : [name]));
+}
+
+function rootKeyOf(paths: JsonObject, name: string): RootKey {
+  const { get, put } = objectAt(paths, `/json/${name}`);
+  return { name, may: { read: get !== undefined, write: put !== undefined } };
+}
+
+function textMember({ description }: JsonObject): { readonly description?: string } {
+  return typeof description === "string" ? { description } : {};
+}
+
+function asObject(value: unknown): JsonObject {
+  return typeof value === "object" && value !== null ? (value as JsonObject) : {};
+}
+
+function objectAt(value: JsonObject, name: string): JsonObject {
+  return asObject(Object.hasOwn(value, name) ? value[name] : undefined);
+}
+
+function listIn(value: JsonObject, name: string): readonly unknown[] {
+  const found = Object.hasOwn(value, name) ? value[name] : undefined;
+  return Array.isArray(found) ? found : [];
+}
+
+/** RFC 6901, in the fragment of a URL. */
+function unescaped(segment: string): string {
+  return decodeURIComponent(segment).replaceAll("~1", "/").replaceAll("~0", "~");
+}

@@ -1,0 +1,84 @@
+// Shows faults at their places in the editor: those that the server found, by their pointers, and why the text itself isn't JSON.
+
+import { forceLinting, linter, lintGutter } from "@codemirror/lint";
+import { type Extension, StateEffect, StateField, type Text } from "@codemirror/state";
+import type { EditorView } from "@codemirror/view";
+import { canonicalJson } from "../../../core/json/canonical.ts";
+import { rangeAt, type TextRange } from "./positions.ts";
+
+export interface EditorFault {
+  /** JSON Pointer (RFC 6901) into the text; empty = the whole value. */
+  readonly pointer: string;
+  readonly message: string;
+}
+
+/** A fault as it is listed below the text. */
+export interface ShownFault extends TextRange {
+  /** From 1. */
+  readonly line: number;
+  /** What the server is pointing at, which need not be in the text; undefined for the text itself. */
+  readonly pointer?: string;
+  readonly message: string;
+}
+
+/** Levels of nesting that the server stores. */
+const maxDepth = 64;
+/** Milliseconds without typing after which the text is checked. */
+const patience = 400;
+/** A person mends a few at a time. */
+const maxShown = 50;
+
+const setFaults = StateEffect.define<readonly EditorFault[]>();
+
+const faultField = StateField.define<readonly EditorFault[]>({
+  create: () => [],
+  update(faults, { effects }) {
+    const latest = effects.findLast((effect) => effect.is(setFaults));
+    return latest?.is(setFaults) ? latest.value : faults;
+  },
+});
+
+/** `onShown` is called with what is shown, whenever the text has been checked. */
+export function faultMarks(onShown: (faults: readonly ShownFault[]) => void): Extension {
+  return [
+    faultField,
+    lintGutter(),
+    linter(
+      ({ state }) => {
+        const shown = faultsIn(state.doc, state.field(faultField));
+        onShown(shown);
+        return shown.map(({ from, to, message }) => ({ from, to, message, severity: "error" as const }));
+      },
+      {
+        delay: patience,
+        needsRefresh: ({ startState, state }) => startState.field(faultField) !== state.field(faultField),
+      },
+    ),
+  ];
+}
+
+export function showFaults(view: EditorView, faults: readonly EditorFault[]): void {
+  view.dispatch({ effects: setFaults.of(faults) });
+  forceLinting(view);
+}
+
+function faultsIn(document: Text, faults: readonly EditorFault[]): readonly ShownFault[] {
+  const text = document.toString();
+  const found = [
+    ...syntaxFaults(text),
+    ...faults.map(({ pointer, message }) => ({ ...rangeAt(text, pointer), pointer, message })),
+  ];
+  return found
+    .slice(0, maxShown)
+    .map((fault) => ({ ...fault, line: document.lineAt(fault.from).number }))
+    .sort((one, other) => one.from - other.from);
+}
+
+function syntaxFaults(text: string): readonly (TextRange & { readonly message: string })[] {
+  // Nothing is wrong yet with what nobody has begun to write.
+  if (text.trim() === "") return [];
+  const result = canonicalJson(text, maxDepth);
+  if (result.ok) return [];
+  const { at, reason } = result.error;
+  return [{ from: Math.min(at, text.length), to: Math.min(at + 1, text.length), message: reason }];
+}

@@ -1,0 +1,126 @@
+// An editor for JSON text, with faults shown at their lines and listed below it. The Tab key leaves it, as it leaves every other field.
+
+import { defaultKeymap, history, historyKeymap } from "@codemirror/commands";
+import { json } from "@codemirror/lang-json";
+import { bracketMatching, indentUnit } from "@codemirror/language";
+import { lintKeymap } from "@codemirror/lint";
+import { Annotation, Compartment, EditorState, type Extension } from "@codemirror/state";
+import {
+  drawSelection,
+  EditorView,
+  highlightActiveLineGutter,
+  highlightSpecialChars,
+  keymap,
+  lineNumbers,
+} from "@codemirror/view";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { appearance } from "./appearance.ts";
+import { type EditorFault, faultMarks, type ShownFault, showFaults } from "./faults.ts";
+
+export type { EditorFault };
+
+export interface JsonEditorProps {
+  /** For screen readers. */
+  readonly label: string;
+  /** What it begins with; a later change of it replaces what was entered. */
+  readonly text: string;
+  readonly faults?: readonly EditorFault[];
+  readonly readOnly?: boolean;
+  readonly onChange?: (text: string) => void;
+  /** Ctrl-S, or Cmd-S. */
+  readonly onSave?: () => void;
+}
+
+const noFaults: readonly EditorFault[] = [];
+/** Marks a change that the page makes, and not the person. */
+const isFromOutside = Annotation.define<true>();
+
+export function JsonEditor(props: JsonEditorProps) {
+  const { label, text, faults = noFaults, readOnly = false } = props;
+  const place = useRef<HTMLDivElement>(null);
+  const view = useRef<EditorView>(undefined);
+  const latest = useRef(props);
+  latest.current = props;
+  const [attributes] = useState(() => new Compartment());
+  const [shown, setShown] = useState<readonly ShownFault[]>([]);
+
+  useLayoutEffect(() => {
+    const parent = place.current;
+    if (parent === null) return;
+    const extensions = [setup(latest, setShown), attributes.of(attributesOf(label, readOnly))];
+    const made = new EditorView({ parent, state: EditorState.create({ doc: text, extensions }) });
+    view.current = made;
+    return () => made.destroy();
+  }, []);
+  useEffect(() => {
+    view.current?.dispatch({ effects: attributes.reconfigure(attributesOf(label, readOnly)) });
+  }, [label, readOnly]);
+  // Before the next key: later, this could replace what was typed since by what the owner was told before.
+  useLayoutEffect(() => {
+    const { current } = view;
+    const whole = current?.state.doc.toString();
+    if (current === undefined || whole === undefined || whole === text) return;
+    current.dispatch({ changes: { from: 0, to: whole.length, insert: text }, annotations: isFromOutside.of(true) });
+  }, [text]);
+  // By what they say: owners may make a new list each time that they render.
+  const faultsText = JSON.stringify(faults);
+  useEffect(() => {
+    if (view.current !== undefined) showFaults(view.current, faults);
+  }, [faultsText]);
+
+  return (
+    <div class="json-editor">
+      <div ref={place} class="json-text" />
+      <ul class="json-faults" aria-label={`Faults: ${label}`} aria-live="polite">
+        {shown.map((fault) => (
+          <li key={`${fault.from} ${fault.message}`}>
+            <button type="button" onClick={() => view.current && goTo(view.current, fault)}>
+              Line {fault.line}
+            </button>{" "}
+            {fault.pointer !== undefined && fault.pointer !== "" && <code>{fault.pointer}</code>} {fault.message}
+          </li>
+        ))}
+      </ul>
+    </div>
+  );
+}
+
+function setup(
+  latest: { readonly current: JsonEditorProps },
+  onShown: (faults: readonly ShownFault[]) => void,
+): Extension {
+  const save = () => {
+    const { onSave } = latest.current;
+    onSave?.();
+    return onSave !== undefined;
+  };
+  return [
+    lineNumbers(),
+    highlightActiveLineGutter(),
+    highlightSpecialChars(),
+    history(),
+    drawSelection(),
+    indentUnit.of("  "),
+    bracketMatching(),
+    json(),
+    EditorView.lineWrapping,
+    appearance,
+    faultMarks(onShown),
+    // None of these binds Tab.
+    keymap.of([{ key: "Mod-s", run: save, preventDefault: true }, ...defaultKeymap, ...historyKeymap, ...lintKeymap]),
+    EditorView.updateListener.of(({ docChanged, transactions, state }) => {
+      const isTyped = !transactions.some((each) => each.annotation(isFromOutside));
+      if (docChanged && isTyped) latest.current.onChange?.(state.doc.toString());
+    }),
+  ];
+}
+
+function attributesOf(label: string, readOnly: boolean): Extension {
+  return [EditorState.readOnly.of(readOnly), EditorView.contentAttributes.of({ "aria-label": label })];
+}
+
+function goTo(view: EditorView, { from }: ShownFault): void {
+  // The text may have changed since it was checked.
+  view.dispatch({ selection: { anchor: Math.min(from, view.state.doc.length) }, scrollIntoView: true });
+  view.focus();
+}

@@ -1,0 +1,49 @@
+// From an object as it is stored and as a person has edited it to the JSON Patch (RFC 6902) between them. Values stay the text that they
+// are, so that no number is rounded on its way.
+
+import { canonicalJson } from "../../../core/json/canonical.ts";
+import { membersOf, withoutMembers } from "../../../core/json/members.ts";
+
+/** What the server sets, which nobody edits. */
+const ofTheServer: ReadonlySet<string> = new Set(["id", "_metadata"]);
+/** The server's own bound. */
+const maxDepth = 64;
+
+export type Edited =
+  /** `isChanged` is false where the patch would be empty. */
+  | { readonly ok: true; readonly patch: string; readonly isChanged: boolean; readonly text: string }
+  | { readonly ok: false; readonly message: string };
+
+/** What a person edits of a stored object: canonical text without what the server sets. */
+export function editablePart(stored: string): string {
+  const read = canonicalJson(stored, maxDepth);
+  if (!read.ok || read.json.kind !== "object") throw new TypeError("The server stores objects");
+  return withoutMembers(read.json.text, ofTheServer);
+}
+
+/** `stored` as editablePart returned it. */
+export function readEdited(stored: string, edited: string): Edited {
+  const read = canonicalJson(edited, maxDepth);
+  if (!read.ok) return { ok: false, message: read.error.detail };
+  if (read.json.kind !== "object") return { ok: false, message: "An object is expected: { … }" };
+  const { text } = read.json;
+  const before = valuesOf(stored);
+  const after = valuesOf(text);
+  const removed = [...before.keys()].filter((name) => !after.has(name));
+  const written = [...after].filter(([name, value]) => before.get(name) !== value);
+  const operations = [
+    ...removed.map((name) => `{"op":"remove","path":${pathTo(name)}}`),
+    ...written.map(([name, value]) => `{"op":"add","path":${pathTo(name)},"value":${value}}`),
+  ];
+  return { ok: true, patch: `[${operations.join(",")}]`, isChanged: operations.length > 0, text };
+}
+
+/** Texts of the values by name. */
+function valuesOf(text: string): ReadonlyMap<string, string> {
+  return new Map(membersOf(text).map(({ name, valueStart, valueEnd }) => [name, text.slice(valueStart, valueEnd)]));
+}
+
+/** A JSON Pointer (RFC 6901), as JSON text. */
+function pathTo(name: string): string {
+  return JSON.stringify(`/${name.replaceAll("~", "~0").replaceAll("/", "~1")}`);
+}

@@ -1,0 +1,59 @@
+// What a list shows, as the query that stands in the console's address: filters and order. A page's cursor is not part of it.
+
+export interface Condition {
+  readonly field: string;
+  /** Empty: equals. */
+  readonly operator: string;
+  readonly value: string;
+}
+
+export interface ListQuery {
+  readonly conditions: readonly Condition[];
+  /** A field, with `-` in front to sort descending; undefined = order of creation. */
+  readonly sort: string | undefined;
+}
+
+/** In the order in which they are offered; the empty one is "equals". */
+export const operatorWords: ReadonlyMap<string, string> = new Map([
+  ["", "="],
+  ["ne", "≠"],
+  ["gt", ">"],
+  ["ge", "≥"],
+  ["lt", "<"],
+  ["le", "≤"],
+  ["in", "is one of"],
+  ["starts", "starts with"],
+  ["contains", "contains"],
+  ["exists", "exists"],
+]);
+
+export function readListQuery(query: string): ListQuery {
+  const parameters = new URLSearchParams(query);
+  const sort = parameters.get("_sort");
+  parameters.delete("_sort");
+  const conditions = [...parameters].map(([name, value]) => ({ ...namedBy(name), value }));
+  return { conditions, sort: sort === null || sort === "" ? undefined : sort };
+}
+
+export function writeListQuery({ conditions, sort }: ListQuery): string {
+  const parameters = new URLSearchParams();
+  for (const { field, operator, value } of conditions) {
+    parameters.append(operator === "" ? field : `${field}:${operator}`, value);
+  }
+  if (sort !== undefined) parameters.set("_sort", sort);
+  return parameters.toString();
+}
+
+/** Sorted by the field: ascending, then descending, then no more. */
+export function nextSort(sort: string | undefined, field: string): string | undefined {
+  if (sort === field) return `-${field}`;
+  return sort === `-${field}` ? undefined : field;
+}
+
+/** Of an operator that the service has; any other colon belongs to the field's name. */
+function namedBy(name: string): Pick<Condition, "field" | "operator"> {
+  const at = name.lastIndexOf(":");
+  const operator = name.slice(at + 1);
+  const isOperator = at > 0 && operator !== "" && operatorWords.has(operator);
+  return isOperator ? { field: name.slice(0, at), operator } : { field: name, operator: "" };
+}

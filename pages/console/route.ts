@@ -1,0 +1,42 @@
+// Which part of the console is shown, as the fragment of the page's URL: so a part can be linked to, and the browser's Back works.
+
+export type Route =
+  | { readonly kind: "start" }
+  | { readonly kind: "list"; readonly resource: string; readonly query: string }
+  | { readonly kind: "new"; readonly resource: string }
+  | { readonly kind: "object"; readonly resource: string; readonly id: string }
+  | { readonly kind: "rootKey"; readonly rootKey: string };
+
+export function routeOf(fragment: string): Route {
+  const [path = "", query = ""] = fragment.replace(/^#\/?/, "").split("?", 2);
+  const [kind, name, id, ...others] = path.split("/").map(decoded);
+  if (name === undefined || name === "" || others.length > 0) return { kind: "start" };
+  if (kind === "new" && id === undefined) return { kind, resource: name };
+  if (kind === "json" && id === undefined) return { kind: "rootKey", rootKey: name };
+  if (kind !== "api") return { kind: "start" };
+  return id === undefined ? { kind: "list", resource: name, query } : { kind: "object", resource: name, id };
+}
+
+export function fragmentOf(route: Route): string {
+  const word = encodeURIComponent;
+  switch (route.kind) {
+    case "start":
+      return "#/";
+    case "list":
+      return `#/api/${word(route.resource)}${route.query === "" ? "" : `?${route.query}`}`;
+    case "new":
+      return `#/new/${word(route.resource)}`;
+    case "object":
+      return `#/api/${word(route.resource)}/${word(route.id)}`;
+    case "rootKey":
+      return `#/json/${word(route.rootKey)}`;
+  }
+}
+
+function decoded(segment: string): string {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    return segment;
+  }
+}

@@ -1,0 +1,25 @@
+// The files of each page that runs in a browser. A build has them below built/, as bundle-page.ts made them; out of a clone they are made
+// when somebody first asks. Runs in Node; everything else in this folder but the bundler runs in a browser.
+
+import { readdir, readFile } from "node:fs/promises";
+import type { PageFiles, PageName } from "./bundle-page.ts";
+
+export async function pageFiles(page: PageName): Promise<PageFiles> {
+  const folder = new URL(`built/${page}/`, import.meta.url);
+  const names = await namesIn(folder);
+  if (names.length === 0) {
+    const { bundlePage } = await import("./bundle-page.ts");
+    return await bundlePage(page);
+  }
+  const served = names.filter((name) => !name.endsWith(".LICENSE"));
+  return new Map(await Promise.all(served.map(async (name) => [name, await readFile(new URL(name, folder))] as const)));
+}
+
+async function namesIn(folder: URL): Promise<readonly string[]> {
+  try {
+    return await readdir(folder);
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "ENOENT") return [];
+    throw error;
+  }
+}

@@ -1,0 +1,171 @@
+// The reference page: gets the project's openapi.json, asks for credentials where it needs some, and hands it to the viewer, which sends
+// through this page what a person tries.
+
+import { render } from "preact";
+import { Gate } from "../sign-in/gate.tsx";
+import { type Credential, problemOf, SignIn } from "../sign-in/sign-in.ts";
+
+/** An OpenAPI document, as far as it is looked at here. */
+interface Description {
+  readonly info: { readonly title: string };
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+}
+
+interface Operation {
+  security?: readonly Readonly<Record<string, unknown>>[];
+}
+
+interface Viewer {
+  updateConfiguration(configuration: object): void;
+}
+
+declare global {
+  var Scalar: { createApiReference(selector: string, configuration: object): Viewer } | undefined;
+}
+
+const base = new URL(".", location.href);
+const signIn = new SignIn(base);
+/** What the viewer shows, and for which credential. */
+let shown:
+  | { readonly viewer: Viewer; readonly scheme: Credential["scheme"] | undefined; readonly description: Description }
+  | undefined;
+
+function element(id: string): HTMLElement {
+  const found = document.getElementById(id);
+  if (found === null) throw new Error(`The page has no #${id}`);
+  return found;
+}
+
+/** Shows the reference, or asks for credentials. */
+async function open(): Promise<void> {
+  say("");
+  const response = await signIn.send("openapi.json");
+  if (response.ok) {
+    await show((await response.json()) as Description);
+    return;
+  }
+  const { status, title, detail } = await problemOf(response);
+  if (status === 401) ask("The description of this API is for its users and keys.");
+  else say(`${title}. ${detail ?? ""}`);
+}
+
+async function show(description: Description): Promise<void> {
+  const { createApiReference } = await viewer();
+  const { credential } = signIn;
+  closeGate();
+  element("reference").hidden = false;
+  element("who").textContent = credential === undefined ? "Not signed in" : `Signed in as ${credential.caller.name}`;
+  element("sign-in").hidden = credential !== undefined;
+  element("sign-out").hidden = credential === undefined;
+  document.title = `${description.info.title}: API reference`;
+  if (shown !== undefined && shown.scheme === credential?.scheme) return;
+  const configuration = {
+    content: asSignedIn(description, credential),
+    authentication: { securitySchemes: placeholders },
+    customFetch: sendAndShow,
+    persistAuth: false,
+    telemetry: false,
+    agent: { disabled: true },
+    mcp: { disabled: true },
+    withDefaultFonts: false,
+    hideClientButton: true,
+    showDeveloperTools: "never",
+    documentDownloadType: "json",
+    hideModels: false,
+    defaultOpenFirstTag: true,
+    metaData: { title: `${description.info.title}: API reference` },
+  };
+  const made = shown?.viewer ?? createApiReference("#reference", configuration);
+  if (shown !== undefined) made.updateConfiguration(configuration);
+  shown = { viewer: made, scheme: credential?.scheme, description };
+}
+
+/** What examples show in place of a secret: the viewer never has one, and page.css hides its own fields for them. */
+const placeholders = {
+  apikey: { value: "apikey YOUR_API_KEY" },
+  bearer: { token: "YOUR_ACCESS_TOKEN" },
+  refresh: { token: "YOUR_REFRESH_TOKEN" },
+};
+
+/** The description with one way to show who calls, the one signed in with: the viewer's examples take the first, or none where that may be. */
+function asSignedIn(description: Description, credential: Credential | undefined): Description {
+  const copy = structuredClone(description);
+  if (credential === undefined) return copy;
+  for (const operations of Object.values(copy.paths)) {
+    for (const operation of Object.values(operations)) {
+      const own = operation.security?.filter((each) => credential.scheme in each) ?? [];
+      if (own.length > 0) operation.security = own;
+    }
+  }
+  return copy;
+}
+
+/** Sends what the viewer would, with the credential of the page unless the request has one of its own. */
+async function sendAndShow(input: RequestInfo | URL, init?: RequestInit): Promise<Response> {
+  const request = new Request(input, { ...init, credentials: "omit" });
+  // The viewer sends what its examples show: the name of a scheme, with a placeholder or alone.
+  const isEmpty = /^\s*\w*\s*(YOUR_\w+)?\s*$/.test(request.headers.get("Authorization") ?? "");
+  if (isEmpty) request.headers.delete("Authorization");
+  const isOwn = request.url.startsWith(base.href) && isEmpty;
+  const response = await (isOwn ? signIn.sendRequest(request) : fetch(request));
+  // On a narrow screen the answer is below all parameters: without this, nothing shows that it came.
+  setTimeout(() => {
+    if (!matchMedia("(width < 1280px)").matches) return;
+    document.querySelector("[role=dialog] section[aria-label=Response]")?.scrollIntoView({ block: "start" });
+  }, 100);
+  return response;
+}
+
+/** The viewer would save what it was shown; a person wants the description as it is served. */
+function saveDescription(event: MouseEvent): void {
+  if (shown === undefined || (event.target as Element).closest(".download-container") === null) return;
+  event.preventDefault();
+  event.stopPropagation();
+  const link = document.createElement("a");
+  link.download = "openapi.json";
+  link.href = URL.createObjectURL(new Blob([JSON.stringify(shown.description, null, 2)], { type: "application/json" }));
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
+}
+
+/** Loaded when there is something to show: it is large. */
+async function viewer(): Promise<NonNullable<typeof globalThis.Scalar>> {
+  if (globalThis.Scalar === undefined) {
+    const script = document.createElement("script");
+    script.src = document.querySelector<HTMLMetaElement>("meta[name=viewer]")?.content ?? "";
+    const loaded = new Promise((resolve, reject) => {
+      script.addEventListener("load", resolve);
+      script.addEventListener("error", () => reject(new Error("The viewer could not be loaded")));
+    });
+    document.head.append(script);
+    await loaded;
+  }
+  if (globalThis.Scalar === undefined) throw new Error("The viewer's script does not define it");
+  return globalThis.Scalar;
+}
+
+function ask(why: string): void {
+  const back = shown === undefined ? {} : { onBack: () => void open() };
+  element("reference").hidden = true;
+  element("sign-in").hidden = true;
+  render(<Gate signIn={signIn} why={why} {...back} />, element("gate-place"));
+}
+
+function closeGate(): void {
+  render(null, element("gate-place"));
+}
+
+function say(text: string): void {
+  element("message").textContent = text;
+}
+
+signIn.onChange(() => {
+  // The viewer remembers what it was shown; a new page does not.
+  if (signIn.credential === undefined) location.reload();
+  else void open();
+});
+element("reference").addEventListener("click", saveDescription, { capture: true });
+element("sign-in").addEventListener("click", () => ask("Requests that you try are sent with what you enter here."));
+element("sign-out").addEventListener("click", () => void signIn.signOut());
+
+void signIn.askOtherPages().then(() => (signIn.credential === undefined ? open() : undefined));

@@ -1,0 +1,367 @@
+// Root keys in the console in a real browser: the tree, edits, conflicts, what can be added and deleted, in light and dark, narrow and wide.
+// Pictures lie in out/console/ for whoever wants to look.
+
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { apikey, project, withConfig, withKey, withRootKey } from "../support/http/projects.ts";
+import type { Served } from "../support/http/served.ts";
+import type { Page } from "./browser.ts";
+import {
+  type ConsoleVisit,
+  complaintsOf,
+  enter,
+  focused,
+  named,
+  openConsole,
+  pictures,
+  type StartedConsole,
+  screens,
+  shows,
+  startConsole,
+  violationsOf,
+} from "./console-page.ts";
+
+const settings = {
+  currency: "EUR",
+  freeShippingFrom: 40.5,
+  beta: false,
+  successor: null,
+  openingHours: [
+    { days: ["Mon", "Tue"], from: "09:00" },
+    { days: ["Sat"], from: "10:00" },
+  ],
+  "a/b c?": { "": "no name", "..": "two dots" },
+};
+const initialValue = JSON.stringify(settings).replace("40.5", "12345678901234567890");
+
+const shop = project(
+  "shop",
+  withConfig({ console: "Authenticated" }),
+  withKey("staff", { role: "Administrators" }),
+  withKey("reader", { access: "Read" }),
+  withRootKey("settings", { initialValue }),
+  withRootKey("numbers", { initialValue: JSON.stringify(Array.from({ length: 450 }, (_, index) => index)) }),
+  withRootKey("fixed", {
+    initialValue: '{"version":[1,2]}',
+    access: { create: "Nobody", update: "Nobody", delete: "Nobody" },
+  }),
+  withRootKey("inbox", { access: { read: "Nobody" } }),
+);
+
+let started: StartedConsole;
+let served: Served;
+
+beforeAll(async () => {
+  started = await startConsole(shop);
+  served = started.served;
+});
+
+afterAll(() => started?.stop());
+
+beforeEach(async () => {
+  await put("", initialValue);
+});
+
+async function put(path: string, body: string): Promise<void> {
+  const reply = await served.send(`/json/settings${path}`, { method: "PUT", as: apikey("staff"), body });
+  expect(reply.status).toBeLessThan(300);
+}
+
+async function stored(path = ""): Promise<unknown> {
+  return (await served.send(`/json/settings${path}`)).json();
+}
+
+function opened(rootKey = "settings", more: Pick<ConsoleVisit, "as" | "options"> = {}): Promise<Page> {
+  return openConsole({ ...started, fragment: `/json/${rootKey}`, ...more });
+}
+
+const rows = "[...document.querySelectorAll('[role=treeitem]')]";
+const row = (name: string) => `${rows}.find((each) => each.innerText.split(/\\s/)[0] === ${JSON.stringify(name)})`;
+const editor = "document.querySelector('.value .cm-content')";
+
+async function choose(page: Page, name: string, url: string): Promise<void> {
+  await page.until(row(name));
+  await page.evaluate(`${row(name)}.click()`);
+  await page.until(`document.querySelector('.path').innerText === ${JSON.stringify(url)} && ${editor}`);
+}
+
+describe("a root key in the console", () => {
+  it.each(screens)(
+    "shows its tree and an editor at $width px in $scheme, and nothing that axe finds",
+    async (options) => {
+      const page = await opened("settings", { options });
+      const name = `root-key-${options.width}-${options.scheme}`;
+      await page.until(row("openingHours"));
+      expect(await page.evaluate(`${rows}.map(({ ariaExpanded, ariaLevel }) => ariaLevel + ariaExpanded)`)).toEqual([
+        "1true",
+        ...Array.from({ length: 4 }, () => "2null"),
+        ...Array.from({ length: 2 }, () => "2false"),
+      ]);
+      await page.evaluate(`${row("openingHours")}.querySelector('.twist').click()`);
+      await choose(page, "openingHours", "json/settings/openingHours");
+      await page.until(`${editor}.innerText.includes('Tue')`);
+      expect(await page.evaluate(`${rows}.length`)).toBe(9);
+      await page.picture(`${pictures}${name}.png`);
+      expect(await violationsOf(page)).toEqual([]);
+
+      await enter(page, '[{"days": [1, true, null], "from" "09:00"}]', editor);
+      await page.until("document.querySelector('.json-faults li')");
+      expect(await page.evaluate("document.querySelector('.json-faults').innerText")).toMatch(/^Line 1 Expected ':'/);
+      expect(await page.evaluate("document.querySelectorAll('.cm-lint-marker-error').length")).toBe(1);
+      expect(await page.evaluate("document.querySelectorAll('.cm-lintRange-error').length")).toBeGreaterThan(0);
+      await page.evaluate(`${named("Add an element at the end")}.click()`);
+      await page.picture(`${pictures}${name}-fault.png`);
+      expect(await violationsOf(page)).toEqual([]);
+
+      await page.evaluate(`${named("Delete…")}.click()`);
+      await page.until("document.querySelector('dialog[open]')");
+      await page.picture(`${pictures}${name}-dialog.png`);
+      expect(await violationsOf(page)).toEqual([]);
+      const overflow = "document.documentElement.scrollWidth - document.documentElement.clientWidth";
+      expect(await page.evaluate(overflow)).toBe(0);
+      expect(complaintsOf(page)).toEqual([]);
+    },
+  );
+
+  it("saves a value as it is typed, by Save and by Ctrl-S, and shows it in the tree", async () => {
+    const page = await opened();
+    await choose(page, "currency", "json/settings/currency");
+    await page.until(`${editor}.innerText === '"EUR"'`);
+    await enter(page, '"CHF"', editor);
+    await page.evaluate(`${named("Save")}.click()`);
+    await page.until(`${row("currency")}?.innerText.includes("CHF")`);
+    expect(await stored("/currency")).toBe("CHF");
+    expect(await page.evaluate(`${row("currency")}.ariaSelected`)).toBe("true");
+    expect(await page.evaluate(shows("Saved."))).toBe(true);
+
+    await choose(page, "freeShippingFrom", "json/settings/freeShippingFrom");
+    await page.until(`${editor}.innerText === "12345678901234567890"`);
+    await enter(page, "12345678901234567891", editor);
+    await page.press("s", "Control");
+    await page.until(`${row("freeShippingFrom")}?.innerText.includes("12345678901234567891")`);
+    expect((await served.send("/json/settings/freeShippingFrom")).text).toBe("12345678901234567891");
+    expect(complaintsOf(page)).toEqual([]);
+  });
+
+  it("keeps what was typed when somebody else was faster, and loads or overwrites as asked", async () => {
+    const page = await opened();
+    await choose(page, "beta", "json/settings/beta");
+    await page.until(`${editor}.innerText === "false"`);
+    await enter(page, '"mine"', editor);
+    await put("/beta", '"theirs"');
+    await page.evaluate(`${named("Save")}.click()`);
+    await page.until(shows("Somebody else changed this value"));
+    await page.picture(`${pictures}root-key-conflict.png`);
+    expect(await stored("/beta")).toBe("theirs");
+    expect(await page.evaluate(`${editor}.innerText`)).toBe('"mine"');
+    await page.evaluate(`${named("Overwrite")}.click()`);
+    await page.until(`${row("beta")}?.innerText.includes("mine")`);
+    expect(await stored("/beta")).toBe("mine");
+    expect(await page.evaluate(shows("Somebody else"))).toBe(false);
+    expect(await page.evaluate("document.activeElement.className")).toBe("path");
+
+    await enter(page, '"mine again"', editor);
+    await put("/beta", '"theirs again"');
+    await page.press("s", "Control");
+    await page.until(shows("Somebody else changed this value"));
+    await page.evaluate(`${named("Load the stored value")}.click()`);
+    await page.until(`${editor}.innerText === '"theirs again"'`);
+    await page.until(`${row("beta")}?.innerText.includes("theirs again")`);
+    expect(await stored("/beta")).toBe("theirs again");
+
+    await enter(page, '"third"', editor);
+    expect((await served.send("/json/settings/beta", { method: "DELETE", as: apikey("staff") })).status).toBe(200);
+    await page.evaluate(`${named("Save")}.click()`);
+    await page.until(shows("Somebody else deleted this value"));
+    await page.evaluate(`${named("Overwrite")}.click()`);
+    await page.until(shows("Saved."));
+    expect(await stored("/beta")).toBe("third");
+    expect(complaintsOf(page, /412 /)).toEqual([]);
+  });
+
+  it("asks before it overwrites what changed again after the conflict was shown", async () => {
+    const page = await opened();
+    await choose(page, "beta", "json/settings/beta");
+    await page.until(`${editor}.innerText === "false"`);
+    await enter(page, '"mine"', editor);
+    await put("/beta", '"theirs"');
+    await page.evaluate(`${named("Save")}.click()`);
+    await page.until(shows("Somebody else changed this value"));
+    await put("/beta", '"newer"');
+    const before = page.requests.length;
+    await page.evaluate(`${named("Overwrite")}.click()`);
+    await page.until(`${named("Overwrite")}?.ariaDisabled === "false"`);
+    expect(page.requests.length).toBe(before + 1);
+    expect(await stored("/beta")).toBe("newer");
+  });
+
+  it("adds members and elements, and says why it can't", async () => {
+    const page = await opened();
+    await page.until(named("Add a member"));
+    await page.evaluate(`${named("Add a member")}.click()`);
+    const name = "document.querySelector('.add input')";
+    const value = "document.querySelector('.add .cm-content')";
+    await page.evaluate(`${name}.focus()`);
+    await page.type("50% / off");
+    await enter(page, '{"until": 1.0}', value);
+    await page.evaluate(`${named("Add")}.click()`);
+    await page.until(`${rows}.some((each) => each.innerText.startsWith("50% / off"))`);
+    expect((await served.send("/json/settings/50%25%20%2F%20off")).text).toBe('{"until":1.0}');
+    expect(await page.evaluate(shows("Added 50% / off."))).toBe(true);
+    expect(await page.evaluate(`document.activeElement === ${name} && ${name}.value === ""`)).toBe(true);
+
+    await page.type("currency");
+    await enter(page, "1", value);
+    await page.evaluate(`${named("Add")}.click()`);
+    await page.until("document.querySelector('.add [role=alert]')");
+    expect(await page.evaluate("document.querySelector('.add [role=alert]').innerText")).toMatch(/exists/);
+    expect(await stored("/currency")).toBe("EUR");
+    await page.evaluate(`${name}.focus(); ${name}.select()`);
+    await page.type("..");
+    await page.evaluate(`${named("Add")}.click()`);
+    await page.until(shows("A URL can't contain this name"));
+
+    await page.evaluate(`${row("openingHours")}.click()`);
+    await page.until("document.querySelector('dialog[open]')");
+    await page.evaluate(`${named("Discard")}.click()`);
+    await page.until(named("Add an element at the end"));
+    await page.evaluate(`${named("Add an element at the end")}.click()`);
+    await enter(page, '{"days": []}', value);
+    await page.press("s", "Control");
+    await page.until(shows("Added an element."));
+    expect(await stored("/openingHours/2")).toEqual({ days: [] });
+    await page.until(`${row("openingHours")}.innerText.includes("3 elements")`);
+  });
+
+  it("deletes after it was asked for, and shows the parent", async () => {
+    const page = await opened();
+    await page.until(row("a/b"));
+    await choose(page, "currency", "json/settings/currency");
+    await page.evaluate(`${named("Delete…")}.focus(); ${named("Delete…")}.click()`);
+    await page.until("document.querySelector('dialog[open]')");
+    expect(await page.evaluate(focused)).toBe("Cancel");
+    await page.press("Escape");
+    await page.until("document.querySelector('dialog') === null");
+    expect(await page.evaluate(focused)).toBe("Delete…");
+    expect(await stored("/currency")).toBe("EUR");
+
+    await page.evaluate(`${named("Delete…")}.click()`);
+    await page.until(named("Delete"));
+    await put("/currency", '"GBP"');
+    await page.evaluate(`${named("Delete")}.click()`);
+    await page.until(shows("Somebody else changed this value"));
+    expect(await stored("/currency")).toBe("GBP");
+    await page.evaluate(`${named("Delete anyway")}.click()`);
+    await page.until(`document.querySelector('.path').innerText === 'json/settings' && !${row("currency")}`);
+    expect(await stored()).not.toHaveProperty("currency");
+    expect(await page.evaluate(focused)).toMatch(/^settings/);
+    // The value itself belongs to its manifest.
+    await page.until(editor);
+    expect(await page.evaluate(`${named("Delete…")} === undefined`)).toBe(true);
+  });
+
+  it("is worked by the keyboard alone, and the Tab key leaves the editor", async () => {
+    const page = await opened();
+    await page.until(row("openingHours"));
+    await page.evaluate(`${rows}[0].focus()`);
+    await page.press("End");
+    await page.press("ArrowUp");
+    expect(await page.evaluate(focused)).toMatch(/^openingHours/);
+    await page.press("ArrowRight");
+    await page.until(`${rows}.length === 9`);
+    await page.press("ArrowRight");
+    await page.press("ArrowDown");
+    await page.press("ArrowRight");
+    await page.until(`${rows}.length === 11`);
+    await page.press("ArrowDown");
+    expect(await page.evaluate("document.activeElement.ariaLevel + document.activeElement.innerText")).toMatch(
+      /^4days/,
+    );
+    await page.press("Enter");
+    await page.until("document.querySelector('.path').innerText === 'json/settings/openingHours/1/days'");
+    await page.press("ArrowLeft");
+    await page.press("ArrowLeft");
+    await page.until(`${rows}.length === 9`);
+    expect(await page.evaluate(`${rows}.filter(({ tabIndex }) => tabIndex === 0).length`)).toBe(1);
+    await page.until(editor);
+    await page.press("Tab");
+    expect(await page.evaluate("document.activeElement.ariaLabel")).toBe("Value of json/settings/openingHours/1/days");
+    await page.press("Tab");
+    expect(await page.evaluate(focused)).toBe("Save");
+  });
+
+  it("shows 200 children at a time", async () => {
+    const page = await opened("numbers");
+    await page.until(named("Reload"));
+    await page.until(`${rows}.length === 202`);
+    expect(await page.evaluate(`${rows}.at(-1).innerText`)).toBe("Show more (250 left)");
+    await page.evaluate(`${rows}.at(-1).click()`);
+    await page.until(`${rows}.length === 402`);
+    expect(await page.evaluate(focused)).toBe("200 200");
+    await page.press("End");
+    await page.press("Enter");
+    await page.until(`${rows}.length === 451`);
+  });
+
+  it("shows what no URL can name, and leaves it to the object around it", async () => {
+    const page = await opened();
+    await page.until(row("a/b"));
+    await page.evaluate(`${row("a/b")}.querySelector('.twist').click()`);
+    await choose(page, "..", "/a~1b c?/..");
+    expect(await page.evaluate(`${editor}.innerText`)).toBe('"two dots"');
+    expect(await page.evaluate(`${editor}.ariaReadOnly`)).toBe("true");
+    await choose(page, "a/b", "json/settings/a%2Fb%20c%3F");
+    await page.until(`${editor}.innerText.includes("two dots")`);
+  });
+
+  it("says in words what is refused, and that the server is gone, and keeps what was typed", async () => {
+    const page = await opened("settings", { as: "reader" });
+    await choose(page, "currency", "json/settings/currency");
+    await enter(page, '"CHF"', editor);
+    await page.evaluate(`${named("Save")}.click()`);
+    await page.until(shows("You may not do this."));
+    expect(await stored("/currency")).toBe("EUR");
+    await page.evaluate("globalThis.fetch = () => Promise.reject(new TypeError('gone'))");
+    await page.evaluate(`${named("Save")}.click()`);
+    await page.until(shows("The server can't be reached."));
+    expect(await page.evaluate(`${editor}.innerText`)).toBe('"CHF"');
+  });
+
+  it("offers no change of what nobody may change", async () => {
+    const page = await opened("fixed");
+    await choose(page, "version", "json/fixed/version");
+    await page.until(`${editor}.innerText.includes('2')`);
+    expect(await page.evaluate(`${editor}.ariaReadOnly`)).toBe("true");
+    await page.evaluate(`${editor}.focus()`);
+    await page.type("3");
+    expect(await page.evaluate(`${editor}.innerText`)).toBe("[\n  1,\n  2\n]");
+    const offers = "[...document.querySelectorAll('main button, main summary')].map((each) => each.innerText)";
+    expect(await page.evaluate(offers)).toEqual(["Reload"]);
+  });
+
+  it("keeps what was typed while the value can't be read anew", async () => {
+    const page = await opened();
+    await choose(page, "currency", "json/settings/currency");
+    await page.until(`${editor}.innerText === '"EUR"'`);
+    await enter(page, '"CHF"', editor);
+    await page.evaluate(`${named("Reload")}.click()`);
+    await page.evaluate("globalThis.fetch = () => Promise.reject(new TypeError('gone'))");
+    await page.evaluate(`${named("Reload")}.click()`);
+    await page.until(shows("The server can't be reached."));
+    expect(await page.evaluate(`${editor}.innerText`)).toBe('"CHF"');
+    await page.evaluate(`${row("beta")}.click()`);
+    await page.until("document.querySelector('dialog[open]')");
+    await page.evaluate(`${named("Cancel")}.click()`);
+    expect(await page.evaluate(`${editor}.innerText`)).toBe('"CHF"');
+  });
+
+  it("lets a value be replaced that nobody may read", async () => {
+    const page = await opened("inbox");
+    await page.until(editor);
+    await enter(page, '{"letter": 1}', editor);
+    await page.evaluate(`${named("Replace…")}.click()`);
+    await page.until(named("Replace"));
+    await page.evaluate(`${named("Replace")}.click()`);
+    await page.until(shows("Replaced."));
+    expect(complaintsOf(page)).toEqual([]);
+  });
+});

@@ -1,0 +1,78 @@
+// What the console makes of the document that the service writes.
+
+import { describe, expect, it } from "vitest";
+import { systemClock } from "../../../../core/clock.ts";
+import type { ProjectParts } from "../../../../core/config/types.ts";
+import { createMemoryDirectory } from "../../../../dataplane/config/memory-directory.ts";
+import { createDescriptions } from "../../../../dataplane/openapi/descriptions.ts";
+import { readDescription } from "../../../../pages/console/description.ts";
+import { project, withResource, withRootKey } from "../../../support/http/projects.ts";
+
+async function described(parts: ProjectParts) {
+  const live = createMemoryDirectory(systemClock);
+  expect(live.put(parts)).toEqual([]);
+  const found = live.directory.project(parts.project);
+  if (found instanceof Promise || found.outcome !== "found") throw new Error("it is live at once");
+  return readDescription(JSON.parse(await createDescriptions().textOf(found.value, "https://api.example.org")));
+}
+
+const schema = {
+  type: "object",
+  description: "Every book",
+  required: ["title"],
+  properties: {
+    price: { type: ["number", "null"] },
+    title: { type: "string", description: "As on the cover" },
+    author: { $ref: "#/$defs/author" },
+  },
+  $defs: { author: { type: "object", properties: { name: { type: "string" } } } },
+};
+
+describe("what the console knows of a project", () => {
+  it("is its resources with their fields, and which of them a list is sorted by at any size", async () => {
+    const { title, resources } = await described(
+      project("shop", withResource("books", { schema, indexes: ["price", "title"] })),
+    );
+    expect(title).toBe("shop");
+    const [books] = resources;
+    expect(books).toMatchObject({
+      name: "books",
+      description: "Every book",
+      fields: [
+        { name: "title", types: ["string"], description: "As on the cover" },
+        { name: "price", types: ["number", "null"] },
+        { name: "author", types: ["object"] },
+      ],
+      maxPageSize: 100,
+      may: { list: true, create: true, update: true, delete: true },
+    });
+    expect([...(books?.sortable ?? [])].sort()).toEqual(["price", "title"]);
+    expect(JSON.parse(books?.sample ?? "{}")).toMatchObject({ title: expect.any(String) });
+  });
+
+  it("is which filters a list takes", async () => {
+    const { resources } = await described(project("shop", withResource("books", { schema, indexes: ["title"] })));
+    const named = resources[0]?.filters.map(({ field, operator }) => `${field} ${operator}`.trim());
+    expect(named).toEqual(expect.arrayContaining(["title", "title starts", "price", "_metadata.created ge"]));
+    expect(named?.filter((name) => name.startsWith("_") && !name.startsWith("_metadata."))).toEqual([]);
+  });
+
+  it("offers nothing that nobody may do", async () => {
+    const access = { create: "Nobody", read: "Authenticated", update: "Nobody", delete: "Nobody" } as const;
+    const hidden = { create: "Nobody", read: "Nobody", update: "Nobody", delete: "Nobody" } as const;
+    const { resources, rootKeys } = await described(
+      project(
+        "shop",
+        withResource("books", { schema, access }),
+        withResource("hidden", { access: hidden }),
+        withRootKey("settings", { access }),
+        withRootKey("secret", { access: hidden }),
+      ),
+    );
+    expect(resources.map(({ name, may }) => [name, may])).toEqual([
+      ["books", { list: true, create: false, update: false, delete: false }],
+    ]);
+    expect(resources[0]?.fields.map(({ name }) => name)).toEqual(["title", "price", "author"]);
+    expect(rootKeys).toEqual([{ name: "settings", may: { read: true, write: false } }]);
+  });
+});

@@ -1,0 +1,48 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import {
+  nextSort,
+  operatorWords,
+  readListQuery,
+  writeListQuery,
+} from "../../../../../pages/console/objects/list-query.ts";
+
+describe("the query of a list", () => {
+  it("is read as the service reads it: a colon before an operator divides, any other belongs to the name", () => {
+    expect(readListQuery("price:ge=10&a:b=c&title=Emma&_sort=-price")).toEqual({
+      conditions: [
+        { field: "price", operator: "ge", value: "10" },
+        { field: "a:b", operator: "", value: "c" },
+        { field: "title", operator: "", value: "Emma" },
+      ],
+      sort: "-price",
+    });
+  });
+
+  it("is read as what was written, whatever the values are", () => {
+    const condition = fc.record({
+      field: fc
+        .string({ minLength: 1 })
+        .filter((name) => name !== "_sort" && !name.includes(":") && name.isWellFormed()),
+      operator: fc.constantFrom(...operatorWords.keys()),
+      value: fc.string().filter((value) => value.isWellFormed()),
+    });
+    const query = fc.record({
+      conditions: fc.array(condition, { maxLength: 4 }),
+      sort: fc.constantFrom(undefined, "price", "-price"),
+    });
+    fc.assert(
+      fc.property(query, (given) => {
+        expect(readListQuery(writeListQuery(given))).toEqual(given);
+      }),
+    );
+  });
+
+  it("sorts a column up, then down, then no more", () => {
+    expect([nextSort("-title", "price"), nextSort("price", "price"), nextSort("-price", "price")]).toEqual([
+      "price",
+      "-price",
+      undefined,
+    ]);
+  });
+});
