@@ -18,6 +18,7 @@ import { createAuthentication } from "./authenticate/create-authentication.ts";
 import type { Directory } from "./config/directory.ts";
 import { createDocumentLock } from "./documents/document-lock.ts";
 import type { Ending, Exchange } from "./http/exchange.ts";
+import type { HttpResponse } from "./http/response.ts";
 import { createHttpServer } from "./http/server.ts";
 import { createScanSemaphore } from "./objects/list/filter-and-sort.ts";
 import { createObjectIds } from "./objects/object-ids.ts";
@@ -33,6 +34,7 @@ import { createKeptPlans } from "./operation/kept-plans.ts";
 import { createPipeline, type KeptPlan } from "./pipeline.ts";
 import { createQuotas, type UsageReport } from "./quotas/quotas.ts";
 import { publicAddress } from "./route/find-project.ts";
+import { hostName } from "./route/request-target.ts";
 import { createSessions } from "./sessions/create-sessions.ts";
 import type { Store, StoreObservation } from "./store/port.ts";
 
@@ -56,6 +58,8 @@ export interface DataPlaneOptions {
   readonly trustedProxies?: readonly string[];
   readonly logLevel?: LogLevel;
   readonly writeLog?: (text: string) => void;
+  /** What is served beside projects, for hosts that no project claims: asked before a project is looked for. */
+  readonly pages?: ServePages;
   /** Told of the end of each request, beside the log. */
   readonly onRequestEnded?: RequestEnded;
   readonly clock?: Clock;
@@ -77,6 +81,9 @@ export interface DataPlaneOptions {
   /** Cost of the stored hashes, when they are not made with the usual one. */
   readonly passwordCost?: PasswordCost;
 }
+
+/** Undefined where it serves nothing: then the request is one for a project. */
+export type ServePages = (exchange: Exchange) => Promise<HttpResponse> | undefined;
 
 export interface DataPlane {
   /** Origin of the public port, e.g. `http://127.0.0.1:8080`. */
@@ -163,7 +170,7 @@ async function openDataPlane(options: DataPlaneOptions, closers: Closers): Promi
     newId: createObjectIds(clock),
   };
   const server = createHttpServer({
-    serve: createPipeline(pipeline),
+    serve: withPages(options, createPipeline(pipeline)),
     observe: followedBy(observer.ended, options.onRequestEnded),
     observeRefusal: observer.refused,
     lifecycle,
@@ -196,6 +203,16 @@ async function openDataPlane(options: DataPlaneOptions, closers: Closers): Promi
     buildingIndexes: preparer.building,
     usageReports: quotas.reports,
     close: () => close(options.drainMs),
+  };
+}
+
+type Serve = (exchange: Exchange) => Promise<HttpResponse>;
+
+function withPages({ pages, directory }: DataPlaneOptions, serveProjects: Serve): Serve {
+  if (pages === undefined) return serveProjects;
+  return (exchange) => {
+    const isClaimed = directory.hostHolder(hostName(exchange.request.host)) !== undefined;
+    return (isClaimed ? undefined : pages(exchange)) ?? serveProjects(exchange);
   };
 }
 

@@ -6,9 +6,9 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import Fastify from "fastify";
 
-/** `reference`: `/docs` of a project; `console`: `/console` of a project. */
-export type PageName = "reference" | "console";
-export const pageNames: readonly PageName[] = ["reference", "console"];
+/** `reference`: `/docs` of a project; `console`: `/console` of a project; `overview`: `/` of dev mode. */
+export type PageName = "reference" | "console" | "overview";
+export const pageNames: readonly PageName[] = ["reference", "console", "overview"];
 
 /** By name: `page.html`, and the files that it names. */
 export type PageFiles = ReadonlyMap<string, Buffer>;
@@ -25,6 +25,7 @@ const styleSheets: Readonly<Record<PageName, readonly string[]>> = {
     "console/editor/editor.css",
     "console/root-key/root-key.css",
   ],
+  overview: ["look.css", "overview/page.css"],
 };
 
 const viewerPackage = "@scalar/fastify-api-reference";

@@ -5,7 +5,7 @@ import { settings } from "./settings.ts";
 
 export const devCommand = defineCommand({
   name: "dev",
-  summary: "Serve a folder of manifests and follow its changes",
+  summary: "Serve a folder of manifests and follow its changes, with an overview at / for browsers",
   argument: {
     name: "DIR",
     help: "Folder of manifests (*.yaml, *.yml, *.json), read with its subfolders; jsonplane init writes a first one",

@@ -39,6 +39,8 @@ export interface DevOperatorView {
   readonly folderSecrets: ReadonlyMap<string, FolderSecret>;
   /** Unix milliseconds: when credentials change next although nothing is edited. */
   readonly nextAt?: number;
+  /** What is reported of the last pass; absent before the first one. */
+  readonly snapshot?: Snapshot;
 }
 
 export interface DevOperator {
@@ -50,17 +52,13 @@ export interface DevOperator {
   view(): DevOperatorView;
 }
 
-interface State extends DevOperatorView {
-  readonly snapshot?: Snapshot;
-}
-
 export async function createDevOperator(options: DevOperatorOptions): Promise<DevOperator> {
   const { stateFile, secretFiles, checkResource } = options;
   const known = await stateFile.read();
   const { secrets: generated } = await secretFiles.read();
   const secretOf = (namespace: string, name: string): Secret | undefined => generated.get(`${namespace}/${name}`);
   const published = recallFolder(known, { checkResource, secretOf });
-  let state: State = { known, published, generated, folderSecrets: new Map() };
+  let state: DevOperatorView = { known, published, generated, folderSecrets: new Map() };
 
   return {
     async reconcile() {
@@ -74,8 +72,8 @@ export async function createDevOperator(options: DevOperatorOptions): Promise<De
 
 async function pass(
   options: DevOperatorOptions,
-  state: State,
-): Promise<{ readonly next: State; readonly news: readonly string[] }> {
+  state: DevOperatorView,
+): Promise<{ readonly next: DevOperatorView; readonly news: readonly string[] }> {
   const { stateFile, secretFiles, clock, newUid } = options;
   const reading = await readFolder(options.folder, state.known, state.folderSecrets);
   const now = clock.now();
@@ -96,7 +94,7 @@ async function pass(
 
   const snapshot = snapshotOf({ folder: options.folder, reading, known, verdicts: compiled.verdicts });
   const { nextAt } = compiled;
-  const next: State = {
+  const next: DevOperatorView = {
     known,
     published: compiled.published,
     folderSecrets: reading.secrets,
@@ -132,7 +130,7 @@ function hasNewIdentity(now: DevState, before: DevState): boolean {
 }
 
 interface Pass {
-  readonly state: State;
+  readonly state: DevOperatorView;
   readonly reading: FolderReading;
   readonly applied: DevState;
   readonly found: ReadonlyMap<string, Secret>;

@@ -22,6 +22,11 @@ export interface Following {
 
 const retryMs = 1_000;
 
+export function failedPassLine(error: unknown): string {
+  const failure = error instanceof Error ? error.message : String(error);
+  return `Failed to apply the change; still serving the previous version: ${failure}`;
+}
+
 /** Resolves once every change from before is live and every later one will be seen. */
 export async function follow({ devOperator, paths, print, now, timers }: FollowOptions): Promise<Following> {
   let running: Promise<void> | undefined;
@@ -53,8 +58,8 @@ export async function follow({ devOperator, paths, print, now, timers }: FollowO
       const due = nextIn();
       if (due !== undefined) later(due);
     } catch (error) {
-      const failure = error instanceof Error ? error.message : String(error);
-      if (failure !== lastFailure) print(`Failed to apply the change; still serving the previous version: ${failure}`);
+      const failure = failedPassLine(error);
+      if (failure !== lastFailure) print(failure);
       lastFailure = failure;
       later(retryMs);
     }

@@ -12,7 +12,7 @@ import type { FolderReading } from "./read-folder.ts";
  * `live`: served as its manifest says. `lastGood`: the manifest is refused, and an earlier version is served. `refused`: the manifest is
  * refused, and there is no earlier version. `waiting`: its Project is suspended. `unreadable`: it is not in its file, of which a part can't be read.
  */
-type ObjectState = "live" | "lastGood" | "refused" | "waiting" | "unreadable";
+export type ObjectState = "live" | "lastGood" | "refused" | "waiting" | "unreadable";
 
 interface ReportedObject {
   readonly uid: string;
@@ -29,6 +29,13 @@ export interface Snapshot {
   /** Files of objects of which a part can't be read. */
   readonly unreadable: readonly string[];
 }
+
+/** What has become of an object, as a sentence without its subject; undefined where its file has one for all of its objects. */
+export function sentenceOf(state: ObjectState): string | undefined {
+  return sentences[state];
+}
+
+export const unreadableSentence = "what it said before goes on being served";
 
 export interface PassResult {
   readonly folder: string;
@@ -89,7 +96,7 @@ function objectNews(before: Snapshot | undefined, now: Snapshot): readonly strin
     if (!now.objects.has(subject)) lines.push(`${subject} is withdrawn`);
   }
   const files = now.unreadable.filter((file) => !before?.unreadable.includes(file));
-  return [...lines, ...files.map((file) => `${file}: what it said before goes on being served`)];
+  return [...lines, ...files.map((file) => `${file}: ${unreadableSentence}`)];
 }
 
 const sentences: Readonly<Record<ObjectState, string | undefined>> = {

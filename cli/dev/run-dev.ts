@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { systemClock } from "../../core/clock.ts";
 import { hashPassword, isPasswordOf } from "../../core/password/hash-password.ts";
 import { systemTimers } from "../../core/timers.ts";
-import { type DataPlane, startDataPlane } from "../../dataplane/app.ts";
+import { type DataPlane, type DataPlaneOptions, startDataPlane } from "../../dataplane/app.ts";
 import { createMemoryDirectory, type MemoryDirectory } from "../../dataplane/config/memory-directory.ts";
 import type { Store, StoreObservation } from "../../dataplane/store/port.ts";
 import { type CheckResource, createResourceCheck } from "../../operator/compile/resource-check.ts";
@@ -17,6 +17,7 @@ import { usableCredentials } from "./credentials.ts";
 import type { DataFolder } from "./data-folder.ts";
 import { createDevOperator, type DevOperator } from "./dev-operator.ts";
 import { follow } from "./follow.ts";
+import { createOverview, type Overview } from "./overview/overview.ts";
 import { reportingOperator } from "./report-changes.ts";
 import { type RequestLines, requestLinesFor } from "./request-lines.ts";
 import { createSecretFiles, type SecretFiles } from "./secret-files.ts";
@@ -41,21 +42,28 @@ export async function runDev(options: DevOptions, data: DataFolder, closers: Clo
   const live = createMemoryDirectory(systemClock);
   const requestLines = requestLinesFor(process.stdout, options.logLevel, systemTimers);
   closers.push(() => requestLines?.flush());
-  const { plane, store } = await startPlane(options, { data, live, requestLines });
+  const overview = createOverview(options);
+  const { plane, store } = await startPlane(options, { data, live, overview, requestLines });
   closers.push(() => plane.close());
 
   const publicUrl = options.publicUrl ?? plane.url;
   const secretFiles = createSecretFiles(data.file("secrets"), data.held.requireInPlace);
   const seeder = openSeeder(options, { data, live, store, plane });
-  const devOperator = seeding(
-    await openDevOperator({ options, data, live, checkResource, store, secretFiles, publicUrl }),
-    seeder,
-  );
+  const adminUrl = reachable(plane.adminUrl);
+  const urls = { url: reachable(plane.url), publicUrl: reachable(publicUrl), adminUrl };
+  const devOperator = overview.follow({
+    devOperator: seeding(
+      await openDevOperator({ options, data, live, checkResource, store, secretFiles, publicUrl }),
+      seeder,
+    ),
+    secretFiles,
+    folder: options.folder,
+    ...urls,
+  });
   for (const line of await devOperator.reconcile()) print(line);
 
   const view = devOperator.view();
   const credentials = await usableCredentials(view, secretFiles);
-  const urls = { url: reachable(plane.url), publicUrl: reachable(publicUrl), adminUrl: reachable(plane.adminUrl) };
   const folder = { folder: options.folder, isEmpty: await isEmptyFolder(options.folder) };
   for (const line of startupMessage({ view, credentials, ...folder, ...urls })) print(line);
 
@@ -77,13 +85,14 @@ export async function runDev(options: DevOptions, data: DataFolder, closers: Clo
 interface PlaneParts {
   readonly data: DataFolder;
   readonly live: MemoryDirectory;
+  readonly overview: Overview;
   readonly requestLines: RequestLines | undefined;
 }
 
 /** The port is taken before anything is minted, because a Secret names the URL. Until the first pass it answers 503. */
 async function startPlane(
   options: DevOptions,
-  { data, live, requestLines }: PlaneParts,
+  { data, live, overview, requestLines }: PlaneParts,
 ): Promise<{ readonly plane: DataPlane; readonly store: Store }> {
   const { host, port, adminPort, logLevel, trustedProxies, publicUrl } = options;
   let store: Store | undefined;
@@ -99,7 +108,8 @@ async function startPlane(
     logLevel,
     trustedProxies,
     clock: systemClock,
-    ...(requestLines !== undefined && { onRequestEnded: requestLines.show }),
+    pages: overview.serve,
+    ...(requestLines !== undefined && { onRequestEnded: shownBy(requestLines, overview) }),
     ...(publicUrl !== undefined && { publicUrl }),
   }).catch(async (error: unknown) => {
     await store?.close();
@@ -107,6 +117,13 @@ async function startPlane(
   });
   if (store === undefined) throw new Error("The data plane started without opening its store");
   return { plane, store };
+}
+
+/** An overview that is open asks for its state every two seconds: that would bury all other requests. */
+function shownBy(requestLines: RequestLines, overview: Overview): NonNullable<DataPlaneOptions["onRequestEnded"]> {
+  return (exchange, ending) => {
+    if (ending.status >= 400 || !overview.isForFile(exchange)) requestLines.show(exchange, ending);
+  };
 }
 
 /** The embedded store, or Redis JSON where a URL says so. Only the one that is used is loaded. */

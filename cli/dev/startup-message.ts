@@ -1,4 +1,4 @@
-// Turns what is served into the text that dev mode prints at its start: base URLs, files of credentials, sample requests.
+// Turns what is served into the text that dev mode prints at its start: the overview's URL, base URLs, files of credentials, sample requests.
 
 import { programWord, shellWord } from "../shell-words.ts";
 import type { UsableCredential } from "./credentials.ts";
@@ -20,23 +20,25 @@ export interface StartupMessageOptions {
 export function startupMessage(options: StartupMessageOptions): readonly string[] {
   const { view, credentials, folder, url, publicUrl, adminUrl } = options;
   const keys = [...view.published.keys()];
-  if (keys.length === 0) return [noProject(options), ""];
+  const first = `Open ${url}/ in a browser to see projects, credentials and problems.`;
+  if (keys.length === 0) return [first, "", noProjectLine(options), ""];
   const projects = keys.map((key) => [key, `${publicUrl}/${key}`] as const);
   const secrets = credentials.map(
     ({ kind, name, project, role, access, file }) => [`${kind} ${name}`, project, `${role}, ${access}`, file] as const,
   );
   const lines = sampleRequests({ published: view.published, credentials, url });
   return [
+    first,
+    "",
     ...block("Projects", columns(projects)),
     ...block("Credentials, each in its file", columns(secrets)),
     ...block("Try", lines),
-    "Open a project's URL in a browser to read and try its interface.",
     `Changes in ${folder} are live when saved; usage figures are at ${adminUrl}/usage; Ctrl-C stops.`,
     "",
   ];
 }
 
-function noProject({ folder, isEmpty }: StartupMessageOptions): string {
+export function noProjectLine({ folder, isEmpty }: Pick<StartupMessageOptions, "folder" | "isEmpty">): string {
   const advice = isEmpty ? `, or have one written with ${programWord()} init ${shellWord(folder)},` : "";
   return `No Project is served yet: save one in ${folder}${advice} and it is live.`;
 }

@@ -1,7 +1,6 @@
 // Requests for what a project says of itself: its OpenAPI document, the page to read it on, and the console, which is made of it.
 
 import type { IncomingHttpHeaders } from "node:http";
-import Negotiator from "negotiator";
 import { authorizeDescription, authorizePage } from "../authorize/authorize.ts";
 import type { LiveProject } from "../config/directory.ts";
 import { currentResponse, preconditionsOf } from "../http/conditional-requests.ts";
@@ -10,7 +9,7 @@ import type { HttpResponse } from "../http/response.ts";
 import type { PlanBase, PlanInput, SubjectOf } from "../operation/plan.ts";
 import { unknownPath } from "../route/route.ts";
 import type { Descriptions } from "./descriptions.ts";
-import type { Page } from "./page.ts";
+import { isPageWanted, type Page } from "./page.ts";
 
 export interface OpenapiDeps {
   readonly descriptions: Descriptions;
@@ -71,14 +70,10 @@ export async function carryOutDescription(
 
 /** Who follows a project's URL in a browser comes to its console or its reference page. For other clients nothing is there. */
 function pageOf({ config }: LiveProject, base: string, headers: IncomingHttpHeaders): HttpResponse {
-  const wanted = headers.accept === undefined ? undefined : new Negotiator({ headers }).mediaType(offered);
-  if (wanted !== "text/html" || (config.console === "Nobody" && config.openapi === "Nobody")) throw unknownPath();
+  if (!isPageWanted(headers) || (config.console === "Nobody" && config.openapi === "Nobody")) throw unknownPath();
   const page = config.console === "Nobody" ? "docs" : "console";
   return { status: 302, headers: { Location: `${base}/${page}`, Vary: "Accept, Origin" } };
 }
-
-/** Of what a client takes equally, the first. */
-const offered = ["application/json", "text/html"];
 
 /** Where else the project is described (RFC 8631), for the console to lead there; nowhere, if nobody may read that. */
 function linksOf({ config }: LiveProject, base: string): Readonly<Record<string, string>> {

@@ -43,14 +43,24 @@ const contentSecurityPolicy = [
   ...["font-src 'self'", "connect-src 'self'", "base-uri 'none'", "form-action 'none'", "frame-ancestors 'none'"],
 ].join("; ");
 
-const safety = Object.freeze({
+/** Headers of everything that is there for a page. */
+export const pageSafety = Object.freeze({
   "X-Content-Type-Options": "nosniff",
   "Referrer-Policy": "no-referrer",
   "Cross-Origin-Resource-Policy": "same-origin",
 });
 
-/** `path` is its last segment, and where its files are: `docs` has `docs/page.js`. */
-export function createPage(page: PageName, path: string): Page {
+/** Whether the client is a browser that wants to show something: what others take equally is JSON. */
+export function isPageWanted(headers: IncomingHttpHeaders): boolean {
+  if (headers.accept === undefined) return false;
+  return new Negotiator({ headers }).mediaType(["application/json", "text/html"]) === "text/html";
+}
+
+/**
+ * `path` is its last segment, and where its files are: `docs` has `docs/page.js`. The URL of a page with `isFolder` ends with a slash, and
+ * `path` is where its files are from there.
+ */
+export function createPage(page: PageName, path: string, { isFolder = false } = {}): Page {
   let loading: Promise<Assets> | undefined;
   const load = async (): Promise<Assets> => {
     loading ??= loadAssets(page, path).catch((error) => {
@@ -61,13 +71,14 @@ export function createPage(page: PageName, path: string): Page {
   };
   return async ({ file, target, headers }) => {
     const [asked = "", query = ""] = target.split("?", 2);
-    if (file === undefined && asked.endsWith("/")) return { status: 308, headers: { Location: `../${path}` } };
+    if (file === undefined && !isFolder && asked.endsWith("/"))
+      return { status: 308, headers: { Location: `../${path}` } };
     const asset = (await load()).get(file ?? "page.html");
     if (asset === undefined || file === "page.html") {
       throw new Problem("unknown_path", "The page has no such file");
     }
     return respondWith(asset, headers, {
-      ...safety,
+      ...pageSafety,
       ...(file === undefined
         ? { "Content-Security-Policy": contentSecurityPolicy, "Cross-Origin-Opener-Policy": "same-origin" }
         : query === `v=${asset.version}` && { "Cache-Control": "public, max-age=31536000, immutable" }),

@@ -27,7 +27,7 @@ export function publicAddress(url: string): PublicAddress {
 }
 
 /** The segments below the public path, whether or not a request has it. */
-function belowPublicPath({ path }: PublicAddress, segments: readonly string[]): readonly string[] {
+export function belowPublicPath({ path }: PublicAddress, segments: readonly string[]): readonly string[] {
   const has = path.length > 0 && path.every((segment, at) => segments[at] === segment);
   return has ? segments.slice(path.length) : segments;
 }

@@ -71,12 +71,15 @@ describe("requests to jsonplane dev", () => {
     expect(await send("/api/tasks", { method: "POST", headers, body: '{"title":"hidden-title"}' })).toBe(201);
     expect(await send("/api/tasks?title=hidden-filter&_sort=title")).toBe(200);
     expect(await send(`/api/nothing?${secret}`, { headers })).toBe(404);
+    // An overview that is open asks every two seconds.
+    expect(await send("/../../-/overview/state.json")).toBe(200);
     const time = String.raw`\d+(?:\.\d)? ms`;
     await dev.line(new RegExp(`^POST {3}/default/todo/api/tasks {2}201 {2}${time} {2}key robot\r$`));
     await dev.line(new RegExp(String.raw`^GET {4}/default/todo/api/tasks\?… {2}200 {2}${time} {2}anonymous\r$`));
     await dev.line(/^GET {4}\/default\/todo\/api\/nothing\?… {2}404 unknown_resource {2}/);
     expect(secret.length).toBeGreaterThan(20);
-    for (const text of [secret, "hidden-title", "hidden-filter", "\u001b"]) expect(dev.out()).not.toContain(text);
+    for (const text of [secret, "hidden-title", "hidden-filter", "/-/overview", "\u001b"])
+      expect(dev.out()).not.toContain(text);
   });
 
   it.runIf(process.platform === "linux")("have colours at a terminal that has them", async () => {

@@ -6,9 +6,9 @@ export const answerMutations: readonly Mutation[] = [
   {
     name: "programs-are-led-to-the-page",
     harm: "A client that asks for JSON at a project's URL is sent to a page of HTML",
-    file: "dataplane/openapi/handler.ts",
-    find: 'const offered = ["application/json", "text/html"];',
-    replace: 'const offered = ["text/html"];',
+    file: "dataplane/openapi/page.ts",
+    find: 'mediaType(["application/json", "text/html"])',
+    replace: 'mediaType(["text/html"])',
     caughtBy: ["test/http/reference-page.test.ts"],
   },
   {

@@ -26,6 +26,7 @@ export interface DevCluster {
   /** Writes a file of manifests, or removes it. */
   edit(file: string, text: string | undefined): void;
   pass(): Promise<readonly string[]>;
+  operator(): DevOperator;
   /** What a process that starts anew knows: only what is in files. */
   restart(): Promise<void>;
   parts(project?: string): ProjectParts | undefined;
@@ -75,6 +76,7 @@ export async function devCluster(): Promise<DevCluster> {
       else writeFileSync(join(folder, file), text);
     },
     pass: async () => (await devOperator.reconcile()).map((line) => line.replaceAll(`${folder}/`, "")),
+    operator: () => devOperator,
     async restart() {
       devOperator = await open();
     },

@@ -1,0 +1,115 @@
+// Turns what dev mode knows after a pass into what its overview shows: projects, where their credentials lie, and what is wrong with which
+// manifest. Never a secret, and nothing that is made of one.
+
+import type { ProjectParts } from "../../../core/config/types.ts";
+import type {
+  Level,
+  OverviewState,
+  ShownCredential,
+  ShownFile,
+  ShownManifest,
+  ShownMessage,
+  ShownProject,
+} from "../../../pages/overview/state.ts";
+import type { SourceProblem } from "../../manifests/source.ts";
+import type { LocatedCredential } from "../credentials.ts";
+import type { DevOperatorView } from "../dev-operator.ts";
+import { type Snapshot, sentenceOf, unreadableSentence } from "../report.ts";
+
+export interface OverviewFacts {
+  readonly view: DevOperatorView;
+  readonly credentials: readonly LocatedCredential[];
+  readonly folder: string;
+  /** What clients reach the API by, without a trailing slash. */
+  readonly publicUrl: string;
+  readonly adminUrl: string;
+  /** Why the last pass failed, as the terminal says it. */
+  readonly failure: string | undefined;
+  /** What to do while no project is served. */
+  readonly advice: string;
+}
+
+export function overviewState(facts: OverviewFacts): OverviewState {
+  const { view, folder, adminUrl, failure, advice } = facts;
+  const { snapshot = nothingRead } = view;
+  const messages = [
+    ...snapshot.problems.map((problem) => [problem, messageOf("problem", problem)] as const),
+    ...snapshot.notes.map((note) => [note, messageOf(note.isWarning ? "warning" : "note", note)] as const),
+  ];
+  const projects = [...view.published].map(([name, parts]) => projectOf(name, parts, facts));
+  return {
+    folder,
+    isRead: view.snapshot !== undefined,
+    ...(failure !== undefined && { failure }),
+    ...(projects.length === 0 && { advice }),
+    usage: `${adminUrl}/usage`,
+    projects,
+    files: filesOf(messages, snapshot),
+    manifests: manifestsOf(messages, snapshot),
+  };
+}
+
+const nothingRead: Snapshot = { problems: [], notes: [], objects: new Map(), unreadable: [] };
+
+type Located = readonly [SourceProblem, ShownMessage];
+
+function messageOf(level: Level, { file, line, column, pointer, message }: SourceProblem): ShownMessage {
+  return { level, position: `${file}:${line}:${column}`, pointer, text: message.replaceAll(/[\r\n]+/g, " ") };
+}
+
+function projectOf(name: string, parts: ProjectParts, facts: OverviewFacts): ShownProject {
+  const { project, resources, rootKeys } = parts;
+  const described = project.openapi === "Nobody" ? [] : (["docs", "openapi.json"] as const);
+  return {
+    name,
+    url: `${facts.publicUrl}/${name}`,
+    serving: project.serving,
+    hosts: project.hosts,
+    pages: [...(project.console === "Nobody" ? [] : (["console"] as const)), ...described],
+    usage: `${facts.adminUrl}/usage/${name}`,
+    resources: [...resources.keys()].sort(),
+    rootKeys: [...rootKeys.keys()].sort(),
+    credentials: facts.credentials.filter((credential) => credential.project === name).map(credentialOf),
+  };
+}
+
+/** Member by member: there is more in it, which is nobody's business here. */
+function credentialOf({ kind, name, role, access, file }: LocatedCredential): ShownCredential {
+  return { kind, name, role, access, file };
+}
+
+function filesOf(messages: readonly Located[], { unreadable }: Snapshot): readonly ShownFile[] {
+  const found = new Map<string, ShownMessage[]>(unreadable.map((file) => [file, []]));
+  for (const [{ file, subject }, message] of messages) {
+    if (subject === undefined) found.set(file, [...(found.get(file) ?? []), message]);
+  }
+  return [...found].map(([file, own]) => ({
+    file,
+    ...(unreadable.includes(file) && { outcome: unreadableSentence }),
+    messages: own,
+  }));
+}
+
+/** All objects, and what is refused before it is one. */
+function manifestsOf(messages: readonly Located[], { objects }: Snapshot): readonly ShownManifest[] {
+  const own = new Map<string, Located[]>();
+  for (const located of messages) {
+    const [{ subject }] = located;
+    if (subject !== undefined) own.set(subject, [...(own.get(subject) ?? []), located]);
+  }
+  const subjects = [...new Set([...objects.keys(), ...own.keys()])].sort();
+  return subjects.map((subject) => {
+    const object = objects.get(subject);
+    const located = own.get(subject) ?? [];
+    const isFaulty = located.some(([, { level }]) => level === "problem");
+    const state = object?.state ?? (isFaulty ? "refused" : undefined);
+    const outcome = state === undefined || state === "live" ? undefined : sentenceOf(state);
+    return {
+      subject,
+      ...(state !== undefined && { state }),
+      ...(outcome !== undefined && { outcome }),
+      file: object?.file ?? located[0]?.[0].file ?? "",
+      messages: located.map(([, message]) => message),
+    };
+  });
+}

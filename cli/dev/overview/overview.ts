@@ -1,0 +1,168 @@
+// The overview of dev mode, at `/`: a page for browsers, its files and its state below `/-/overview/`, where no namespace can be. The state
+// names files of this machine, so it answers only to the addresses that dev mode itself has: a page of another site, whose name leads to this
+// machine, is refused with 403.
+
+import type { IncomingHttpHeaders } from "node:http";
+import { Problem } from "../../../core/errors/problem.ts";
+import { currentResponse, preconditionsOf } from "../../../dataplane/http/conditional-requests.ts";
+import type { HttpResponse } from "../../../dataplane/http/response.ts";
+import { createPage, isPageWanted, pageSafety } from "../../../dataplane/openapi/page.ts";
+import { belowPublicPath, publicAddress } from "../../../dataplane/route/find-project.ts";
+import { hostName, splitTarget } from "../../../dataplane/route/request-target.ts";
+import { isEmptyFolder } from "../../init/entries-in.ts";
+import { locateCredentials } from "../credentials.ts";
+import type { DevOperator } from "../dev-operator.ts";
+import { failedPassLine } from "../follow.ts";
+import type { SecretFiles } from "../secret-files.ts";
+import { noProjectLine } from "../startup-message.ts";
+import { overviewState } from "./overview-state.ts";
+
+export interface OverviewOptions {
+  /** The address that dev mode listens on. */
+  readonly host: string;
+  readonly publicUrl?: string | undefined;
+}
+
+/** What of a request is looked at. */
+export interface OverviewRequest {
+  readonly request: {
+    readonly method: string;
+    /** The host that the client used, as a trusted proxy says. */
+    readonly host: string;
+    readonly headers: IncomingHttpHeaders;
+    readonly socket: { readonly localAddress?: string | undefined };
+  };
+  /** The request target as sent. */
+  readonly rawUrl: string;
+}
+
+export interface FollowedOperator {
+  readonly devOperator: DevOperator;
+  readonly secretFiles: SecretFiles;
+  readonly folder: string;
+  readonly publicUrl: string;
+  readonly adminUrl: string;
+}
+
+export interface Overview {
+  /** Undefined for requests that are not for it. */
+  serve(exchange: OverviewRequest): Promise<HttpResponse> | undefined;
+  /** Whether it is for one of the page's own files: the page asks for its state all the time. */
+  isForFile(exchange: OverviewRequest): boolean;
+  /** From now on shows what this operator does; the one that is returned does the same. */
+  follow(followed: FollowedOperator): DevOperator;
+}
+
+const folder = ["-", "overview"] as const;
+
+export function createOverview({ host, publicUrl = "" }: OverviewOptions): Overview {
+  const address = publicAddress(publicUrl);
+  const page = createPage("overview", folder.join("/"), { isFolder: true });
+  const isOwnHost = ownHosts(host, publicUrl);
+  let readState: (() => Promise<string>) | undefined;
+
+  /** Of GET and HEAD; undefined of others, and where it is malformed. */
+  const segmentsOf = ({ request, rawUrl }: OverviewRequest): readonly string[] | undefined => {
+    const isRead = request.method === "GET" || request.method === "HEAD";
+    if (!isRead || !rawUrl.startsWith("/")) return undefined;
+    const { segments, fault } = splitTarget(rawUrl);
+    return fault === undefined ? belowPublicPath(address, segments) : undefined;
+  };
+  const fileOf = (exchange: OverviewRequest): string | undefined => {
+    const [first, second, file, ...others] = segmentsOf(exchange) ?? [];
+    return first === folder[0] && second === folder[1] && others.length === 0 ? file : undefined;
+  };
+  const isForPage = (exchange: OverviewRequest): boolean => {
+    const [path = ""] = exchange.rawUrl.split("?", 1);
+    // Without the slash at its end, the page would look for its files beside the place where they are.
+    const isPlace = path.endsWith("/") && segmentsOf(exchange)?.length === 0;
+    return isPlace && isPageWanted(exchange.request.headers);
+  };
+  const respondWithState = async ({ request }: OverviewRequest): Promise<HttpResponse> => {
+    if (!isOwnHost(request)) throw foreignHost();
+    if (readState === undefined) throw starting();
+    const response = currentResponse(await readState(), preconditionsOf(request.headers));
+    return { ...response, headers: { ...response.headers, ...pageSafety } };
+  };
+
+  return {
+    serve(exchange) {
+      const { request, rawUrl } = exchange;
+      if (isForPage(exchange)) return page({ file: undefined, target: rawUrl, headers: request.headers }).then(varied);
+      const file = fileOf(exchange);
+      if (file === undefined) return undefined;
+      if (file === "state.json") return respondWithState(exchange);
+      return page({ file, target: rawUrl, headers: request.headers });
+    },
+    isForFile: (exchange) => fileOf(exchange) !== undefined,
+    follow(followed) {
+      const { devOperator } = followed;
+      let failure: string | undefined;
+      readState = () => stateText(followed, failure);
+      return {
+        view: devOperator.view,
+        async reconcile() {
+          try {
+            const news = await devOperator.reconcile();
+            failure = undefined;
+            return news;
+          } catch (error) {
+            failure = failedPassLine(error);
+            throw error;
+          }
+        },
+      };
+    },
+  };
+}
+
+async function stateText(
+  { devOperator, secretFiles, ...facts }: FollowedOperator,
+  failure: string | undefined,
+): Promise<string> {
+  const view = devOperator.view();
+  const credentials = locateCredentials(view, secretFiles);
+  const advice = noProjectLine({ folder: facts.folder, isEmpty: await isEmptyFolder(facts.folder) });
+  return JSON.stringify(overviewState({ ...facts, view, credentials, failure, advice }));
+}
+
+/** At the same URL, other clients get what is said of paths that lead nowhere. */
+function varied(response: HttpResponse): HttpResponse {
+  const { Vary = "" } = response.headers ?? {};
+  return { ...response, headers: { ...response.headers, Vary: `Accept, ${Vary}` } };
+}
+
+/**
+ * Whether the client used one of dev mode's own addresses: this machine, the address listened on, the public URL's. A browser sends the name
+ * in its address bar, so a foreign site can't be there under one of these. The Host header counts beside what a trusted proxy says, because a
+ * page can send the headers of a proxy, too, but no other Host.
+ */
+function ownHosts(listened: string, publicUrl: string): (request: OverviewRequest["request"]) => boolean {
+  const own = new Set([bracketed(listened), ...(publicUrl === "" ? [] : [new URL(publicUrl).hostname])]);
+  return ({ host, headers, socket }) => {
+    const here = bracketed(socket.localAddress ?? "");
+    return [host, headers.host ?? ""]
+      .map(hostName)
+      .every((name) => loopback.test(name) || own.has(name) || name === here);
+  };
+}
+
+/** RFC 6761: names below `localhost` lead to the machine itself. */
+const loopback = /^(?:(?:.+\.)?localhost|127(?:\.\d{1,3}){3}|\[::1\])$/;
+
+/** As it stands in a URL. */
+function bracketed(address: string): string {
+  const plain = address.replace(/^::ffff:(?=\d+\.)/, "").toLowerCase();
+  return plain.includes(":") ? `[${plain}]` : plain;
+}
+
+function foreignHost(): Problem {
+  return new Problem(
+    "insufficient_access",
+    "The overview is shown at the addresses of dev mode itself only, such as localhost, because it names files of its machine",
+  );
+}
+
+function starting(): Problem {
+  return new Problem("project_unavailable", "Dev mode is starting; try again", { headers: { "Retry-After": "1" } });
+}

@@ -1,0 +1,85 @@
+// The overview as a person sees it: how things are in the bar, then messages, projects, and what became of each manifest.
+
+import { useEffect } from "preact/hooks";
+import { type Followed, useDevState } from "./follow-state.ts";
+import { Manifests } from "./manifests.tsx";
+import { Messages } from "./messages.tsx";
+import { Project } from "./project.tsx";
+import type { OverviewState } from "./state.ts";
+
+const name = "jsonplane dev";
+
+export function App() {
+  const followed = useDevState();
+  const { state, trouble } = followed;
+  const { tone, text } = summaryOf(followed);
+  useEffect(() => {
+    document.title = tone === "good" ? name : `${text} – ${name}`;
+  }, [tone, text]);
+  return (
+    <>
+      <header class="bar">
+        <strong>{name}</strong>
+        <span class={`summary ${tone}`} role="status">
+          {text}
+        </span>
+      </header>
+      <main class="overview">
+        <h1>Overview</h1>
+        {trouble !== undefined && (
+          <p class="fault" role="alert">
+            {trouble} {state !== undefined && "Below is what was true before; this page goes on trying."}
+          </p>
+        )}
+        {state !== undefined && <Shown state={state} />}
+      </main>
+    </>
+  );
+}
+
+function Shown({ state }: { readonly state: OverviewState }) {
+  const { folder, failure, advice, usage, projects } = state;
+  return (
+    <>
+      <p class="quiet">
+        Serves the manifests in <code>{folder}</code>. Changes are live when saved. <a href={usage}>Usage figures</a>
+      </p>
+      {failure !== undefined && (
+        <p class="fault" role="alert">
+          {failure}
+        </p>
+      )}
+      <Messages state={state} />
+      <section aria-labelledby="projects">
+        <h2 id="projects">Projects</h2>
+        {advice !== undefined && <p class="advice">{advice}</p>}
+        {projects.map((project) => (
+          <Project key={project.name} project={project} />
+        ))}
+      </section>
+      <Manifests manifests={state.manifests} />
+    </>
+  );
+}
+
+interface Summary {
+  readonly tone: "good" | "quiet" | "warned" | "bad";
+  readonly text: string;
+}
+
+function summaryOf({ state, trouble }: Followed): Summary {
+  if (trouble !== undefined) return { tone: "bad", text: "Not connected" };
+  if (state === undefined || !state.isRead) return { tone: "warned", text: "Reading the folder…" };
+  const messages = [...state.files, ...state.manifests].flatMap((each) => each.messages);
+  const problems = messages.filter(({ level }) => level === "problem").length;
+  const warnings = messages.filter(({ level }) => level === "warning").length;
+  if (problems > 0) return { tone: "bad", text: counted(problems, "problem") };
+  if (state.failure !== undefined) return { tone: "bad", text: "The last change failed" };
+  if (warnings > 0) return { tone: "warned", text: counted(warnings, "warning") };
+  if (state.projects.length === 0) return { tone: "quiet", text: "No project yet" };
+  return { tone: "good", text: "No problems" };
+}
+
+function counted(count: number, what: string): string {
+  return `${count} ${count === 1 ? what : `${what}s`}`;
+}

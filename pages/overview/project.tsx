@@ -1,0 +1,98 @@
+// One project: where its pages are, what it has, and in which files its credentials lie.
+
+import { fragmentOf } from "../console/route.ts";
+import type { ShownCredential, ShownProject } from "./state.ts";
+
+const titles = { console: "Console", docs: "API reference", "openapi.json": "OpenAPI" } as const;
+const notes = { ReadWrite: undefined, ReadOnly: "read-only", Off: "switched off" } as const;
+
+export function Project({ project }: { readonly project: ShownProject }) {
+  const { name, url, serving, hosts, pages, usage, resources, rootKeys, credentials } = project;
+  const note = notes[serving];
+  const console = pages.includes("console") ? `${name}/console` : undefined;
+  return (
+    <article class="project" aria-label={name}>
+      <h3>
+        {name} {note !== undefined && <span class="note">{note}</span>}
+      </h3>
+      <p class="url">
+        <code>{url}</code>
+        {hosts.length > 0 && <span class="quiet"> also at {hosts.join(", ")}</span>}
+      </p>
+      <p class="links">
+        {pages.map((page) => (
+          <a key={page} href={`${name}/${page}`}>
+            {titles[page]}
+          </a>
+        ))}
+        <a href={usage}>Usage</a>
+      </p>
+      <Names title="Resources" names={resources} hrefOf={hrefs(console, "list")} />
+      <Names title="Root keys" names={rootKeys} hrefOf={hrefs(console, "rootKey")} />
+      {resources.length + rootKeys.length === 0 && (
+        <p class="quiet nothing">It has neither resources nor root keys yet.</p>
+      )}
+      {credentials.length > 0 && <Credentials credentials={credentials} />}
+    </article>
+  );
+}
+
+type HrefOf = (name: string) => string | undefined;
+
+/** Into the project's console. */
+function hrefs(console: string | undefined, kind: "list" | "rootKey"): HrefOf {
+  if (console === undefined) return () => undefined;
+  return (name) =>
+    console + fragmentOf(kind === "list" ? { kind, resource: name, query: "" } : { kind, rootKey: name });
+}
+
+interface NamesProps {
+  readonly title: string;
+  readonly names: readonly string[];
+  readonly hrefOf: HrefOf;
+}
+
+function Names({ title, names, hrefOf }: NamesProps) {
+  if (names.length === 0) return null;
+  return (
+    <div class="names">
+      <h4>{title}</h4>
+      <ul>
+        {names.map((name) => {
+          const href = hrefOf(name);
+          return <li key={name}>{href === undefined ? name : <a href={href}>{name}</a>}</li>;
+        })}
+      </ul>
+    </div>
+  );
+}
+
+function Credentials({ credentials }: { readonly credentials: readonly ShownCredential[] }) {
+  return (
+    <table class="credentials">
+      <caption>Users and API keys, each with the file that has its password or key</caption>
+      <thead>
+        <tr>
+          <th scope="col">Name</th>
+          <th scope="col">Kind</th>
+          <th scope="col">Role</th>
+          <th scope="col">Access</th>
+          <th scope="col">File</th>
+        </tr>
+      </thead>
+      <tbody>
+        {credentials.map(({ kind, name, role, access, file }) => (
+          <tr key={`${kind} ${name}`}>
+            <th scope="row">{name}</th>
+            <td>{kind === "login" ? "User" : kind}</td>
+            <td>{role}</td>
+            <td>{access}</td>
+            <td>
+              <code>{file}</code>
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
