@@ -73,7 +73,7 @@ under MIT, with the licences of its parts. A bundled Redis and its JSON module a
 ${sections.join("\n")}
 ## The pages
 
-The scripts of \`/console\` and \`/docs\` contain code of ${bundled}. The build writes the licences beside each page, in \`page.LICENSE\`.
+The scripts of \`/console\`, \`/docs\` and dev mode's overview contain code of ${bundled}. The build writes the licences beside each page, in \`page.LICENSE\`.
 
 ## The viewer of the reference page
 

@@ -3,21 +3,16 @@
 
 import { join } from "node:path";
 import type { Verdict } from "../../operator/model/verdict.ts";
+import type { ManifestState } from "../../pages/overview/state.ts";
 import { hidesObjects } from "../manifests/check-manifests.ts";
 import { noteLine, problemLine, type SourceNote, type SourceProblem } from "../manifests/source.ts";
 import type { DevState } from "./dev-state.ts";
 import type { FolderReading } from "./read-folder.ts";
 
-/**
- * `live`: served as its manifest says. `lastGood`: the manifest is refused, and an earlier version is served. `refused`: the manifest is
- * refused, and there is no earlier version. `waiting`: its Project is suspended. `unreadable`: it is not in its file, of which a part can't be read.
- */
-export type ObjectState = "live" | "lastGood" | "refused" | "waiting" | "unreadable";
-
 interface ReportedObject {
   readonly uid: string;
   readonly generation: number;
-  readonly state: ObjectState;
+  readonly state: ManifestState;
   readonly file: string;
 }
 
@@ -31,7 +26,7 @@ export interface Snapshot {
 }
 
 /** What has become of an object, as a sentence without its subject; undefined where its file has one for all of its objects. */
-export function sentenceOf(state: ObjectState): string | undefined {
+export function sentenceOf(state: ManifestState): string | undefined {
   return sentences[state];
 }
 
@@ -70,7 +65,7 @@ export function snapshotOf(result: PassResult): Snapshot {
 function stateOf(
   verdict: Verdict,
   { isFaulty, isUnreadable }: { isFaulty: boolean; isUnreadable: boolean },
-): ObjectState {
+): ManifestState {
   if (isFaulty) return verdict.accepted || verdict.live ? "lastGood" : "refused";
   if (isUnreadable) return "unreadable";
   return verdict.accepted ? "live" : "waiting";
@@ -99,7 +94,7 @@ function objectNews(before: Snapshot | undefined, now: Snapshot): readonly strin
   return [...lines, ...files.map((file) => `${file}: ${unreadableSentence}`)];
 }
 
-const sentences: Readonly<Record<ObjectState, string | undefined>> = {
+const sentences: Readonly<Record<ManifestState, string | undefined>> = {
   live: "is live",
   lastGood: "goes on being served as it was",
   refused: "is not served until this is fixed",

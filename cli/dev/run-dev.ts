@@ -51,15 +51,10 @@ export async function runDev(options: DevOptions, data: DataFolder, closers: Clo
   const seeder = openSeeder(options, { data, live, store, plane });
   const adminUrl = reachable(plane.adminUrl);
   const urls = { url: reachable(plane.url), publicUrl: reachable(publicUrl), adminUrl };
-  const devOperator = overview.follow({
-    devOperator: seeding(
-      await openDevOperator({ options, data, live, checkResource, store, secretFiles, publicUrl }),
-      seeder,
-    ),
-    secretFiles,
-    folder: options.folder,
-    ...urls,
-  });
+  // Each pass applies the manifests, then stores seeds; the overview shows how it ended.
+  const operator = await openDevOperator({ options, data, live, checkResource, store, secretFiles, publicUrl });
+  const attached = { devOperator: seeding(operator, seeder), secretFiles, folder: options.folder, ...urls };
+  const devOperator = overview.attach(attached);
   for (const line of await devOperator.reconcile()) print(line);
 
   const view = devOperator.view();

@@ -5,11 +5,11 @@ import { authorizeDescription, authorizePage } from "../authorize/authorize.ts";
 import type { LiveProject } from "../config/directory.ts";
 import { currentResponse, preconditionsOf } from "../http/conditional-requests.ts";
 import type { Exchange } from "../http/exchange.ts";
+import { isPageWanted, type Page } from "../http/page.ts";
 import type { HttpResponse } from "../http/response.ts";
 import type { PlanBase, PlanInput, SubjectOf } from "../operation/plan.ts";
 import { unknownPath } from "../route/route.ts";
 import type { Descriptions } from "./descriptions.ts";
-import { isPageWanted, type Page } from "./page.ts";
 
 export interface OpenapiDeps {
   readonly descriptions: Descriptions;

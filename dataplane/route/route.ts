@@ -28,7 +28,7 @@ export type Target =
 /**
  * What a method does to its target: an operation on stored data, which a policy allows or not; or
  * `by_feature`: the feature decides from the caller (sessions, whoami, openapi); or
- * `public`: anyone may, and no Authorization header is looked at.
+ * `public`: no Authorization header is read; the feature may still refuse by what the project says.
  */
 export type RouteOperation = Operation | "by_feature" | "public";
 

@@ -4,7 +4,7 @@
 import { keyOfProject } from "../../core/config/config-keys.ts";
 import type { ProjectParts, ProjectRef } from "../../core/config/types.ts";
 import type { Claimant } from "../compile/award-names.ts";
-import { createHostClaims, createHostHolders, unseenHolder } from "../compile/host-claims.ts";
+import { createHostClaims, createHostHolders, type HostClaims, unseenHolder } from "../compile/host-claims.ts";
 import type { HostPolicy } from "../compile/host-policy.ts";
 import { grantFor, type HostGrant } from "../compile/hosts.ts";
 import type { CustomResource, Project } from "../model/objects.ts";
@@ -32,7 +32,7 @@ export function createHostRegistry(policy: HostPolicy): HostRegistry {
   const refused = new Map<string, string>();
   const isInForce = ({ metadata }: Claimant, host: string): boolean =>
     holders.get(host) === metadata.uid || refused.get(keyOfProject(metadata)) !== metadata.uid;
-  const claimsInForce: Parameters<typeof grantFor>[1] = {
+  const claimsInForce: Pick<HostClaims, "claimantsOf"> = {
     claimantsOf: (host) => claims.claimantsOf(host).filter((claimant) => isInForce(claimant, host)),
   };
 

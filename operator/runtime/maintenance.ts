@@ -16,7 +16,7 @@ export interface MaintenanceDeps extends Omit<OrphanedProjectsDeps, "queue" | "r
   readonly rotateKeyRing: () => Promise<unknown>;
   /** How much memory Redis uses, and when its certificate ends: as soon as a writer session has begun, and regularly from then on. */
   readonly lookAtRedis: () => Promise<void>;
-  /** How many objects replicas count: likewise. */
+  /** Counts of stored objects, and use of quotas: likewise. */
   readonly lookAtUsage: () => Promise<void>;
   readonly sweepOrphans: () => Promise<unknown>;
 }

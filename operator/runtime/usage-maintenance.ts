@@ -16,7 +16,7 @@ export interface UsageMaintenance {
   storedObjects(): ReadonlyMap<string, number>;
   /** Of the Projects that may report now what they store, by key, how many objects that is; changes with each look. */
   readonly due: ReadonlyMap<string, number | undefined>;
-  /** Rejects while Redis is away; the former counts stay. */
+  /** Rejects while Redis is unreachable; the former counts stay. */
   look(): Promise<void>;
 }
 
@@ -62,16 +62,16 @@ export function createUsageMaintenance({ context, enqueue, redis }: UsageMainten
       const opened = redis();
       if (opened === undefined) return;
       const found = await readStoredObjects(opened.redisClient);
-      const [one] = found.unreadable;
-      if (one !== undefined) {
+      const [example] = found.unreadable;
+      if (example !== undefined) {
         logger.warn("Counts of stored objects are not valid; ignoring them", {
           projects: found.unreadable.length,
-          one,
+          example,
         });
       }
       counts = found.counts;
       due.clear();
-      for (const key of takingTurns(dueKeys(opened.acknowledgements.quotaUsages()), lastDue)) {
+      for (const key of roundRobin(dueKeys(opened.acknowledgements.quotaUsages()), lastDue)) {
         due.set(key, counts.get(key));
         lastDue = key;
         enqueue(key, "bulk");
@@ -81,7 +81,7 @@ export function createUsageMaintenance({ context, enqueue, redis }: UsageMainten
 }
 
 /** As many as may report, in the order of their keys, those after `last` first. */
-function takingTurns(due: readonly string[], last: string): readonly string[] {
+function roundRobin(due: readonly string[], last: string): readonly string[] {
   const sorted = due.toSorted();
   const later = sorted.filter((key) => key > last);
   return [...later, ...sorted.slice(0, sorted.length - later.length)].slice(0, maxReportsPerLook);

@@ -19,7 +19,7 @@ import {
 } from "./project-index.ts";
 import { type NamespacesReflector, reflectNamespaces } from "./reflect-namespaces.ts";
 import { createReflector, type Reflector } from "./reflector.ts";
-import type { ReflectorObservation } from "./reflector-options.ts";
+import type { ReflectorObservation, ReflectorOptions } from "./reflector-options.ts";
 import type { Watched, WatchSink } from "./watched.ts";
 
 export interface CacheListener {
@@ -36,8 +36,8 @@ export interface Caches {
   readonly ownSecrets: Watched;
   readonly foreignSecrets: Watched;
   /**
-   * Absent where only some namespaces are watched: then they are asked for one by one. Refused by the API server, what was kept of them may
-   * be behind, and nothing else waits: readers ask for a namespace where that could matter.
+   * Absent if only some namespaces are watched. If the API server refuses to list them, this may be outdated; nothing waits for it, and callers
+   * read a namespace directly where that matters.
    */
   readonly namespaces?: Watched;
   start(): void;
@@ -121,24 +121,12 @@ export function createCaches(options: CachesOptions): Caches {
     scope: { labelSelector: others, metadataOnly: true },
     sink: secrets,
   });
-  let guardRails: Reflector | undefined;
-  if (options.guardRails !== undefined) {
-    const { configMap, sink } = options.guardRails;
-    const type = configMapType;
-    // RBAC grants list and watch by resourceNames, which the API server allows only with this field selector.
-    const scope = { namespace: configMap.namespace, fieldSelector: `metadata.name=${configMap.name}` };
-    const observe = options.observe("ConfigMap");
-    // Not in `reflectors`: if it can't be read, the previous rules stay in effect, and nothing else has to wait.
-    guardRails = createReflector({ reader, type, scope, sink, timers, monotonic, random, observe });
-  }
-  let namespaceObjects: Reflector | undefined;
-  if (namespaces.length === 0) {
-    const type = namespaceType;
-    const scope = { metadataOnly: true };
-    const observe = options.observe("Namespace");
-    // Not in `reflectors`: no Project waits for namespaces that can't be listed.
-    namespaceObjects = createReflector({ reader, type, scope, sink: noSink, timers, monotonic, random, observe });
-  }
+  // Neither is in `reflectors`, so that nothing else waits for it: if the rules can't be read, the previous ones stay in effect.
+  const namespaceObjects =
+    namespaces.length === 0
+      ? reflectOne(options, "Namespace", { type: namespaceType, scope: { metadataOnly: true }, sink: noSink })
+      : undefined;
+  const guardRails = options.guardRails && reflectGuardRails(options, options.guardRails);
   /** Without its definition a kind can't be listed: the kept objects are all that is known. */
   const confirmKind = async (name: string, signal: AbortSignal): Promise<void> => {
     const deletions = isKind(name) ? heldDeletions.get(name) : undefined;
@@ -182,6 +170,23 @@ export function createCaches(options: CachesOptions): Caches {
         },
       ),
   };
+}
+
+function reflectOne(
+  { reader, timers, monotonic, random, observe }: CachesOptions,
+  name: string,
+  what: Pick<ReflectorOptions, "type" | "scope" | "sink">,
+): Reflector {
+  return createReflector({ reader, timers, monotonic, random, observe: observe(name), ...what });
+}
+
+function reflectGuardRails(
+  options: CachesOptions,
+  { configMap, sink }: NonNullable<CachesOptions["guardRails"]>,
+): Reflector {
+  // RBAC grants list and watch by resourceNames, which the API server allows only with this field selector.
+  const scope = { namespace: configMap.namespace, fieldSelector: `metadata.name=${configMap.name}` };
+  return reflectOne(options, "ConfigMap", { type: configMapType, scope, sink });
 }
 
 function heldDeletionsByKind(

@@ -41,7 +41,8 @@ export interface Resource {
 
 export interface RootKey {
   readonly name: string;
-  readonly may: { readonly read: boolean; readonly write: boolean };
+  /** `write`: replace the value or a part of it; `add` and `delete`: members and elements inside of it. */
+  readonly may: { readonly read: boolean; readonly write: boolean; readonly add: boolean; readonly delete: boolean };
 }
 
 export interface Description {
@@ -51,7 +52,7 @@ export interface Description {
 }
 
 export function readDescription(document: unknown): Description {
-  const whole = new Document(document as JsonObject);
+  const whole = new OpenApiDocument(document as JsonObject);
   const { title } = objectAt(whole.root, "info");
   const paths = objectAt(whole.root, "paths");
   const names = (prefix: string): readonly string[] =>
@@ -64,7 +65,7 @@ export function readDescription(document: unknown): Description {
 }
 
 /** Follows references within the document. */
-class Document {
+class OpenApiDocument {
   readonly root: JsonObject;
 
   constructor(root: JsonObject) {
@@ -82,7 +83,7 @@ class Document {
   }
 }
 
-function resourceOf(whole: Document, name: string): Resource {
+function resourceOf(whole: OpenApiDocument, name: string): Resource {
   const paths = objectAt(whole.root, "paths");
   const collection = objectAt(paths, `/api/${name}`);
   const single = objectAt(paths, `/api/${name}/{id}`);
@@ -95,8 +96,8 @@ function resourceOf(whole: Document, name: string): Resource {
     name,
     ...textMember(asObject(description)),
     fields: fieldsOf(whole, collection, single),
-    filters: parameters.flatMap(filterOf),
-    sortable: new Set(sortableIn(String(named("_sort")["description"] ?? ""))),
+    filters: withOperators(parameters.flatMap(filterOf)),
+    sortable: new Set(sortableIn(listIn(named("_sort"), "x-jsonplane-indexes"))),
     maxPageSize: Number(objectAt(named("_limit"), "schema")["maximum"] ?? 100),
     may: {
       list: get !== undefined,
@@ -109,7 +110,7 @@ function resourceOf(whole: Document, name: string): Resource {
 }
 
 /** Of what is sent where objects can be created; else of what is read. */
-function fieldsOf(whole: Document, collection: JsonObject, single: JsonObject): readonly Field[] {
+function fieldsOf(whole: OpenApiDocument, collection: JsonObject, single: JsonObject): readonly Field[] {
   const sent = objectAt(asObject(collection["post"]), "requestBody");
   const read = objectAt(objectAt(asObject(single["get"]), "responses"), "200");
   const schema = [sent, read]
@@ -124,7 +125,7 @@ function fieldsOf(whole: Document, collection: JsonObject, single: JsonObject): 
   return [...fields.filter(({ name }) => required.has(name)), ...fields.filter(({ name }) => !required.has(name))];
 }
 
-function propertiesOf(whole: Document, schema: JsonObject): ReadonlyMap<string, JsonObject> {
+function propertiesOf(whole: OpenApiDocument, schema: JsonObject): ReadonlyMap<string, JsonObject> {
   const own = Object.entries(objectAt(schema, "properties")).map(
     ([name, property]) => [name, whole.resolve(property)] as const,
   );
@@ -132,7 +133,7 @@ function propertiesOf(whole: Document, schema: JsonObject): ReadonlyMap<string, 
   return new Map([...parts, ...own]);
 }
 
-function requiredOf(whole: Document, schema: JsonObject): readonly string[] {
+function requiredOf(whole: OpenApiDocument, schema: JsonObject): readonly string[] {
   const parts = listIn(schema, "allOf").flatMap((part) => requiredOf(whole, whole.resolve(part)));
   return [...parts, ...listIn(schema, "required").map(String)];
 }
@@ -150,15 +151,30 @@ function filterOf(parameter: JsonObject): readonly Filter[] {
   return [{ field, operator, description: String(parameter["description"] ?? "") }];
 }
 
-/** The names between backticks behind "Indexed"; an index of two fields is no column's order. */
-function sortableIn(description: string): readonly string[] {
-  const [, indexed = ""] = /Indexed[^:]*: (.*?)\. The default/.exec(description) ?? [];
-  return [...indexed.matchAll(/`([^`]+)`/g)].flatMap(([, name = ""]) => (name.includes(",") ? [] : [name]));
+/** An index of two fields is no column's order. */
+function sortableIn(indexes: readonly unknown[]): readonly string[] {
+  return indexes.map(String).filter((name) => !name.includes(","));
+}
+
+/** Those that every field takes; of an indexed field the document names each that fits its type. */
+const operatorsOfSmallCollections = ["ne", "gt", "ge", "lt", "le", "in", "starts", "contains", "exists"];
+
+/** The document lists one filter of a field without an index, to keep it short; other operators work too. */
+function withOperators(filters: readonly Filter[]): readonly Filter[] {
+  const fields = Map.groupBy(filters, ({ field }) => field);
+  return [...fields.values()].flatMap((own) => {
+    const [first, ...others] = own;
+    if (first === undefined || others.length > 0 || first.operator !== "" || first.field.startsWith("_")) return own;
+    return [first, ...operatorsOfSmallCollections.map((operator) => ({ ...first, operator }))];
+  });
 }
 
 function rootKeyOf(paths: JsonObject, name: string): RootKey {
   const { get, put } = objectAt(paths, `/json/${name}`);
-  return { name, may: { read: get !== undefined, write: put !== undefined } };
+  const part = objectAt(paths, `/json/${name}/{path}`);
+  const has = (method: string): boolean => part[method] !== undefined;
+  const may = { read: get !== undefined, write: put !== undefined, add: has("post"), delete: has("delete") };
+  return { name, may };
 }
 
 function textMember({ description }: JsonObject): { readonly description?: string } {

@@ -11,7 +11,7 @@ const name = "jsonplane dev";
 
 export function App() {
   const followed = useDevState();
-  const { state, trouble } = followed;
+  const { state, error } = followed;
   const { tone, text } = summaryOf(followed);
   useEffect(() => {
     document.title = tone === "good" ? name : `${text} – ${name}`;
@@ -26,9 +26,9 @@ export function App() {
       </header>
       <main class="overview">
         <h1>Overview</h1>
-        {trouble !== undefined && (
+        {error !== undefined && (
           <p class="fault" role="alert">
-            {trouble} {state !== undefined && "Below is what was true before; this page goes on trying."}
+            {error} {state !== undefined && "Below is what was true before; this page goes on trying."}
           </p>
         )}
         {state !== undefined && <Shown state={state} />}
@@ -67,8 +67,8 @@ interface Summary {
   readonly text: string;
 }
 
-function summaryOf({ state, trouble }: Followed): Summary {
-  if (trouble !== undefined) return { tone: "bad", text: "Not connected" };
+function summaryOf({ state, error }: Followed): Summary {
+  if (error !== undefined) return { tone: "bad", text: "Not connected" };
   if (state === undefined || !state.isRead) return { tone: "warned", text: "Reading the folder…" };
   const messages = [...state.files, ...state.manifests].flatMap((each) => each.messages);
   const problems = messages.filter(({ level }) => level === "problem").length;

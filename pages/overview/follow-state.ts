@@ -8,12 +8,12 @@ export interface Followed {
   /** The newest that is known; undefined until there is one. */
   readonly state?: OverviewState;
   /** Why there is nothing newer. */
-  readonly trouble?: string;
+  readonly error?: string;
 }
 
-const everyMs = 2_000;
-/** Milliseconds after which no answer is one that says no. */
-const patience = 10_000;
+const pollIntervalMs = 2_000;
+/** No response within this time counts as unreachable. */
+const requestTimeoutMs = 10_000;
 const unreachable = "The server can't be reached. Is jsonplane dev still running?";
 
 export function useDevState(): Followed {
@@ -37,30 +37,30 @@ function followState(show: (next: Followed) => void): () => void {
       headers,
       cache: "no-store",
       credentials: "omit",
-      signal: AbortSignal.timeout(patience),
+      signal: AbortSignal.timeout(requestTimeoutMs),
     });
-    if (response.status === 304) return known.trouble === undefined ? known : withoutTrouble(known);
-    if (!response.ok) return { ...known, trouble: await refusalOf(response) };
+    if (response.status === 304) return known.error === undefined ? known : withoutError(known);
+    if (!response.ok) return { ...known, error: await refusalOf(response) };
     const state = (await response.json()) as OverviewState;
     tag = response.headers.get("ETag") ?? undefined;
     return { state };
   };
-  const turn = async (): Promise<void> => {
+  const poll = async (): Promise<void> => {
     if (isAsking) return;
     isAsking = true;
-    const next = await ask().catch(() => ({ ...known, trouble: unreachable }));
+    const next = await ask().catch(() => ({ ...known, error: unreachable }));
     isAsking = false;
     if (ended) return;
     if (next !== known) show(next);
     known = next;
-    if (!document.hidden) timer = setTimeout(() => void turn(), everyMs);
+    if (!document.hidden) timer = setTimeout(() => void poll(), pollIntervalMs);
   };
   const changed = (): void => {
     clearTimeout(timer);
-    if (!document.hidden) void turn();
+    if (!document.hidden) void poll();
   };
   document.addEventListener("visibilitychange", changed);
-  void turn();
+  void poll();
   return () => {
     ended = true;
     clearTimeout(timer);
@@ -68,7 +68,7 @@ function followState(show: (next: Followed) => void): () => void {
   };
 }
 
-function withoutTrouble({ state }: Followed): Followed {
+function withoutError({ state }: Followed): Followed {
   return state === undefined ? {} : { state };
 }
 

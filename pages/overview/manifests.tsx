@@ -12,21 +12,21 @@ const words: Readonly<Record<ManifestState, string>> = {
 };
 
 export function Manifests({ manifests }: { readonly manifests: readonly ShownManifest[] }) {
-  const judged = manifests.filter(({ state }) => state !== undefined);
-  if (judged.length === 0) return null;
+  const shown = manifests.filter(({ state }) => state !== undefined);
+  if (shown.length === 0) return null;
   return (
     <section aria-labelledby="manifests">
       <h2 id="manifests">Manifests</h2>
       <table>
         <thead>
           <tr>
-            <th scope="col">Object</th>
+            <th scope="col">Manifest</th>
             <th scope="col">State</th>
             <th scope="col">File</th>
           </tr>
         </thead>
         <tbody>
-          {judged.map(({ subject, state = "live", file }) => (
+          {shown.map(({ subject, state = "live", file }) => (
             <tr key={subject}>
               <th scope="row">
                 <Subject subject={subject} />

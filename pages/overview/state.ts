@@ -5,7 +5,7 @@ export type Level = "problem" | "warning" | "note";
 
 /**
  * `live`: served as its manifest says. `lastGood`: an earlier version is served. `refused`: nothing of it is served. `waiting`: its Project is
- * suspended. `unreadable`: an earlier version is served, because a part of its file can't be read.
+ * suspended. `unreadable`: it is not in its file, of which a part can't be read; an earlier version is served.
  */
 export type ManifestState = "live" | "lastGood" | "refused" | "waiting" | "unreadable";
 

@@ -2,12 +2,9 @@
 // project's own address and nowhere else. Another page of the project that is open in the same browser is told of it, so that a person
 // signs in once; when the last one is closed, it is gone.
 
-/** As `/whoami` has it. */
+/** What is used of the response of `/whoami`. */
 export interface Caller {
-  readonly kind: string;
   readonly name: string;
-  readonly role?: string;
-  readonly access?: string;
 }
 
 export interface Credential {
@@ -30,7 +27,7 @@ export interface Problem {
 /** Without it a browser answers a Basic challenge with a dialog of its own, and remembers what is entered there. */
 const omit = { credentials: "omit" } as const;
 /** Milliseconds that another page has to answer. */
-const patience = 150;
+const answerTimeoutMs = 150;
 
 type Message =
   | { readonly kind: "who?" }
@@ -39,7 +36,7 @@ type Message =
 
 export class SignIn {
   #credential: Credential | undefined;
-  #refreshing: Promise<boolean> | undefined;
+  #refreshing: Promise<void> | undefined;
   readonly #base: URL;
   readonly #channel: BroadcastChannel;
   readonly #listeners = new Set<() => void>();
@@ -48,7 +45,7 @@ export class SignIn {
   constructor(base: URL) {
     this.#base = base;
     this.#channel = new BroadcastChannel(`jsonplane ${base.pathname}`);
-    this.#channel.addEventListener("message", ({ data }: MessageEvent<Message>) => this.#hear(data));
+    this.#channel.addEventListener("message", ({ data }: MessageEvent<Message>) => this.#receive(data));
   }
 
   get credential(): Credential | undefined {
@@ -71,9 +68,9 @@ export class SignIn {
       setTimeout(() => {
         stop();
         resolve();
-      }, patience);
+      }, answerTimeoutMs);
     });
-    this.#tell({ kind: "who?" });
+    this.#publish({ kind: "who?" });
     await answered;
   }
 
@@ -82,18 +79,23 @@ export class SignIn {
     return this.sendRequest(new Request(new URL(input, this.#base), { ...init, ...omit }));
   }
 
-  /** Adds the credential; an access token that has expired is replaced once. */
+  /** Adds the credential. Where its access token has expired, sends the request once more with another token of the same person. */
   async sendRequest(request: Request): Promise<Response> {
     const again = request.clone();
-    this.#authorize(request);
+    const used = this.#credential;
+    authorize(request, used);
     const response = await fetch(request);
-    if (response.status !== 401 || !(await this.refresh())) return response;
-    this.#authorize(again);
+    if (used === undefined || !(await isTokenExpired(response))) return response;
+    // Another request, or another page, may have got a token meanwhile.
+    if (this.#credential?.authorization === used.authorization) await this.#refreshOnce();
+    const current = this.#credential;
+    if (!isSamePerson(current, used) || current?.authorization === used.authorization) return response;
+    authorize(again, current);
     return fetch(again);
   }
 
-  /** True once there is a new access token, however many ask at the same time. */
-  refresh(): Promise<boolean> {
+  /** However many requests find out at the same time that the token has expired. */
+  #refreshOnce(): Promise<void> {
     this.#refreshing ??= this.#refresh().finally(() => {
       this.#refreshing = undefined;
     });
@@ -125,24 +127,20 @@ export class SignIn {
     const isUser = this.#credential?.scheme === "bearer";
     if (isUser) await this.send("sessions/current", { method: "DELETE" }).catch(() => undefined);
     this.#set(undefined);
-    this.#tell({ kind: "signed out" });
+    this.#publish({ kind: "signed out" });
   }
 
-  #authorize(request: Request): void {
-    if (this.#credential !== undefined) request.headers.set("Authorization", this.#credential.authorization);
-  }
-
-  async #refresh(): Promise<boolean> {
-    const { refreshToken } = this.#credential ?? {};
-    if (refreshToken === undefined) return false;
-    const headers = { Authorization: `bearer ${refreshToken}` };
+  async #refresh(): Promise<void> {
+    const before = this.#credential;
+    if (before?.refreshToken === undefined) return;
+    const headers = { Authorization: `bearer ${before.refreshToken}` };
     const response = await fetch(new URL("sessions/refresh", this.#base), { ...omit, method: "POST", headers });
-    const credential = this.#credential;
-    if (!response.ok || credential === undefined) return false;
+    if (!response.ok) return;
     const { access_token } = (await response.json()) as { readonly access_token: string };
-    this.#credential = { ...credential, authorization: `bearer ${access_token}` };
-    this.#tell({ kind: "signed in", credential: this.#credential });
-    return true;
+    // Somebody may have signed in or out while the server answered.
+    if (this.#credential !== before) return;
+    this.#credential = { ...before, authorization: `bearer ${access_token}` };
+    this.#publish({ kind: "signed in", credential: this.#credential });
   }
 
   async #use(made: Omit<Credential, "caller">): Promise<Problem | undefined> {
@@ -151,27 +149,39 @@ export class SignIn {
     if (!response.ok) return await problemOf(response);
     const credential = { ...made, caller: (await response.json()) as Caller };
     this.#set(credential);
-    this.#tell({ kind: "signed in", credential });
+    this.#publish({ kind: "signed in", credential });
     return undefined;
   }
 
-  #hear(message: Message): void {
+  #receive(message: Message): void {
     if (message.kind === "signed in") this.#set(message.credential);
     else if (message.kind === "signed out") this.#set(undefined);
-    else if (this.#credential !== undefined) this.#tell({ kind: "signed in", credential: this.#credential });
+    else if (this.#credential !== undefined) this.#publish({ kind: "signed in", credential: this.#credential });
   }
 
   #set(credential: Credential | undefined): void {
     const before = this.#credential;
     this.#credential = credential;
     // A new token of the same person changes nothing that is shown.
-    if (before?.caller.name === credential?.caller.name && before?.scheme === credential?.scheme) return;
+    if (isSamePerson(before, credential)) return;
     for (const listener of this.#listeners) listener();
   }
 
-  #tell(message: Message): void {
+  #publish(message: Message): void {
     this.#channel.postMessage(message);
   }
+}
+
+function authorize(request: Request, credential: Credential | undefined): void {
+  if (credential !== undefined) request.headers.set("Authorization", credential.authorization);
+}
+
+function isSamePerson(one: Credential | undefined, other: Credential | undefined): boolean {
+  return one?.caller.name === other?.caller.name && one?.scheme === other?.scheme;
+}
+
+async function isTokenExpired(response: Response): Promise<boolean> {
+  return response.status === 401 && (await problemOf(response.clone())).code === "token_expired";
 }
 
 /** Of a response that is not ok. */

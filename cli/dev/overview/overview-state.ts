@@ -25,8 +25,8 @@ export interface OverviewFacts {
   readonly adminUrl: string;
   /** Why the last pass failed, as the terminal says it. */
   readonly failure: string | undefined;
-  /** What to do while no project is served. */
-  readonly advice: string;
+  /** What to do while no project is served; undefined once one is. */
+  readonly advice: string | undefined;
 }
 
 export function overviewState(facts: OverviewFacts): OverviewState {
@@ -41,7 +41,7 @@ export function overviewState(facts: OverviewFacts): OverviewState {
     folder,
     isRead: view.snapshot !== undefined,
     ...(failure !== undefined && { failure }),
-    ...(projects.length === 0 && { advice }),
+    ...(advice !== undefined && { advice }),
     usage: `${adminUrl}/usage`,
     projects,
     files: filesOf(messages, snapshot),
@@ -73,7 +73,7 @@ function projectOf(name: string, parts: ProjectParts, facts: OverviewFacts): Sho
   };
 }
 
-/** Member by member: there is more in it, which is nobody's business here. */
+/** Member by member, so that nothing else of it is sent. */
 function credentialOf({ kind, name, role, access, file }: LocatedCredential): ShownCredential {
   return { kind, name, role, access, file };
 }

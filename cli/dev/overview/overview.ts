@@ -1,12 +1,12 @@
 // The overview of dev mode, at `/`: a page for browsers, its files and its state below `/-/overview/`, where no namespace can be. The state
-// names files of this machine, so it answers only to the addresses that dev mode itself has: a page of another site, whose name leads to this
-// machine, is refused with 403.
+// names files of this machine, so other Host headers than dev mode's own are refused with 403. This protects against DNS rebinding: another
+// site's name can be made to resolve to this machine.
 
 import type { IncomingHttpHeaders } from "node:http";
 import { Problem } from "../../../core/errors/problem.ts";
 import { currentResponse, preconditionsOf } from "../../../dataplane/http/conditional-requests.ts";
+import { createPage, isPageWanted, pageSafety } from "../../../dataplane/http/page.ts";
 import type { HttpResponse } from "../../../dataplane/http/response.ts";
-import { createPage, isPageWanted, pageSafety } from "../../../dataplane/openapi/page.ts";
 import { belowPublicPath, publicAddress } from "../../../dataplane/route/find-project.ts";
 import { hostName, splitTarget } from "../../../dataplane/route/request-target.ts";
 import { isEmptyFolder } from "../../init/entries-in.ts";
@@ -36,7 +36,7 @@ export interface OverviewRequest {
   readonly rawUrl: string;
 }
 
-export interface FollowedOperator {
+export interface AttachedOperator {
   readonly devOperator: DevOperator;
   readonly secretFiles: SecretFiles;
   readonly folder: string;
@@ -49,8 +49,8 @@ export interface Overview {
   serve(exchange: OverviewRequest): Promise<HttpResponse> | undefined;
   /** Whether it is for one of the page's own files: the page asks for its state all the time. */
   isForFile(exchange: OverviewRequest): boolean;
-  /** From now on shows what this operator does; the one that is returned does the same. */
-  follow(followed: FollowedOperator): DevOperator;
+  /** From now on shows what this operator does. Use the returned one in its place: it also records failed passes. */
+  attach(attached: AttachedOperator): DevOperator;
 }
 
 const folder = ["-", "overview"] as const;
@@ -95,10 +95,10 @@ export function createOverview({ host, publicUrl = "" }: OverviewOptions): Overv
       return page({ file, target: rawUrl, headers: request.headers });
     },
     isForFile: (exchange) => fileOf(exchange) !== undefined,
-    follow(followed) {
-      const { devOperator } = followed;
+    attach(attached) {
+      const { devOperator } = attached;
       let failure: string | undefined;
-      readState = () => stateText(followed, failure);
+      readState = () => stateText(attached, failure);
       return {
         view: devOperator.view,
         async reconcile() {
@@ -117,12 +117,15 @@ export function createOverview({ host, publicUrl = "" }: OverviewOptions): Overv
 }
 
 async function stateText(
-  { devOperator, secretFiles, ...facts }: FollowedOperator,
+  { devOperator, secretFiles, ...facts }: AttachedOperator,
   failure: string | undefined,
 ): Promise<string> {
   const view = devOperator.view();
   const credentials = locateCredentials(view, secretFiles);
-  const advice = noProjectLine({ folder: facts.folder, isEmpty: await isEmptyFolder(facts.folder) });
+  const hasNone = view.published.size === 0;
+  const advice = hasNone
+    ? noProjectLine({ folder: facts.folder, isEmpty: await isEmptyFolder(facts.folder) })
+    : undefined;
   return JSON.stringify(overviewState({ ...facts, view, credentials, failure, advice }));
 }
 
@@ -133,9 +136,8 @@ function varied(response: HttpResponse): HttpResponse {
 }
 
 /**
- * Whether the client used one of dev mode's own addresses: this machine, the address listened on, the public URL's. A browser sends the name
- * in its address bar, so a foreign site can't be there under one of these. The Host header counts beside what a trusted proxy says, because a
- * page can send the headers of a proxy, too, but no other Host.
+ * Whether the client used one of dev mode's own addresses: a loopback address, the one listened on, the public URL's. The Host header must be
+ * one of them beside the host that a trusted proxy names: a page can send the headers of a proxy, but no other Host than its own.
  */
 function ownHosts(listened: string, publicUrl: string): (request: OverviewRequest["request"]) => boolean {
   const own = new Set([bracketed(listened), ...(publicUrl === "" ? [] : [new URL(publicUrl).hostname])]);

@@ -141,7 +141,7 @@ export interface ProjectSpec {
     readonly maxAge: string;
   };
   /**
-   * Who may use the console at /console, a page in which people browse and edit the data of the Project with credentials of their own. It shows the schema of every resource, as /openapi.json does; the access rules say who may read and write the data. Anyone: the console opens without credentials. Authenticated: for any user or key of the Project; with authentication Disabled, the same as Anyone. Nobody: it is not served. Default: Nobody.
+   * Who may use the console at /console, a page in which people browse and edit the data of the Project with credentials of their own. It shows the schema of every resource, as /openapi.json does; the access rules say who may read and write the data. Anyone: the console opens without credentials. Authenticated: for any user or key of the Project; with authentication Disabled, the same as Anyone. Nobody: it is not served, except in dev mode, where Nobody means Authenticated. Default: Nobody.
    */
   readonly console: "Anyone" | "Authenticated" | "Nobody";
   /**
@@ -256,7 +256,7 @@ export interface ProjectStatus {
    */
   readonly storedObjects?: number;
   /**
-   * How much of spec.limits.quota is used, as the replicas that serve this Project report it. Written like storedObjects, and at once when a limit is another one or nearlyFull changes. Kept while no replica reports.
+   * How much of spec.limits.quota is used, as the replicas that serve this Project report it. Written like storedObjects, and at once when a limit or nearlyFull changes. Kept while no replica reports.
    */
   readonly usage?: {
     /**

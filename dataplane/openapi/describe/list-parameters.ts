@@ -56,15 +56,16 @@ function etags({ schema }: LiveResource): readonly JsonObject[] {
   return [query("_etags", "`true` shows the tag of each object too, for `If-Match`.", { type: "boolean" })];
 }
 
+/** For programs that read the document, such as the console: the names of all indexes, as `_sort` takes them. */
+const indexesExtension = "x-jsonplane-indexes";
+
 function sort({ config }: LiveResource): JsonObject {
   const names = config.indexes.map(({ name }) => `\`${name}\``).join(", ");
   const indexed = names === "" ? "No field is indexed." : `Indexed, and therefore cheap at any size: ${names}.`;
   const first = config.indexes[0]?.name ?? "id";
-  return query(
-    "_sort",
-    `Up to four fields, separated by commas; a leading \`-\` sorts descending: \`${first}\`, \`-${first}\`. ${indexed} The default is the order of creation.`,
-    { type: "string", minLength: 1 },
-  );
+  const description = `Up to four fields, separated by commas; a leading \`-\` sorts descending: \`${first}\`, \`-${first}\`. ${indexed} The default is the order of creation.`;
+  const parameter = query("_sort", description, { type: "string", minLength: 1 });
+  return { ...parameter, [indexesExtension]: config.indexes.map(({ name }) => name) };
 }
 
 function filters({ schema, config }: LiveResource): readonly JsonObject[] {

@@ -6,7 +6,7 @@ export const answerMutations: readonly Mutation[] = [
   {
     name: "programs-are-led-to-the-page",
     harm: "A client that asks for JSON at a project's URL is sent to a page of HTML",
-    file: "dataplane/openapi/page.ts",
+    file: "dataplane/http/page.ts",
     find: 'mediaType(["application/json", "text/html"])',
     replace: 'mediaType(["text/html"])',
     caughtBy: ["test/http/reference-page.test.ts"],
@@ -47,7 +47,7 @@ export const answerMutations: readonly Mutation[] = [
     name: "sign-out-on-one-page-only",
     harm: "Who signs out in the console stays signed in on the reference page beside it",
     file: "pages/sign-in/sign-in.ts",
-    find: 'this.#tell({ kind: "signed out" });',
+    find: 'this.#publish({ kind: "signed out" });',
     replace: "",
     caughtBy: ["test/process/console.test.ts"],
   },

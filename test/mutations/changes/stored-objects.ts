@@ -78,8 +78,8 @@ export const storedObjectsMutations: readonly Mutation[] = [
     name: "some-counts-never-reported",
     harm: "Where hundreds of Projects change all the time, the statuses of those late in the alphabet never follow",
     file: maintenance,
-    find: "takingTurns(dueKeys(opened.acknowledgements.quotaUsages()), lastDue)",
-    replace: 'takingTurns(dueKeys(opened.acknowledgements.quotaUsages()), "")',
+    find: "roundRobin(dueKeys(opened.acknowledgements.quotaUsages()), lastDue)",
+    replace: 'roundRobin(dueKeys(opened.acknowledgements.quotaUsages()), "")',
     caughtBy: ["test/unit/operator/runtime/usage-maintenance.test.ts"],
   },
   {

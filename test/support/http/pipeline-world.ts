@@ -11,6 +11,7 @@ import { createAuthentication } from "../../../dataplane/authenticate/create-aut
 import type { Directory } from "../../../dataplane/config/directory.ts";
 import { createDocumentLock } from "../../../dataplane/documents/document-lock.ts";
 import type { Exchange } from "../../../dataplane/http/exchange.ts";
+import { createPage } from "../../../dataplane/http/page.ts";
 import { createHttpServer } from "../../../dataplane/http/server.ts";
 import { createScanSemaphore } from "../../../dataplane/objects/list/filter-and-sort.ts";
 import { createObjectIds } from "../../../dataplane/objects/object-ids.ts";
@@ -19,7 +20,6 @@ import { createMetrics } from "../../../dataplane/observe/metrics.ts";
 import { createAccessLog, createRequestObserver } from "../../../dataplane/observe/observe-request.ts";
 import { createUsage } from "../../../dataplane/observe/usage.ts";
 import { createDescriptions } from "../../../dataplane/openapi/descriptions.ts";
-import { createPage } from "../../../dataplane/openapi/page.ts";
 import type { KeptPlans } from "../../../dataplane/operation/kept-plans.ts";
 import { createPipeline, type KeptPlan } from "../../../dataplane/pipeline.ts";
 import { createQuotas } from "../../../dataplane/quotas/quotas.ts";

@@ -42,7 +42,7 @@ function sent(rawUrl: string, { method = "GET", host = "127.0.0.1:8080", forward
 
 function followed(options: OverviewOptions = { host: "127.0.0.1" }, followed = dev.operator()) {
   const overview = createOverview(options);
-  const devOperator = overview.follow({
+  const devOperator = overview.attach({
     devOperator: followed,
     secretFiles: dev.secrets,
     folder: dev.folder,

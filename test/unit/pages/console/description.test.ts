@@ -53,7 +53,9 @@ describe("what the console knows of a project", () => {
   it("is which filters a list takes", async () => {
     const { resources } = await described(project("shop", withResource("books", { schema, indexes: ["title"] })));
     const named = resources[0]?.filters.map(({ field, operator }) => `${field} ${operator}`.trim());
-    expect(named).toEqual(expect.arrayContaining(["title", "title starts", "price", "_metadata.created ge"]));
+    expect(named).toEqual(
+      expect.arrayContaining(["title", "title starts", "price", "price ge", "_metadata.created ge"]),
+    );
     expect(named?.filter((name) => name.startsWith("_") && !name.startsWith("_metadata."))).toEqual([]);
   });
 
@@ -73,6 +75,6 @@ describe("what the console knows of a project", () => {
       ["books", { list: true, create: false, update: false, delete: false }],
     ]);
     expect(resources[0]?.fields.map(({ name }) => name)).toEqual(["title", "price", "author"]);
-    expect(rootKeys).toEqual([{ name: "settings", may: { read: true, write: false } }]);
+    expect(rootKeys).toEqual([{ name: "settings", may: { read: true, write: false, add: false, delete: false } }]);
   });
 });

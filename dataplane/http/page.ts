@@ -9,8 +9,8 @@ import Negotiator from "negotiator";
 import { Problem } from "../../core/errors/problem.ts";
 import type { PageName } from "../../pages/bundle-page.ts";
 import { pageFiles } from "../../pages/page-files.ts";
-import { isNotModified, preconditionsOf } from "../http/conditional-requests.ts";
-import type { HttpResponse } from "../http/response.ts";
+import { isNotModified, preconditionsOf } from "./conditional-requests.ts";
+import type { HttpResponse } from "./response.ts";
 
 export interface PageRequest {
   /** Absent for the page itself. */
@@ -57,8 +57,8 @@ export function isPageWanted(headers: IncomingHttpHeaders): boolean {
 }
 
 /**
- * `path` is its last segment, and where its files are: `docs` has `docs/page.js`. The URL of a page with `isFolder` ends with a slash, and
- * `path` is where its files are from there.
+ * `path` is the prefix of the URLs of the page's files, relative to the page: the page at `<base>/docs` has the file `docs/page.js`.
+ * `isFolder`: the page's own URL ends with a slash, as `/` does; the URL of other pages doesn't, and is redirected to.
  */
 export function createPage(page: PageName, path: string, { isFolder = false } = {}): Page {
   let loading: Promise<Assets> | undefined;
