@@ -126,5 +126,7 @@ it("ignores a figure that can't be read, and logs it", async () => {
   const { maintenance, look, warned } = leader({ counts: { a: 5, b: "many" }, reported: { a: 5, b: 1 } });
   expect(await look()).toEqual([]);
   expect([...maintenance.storedObjects()]).toEqual([["shop/a", 5]]);
-  expect(warned).toEqual([["Counts of stored objects are not valid; ignoring them", { projects: 1, example: "shop/b" }]]);
+  expect(warned).toEqual([
+    ["Counts of stored objects are not valid; ignoring them", { projects: 1, example: "shop/b" }],
+  ]);
 });
