@@ -3,6 +3,6 @@
 import { render } from "preact";
 import { App } from "./app.tsx";
 
-const place = document.getElementById("overview");
-if (place === null) throw new Error("The page has no #overview");
-render(<App />, place);
+const container = document.getElementById("overview");
+if (container === null) throw new Error("The page has no #overview");
+render(<App />, container);
