@@ -13,11 +13,16 @@ export const pageNames: readonly PageName[] = ["reference", "console", "overview
 /** By name: `page.html`, and the files that it names. */
 export type PageFiles = ReadonlyMap<string, Buffer>;
 
+/** A file, or the rules of one for what is inside of these elements (CSS nesting). */
+type StyleSheet = string | { readonly within: string; readonly file: string };
+
 /** In the order in which they go into the page's style sheet; later ones win. */
-const styleSheets: Readonly<Record<PageName, readonly string[]>> = {
-  reference: ["look.css", "sign-in/gate.css", "reference/page.css"],
+const styleSheets: Readonly<Record<PageName, readonly StyleSheet[]>> = {
+  // The viewer's buttons and links are its own.
+  reference: ["look.css", { within: ".bar, #gate", file: "controls.css" }, "sign-in/gate.css", "reference/page.css"],
   console: [
     "look.css",
+    "controls.css",
     "sign-in/gate.css",
     "console/page.css",
     "console/confirm.css",
@@ -25,24 +30,29 @@ const styleSheets: Readonly<Record<PageName, readonly string[]>> = {
     "console/editor/editor.css",
     "console/root-key/root-key.css",
   ],
-  overview: ["look.css", "overview/page.css"],
+  overview: ["look.css", "controls.css", "overview/page.css"],
 };
 
 const viewerPackage = "@scalar/fastify-api-reference";
 const folder = fileURLToPath(new URL(".", import.meta.url));
 
 export async function bundlePage(page: PageName): Promise<PageFiles> {
-  const [html, script, styles] = await Promise.all([
+  const [html, script, rules] = await Promise.all([
     readFile(join(folder, page, "page.html")),
     bundledScript(page),
-    Promise.all(styleSheets[page].map((file) => readFile(join(folder, file)))),
+    Promise.all(styleSheets[page].map(styles)),
   ]);
   return new Map([
     ["page.html", html],
-    ["page.css", Buffer.concat(styles)],
+    ["page.css", Buffer.from(rules.join(""))],
     ...(page === "reference" ? [["viewer.js", await viewerScript()] as const] : []),
     ["page.js", Buffer.from(script.code)],
   ]);
+}
+
+async function styles(sheet: StyleSheet): Promise<string> {
+  if (typeof sheet === "string") return await readFile(join(folder, sheet), "utf8");
+  return `${sheet.within} {\n${await readFile(join(folder, sheet.file), "utf8")}}\n`;
 }
 
 /** Folders of the packages of which the page contains code. */

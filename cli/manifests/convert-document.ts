@@ -100,7 +100,7 @@ class Converter {
     if (at.depth > maxDepth) return this.#refuse(node, at, `Nested more than ${maxDepth} levels deep`);
     if (isScalar(node)) return this.#scalar(node, at);
     if (node.tag !== undefined) {
-      return this.#refuse(node, at, `The tag ${node.tag} means nothing in JSON: take it away`);
+      return this.#refuse(node, at, "A YAML tag means nothing in JSON: remove it");
     }
     if (isSeq(node)) {
       return node.items.map((item, index) => this.value(item as Node | null, below(at, String(index))));
@@ -129,7 +129,12 @@ class Converter {
 
   #alias(alias: Alias, at: Location): Json {
     const target = this.#targets.get(alias);
-    if (target === undefined) return this.#refuse(alias, at, `No anchor &${alias.source} stands before this alias`);
+    if (target === undefined)
+      return this.#refuse(
+        alias,
+        at,
+        "This alias has no anchor before it: put the text in quotes if it begins with an asterisk",
+      );
     if (this.#expanding.has(target)) return this.#refuse(alias, at, `The anchor &${alias.source} contains itself`);
     this.#expanding.add(target);
     const value = this.value(target, at);
@@ -141,7 +146,11 @@ class Converter {
     const text = String(scalar.value ?? "");
     if (scalar.tag === textTag) return text;
     if (scalar.tag !== undefined) {
-      return this.#refuse(scalar, at, `The tag ${scalar.tag} means nothing in JSON: write the value itself`);
+      return this.#refuse(
+        scalar,
+        at,
+        "A YAML tag means nothing in JSON: write the value itself, in quotes if it begins with an exclamation mark",
+      );
     }
     if (scalar.type !== "PLAIN") return text;
     const reading = readPlainScalar(text);

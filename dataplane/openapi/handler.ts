@@ -72,7 +72,9 @@ export async function carryOutDescription(
 function pageOf({ config }: LiveProject, base: string, headers: IncomingHttpHeaders): HttpResponse {
   if (!isPageWanted(headers) || (config.console === "Nobody" && config.openapi === "Nobody")) throw unknownPath();
   const page = config.console === "Nobody" ? "docs" : "console";
-  return { status: 302, headers: { Location: `${base}/${page}`, Vary: "Accept, Origin" } };
+  // Without the origin: a proxy in front may speak TLS, and not say so.
+  const { pathname } = new URL(base);
+  return { status: 302, headers: { Location: `${pathname.replace(/\/$/, "")}/${page}`, Vary: "Accept, Origin" } };
 }
 
 /** Where else the project is described (RFC 8631), for the console to lead there; nowhere, if nobody may read that. */

@@ -3,7 +3,6 @@
 
 import type { Clock } from "../../core/clock.ts";
 import { mapLimited } from "../../core/map-limited.ts";
-import type { Monotonic } from "../../core/timers.ts";
 import { acceptedLossOf } from "../compile/accepted-loss.ts";
 import { isRefusedWrite, type KubeApi, type KubeObject } from "../kube/api.ts";
 import { createRepairs } from "../kube/repairs.ts";
@@ -27,6 +26,7 @@ import { eventsOf } from "./events-of.ts";
 import { namesHolder } from "./messages.ts";
 import { refusalsByUid, type Status, statusOf } from "./object-status.ts";
 import type { ObjectOutcome, Progress, ProjectOutcome } from "./outcomes.ts";
+import { createUndeclaredFields, type UndeclaredFieldsDeps } from "./undeclared-fields.ts";
 import { quotaEventsOf } from "./usage-status.ts";
 import type { WhyUnpublished } from "./why-unpublished.ts";
 
@@ -46,12 +46,11 @@ export interface StatusWriter {
   writeContested(objects: ProjectObjects, why: WhyUnpublished, rival: Installation | undefined): Promise<void>;
 }
 
-export interface StatusWriterDeps {
+export interface StatusWriterDeps extends UndeclaredFieldsDeps {
   /** Namespace of this installation. */
   readonly namespace: string;
   readonly api: Pick<KubeApi, "apply" | "get">;
   readonly clock: Clock;
-  readonly monotonic: Monotonic;
   readonly recorder: EventRecorder;
   /** Field of a user in Redis, as replicas name it when they refuse one. */
   readonly userField: (username: string) => string;
@@ -69,6 +68,7 @@ const freshMs = 60_000;
 
 export function createStatusWriter(deps: StatusWriterDeps): StatusWriter {
   const repairs = createRepairs(deps.monotonic);
+  const undeclared = createUndeclaredFields(deps);
 
   const afterWrite = (object: CustomResource, status: Status, answer: KubeObject): void => {
     deps.applyOwnWrite(object, answer);
@@ -83,13 +83,19 @@ export function createStatusWriter(deps: StatusWriterDeps): StatusWriter {
   };
 
   /** Answers with milliseconds to wait, 0 when it is done. */
-  const write = async ({ object, status, yields = false }: StatusWrite): Promise<number> => {
+  const write = async (wanted: StatusWrite): Promise<number> => {
+    const { object, yields = false } = wanted;
+    const status = undeclared.withoutUndeclared(object.kind, wanted.status);
     const drops = isOutdated(object, deps.namespace) ? ["Contested"] : [];
     if (!differs(status, object.status ?? {}, drops)) return 0;
     const text = textOf(status);
     const wait = repairs.waitMs(object.metadata.uid, text);
     if (wait > 0) return wait;
-    const answer = await applyStatus(deps.api, object, status, { yields, drops });
+    const answer = await applyStatus(deps.api, object, status, { yields, drops }).catch((error) => {
+      if (undeclared.learnFrom(object.kind, error)) return "without undeclared fields" as const;
+      throw error;
+    });
+    if (answer === "without undeclared fields") return await write(wanted);
     if (answer === undefined) return 0;
     repairs.wrote(object.metadata.uid, text);
     afterWrite(object, status, answer);

@@ -36,10 +36,10 @@ export interface Caches {
   readonly ownSecrets: Watched;
   readonly foreignSecrets: Watched;
   /**
-   * Absent if only some namespaces are watched. If the API server refuses to list them, this may be outdated; nothing waits for it, and callers
-   * read a namespace directly where that matters.
+   * Undefined if only some namespaces are watched, and while the API server refuses to list them: then callers read a namespace directly,
+   * and nothing waits for the list.
    */
-  readonly namespaces?: Watched;
+  readonly namespaces: Watched | undefined;
   start(): void;
   stop(): Promise<void>;
   /** True once everything was listed that this process may list. */
@@ -140,7 +140,9 @@ export function createCaches(options: CachesOptions): Caches {
     objects,
     ownSecrets,
     foreignSecrets,
-    ...(namespaceObjects && { namespaces: namespaceObjects.watched }),
+    get namespaces() {
+      return namespaceObjects?.forbidden() === false ? namespaceObjects.watched : undefined;
+    },
     start() {
       for (const reflector of [...reflectors.values(), namespaceObjects, guardRails]) reflector?.start();
     },

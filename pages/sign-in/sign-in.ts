@@ -29,6 +29,9 @@ const omit = { credentials: "omit" } as const;
 /** Milliseconds that another page has to answer. */
 const answerTimeoutMs = 150;
 
+/** Milliseconds that the end of a session may take. */
+const signOutTimeoutMs = 10_000;
+
 type Message =
   | { readonly kind: "who?" }
   | { readonly kind: "signed in"; readonly credential: Credential }
@@ -122,12 +125,16 @@ export class SignIn {
     });
   }
 
-  /** Ends the session as well, if the server can be reached. */
+  /** Forgets the credential at once, whether or not the server can be reached; then ends the session there. */
   async signOut(): Promise<void> {
-    const isUser = this.#credential?.scheme === "bearer";
-    if (isUser) await this.send("sessions/current", { method: "DELETE" }).catch(() => undefined);
+    const before = this.#credential;
     this.#set(undefined);
     this.#publish({ kind: "signed out" });
+    if (before?.scheme !== "bearer") return;
+    const headers = { Authorization: before.authorization };
+    const signal = AbortSignal.timeout(signOutTimeoutMs);
+    const ended = { ...omit, method: "DELETE", headers, signal, keepalive: true };
+    await fetch(new URL("sessions/current", this.#base), ended).catch(() => undefined);
   }
 
   async #refresh(): Promise<void> {
@@ -148,7 +155,9 @@ export class SignIn {
     const response = await fetch(new URL("whoami", this.#base), { ...omit, headers });
     if (!response.ok) return await problemOf(response);
     const credential = { ...made, caller: (await response.json()) as Caller };
-    this.#set(credential);
+    this.#credential = credential;
+    // Also if it is the same person: what was refused before, as after the end of a session, works now.
+    this.#notify();
     this.#publish({ kind: "signed in", credential });
     return undefined;
   }
@@ -163,7 +172,10 @@ export class SignIn {
     const before = this.#credential;
     this.#credential = credential;
     // A new token of the same person changes nothing that is shown.
-    if (isSamePerson(before, credential)) return;
+    if (!isSamePerson(before, credential)) this.#notify();
+  }
+
+  #notify(): void {
     for (const listener of this.#listeners) listener();
   }
 
@@ -187,10 +199,10 @@ async function isTokenExpired(response: Response): Promise<boolean> {
 /** Of a response that is not ok. */
 export async function problemOf(response: Response): Promise<Problem> {
   const { status, statusText } = response;
-  try {
-    return (await response.json()) as Problem;
-  } catch {
-    // A proxy in front of the service answers in its own words.
-    return { status, title: statusText === "" ? `The server answered ${status}` : statusText };
-  }
+  const body: unknown = await response.json().catch(() => undefined);
+  const isProblem = typeof body === "object" && body !== null && "title" in body && typeof body.title === "string";
+  // A proxy in front of the service answers in its own words.
+  return isProblem
+    ? (body as Problem)
+    : { status, title: statusText === "" ? `The server answered ${status}` : statusText };
 }

@@ -8,7 +8,7 @@ import { root } from "../../tools/read-crds.ts";
 import { namesOfCode, wordsOfName } from "./names-of-code.ts";
 import { foreignNames, type RetiredWord, retiredWords } from "./retired-words.ts";
 
-const folders = ["core", "dataplane", "operator", "cli", "tools", "test/support"];
+const folders = ["core", "dataplane", "operator", "cli", "pages", "tools", "test/support"];
 const retired = retiredWords.flatMap(({ words, write, as }) => words.map((word) => ({ word, write, as })));
 
 function filesIn(folder: string): readonly string[] {
@@ -35,7 +35,7 @@ function isIn(words: readonly string[], word: readonly string[], as: RetiredWord
 
 function retiredInFile(file: string): readonly string[] {
   const parts = file.split("/").map((part) => part.replace(/\.[\w.]*$/, ""));
-  const code = /\.(?:ts|mjs|js|lua)$/.test(file) ? namesOfCode(file, readFileSync(join(root, file), "utf8")) : [];
+  const code = /\.(?:tsx?|mjs|js|lua)$/.test(file) ? namesOfCode(file, readFileSync(join(root, file), "utf8")) : [];
   const stored = foreignNames[file] ?? [];
   const names = [...parts, ...code].filter((name) => !stored.includes(name));
   return names.flatMap(retiredIn).map((message) => `${file}: ${message}`);

@@ -17,6 +17,7 @@ import {
   withUser,
 } from "../support/http/projects.ts";
 import { type Served, serveFrom } from "../support/http/served.ts";
+import { eventually } from "../support/time/eventually.ts";
 import { testTier } from "../support/time/test-tier.ts";
 import { type Browser, type Page, startBrowser } from "./browser.ts";
 
@@ -233,7 +234,7 @@ describe("the reference page", () => {
     expect(await live()).toBe(before + 1);
     await page.evaluate("document.querySelector('#sign-out').click()");
     await page.until("document.querySelector('#gate') !== null");
-    expect(await live()).toBe(before);
+    await eventually(async () => expect(await live()).toBe(before));
   });
 
   it("goes on after the access token has expired, with another one", async () => {

@@ -163,6 +163,13 @@ describe("values", () => {
     expect(said).not.toMatch(/9007199254740993|0777|\.inf/);
   });
 
+  test("that begin like a tag or an alias are not repeated in messages: they may be passwords", () => {
+    const read = readYaml("kind: Secret\nstringData:\n  a: !Corr3ctHorse\n  b: *Tr0ub4dor\n");
+    const said = JSON.stringify([read.problems, read.documents.map(({ problems, warnings }) => [problems, warnings])]);
+    expect(said).toContain("in quotes if it begins with");
+    expect(said).not.toMatch(/Corr3ctHorse|Tr0ub4dor/);
+  });
+
   test("with the tag !!str are texts, and other tags are refused", () => {
     expect(valuesOf("a: !!str 5\n")).toEqual([{ a: "5" }]);
     for (const value of ["!!binary aGk=", "!!int '5'", "!custom x", "!!set {a}", "!!timestamp 2030-01-01"]) {

@@ -18,11 +18,11 @@ beforeEach(() => {
   written = [];
 });
 
-function write(failure: ApiFailure): Promise<void> {
+function write(failure: ApiFailure, isRefused = (_: KubeObject) => true): Promise<void> {
   const clock = manualClock();
   const apply = async (_: unknown, body: unknown): Promise<KubeObject> => {
     const { name } = (body as KubeObject).metadata;
-    if (name === "shop") throw failure;
+    if (name === "shop" && isRefused(body as KubeObject)) throw failure;
     written.push(name);
     return body as KubeObject;
   };
@@ -32,6 +32,7 @@ function write(failure: ApiFailure): Promise<void> {
     clock,
     monotonic: clock.monotonic,
     recorder: { record: () => undefined },
+    onUndeclared: () => undefined,
     userField: () => "",
     applyOwnWrite: () => undefined,
     onProgrammed: () => undefined,
@@ -46,6 +47,13 @@ it("writes the others, and reports the refusal", async () => {
   const failure = new ApiFailure(422, { reason: "Invalid", message: "protected" });
   await expect(write(failure)).rejects.toBe(failure);
   expect(written.sort()).toEqual([...names].sort());
+});
+
+it("writes a status without a field that the definition in the cluster does not declare", async () => {
+  const message = "failed to create typed patch object (): .status.observedGeneration: field not declared in schema";
+  const hasField = ({ status }: KubeObject) => "observedGeneration" in (status as object);
+  await write(new ApiFailure(500, { message }), hasField);
+  expect(written.sort()).toEqual([...names, "shop"].sort());
 });
 
 it("ends where the API server is in trouble: the others would fail as well", async () => {
