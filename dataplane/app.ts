@@ -59,7 +59,7 @@ export interface DataPlaneOptions {
   readonly logLevel?: LogLevel;
   readonly writeLog?: (text: string) => void;
   /** What is served beside projects, for hosts that no project claims: asked before a project is looked for. */
-  readonly pages?: ServePages;
+  readonly pages?: Pages;
   /** Told of the end of each request, beside the log. */
   readonly onRequestEnded?: RequestEnded;
   readonly clock?: Clock;
@@ -82,8 +82,12 @@ export interface DataPlaneOptions {
   readonly passwordCost?: PasswordCost;
 }
 
-/** Undefined where it serves nothing: then the request is one for a project. */
-export type ServePages = (exchange: Exchange) => Promise<HttpResponse> | undefined;
+export interface Pages {
+  /** Raw request targets that may be theirs; all others cost no more than this test. */
+  readonly targets: RegExp;
+  /** Undefined where it serves nothing: then the request is one for a project. */
+  serve(exchange: Exchange): Promise<HttpResponse> | undefined;
+}
 
 export interface DataPlane {
   /** Origin of the public port, e.g. `http://127.0.0.1:8080`. */
@@ -170,7 +174,7 @@ async function openDataPlane(options: DataPlaneOptions, closers: Closers): Promi
     newId: createObjectIds(clock),
   };
   const server = createHttpServer({
-    serve: withPages(options, createPipeline(pipeline)),
+    ...serving(options, createPipeline(pipeline)),
     observe: followedBy(observer.ended, options.onRequestEnded),
     observeRefusal: observer.refused,
     lifecycle,
@@ -208,12 +212,17 @@ async function openDataPlane(options: DataPlaneOptions, closers: Closers): Promi
 
 type Serve = (exchange: Exchange) => Promise<HttpResponse>;
 
-function withPages({ pages, directory }: DataPlaneOptions, serveProjects: Serve): Serve {
-  if (pages === undefined) return serveProjects;
-  return (exchange) => {
+/** A host that a project claims is the project's, whatever the path. */
+function serving(
+  { pages, directory }: DataPlaneOptions,
+  serve: Serve,
+): { readonly serve: Serve; readonly beside?: { readonly targets: RegExp; readonly serve: Serve } } {
+  if (pages === undefined) return { serve };
+  const servePages: Serve = (exchange) => {
     const isClaimed = directory.hostHolder(hostName(exchange.request.host)) !== undefined;
-    return (isClaimed ? undefined : pages(exchange)) ?? serveProjects(exchange);
+    return (isClaimed ? undefined : pages.serve(exchange)) ?? serve(exchange);
   };
+  return { serve, beside: { targets: pages.targets, serve: servePages } };
 }
 
 type RequestEnded = (exchange: Exchange, ending: Ending) => void;

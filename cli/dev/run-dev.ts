@@ -103,7 +103,7 @@ async function startPlane(
     logLevel,
     trustedProxies,
     clock: systemClock,
-    pages: overview.serve,
+    pages: overview,
     ...(requestLines !== undefined && { onRequestEnded: shownBy(requestLines, overview) }),
     ...(publicUrl !== undefined && { publicUrl }),
   }).catch(async (error: unknown) => {

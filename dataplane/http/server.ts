@@ -16,6 +16,8 @@ import type { HttpResponse } from "./response.ts";
 
 export interface HttpServerOptions {
   readonly serve: (exchange: Exchange) => Promise<HttpResponse>;
+  /** Takes the place of `serve` for these raw targets. */
+  readonly beside?: { readonly targets: RegExp; readonly serve: HttpServerOptions["serve"] };
   readonly observe: (exchange: Exchange, ending: Ending) => void;
   readonly observeRefusal: ObserveRefusal;
   /** `stopping` once clients are to turn to another replica: each response ends its connection. */
@@ -74,7 +76,8 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
       };
     }
     try {
-      return send(options, exchange, reply, await options.serve(exchange));
+      const { serve } = options.beside?.targets.test(exchange.rawUrl) === true ? options.beside : options;
+      return send(options, exchange, reply, await serve(exchange));
     } catch (error) {
       return sendProblem(options, exchange, reply, error);
     }

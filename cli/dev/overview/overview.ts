@@ -45,6 +45,8 @@ export interface AttachedOperator {
 }
 
 export interface Overview {
+  /** Its own raw request targets, and `/`. */
+  readonly targets: RegExp;
   /** Undefined for requests that are not for it. */
   serve(exchange: OverviewRequest): Promise<HttpResponse> | undefined;
   /** Whether it is for one of the page's own files: the page asks for its state all the time. */
@@ -85,7 +87,10 @@ export function createOverview({ host, publicUrl = "" }: OverviewOptions): Overv
     return { ...response, headers: { ...response.headers, ...pageSafety } };
   };
 
+  const prefix = address.path.map((segment) => `/${RegExp.escape(segment)}`).join("");
   return {
+    // Proxies may remove the path of the public URL.
+    targets: new RegExp(`^(?:${prefix})?/(?:${folder.join("/")}/[^/?]*)?(?:\\?.*)?$`),
     serve(exchange) {
       const { request, rawUrl } = exchange;
       if (isForPage(exchange)) return page({ file: undefined, target: rawUrl, headers: request.headers }).then(varied);
