@@ -276,7 +276,7 @@ describe("the overview of jsonplane dev", () => {
     // What a project claims is the project's.
     const claimed = { host: "notes.localhost", ...html.headers };
     const own = await send(origin, "/", { headers: claimed });
-    expect([own.status, own.headers.location]).toEqual([302, "http://notes.localhost/console"]);
+    expect([own.status, own.headers.location]).toEqual([302, "/console"]);
     expect((await send(origin, state, { headers: claimed })).code).toBe("unknown_path");
   });
 });
