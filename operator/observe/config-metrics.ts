@@ -77,7 +77,7 @@ export function configMetrics(
   );
   const programmed = seconds(
     "jsonplane_apply_to_programmed_seconds",
-    "From the arrival of a change until every live replica serves it",
+    "From the arrival of a change until every live replica serves it; not of objects that are refused first, or wait for their Project",
   );
   const swept = counter("jsonplane_secrets_swept_total", "Secrets removed because their object is gone");
   const purged = counter("jsonplane_purges_total", "Orders to remove stored data that were carried out");

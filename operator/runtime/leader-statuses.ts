@@ -42,6 +42,7 @@ export function createLeaderStatuses(deps: LeaderStatusesDeps): ProcessKeyDeps["
       const seconds = deps.takeProgrammedDelay(metadata.uid);
       if (seconds !== undefined) metrics.observeConfig({ kind: "programmed", seconds });
     },
+    onRefused: ({ metadata }) => void deps.takeProgrammedDelay(metadata.uid),
     onWritten: ({ kind, metadata }, reason) => {
       const { namespace, name, generation } = metadata;
       logger.info("Status changed", { kind, namespace, name, generation, reason });

@@ -58,6 +58,8 @@ export interface StatusWriterDeps extends UndeclaredFieldsDeps {
   readonly applyOwnWrite: (object: CustomResource, answer: KubeObject) => void;
   /** Called with every object that every replica serves now, and did not before. */
   readonly onProgrammed: (object: CustomResource) => void;
+  /** Called with every object that is refused: what makes it served later is another change. */
+  readonly onRefused: (object: CustomResource) => void;
   /** Called with every status that was written, with the reason of its Ready. */
   readonly onWritten: (object: CustomResource, reason: string) => void;
   readonly baseUrlOf: (ref: ProjectObjects["ref"]) => string;
@@ -80,6 +82,7 @@ export function createStatusWriter(deps: StatusWriterDeps): StatusWriter {
     for (const event of events) deps.recorder.record({ kind, namespace, name, uid }, event);
     const { generation = 0 } = object.metadata;
     if (isProgrammed(status.conditions, generation) && !isProgrammed(former, generation)) deps.onProgrammed(object);
+    if (isRefused(status)) deps.onRefused(object);
   };
 
   /** Answers with milliseconds to wait, 0 when it is done. */
@@ -199,6 +202,12 @@ interface StatusWrite {
 function reasonOf({ conditions }: Status): string {
   const shown = conditions.find(({ type }) => type === "Contested") ?? conditions.find(({ type }) => type === "Ready");
   return shown?.reason ?? "";
+}
+
+/** By its spec, and not because Redis is away. */
+function isRefused({ conditions }: Status): boolean {
+  const accepted = conditions.find(({ type }) => type === "Accepted");
+  return accepted?.status === "False" && !isUnpublishedReason(accepted.reason);
 }
 
 /** Without times: two statuses with equal texts are the same. */

@@ -10,6 +10,7 @@ import type { Project } from "../../operator/model/objects.ts";
 import { applyStatus } from "../../operator/status/apply-status.ts";
 import { statusOf } from "../../operator/status/object-status.ts";
 import type { Progress } from "../../operator/status/outcomes.ts";
+import { createUndeclaredFields } from "../../operator/status/undeclared-fields.ts";
 import { sharedApiServer } from "../support/fleet/shared-fleet.ts";
 import type { TestApiServer } from "../support/kubernetes/api-server/api-server-access.ts";
 import { objectsOf } from "../support/kubernetes/api-server/api-server-objects.ts";
@@ -47,7 +48,12 @@ async function shop(): Promise<Project> {
   return { ...found, kind: "Project" } as unknown as Project;
 }
 
-async function report(project: Project, progress: Progress, now = Date.now()): Promise<KubeObject | undefined> {
+async function report(
+  project: Project,
+  progress: Progress,
+  now = Date.now(),
+  further: object = {},
+): Promise<KubeObject | undefined> {
   const { name, uid } = project.metadata;
   const status = statusOf(project, {
     verdict: { kind: "Project", namespace, name, uid, accepted: true, notices: [] },
@@ -57,7 +63,7 @@ async function report(project: Project, progress: Progress, now = Date.now()): P
     baseUrl: "http://localhost/x/shop",
     now,
   });
-  return applyStatus(api, project, status);
+  return applyStatus(api, project, { ...status, ...further });
 }
 
 describe("a status", () => {
@@ -81,6 +87,22 @@ describe("a status", () => {
     const written = await report(await shop(), { state: "programmed" });
     expect(written?.metadata.resourceVersion).toBe((await shop()).metadata.resourceVersion);
     expect(await report(await shop(), { state: "programmed" }, Date.now() + 60_000)).toBeUndefined();
+  });
+
+  test("with fields that an earlier definition does not declare is refused in words that say which", async () => {
+    const progress: Progress = { state: "programmed" };
+    const told: unknown[] = [];
+    const undeclared = createUndeclaredFields({
+      monotonic: () => 0,
+      onUndeclared: (_, fields) => told.push(...fields),
+    });
+    // The API server names one at a time.
+    for (const further of [{ laterField: 1, laterList: [{ a: 1 }] }, { laterList: [{ a: 1 }] }]) {
+      const error = await report(await shop(), progress, Date.now(), further).catch((reason: unknown) => reason);
+      expect(undeclared.learnFrom("Project", error)).toBe(true);
+    }
+    expect(told).toEqual(["laterField", "laterList"]);
+    expect((await shop()).status).toEqual({ observedGeneration: -1 });
   });
 
   test("reaches an object that somebody labelled meanwhile", async () => {

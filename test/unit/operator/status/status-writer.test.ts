@@ -14,8 +14,10 @@ const objects = projectObjects(
   ...names.map((name): CustomResource => stored("ApiResource", name)),
 );
 let written: string[];
+let refused: string[];
 beforeEach(() => {
   written = [];
+  refused = [];
 });
 
 function write(failure: ApiFailure, isRefused = (_: KubeObject) => true): Promise<void> {
@@ -36,6 +38,7 @@ function write(failure: ApiFailure, isRefused = (_: KubeObject) => true): Promis
     userField: () => "",
     applyOwnWrite: () => undefined,
     onProgrammed: () => undefined,
+    onRefused: ({ metadata }) => refused.push(metadata.name),
     onWritten: () => undefined,
     baseUrlOf: () => "http://api.test/default/shop",
   });
@@ -54,6 +57,8 @@ it("writes a status without a field that the definition in the cluster does not 
   const hasField = ({ status }: KubeObject) => "observedGeneration" in (status as object);
   await write(new ApiFailure(500, { message }), hasField);
   expect(written.sort()).toEqual([...names, "shop"].sort());
+  // That Redis is away refuses nothing: its changes are still to be served.
+  expect(refused).toEqual([]);
 });
 
 it("ends where the API server is in trouble: the others would fail as well", async () => {
