@@ -139,7 +139,8 @@ export function unknownFields(schema: SchemaNode, value: Json, path: ManifestPat
 
 function unknownField(schema: SchemaNode, parent: ManifestPath, name: string): FieldError {
   const path = [...parent, name];
-  const meant = nearest(name, Object.keys(schema.properties ?? {}));
+  const known = Object.keys(schema.properties ?? {});
+  const meant = nearest(name, known) ?? known.find((field) => field === `${name}SecretRef`);
   const hint = meant === undefined ? "" : `, did you mean ${JSON.stringify(meant)}?`;
   return { path, detail: `unknown field ${JSON.stringify(fieldText(path))}${hint}`, blocking: false, whole: true };
 }

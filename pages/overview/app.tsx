@@ -42,7 +42,7 @@ function Shown({ state }: { readonly state: OverviewState }) {
   return (
     <>
       <p class="quiet">
-        Serves the manifests in <code>{folder}</code>. Changes are live when saved. <a href={usage}>Usage figures</a>
+        Serves the manifests in <code>{folder}</code>. Changes are live when saved. <a href={usage}>Usage of /json</a>
       </p>
       {failure !== undefined && (
         <p class="fault" role="alert">

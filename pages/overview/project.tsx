@@ -25,7 +25,7 @@ export function Project({ project }: { readonly project: ShownProject }) {
             {titles[page]}
           </a>
         ))}
-        <a href={usage}>Usage</a>
+        <a href={usage}>Usage of /json</a>
       </p>
       <Names title="Resources" names={resources} hrefOf={hrefs(console, "list")} />
       <Names title="Root keys" names={rootKeys} hrefOf={hrefs(console, "rootKey")} />

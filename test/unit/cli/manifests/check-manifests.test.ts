@@ -29,6 +29,12 @@ describe("a problem has file, line, column, object and pointer", () => {
     ]);
   });
 
+  test("of a password written into a manifest, with the field that names a Secret instead", () => {
+    const [line] = linesOf(manifest("ProjectUser", "  projectRef: { name: shop }\n  password: hunter2\n"));
+    expect(line).toContain('unknown field "spec.password", did you mean "passwordSecretRef"?');
+    expect(line).not.toContain("hunter2");
+  });
+
   test("of a missing field, at its parent", () => {
     expect(linesOf(manifest("RootKey", "  key: flags\n"))).toEqual([
       "a.yaml:5:1: RootKey/default/sample /spec/projectRef: Required value",
