@@ -138,6 +138,7 @@ describe("the sample app in a browser", () => {
     const page = await browser.open(wide);
     await signIn(page, "lin", "wrong");
     await page.until(`${textOf("#sign-in [role=alert]")} !== ''`);
+    expect(await page.evaluate(textOf("#sign-in [role=alert]"))).toBe("The name or the password is wrong.");
     expect(await page.evaluate("document.querySelector('#who').checkVisibility()")).toBe(false);
     await signIn(page, "lin", await passwordOf("lin"));
     await page.until(`${textOf("#who")} === 'lin'`);

@@ -52,6 +52,7 @@ beforeAll(async () => {
   const team = project(
     "team",
     withUser("lin"),
+    withUser("kim"),
     withKey("staff", { role: "Administrators" }),
     withConfig({ cors: { allowedOrigins: [app.origin], maxAgeSeconds: 600 } }),
     withResource("tasks", { schema: schema as JsonObject, scope: { read: "All", write: "All" } }),
@@ -80,8 +81,11 @@ async function writeApp(): Promise<void> {
   for (const [name, text] of sources()) {
     await mkdir(dirname(join(folder, name)), { recursive: true });
     const there = text.replace("http://127.0.0.1:8080/default/team", served.origin + served.base);
-    // So that the tests reach the client.
-    const open = name === "src/main.ts" ? "\nObject.assign(globalThis, { api });\n" : "";
+    // So that the tests reach the client, and what the page only shows.
+    const open =
+      name === "src/main.ts"
+        ? '\nimport { listTasks, readTask } from "./tasks.ts";\nObject.assign(globalThis, { api, listTasks, readTask });\n'
+        : "";
     await writeFile(join(folder, name), there + open);
   }
   await buildApp(folder, join(folder, "dist"));
@@ -94,8 +98,8 @@ async function signedIn(): Promise<void> {
   await page.until(`${textOf("#who")} === 'lin'`);
 }
 
-async function signIn(password: string): Promise<void> {
-  await fill(page, "#sign-in [name=name]", "lin");
+async function signIn(password: string, name = "lin"): Promise<void> {
+  await fill(page, "#sign-in [name=name]", name);
   await fill(page, "#sign-in [name=password]", password);
   await page.evaluate("document.querySelector('#sign-in').requestSubmit()");
 }
@@ -107,6 +111,7 @@ async function save(title: string, priority: string): Promise<void> {
 }
 
 const status = textOf("#task [role=status]");
+const signInAlert = textOf("#sign-in [role=alert]");
 const requestsTo = (end: string) => page.requests.filter((url) => url.endsWith(end)).length;
 const sessions = async () =>
   (await served.send("/sessions", { as: apikey("staff") })).json<{ items: { id: string }[] }>();
@@ -131,11 +136,58 @@ describe("the page's app in a browser", () => {
     page = await browser.open({ width: 900, height: 700, scheme: "light" });
     await page.goto(app.origin);
     await signIn("wrong");
-    await page.until(`${textOf("#sign-in [role=alert]")} !== ''`);
+    await page.until(`${signInAlert} !== ''`);
+    expect(await page.evaluate(signInAlert)).toBe("The name or the password is wrong.");
     await signIn(passwordOf("lin"));
     await page.until(`${textOf("#who")} === 'lin'`);
-    expect(await page.evaluate(textOf("#sign-in [role=alert]"))).toBe("");
+    expect(await page.evaluate(signInAlert)).toBe("");
     expect(complaintsBut(page, 401)).toEqual([]);
+  });
+
+  it("says in plain words that there were too many attempts", async () => {
+    const headers = { Authorization: `Basic ${Buffer.from("kim:wrong").toString("base64")}` };
+    const statuses: number[] = [];
+    for (let at = 0; at < 11; at += 1) {
+      statuses.push((await fetch(`${served.origin}${served.base}/sessions`, { method: "POST", headers })).status);
+    }
+    expect(statuses.at(-1)).toBe(429);
+    page = await browser.open({ width: 900, height: 700, scheme: "light" });
+    await page.goto(app.origin);
+    await signIn(passwordOf("kim"), "kim");
+    await page.until(`${signInAlert} !== ''`);
+    expect(await page.evaluate(signInAlert)).toBe("Too many attempts. Try again later.");
+    expect(complaintsBut(page, 429)).toEqual([]);
+  });
+
+  it("says that the server can't be reached, or does not let the page's origin in", async () => {
+    page = await browser.open({ width: 900, height: 700, scheme: "light" });
+    // The same page at an origin that the project doesn't know.
+    await page.goto(app.origin.replace("localhost", "elsewhere.localhost"));
+    await signIn(passwordOf("lin"));
+    await page.until(`${signInAlert} !== ''`);
+    expect(await page.evaluate(signInAlert)).toBe(
+      "The server can't be reached, or does not allow this page's origin (cors.allowedOrigins).",
+    );
+  });
+
+  it("lists tasks with their tags, ten on a page by default", async () => {
+    await signedIn();
+    for (let at = 1; at <= 11; at += 1) {
+      await served.send("/api/tasks", {
+        method: "POST",
+        as: apikey("staff"),
+        body: { title: `Row ${at}`, priority: 3 },
+      });
+    }
+    const lists = `(async () => {
+      const [first, wide] = [await listTasks(), await listTasks({ _limit: 100 })];
+      const read = await Promise.all(first.tasks.map(({ task }) => readTask(task.id)));
+      return { sizes: [first.tasks.length, first.hasNext, wide.tasks.length === wide.count], listed: first.tasks, read };
+    })()`;
+    const { sizes, listed, read } = await page.evaluate<Readonly<Record<"sizes" | "listed" | "read", unknown>>>(lists);
+    expect(sizes).toEqual([10, true, true]);
+    expect(listed).toEqual(read);
+    expect(complaintsBut(page)).toEqual([]);
   });
 
   it("shows errors beside the fields that they are about, and none after they are mended", async () => {

@@ -13,8 +13,13 @@ export function showErrors(form: HTMLFormElement, problem: Problem | undefined):
     write(form, `#${field.getAttribute("aria-describedby")}`, message);
   }
   const isElsewhere = problem !== undefined && (problem.errors === undefined || messages.size > 0);
-  write(form, "[role=alert]", isElsewhere ? problem.detail : undefined);
+  showAlert(form, isElsewhere ? problem.detail : "");
   fields.find((field) => field.getAttribute("aria-invalid") === "true")?.focus();
+}
+
+/** Shows what concerns the form as a whole; an empty message removes the one before. */
+export function showAlert(form: HTMLFormElement, message: string): void {
+  write(form, "[role=alert]", message);
 }
 
 function write(form: HTMLFormElement, selector: string, message = ""): void {

@@ -3,9 +3,9 @@
 import { api } from "./api.ts";
 import { wantsOwn } from "./conflict-dialog.ts";
 import { element } from "./elements.ts";
-import { showErrors } from "./form-errors.ts";
+import { showAlert } from "./form-errors.ts";
 import { showPage } from "./list-view.ts";
-import { Refused, signIn, signOut } from "./session.ts";
+import { Refused, signIn, signOut, whyNotSignedIn } from "./session.ts";
 import { type Attempt, askForTask } from "./task-dialog.ts";
 import { createTaskList } from "./task-list.ts";
 import { type Changes, createTask, type Task } from "./tasks.ts";
@@ -86,12 +86,11 @@ signInForm.addEventListener("submit", (event) => {
   event.preventDefault();
   const [name, password] = ["name", "password"].map((id) => element(id, HTMLInputElement).value);
   void attempt(async () => {
-    showErrors(signInForm, undefined);
+    showAlert(signInForm, "");
     try {
       await signIn(name ?? "", password ?? "");
     } catch (error) {
-      if (!(error instanceof Refused)) throw error;
-      showErrors(signInForm, error.problem);
+      showAlert(signInForm, whyNotSignedIn(error));
       return;
     }
     await enter();

@@ -33,6 +33,19 @@ export async function signIn(name: string, password: string): Promise<void> {
   tokens = await post<Tokens>("/sessions", `Basic ${btoa(String.fromCharCode(...bytes))}`);
 }
 
+/** What to tell a person who couldn't sign in. The detail of a problem is written for people who write clients. */
+export function whyNotSignedIn(error: unknown): string {
+  // What fetch throws if there is no answer, or none that pages of this origin may read.
+  if (error instanceof TypeError) {
+    return "The server can't be reached, or does not allow this page's origin (cors.allowedOrigins).";
+  }
+  if (!(error instanceof Refused)) throw error;
+  const { code, detail } = error.problem;
+  if (code === "invalid_credentials") return "The name or the password is wrong.";
+  if (code === "login_throttled") return "Too many attempts. Try again later.";
+  return detail;
+}
+
 /** Ends the session: its tokens are refused from then on, also those that somebody may have copied. */
 export async function signOut(): Promise<void> {
   try {

@@ -1,8 +1,6 @@
 // task-list.ts: one page of the tasks as the person sees it: what the server has, and on top of it the changes that are on their way.
 
-import { api } from "./api.ts";
-import { Refused } from "./session.ts";
-import { type Changes, changeTask, type Outcome, type TaggedTask, type Task } from "./tasks.ts";
+import { type Changes, changeTask, listTasks, type Outcome, type TaggedTask, type Task } from "./tasks.ts";
 
 export interface ShownPage {
   readonly tasks: readonly Task[];
@@ -40,12 +38,9 @@ export function createTaskList(show: (page: ShownPage) => void): TaskList {
   }
 
   async function load(): Promise<void> {
-    const query = { _sort: sort, _limit: pageSize, _offset: offset, _etags: true };
-    const { data, error } = await api.GET("/api/tasks", { params: { query } });
-    if (error !== undefined) throw new Refused(error);
-    count = data.count ?? 0;
-    hasNext = data.links.next !== undefined;
-    stored = data.items.map((task) => ({ task, etag: data.etags?.[task.id] ?? "" }));
+    const page = await listTasks({ _sort: sort, _limit: pageSize, _offset: offset });
+    stored = page.tasks;
+    ({ count, hasNext } = page);
     render();
   }
 

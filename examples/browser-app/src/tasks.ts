@@ -20,6 +20,28 @@ export type Outcome =
   | { readonly kind: "conflict"; readonly current: TaggedTask }
   | { readonly kind: "refused"; readonly problem: Problem };
 
+export interface TaskPage {
+  readonly tasks: readonly TaggedTask[];
+  /** Of all pages together. */
+  readonly count: number;
+  readonly hasNext: boolean;
+}
+
+export interface PageOptions {
+  readonly _sort?: string;
+  readonly _limit?: number;
+  readonly _offset?: number;
+}
+
+/** A page has 10 tasks unless `_limit` says otherwise, and 100 at most. */
+export async function listTasks(options: PageOptions = {}): Promise<TaskPage> {
+  const { data, error } = await api.GET("/api/tasks", { params: { query: { ...options, _etags: true } } });
+  if (error !== undefined) throw new Refused(error);
+  // In the types, etags is optional: without `_etags=true` there is none.
+  const tasks = data.items.map((task) => ({ task, etag: data.etags?.[task.id] ?? "" }));
+  return { tasks, count: data.count ?? 0, hasNext: data.links.next !== undefined };
+}
+
 export async function readTask(id: string): Promise<TaggedTask> {
   const { data, error, response } = await api.GET("/api/tasks/{id}", { params: { path: { id } } });
   if (error !== undefined) throw new Refused(error);
