@@ -67,7 +67,7 @@ describe("the rules", () => {
     expect(ofTenants.map(({ alert }) => alert)).toContain("JsonplaneObjectStalled");
     for (const { annotations } of ofTenants) {
       expect(annotations.description).toMatch(
-        /`kubectl describe .*\.jsonplane\.io --namespace {{ \$labels\.namespace }}.*`/,
+        /`kubectl (?:describe|get) .*\.jsonplane\.io --namespace {{ \$labels\.namespace }}.*`/,
       );
     }
   });
