@@ -124,6 +124,19 @@ describe("a folder `seed` beside the manifests", () => {
     expect((await listed()).count).toBe(2);
   });
 
+  it("for which there is no resource is named once, and is taken in once there is one", async () => {
+    put("manifests/seed/bokks.ndjson", '{"title":"A"}\n');
+    const dev = await ready();
+    const line = "Not seeded: manifests/seed/bokks.ndjson: there is no resource or root key called bokks";
+    expect(dev.out().split(line)).toHaveLength(2);
+    put(
+      "manifests/more.yaml",
+      books().replace("books-shop", "bokks").replace("resourceName: books", "resourceName: bokks"),
+    );
+    await dev.line(/^Seeded bokks with 1 object/);
+    expect(dev.out().split(line)).toHaveLength(2);
+  });
+
   it("is taken in once the schema was mended, and says what was left half-done when dev mode was killed", async () => {
     const wrong = books().replace("type: string", "type: integer");
     put("manifests/shop.yaml", project("shop") + wrong);

@@ -54,11 +54,13 @@ export function createSeeder(options: SeederOptions): Seeder {
   /** By path, what was tried: the file as it was, for what was there. */
   const tried = new Map<string, string>();
   const take = async (file: SeedFile): Promise<readonly string[]> => {
-    const target = targetOf(file, options.directory.loaded());
-    if (target === undefined) return [];
-    const attempt = `${file.version} ${targetText(target)}`;
+    const projects = options.directory.loaded();
+    // Before there is a project, everything may still come.
+    if (projects.length === 0) return [];
+    const target = targetOf(file, projects);
+    const attempt = `${file.version} ${target === undefined ? "" : targetText(target)}`;
     if (tried.get(file.path) === attempt) return [];
-    const lines = await carryOut(file, target, options);
+    const lines = target === undefined ? [notNamed(file)] : await carryOut(file, target, options);
     tried.set(file.path, attempt);
     return lines;
   };
@@ -74,6 +76,14 @@ export function createSeeder(options: SeederOptions): Seeder {
       return lines;
     },
   };
+}
+
+/** Its manifest may come later; then the file is tried again. */
+function notNamed({ path, name, kind, project }: SeedFile): string {
+  const kinds = { api: "resource", json: "root key" } as const;
+  const what = kind === undefined ? "resource or root key" : kinds[kind];
+  const where = project === undefined ? "" : ` in ${keyOfProject(project)}`;
+  return `Not seeded: ${path}: there is no ${what} called ${name}${where}`;
 }
 
 /** A process that was killed left its note. */
