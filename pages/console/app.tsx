@@ -1,218 +1,131 @@
-// The frame of the console: bar, list of resources and root keys, and what is chosen of them. Asks for credentials where the server does.
+// The frame of the console: bar, list of resources and root keys, and what is chosen of them. Asks for credentials where the server does,
+// and before something unsaved is lost.
 
-import type { ComponentChildren } from "preact";
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useState } from "preact/hooks";
 import { Gate } from "../sign-in/gate.tsx";
-import { type Problem, problemOf, type SignIn } from "../sign-in/sign-in.ts";
-import { type Description, readDescription } from "./description.ts";
+import type { SignIn } from "../sign-in/sign-in.ts";
+import { Bar } from "./bar.tsx";
+import { DiscardDialog } from "./confirm.tsx";
+import { ConsoleContext } from "./console-context.ts";
+import { DataNavigation } from "./data-navigation.tsx";
 import { ObjectList } from "./objects/object-list.tsx";
 import { ObjectPage } from "./objects/object-page.tsx";
+import { ProblemMessage } from "./problem-message.tsx";
 import { RootKeyPage } from "./root-key/root-key-page.tsx";
-import { fragmentOf, type Route } from "./route.ts";
+import type { Route } from "./route.ts";
 import { Start } from "./start.tsx";
-import { useRoute } from "./use-route.ts";
+import type { UnsavedChanges } from "./unsaved.ts";
+import { type DescriptionState, type Loaded, useDescription } from "./use-description.ts";
+import { useNavigation } from "./use-route.ts";
+import { type Session, useSession } from "./use-session.ts";
+import { ViewHeading } from "./view-heading.tsx";
 
-interface Loaded {
-  readonly description: Description;
-  /** Relative URLs of the reference page and of the OpenAPI document, where people may read them. */
-  readonly links: readonly { readonly text: string; readonly href: string }[];
+export interface AppProps {
+  readonly signIn: SignIn;
+  readonly unsaved: UnsavedChanges;
 }
 
-type State = { readonly kind: "loading" } | { readonly kind: "loaded"; readonly loaded: Loaded } | Refused;
-interface Refused {
-  readonly kind: "refused";
-  readonly problem: Problem;
-}
-
-export function App({ signIn }: { readonly signIn: SignIn }) {
-  const [state, setState] = useState<State>({ kind: "loading" });
-  const [asks, setAsks] = useState(false);
-  /** Counts changes of who is signed in: everything is loaded anew then. */
-  const [turn, setTurn] = useState(0);
-  useEffect(
-    () =>
-      signIn.onChange(() => {
-        setAsks(false);
-        setTurn((before) => before + 1);
-      }),
-    [signIn],
+export function App({ signIn, unsaved }: AppProps) {
+  const navigation = useNavigation(unsaved);
+  const session = useSession(signIn, unsaved);
+  const state = useDescription(signIn, session);
+  const [isSigningOut, setSigningOut] = useState(false);
+  const isLocked = state.problem?.status === 401;
+  const isGateShown = isLocked || session.isGateOpen;
+  const hasWayBack = !isLocked && !session.isKept;
+  const title = state.loaded?.description.title ?? "Console";
+  useEffect(() => {
+    if (state.loaded === undefined) document.title = "Console";
+  }, [state.loaded]);
+  useLayoutEffect(() => {
+    if (!isGateShown) document.querySelector<HTMLElement>("main h1")?.focus();
+  }, [isGateShown]);
+  const signOut = (): void => {
+    setSigningOut(false);
+    unsaved.clear();
+    void signIn.signOut();
+  };
+  return (
+    <ConsoleContext.Provider value={{ signIn, unsaved, title, onSignIn: session.openGate }}>
+      <Bar
+        signIn={signIn}
+        title={title}
+        hidesSignIn={isGateShown}
+        onSignIn={session.openGate}
+        onSignOut={() => (unsaved.isEmpty ? signOut() : setSigningOut(true))}
+      >
+        {state.loaded?.links.map(({ text, href }) => (
+          <a key={href} href={href} target="_blank" rel="noopener">
+            {text}
+          </a>
+        ))}
+      </Bar>
+      {isGateShown && (
+        <Gate signIn={signIn} why={whyOf(session, isLocked)} {...(hasWayBack && { onBack: session.closeGate })} />
+      )}
+      {/* Hidden and not gone, so that what was entered there is kept. */}
+      <div hidden={isGateShown}>
+        <Content key={session.contentKey} state={state} route={navigation.route} />
+      </div>
+      {navigation.isConfirming && <DiscardDialog onDiscard={navigation.leave} onCancel={navigation.stay} />}
+      {isSigningOut && <DiscardDialog onDiscard={signOut} onCancel={() => setSigningOut(false)} />}
+    </ConsoleContext.Provider>
   );
-  useEffect(() => {
-    void load(signIn).then(setState);
-  }, [signIn, turn]);
+}
 
-  const title = state.kind === "loaded" ? state.loaded.description.title : "Console";
-  useEffect(() => {
-    document.title = state.kind === "loaded" ? `${title}: console` : "Console";
-  }, [state.kind, title]);
-  const isLocked = state.kind === "refused" && state.problem.status === 401;
-  const why = isLocked
+function whyOf({ isKept }: Session, isLocked: boolean): string {
+  if (isKept) return "You are signed out. What you entered is not saved; it is kept here until you sign in again.";
+  return isLocked
     ? "The console of this project is for its users and keys."
     : "Requests are sent with what you enter here.";
+}
+
+function Content({ state, route }: { readonly state: DescriptionState; readonly route: Route }) {
+  const { loaded, problem } = state;
+  if (loaded === undefined) return problem === undefined ? <p class="notice">Loading…</p> : <Refused state={state} />;
   return (
     <>
-      <Bar signIn={signIn} title={title} hidesSignIn={isLocked || asks} onSignIn={() => setAsks(true)}>
-        {state.kind === "loaded" &&
-          state.loaded.links.map(({ text, href }) => (
-            <a key={href} href={href} target="_blank" rel="noopener">
-              {text}
-            </a>
-          ))}
-      </Bar>
-      {isLocked || asks ? (
-        <Gate signIn={signIn} why={why} {...(!isLocked && { onBack: () => setAsks(false) })} />
-      ) : (
-        <Content key={turn} state={state} signIn={signIn} />
-      )}
+      {problem !== undefined && <Refused state={state} />}
+      <div class="columns">
+        <DataNavigation description={loaded.description} route={route} />
+        <main>
+          <Chosen loaded={loaded} route={route} />
+        </main>
+      </div>
     </>
   );
 }
 
-async function load(signIn: SignIn): Promise<State> {
-  try {
-    const response = await signIn.send("console/openapi.json");
-    if (!response.ok) return { kind: "refused", problem: await problemOf(response) };
-    const links = linksIn(response.headers.get("Link") ?? "");
-    return { kind: "loaded", loaded: { description: readDescription(await response.json()), links } };
-  } catch {
-    return { kind: "refused", problem: { status: 0, title: "The server can't be reached" } };
-  }
-}
-
-/** RFC 8288, of the relations of RFC 8631. */
-function linksIn(header: string): Loaded["links"] {
-  const texts = [
-    ["service-doc", "API reference"],
-    ["service-desc", "OpenAPI"],
-  ] as const;
-  return texts.flatMap(([relation, text]) => {
-    const [, url] = new RegExp(`<([^>]*)>; rel="${relation}"`).exec(header) ?? [];
-    // Relative, because the page may be reached by another name than the server knows.
-    const file = url?.split("/").at(-1);
-    return file === undefined ? [] : [{ text, href: file }];
-  });
-}
-
-interface BarProps {
-  readonly signIn: SignIn;
-  readonly title: string;
-  readonly hidesSignIn: boolean;
-  readonly onSignIn: () => void;
-  readonly children: ComponentChildren;
-}
-
-function Bar({ signIn, title, hidesSignIn, onSignIn, children }: BarProps) {
-  const caller = signIn.credential?.caller;
+function Refused({ state: { problem } }: { readonly state: DescriptionState }) {
   return (
-    <header class="bar">
-      <strong>
-        <a class="title" href="#/">
-          {title}
-        </a>
-      </strong>
-      <nav aria-label="About the API" class="links">
-        {children}
-      </nav>
-      <span id="who" role="status">
-        {caller === undefined ? "Not signed in" : `Signed in as ${caller.name}`}
-      </span>
-      {caller !== undefined && (
-        <button type="button" id="sign-out" onClick={() => void signIn.signOut()}>
-          Sign out
-        </button>
-      )}
-      {caller === undefined && !hidesSignIn && (
-        <button type="button" id="sign-in" onClick={onSignIn}>
-          Sign in
-        </button>
-      )}
-    </header>
-  );
-}
-
-function Content({ state, signIn }: { readonly state: State; readonly signIn: SignIn }) {
-  const route = useRoute();
-  if (state.kind === "loading") return <p class="notice">Loading…</p>;
-  if (state.kind === "refused") {
-    const { title, detail } = state.problem;
-    return (
-      <p class="notice fault" role="alert">
-        {title}. {detail}
-      </p>
-    );
-  }
-  const { description } = state.loaded;
-  return (
-    <div class="columns">
-      <Navigation description={description} route={route} />
-      <main>
-        <Chosen loaded={state.loaded} route={route} signIn={signIn} />
-      </main>
+    <div class="notice">
+      <ProblemMessage problem={problem} />
     </div>
   );
 }
 
-function Navigation({ description, route }: { readonly description: Description; readonly route: Route }) {
-  const { resources, rootKeys } = description;
-  const resource = "resource" in route ? route.resource : undefined;
-  const rootKey = route.kind === "rootKey" ? route.rootKey : undefined;
-  return (
-    <nav aria-label="Data" class="data">
-      {resources.length > 0 && <h2>Resources</h2>}
-      <ul>
-        {resources.map(({ name }) => (
-          <li key={name}>
-            <a
-              href={fragmentOf({ kind: "list", resource: name, query: "" })}
-              {...(name === resource && { "aria-current": "page" as const })}
-            >
-              {name}
-            </a>
-          </li>
-        ))}
-      </ul>
-      {rootKeys.length > 0 && <h2>Root keys</h2>}
-      <ul>
-        {rootKeys.map(({ name }) => (
-          <li key={name}>
-            <a
-              href={fragmentOf({ kind: "rootKey", rootKey: name })}
-              {...(name === rootKey && { "aria-current": "page" as const })}
-            >
-              {name}
-            </a>
-          </li>
-        ))}
-      </ul>
-    </nav>
-  );
-}
-
-interface ChosenProps {
-  readonly loaded: Loaded;
-  readonly route: Route;
-  readonly signIn: SignIn;
-}
-
-function Chosen({ loaded: { description, links }, route, signIn }: ChosenProps) {
+function Chosen({ loaded, route }: { readonly loaded: Loaded; readonly route: Route }) {
+  const { description, links } = loaded;
   if (route.kind === "start") return <Start description={description} links={links} />;
   if (route.kind === "rootKey") {
     const rootKey = description.rootKeys.find(({ name }) => name === route.rootKey);
     if (rootKey === undefined) return <Missing what={`root key ${route.rootKey}`} />;
-    return <RootKeyPage key={rootKey.name} rootKey={rootKey} signIn={signIn} />;
+    return <RootKeyPage key={rootKey.name} rootKey={rootKey} />;
   }
   const resource = description.resources.find(({ name }) => name === route.resource);
   if (resource === undefined) return <Missing what={`resource ${route.resource}`} />;
-  if (route.kind === "list")
-    return <ObjectList key={resource.name} resource={resource} query={route.query} signIn={signIn} />;
+  if (route.kind === "list") return <ObjectList key={resource.name} resource={resource} query={route.query} />;
   const id = route.kind === "object" ? route.id : undefined;
-  return <ObjectPage key={`${resource.name}/${id}`} resource={resource} id={id} signIn={signIn} />;
+  return <ObjectPage key={`${resource.name}/${id}`} resource={resource} id={id} />;
 }
 
 function Missing({ what }: { readonly what: string }) {
   return (
-    <p class="fault" role="alert">
-      The project has no {what}, or nobody may use it.
-    </p>
+    <>
+      <ViewHeading key={what} name="Not found" />
+      <p class="fault" role="alert">
+        The project has no {what}, or nobody may use it.
+      </p>
+    </>
   );
 }

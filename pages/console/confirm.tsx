@@ -48,3 +48,21 @@ export function ConfirmDialog({ title, text, action, onConfirm, onCancel }: Conf
     </dialog>
   );
 }
+
+export interface DiscardDialogProps {
+  readonly onDiscard: () => void;
+  readonly onCancel: () => void;
+}
+
+/** Before what was entered is lost. */
+export function DiscardDialog({ onDiscard, onCancel }: DiscardDialogProps) {
+  return (
+    <ConfirmDialog
+      title="Discard what you entered?"
+      text="It has not been saved."
+      action="Discard"
+      onConfirm={onDiscard}
+      onCancel={onCancel}
+    />
+  );
+}

@@ -18,18 +18,18 @@ export function routeOf(fragment: string): Route {
 }
 
 export function fragmentOf(route: Route): string {
-  const word = encodeURIComponent;
+  const encode = encodeURIComponent;
   switch (route.kind) {
     case "start":
       return "#/";
     case "list":
-      return `#/api/${word(route.resource)}${route.query === "" ? "" : `?${route.query}`}`;
+      return `#/api/${encode(route.resource)}${route.query === "" ? "" : `?${route.query}`}`;
     case "new":
-      return `#/new/${word(route.resource)}`;
+      return `#/new/${encode(route.resource)}`;
     case "object":
-      return `#/api/${word(route.resource)}/${word(route.id)}`;
+      return `#/api/${encode(route.resource)}/${encode(route.id)}`;
     case "rootKey":
-      return `#/json/${word(route.rootKey)}`;
+      return `#/json/${encode(route.rootKey)}`;
   }
 }
 

@@ -2,11 +2,13 @@
 
 import type { Description } from "./description.ts";
 import { fragmentOf } from "./route.ts";
+import type { Links } from "./use-description.ts";
+import { ViewHeading } from "./view-heading.tsx";
 
 export interface StartProps {
   readonly description: Description;
   /** Where else the project is described. */
-  readonly links: readonly { readonly text: string; readonly href: string }[];
+  readonly links: Links;
 }
 
 export function Start({ description, links }: StartProps) {
@@ -14,7 +16,7 @@ export function Start({ description, links }: StartProps) {
   const isEmpty = resources.length === 0 && rootKeys.length === 0;
   return (
     <>
-      <h1>{title}</h1>
+      <ViewHeading name={title} />
       {isEmpty && <p>The project has neither resources nor root keys that anybody may use.</p>}
       <ul class="cards">
         {resources.map(({ name, description: text, fields }) => (
@@ -33,7 +35,7 @@ export function Start({ description, links }: StartProps) {
       </ul>
       {links.length > 0 && (
         <p>
-          For programs:{" "}
+          For developers:{" "}
           {links.map(({ text, href }) => (
             <a key={href} class="link" href={href} target="_blank" rel="noopener">
               {text}

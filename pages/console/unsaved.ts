@@ -1,33 +1,22 @@
-// What a person has entered and not saved: before it is lost, the person is asked, whether the browser leaves the page or the console
-// shows another part of it.
+// Which editors hold something that is not saved. The console asks before it shows anything else, and the browser before it leaves the
+// page.
 
-import { useLayoutEffect } from "preact/hooks";
+export class UnsavedChanges {
+  readonly #editors = new Set<object>();
 
-/** The editors that hold something. */
-const editors = new Set<object>();
+  get isEmpty(): boolean {
+    return this.#editors.size === 0;
+  }
 
-export function useUnsaved(isUnsaved: boolean): void {
-  useLayoutEffect(() => {
-    if (!isUnsaved) return undefined;
+  /** Returns how to take the editor out again. */
+  add(): () => void {
     const editor = {};
-    editors.add(editor);
-    const warn = (event: BeforeUnloadEvent): void => {
-      if (editors.has(editor)) event.preventDefault();
-    };
-    addEventListener("beforeunload", warn);
-    return () => {
-      editors.delete(editor);
-      removeEventListener("beforeunload", warn);
-    };
-  }, [isUnsaved]);
-}
+    this.#editors.add(editor);
+    return () => this.#editors.delete(editor);
+  }
 
-/** What was entered is saved by now, or is to be forgotten. */
-export function forgetUnsaved(): void {
-  editors.clear();
-}
-
-/** False when the person wants to stay. */
-export function mayLeave(): boolean {
-  return editors.size === 0 || confirm("What you entered is not saved. Leave it?");
+  /** What was entered is saved by now, or is discarded. */
+  clear(): void {
+    this.#editors.clear();
+  }
 }

@@ -1,27 +1,75 @@
-// The part of the console that the page's URL names, and the way to another one.
+// The part of the console that the page's URL names, and the way to another one. A person is asked before something unsaved is lost: the
+// browser has gone to the other entry of its history by then, so the console goes back to the entry that it shows, and follows once the
+// person agrees.
 
 import { useEffect, useRef, useState } from "preact/hooks";
 import { fragmentOf, type Route, routeOf } from "./route.ts";
-import { mayLeave } from "./unsaved.ts";
+import type { UnsavedChanges } from "./unsaved.ts";
 
 export function go(route: Route): void {
   location.hash = fragmentOf(route);
 }
 
-/** The current route, and every later one. */
-export function useRoute(): Route {
+export interface Navigation {
+  readonly route: Route;
+  /** Something unsaved would be lost on the way that the person has taken. */
+  readonly isConfirming: boolean;
+  readonly leave: () => void;
+  readonly stay: () => void;
+}
+
+export function useNavigation(unsaved: UnsavedChanges): Navigation {
   const [fragment, setFragment] = useState(location.hash);
-  const shown = useRef(fragment);
+  /** Steps in the browser's history to where the person wants to go. */
+  const [pendingSteps, setPendingSteps] = useState<number>();
+  const shown = useRef({ fragment, index: 0 });
+  /** On the way back to the entry that is shown: Back may be pressed again meanwhile. */
+  const isReturning = useRef(false);
   useEffect(() => {
-    const changed = (): void => {
-      if (location.hash === shown.current) return;
-      if (mayLeave()) {
-        shown.current = location.hash;
+    shown.current.index = indexOfEntry() ?? 0;
+    numberEntry(shown.current.index);
+    const onHashChange = (): void => {
+      // An entry without a number is new, and a new one follows the one that is shown.
+      const index = indexOfEntry() ?? shown.current.index + 1;
+      numberEntry(index);
+      if (location.hash === shown.current.fragment) isReturning.current = false;
+      if (location.hash === shown.current.fragment || isReturning.current) return;
+      if (unsaved.isEmpty) {
+        shown.current = { fragment: location.hash, index };
         setFragment(location.hash);
-      } else history.replaceState(null, "", shown.current === "" ? "#/" : shown.current);
+      } else {
+        const steps = index - shown.current.index;
+        isReturning.current = true;
+        setPendingSteps(steps);
+        history.go(-steps);
+      }
     };
-    addEventListener("hashchange", changed);
-    return () => removeEventListener("hashchange", changed);
-  }, []);
-  return routeOf(fragment);
+    addEventListener("hashchange", onHashChange);
+    return () => removeEventListener("hashchange", onHashChange);
+  }, [unsaved]);
+  const settle = (): void => {
+    isReturning.current = false;
+    setPendingSteps(undefined);
+  };
+  return {
+    route: routeOf(fragment),
+    isConfirming: pendingSteps !== undefined,
+    leave: () => {
+      unsaved.clear();
+      settle();
+      // The entry that was refused is still there.
+      history.go(pendingSteps);
+    },
+    stay: settle,
+  };
+}
+
+/** The entry's place in the browser's history, counted from the first one that the console has shown. */
+function indexOfEntry(): number | undefined {
+  const { index } = (history.state ?? {}) as { readonly index?: unknown };
+  return typeof index === "number" ? index : undefined;
+}
+
+function numberEntry(index: number): void {
+  history.replaceState({ index }, "");
 }

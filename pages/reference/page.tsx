@@ -3,7 +3,8 @@
 
 import { render } from "preact";
 import { Gate } from "../sign-in/gate.tsx";
-import { type Credential, problemOf, SignIn } from "../sign-in/sign-in.ts";
+import { problemOf } from "../sign-in/problem.ts";
+import { type Credential, SignIn } from "../sign-in/sign-in.ts";
 
 /** An OpenAPI document, as far as it is looked at here. */
 interface Description {

@@ -1,7 +1,8 @@
 // The form by which a person signs in: with an API key, or with a user's name and password. Says why a credential was not accepted.
 
 import { useEffect, useRef, useState } from "preact/hooks";
-import type { Problem, SignIn } from "./sign-in.ts";
+import type { Problem } from "./problem.ts";
+import type { SignIn } from "./sign-in.ts";
 
 export interface GateProps {
   readonly signIn: SignIn;

@@ -2,6 +2,8 @@
 // project's own address and nowhere else. Another page of the project that is open in the same browser is told of it, so that a person
 // signs in once; when the last one is closed, it is gone.
 
+import { type Problem, problemOf } from "./problem.ts";
+
 /** What is used of the response of `/whoami`. */
 export interface Caller {
   readonly name: string;
@@ -13,15 +15,6 @@ export interface Credential {
   readonly authorization: string;
   readonly refreshToken?: string;
   readonly caller: Caller;
-}
-
-/** What a refused request answered (RFC 9457). */
-export interface Problem {
-  readonly status: number;
-  readonly title: string;
-  readonly detail?: string;
-  readonly code?: string;
-  readonly errors?: readonly { readonly pointer: string; readonly message: string }[];
 }
 
 /** Without it a browser answers a Basic challenge with a dialog of its own, and remembers what is entered there. */
@@ -194,15 +187,4 @@ function isSamePerson(one: Credential | undefined, other: Credential | undefined
 
 async function isTokenExpired(response: Response): Promise<boolean> {
   return response.status === 401 && (await problemOf(response.clone())).code === "token_expired";
-}
-
-/** Of a response that is not ok. */
-export async function problemOf(response: Response): Promise<Problem> {
-  const { status, statusText } = response;
-  const body: unknown = await response.json().catch(() => undefined);
-  const isProblem = typeof body === "object" && body !== null && "title" in body && typeof body.title === "string";
-  // A proxy in front of the service answers in its own words.
-  return isProblem
-    ? (body as Problem)
-    : { status, title: statusText === "" ? `The server answered ${status}` : statusText };
 }

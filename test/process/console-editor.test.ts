@@ -1,19 +1,9 @@
-// The console's editor for JSON in a real browser: faults at their lines, and text as long as the server stores it. Pictures lie in
-// out/console/ for whoever wants to look.
+// The console's editor for JSON in a real browser: what isn't JSON at its line, and text as long as the server stores it.
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { project, withConfig, withKey, withRootKey } from "../support/http/projects.ts";
 import type { Page } from "./browser.ts";
-import {
-  complaintsOf,
-  enter,
-  named,
-  openConsole,
-  pictures,
-  type StartedConsole,
-  shows,
-  startConsole,
-} from "./console-page.ts";
+import { complaintsOf, enter, named, openConsole, type StartedConsole, startConsole } from "./console-page.ts";
 
 const hours = [{ days: ["Mon", "Tue"], from: "09:00" }];
 const long = Object.fromEntries(
@@ -45,42 +35,6 @@ async function opened(rootKey: string): Promise<Page> {
 }
 
 describe("the editor", () => {
-  it("shows what the server finds wrong at the lines that it is about, until the next save", async () => {
-    const page = await opened("hours");
-    await page.until(`${editor}.innerText.includes('Tue')`);
-    await enter(page, '[\n{"from": 1},\n{"days": []}]', editor);
-    const problem = {
-      status: 422,
-      title: "The value does not match",
-      errors: [
-        { pointer: "/1/from", message: "is missing" },
-        { pointer: "/0/from", message: "must be a string" },
-      ],
-    };
-    await page.evaluate("void (globalThis.fetched = fetch)");
-    await page.evaluate(
-      `void (globalThis.fetch = async () => new Response(${JSON.stringify(JSON.stringify(problem))}, { status: 422 }))`,
-    );
-    await page.press("s", "Control");
-    await page.until(shows("The value does not match."));
-    await page.until("document.querySelectorAll('.json-faults li').length === 2");
-    expect(await page.evaluate("document.querySelector('.json-faults').innerText")).toBe(
-      "Line 2 /0/from must be a string\nLine 3 /1/from is missing",
-    );
-    const marked = "[...document.querySelectorAll('.cm-lintRange-error')].map((each) => each.innerText).join('')";
-    expect(await page.evaluate(marked)).toBe('"from": 1{');
-    expect(await page.evaluate("document.querySelectorAll('.cm-lint-marker-error').length")).toBe(2);
-    await page.picture(`${pictures}root-key-server-faults.png`);
-    await page.evaluate(`${named("Line 3")}.click()`);
-    await page.until(`document.activeElement === ${editor}`);
-    await page.type(" ");
-    await page.until(`${editor}.innerText.endsWith('\\n {"days": []}]')`);
-    await page.evaluate("void (globalThis.fetch = globalThis.fetched)");
-    await page.press("s", "Control");
-    await page.until(shows("Saved."));
-    await page.until("document.querySelectorAll('.json-faults li, .cm-lint-marker-error').length === 0");
-  });
-
   it("checks the text as it is typed, as the server would", async () => {
     const page = await opened("hours");
     const faults = "document.querySelector('.json-faults').innerText";

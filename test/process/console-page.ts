@@ -6,7 +6,7 @@ import { systemClock } from "../../core/clock.ts";
 import type { ProjectParts } from "../../core/config/types.ts";
 import { createEmbeddedStore } from "../../dataplane/store/embedded/embedded-store.ts";
 import { apikey } from "../support/http/projects.ts";
-import { type Served, serveFrom } from "../support/http/served.ts";
+import { type Served, type ServeOptions, serveFrom } from "../support/http/served.ts";
 import { type Browser, type Page, type PageOptions, startBrowser } from "./browser.ts";
 
 export const pictures = fileURLToPath(new URL("../../out/console/", import.meta.url));
@@ -25,9 +25,9 @@ export interface StartedConsole {
 }
 
 /** Serves the project, and starts a browser. */
-export async function startConsole(parts: ProjectParts): Promise<StartedConsole> {
+export async function startConsole(parts: ProjectParts, options: ServeOptions = {}): Promise<StartedConsole> {
   const store = await createEmbeddedStore({ directory: ":memory:", clock: systemClock });
-  const served = await serveFrom(store, [parts], { publicUrl: "" });
+  const served = await serveFrom(store, [parts], { publicUrl: "", ...options });
   const browser = await startBrowser();
   return {
     browser,
@@ -48,16 +48,35 @@ export interface ConsoleVisit extends Pick<StartedConsole, "browser" | "served">
   readonly options?: PageOptions;
 }
 
-/** The page once a person has signed in there and it has a heading. */
-export async function openConsole(visit: ConsoleVisit): Promise<Page> {
-  const { browser, served, fragment, as = "staff", options = wide } = visit;
+/** The page with the form by which a person signs in. */
+export async function visitConsole({ browser, served, fragment, options = wide }: ConsoleVisit): Promise<Page> {
   const page = await browser.open(options);
   await page.goto(`${served.origin}${served.base}/console#${fragment}`);
   await page.until("document.querySelector('#key')");
-  await page.evaluate("document.querySelector('#key').focus()");
-  await page.type(apikey(as).slice("apikey ".length));
+  return page;
+}
+
+/** The form puts the focus into its first field: what was typed before goes there. */
+const isGateReady = "document.querySelector('#gate')?.contains(document.activeElement)";
+
+export async function signInWithKey(page: Page, as: string): Promise<void> {
+  await page.until(isGateReady);
+  await fill(page, "#key", apikey(as).slice("apikey ".length));
   await page.press("Enter");
-  await page.until("document.querySelector('main:not(#gate) h1')");
+  await page.until("document.querySelector('#gate') === null && document.querySelector('main h1')?.checkVisibility()");
+}
+
+export async function signInWithPassword(page: Page, name: string, password: string): Promise<void> {
+  await page.until(isGateReady);
+  await fill(page, "#username", name);
+  await fill(page, "#password", password);
+  await page.press("Enter");
+}
+
+/** The page once a person has signed in there and it has a heading. */
+export async function openConsole(visit: ConsoleVisit): Promise<Page> {
+  const page = await visitConsole(visit);
+  await signInWithKey(page, visit.as ?? "staff");
   return page;
 }
 
@@ -66,16 +85,31 @@ export function complaintsOf(page: Page, expected?: RegExp): readonly string[] {
   return page.complaints.filter((text) => !/401 .*console\/openapi\.json/.test(text) && !expected?.test(text));
 }
 
-/** An expression: the visible button, or summary, with this text. */
+/** An expression: the visible button, summary, or link that looks like a button, with this text. */
 export function named(text: string): string {
-  const all = "[...document.querySelectorAll('button, summary')]";
+  const all = "[...document.querySelectorAll('button, summary, a.button')]";
   return `${all}.find((each) => each.innerText === ${JSON.stringify(text)} && each.checkVisibility())`;
+}
+
+/** Clicks it as soon as it does something. */
+export async function click(page: Page, text: string): Promise<void> {
+  await page.until(`${named(text)} !== undefined && ${named(text)}.ariaDisabled !== "true"`);
+  await page.evaluate(`${named(text)}.focus(); ${named(text)}.click()`);
 }
 
 /** An expression: whether a person can read the text. */
 export function shows(text: string): string {
-  return `document.querySelector('main').innerText.includes(${JSON.stringify(text)})`;
+  return `document.querySelector('main:not(#gate)').innerText.includes(${JSON.stringify(text)})`;
 }
+
+/** An expression: the texts of the boxes that say what was refused. */
+export const faults = "[...document.querySelectorAll('.fault')].map((each) => each.innerText).filter(Boolean)";
+
+/** An expression: the editor of an object, or of a new one. */
+export const objectEditor = "document.querySelector('main .cm-content')";
+
+/** An expression: how many pixels of the page are beside the window. */
+export const overflow = "document.documentElement.scrollWidth - document.documentElement.clientWidth";
 
 /** An expression: the text of what has the focus. */
 export const focused = "document.activeElement.innerText";
@@ -86,6 +120,30 @@ export async function enter(page: Page, text: string, editor: string): Promise<v
   await page.press("a", "Control");
   await page.type(text);
   await page.until(`${editor}.innerText === ${JSON.stringify(text)}`);
+}
+
+/** Types into an empty field. */
+export async function fill(page: Page, selector: string, text: string): Promise<void> {
+  await page.evaluate(`document.querySelector(${JSON.stringify(selector)}).focus()`);
+  await page.type(text);
+}
+
+/** Lets answers to requests with this method wait: `held` = an expression of their number, `release` lets them come. */
+export async function holdAnswers(
+  page: Page,
+  method: string,
+): Promise<{ readonly held: string; release(): Promise<void> }> {
+  await page.evaluate(`void ((real) => {
+    const { promise, resolve } = Promise.withResolvers();
+    globalThis.held = 0;
+    globalThis.release = () => { globalThis.fetch = real; resolve(); };
+    globalThis.fetch = async (request) => {
+      const answer = await real(request);
+      if (request.method === ${JSON.stringify(method)}) { globalThis.held += 1; await promise; }
+      return answer;
+    };
+  })(fetch)`);
+  return { held: "held", release: () => page.evaluate("release()") };
 }
 
 /** What axe finds, of whatever weight. */

@@ -1,11 +1,8 @@
-// The console of a project in a real browser: what it shows, changes and refuses, in light and dark, narrow and wide. Pictures of it lie
-// in out/console/ for whoever wants to look.
+// The console of a project in a real browser: how people sign in and out, what becomes of text that is not saved, and how the views look in
+// light and dark, narrow and wide. Pictures lie in out/console/ for whoever wants to look.
 
-import { readFile } from "node:fs/promises";
-import { fileURLToPath } from "node:url";
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { systemClock } from "../../core/clock.ts";
-import { createEmbeddedStore } from "../../dataplane/store/embedded/embedded-store.ts";
 import {
   apikey,
   passwordOf,
@@ -16,14 +13,39 @@ import {
   withRootKey,
   withUser,
 } from "../support/http/projects.ts";
-import { type Served, serveFrom } from "../support/http/served.ts";
-import { type Browser, type Page, startBrowser } from "./browser.ts";
+import type { Served } from "../support/http/served.ts";
+import { eventually } from "../support/time/eventually.ts";
+import type { Page } from "./browser.ts";
+import {
+  type ConsoleVisit,
+  click,
+  complaintsOf,
+  objectEditor as editor,
+  enter,
+  fill,
+  focused,
+  openConsole,
+  overflow,
+  pictures,
+  type StartedConsole,
+  screens,
+  shows,
+  signInWithKey,
+  signInWithPassword,
+  startConsole,
+  violationsOf,
+  visitConsole,
+  wide,
+} from "./console-page.ts";
+
+const nobody = { create: "Nobody", read: "Nobody", update: "Nobody", delete: "Nobody" } as const;
 
 const shop = project(
   "shop",
+  withConfig({ console: "Authenticated" }),
   withKey("staff", { role: "Administrators" }),
-  withKey("visitor", { access: "Read" }),
-  withUser("ada"),
+  withUser("ada", { role: "Administrators" }),
+  withUser("eve"),
   withResource("books", {
     scope: { read: "All" },
     indexes: ["title", "price"],
@@ -39,315 +61,249 @@ const shop = project(
       },
     },
   }),
-  withResource("hidden", { access: { create: "Nobody", read: "Nobody", update: "Nobody", delete: "Nobody" } }),
+  withResource("hidden", { access: nobody }),
   withRootKey("settings"),
-  withConfig({ console: "Authenticated" }),
 );
 
-const pictures = fileURLToPath(new URL("../../out/console/", import.meta.url));
-const wide = { width: 1280, height: 900, scheme: "light" } as const;
-let browser: Browser;
+let started: StartedConsole;
 let served: Served;
-/** Ids of the books, in the order of creation. */
-let ids: string[];
+/** Id of a book. */
+let id: string;
 /** How far the clock of the server is ahead, in milliseconds. */
 let ahead = 0;
 
 beforeAll(async () => {
-  const store = await createEmbeddedStore({ directory: ":memory:", clock: systemClock });
-  const clock = { ...systemClock, now: () => systemClock.now() + ahead };
-  served = await serveFrom(store, [shop], { publicUrl: "", clock });
-  browser = await startBrowser();
-});
-afterAll(async () => {
-  await browser?.stop();
-  await served?.plane.close();
-  await served?.store.close();
-});
-
-async function create(text: string): Promise<string> {
-  const reply = await served.send("/api/books", { method: "POST", as: apikey("staff"), body: text });
-  expect(reply.status).toBe(201);
-  return reply.json<{ id: string }>().id;
-}
-
-beforeEach(async () => {
-  const listed = await served.send("/api/books?_limit=100", { as: apikey("staff") });
-  for (const { id } of listed.json<{ items: { id: string }[] }>().items) {
-    await served.send(`/api/books/${id}`, { method: "DELETE", as: apikey("staff") });
-  }
-  ids = [];
+  started = await startConsole(shop, { clock: { ...systemClock, now: () => systemClock.now() + ahead } });
+  served = started.served;
   for (let number = 1; number <= 30; number += 1) {
-    const isbn = number === 1 ? "9007199254740993" : String(number);
-    const name = `Book ${String(number).padStart(2, "0")}`;
-    ids.push(await create(`{"title":"${name}","price":${number}.0,"isbn":${isbn},"tags":["a","b"]}`));
+    const body = { title: `Book ${number}`, price: number, isbn: number, tags: ["a", "b"] };
+    const reply = await served.send("/api/books", { method: "POST", as: apikey("staff"), body });
+    id = reply.json<{ id: string }>().id;
   }
 });
 
-const text = "document.body.innerText";
-const editor = "document.querySelector('.cm-content, textarea')";
-const button = (name: string) =>
-  `[...document.querySelectorAll('button, a.button')].find((each) => each.innerText.trim() === '${name}' && each.checkVisibility())`;
-const click = (page: Page, name: string) =>
-  page
-    .until(`${button(name)} !== undefined && !${button(name)}.disabled`)
-    .then(() => page.evaluate(`${button(name)}.click()`));
+afterAll(() => started?.stop());
 
-async function consoleAt(fragment: string, options: Parameters<Browser["open"]>[0] = wide): Promise<Page> {
-  const page = await browser.open(options);
-  await page.goto(`${served.origin}${served.base}/console${fragment}`);
-  await page.until("document.querySelector('#gate')");
-  return page;
-}
+const visited = (fragment: string): Promise<Page> => visitConsole({ ...started, fragment });
+const opened = (fragment: string, more: Pick<ConsoleVisit, "as"> = {}): Promise<Page> =>
+  openConsole({ ...started, fragment, ...more });
+const link = (href: string) => `document.querySelector('nav.data a[href="${href}"]')`;
+const dialog = "document.querySelector('dialog[open] h2')?.innerText";
+const discardQuestion = `${dialog} === 'Discard what you entered?'`;
+const who = "document.querySelector('#who').innerText";
+const gate = "document.querySelector('#gate')";
+const liveSessions = async (): Promise<number> =>
+  (await served.send("/sessions", { as: apikey("staff") })).json<{ count: number }>().count;
+const stored = () => served.send(`/api/books/${id}`, { as: apikey("staff") });
 
-async function enter(page: Page, selector: string, entered: string): Promise<void> {
-  await page.evaluate(`document.querySelector(${JSON.stringify(selector)}).focus()`);
-  await page.type(entered);
-}
-
-async function signedIn(
-  fragment: string,
-  { as = "staff", ...options }: { as?: string } & Partial<Parameters<Browser["open"]>[0]> = {},
-): Promise<Page> {
-  const page = await consoleAt(fragment, { ...wide, ...options });
-  await enter(page, "#key", apikey(as).slice("apikey ".length));
-  await page.evaluate("document.querySelector('#with-key').requestSubmit()");
-  await page.until("document.querySelector('nav.data')");
-  return page;
-}
-
-/** In place of what stands in the editor. */
-async function write(page: Page, entered: string): Promise<void> {
+/** A page on which ada has entered something and not saved it. */
+async function withUnsavedText(text: string): Promise<Page> {
+  const page = await visited(`/api/books/${id}`);
+  await signInWithPassword(page, "ada", passwordOf("ada"));
   await page.until(editor);
-  await page.evaluate(`${editor}.focus(); document.execCommand('selectAll')`);
-  await page.type(entered);
+  await enter(page, text, editor);
+  return page;
 }
-
-async function complaintsOf(page: Page): Promise<readonly string[]> {
-  await page.evaluate(await readFile(fileURLToPath(import.meta.resolve("axe-core/axe.min.js")), "utf8"));
-  const found = await page.evaluate<readonly { id: string; impact: string; nodes: readonly { html: string }[] }[]>(
-    "axe.run().then(({ violations }) => violations.map(({ id, impact, nodes }) => ({ id, impact, nodes: nodes.map(({ html }) => ({ html })) })))",
-  );
-  return found.map(({ id, impact, nodes }) => `${impact} ${id}: ${nodes[0]?.html}`);
-}
-
-const bookTitles = "[...document.querySelectorAll('tbody tr td:nth-child(2)')].map((each) => each.innerText)";
-const overflow = "document.documentElement.scrollWidth - document.documentElement.clientWidth";
-const stored = async (id: string) => await served.send(`/api/books/${id}`, { as: apikey("staff") });
 
 describe("the console", () => {
-  it.each([
-    { ...wide, scheme: "light" },
-    { ...wide, scheme: "dark" },
-    { width: 375, height: 800, scheme: "light" },
-    { width: 375, height: 800, scheme: "dark" },
-  ] as const)(
-    "is where a project's URL leads, asks for credentials, and is usable at $width px in $scheme",
-    async (options) => {
-      const name = `${options.width}-${options.scheme}`;
-      const page = await browser.open(options);
-      await page.goto(`${served.origin}${served.base}`);
-      await page.until("document.querySelector('#gate')");
-      expect(await page.evaluate("location.pathname")).toBe(`${served.base}/console`);
-      expect(await page.evaluate("document.documentElement.innerHTML.includes('books')")).toBe(false);
-      expect(await complaintsOf(page)).toEqual([]);
-      await page.picture(`${pictures}gate-${name}.png`);
-      await enter(page, "#key", apikey("staff").slice("apikey ".length));
-      await page.evaluate("document.querySelector('#with-key').requestSubmit()");
-      await page.until("document.querySelector('.cards')");
-      expect(await page.evaluate(text)).not.toContain("hidden");
-      await page.picture(`${pictures}start-${name}.png`);
-      for (const [fragment, ready, picture] of [
-        ["#/api/books?price:ge=2&_sort=-price", "document.querySelectorAll('tbody tr').length === 25", "list"],
-        [`#/api/books/${ids[0]}`, editor, "object"],
-        ["#/new/books", `${text}.includes('New object') && ${editor}`, "new"],
-      ] as const) {
-        await page.evaluate(`location.hash = ${JSON.stringify(fragment)}`);
-        await page.until(ready);
-        expect([fragment, await complaintsOf(page)]).toEqual([fragment, []]);
-        expect([fragment, await page.evaluate(overflow)]).toEqual([fragment, 0]);
-        await page.picture(`${pictures}${picture}-${name}.png`);
-      }
-      // The first answer of the description, which asks for credentials, is what a browser calls an error.
-      expect(page.complaints.filter((line) => !/401 .*openapi\.json/.test(line))).toEqual([]);
-      expect(page.requests.filter((url) => !url.startsWith(served.origin) && !url.startsWith("data:"))).toEqual([]);
-    },
-  );
+  it.each(screens)("asks for credentials, and is usable at $width px in $scheme", async (options) => {
+    const name = `${options.width}-${options.scheme}`;
+    const page = await started.browser.open(options);
+    await page.goto(`${served.origin}${served.base}`);
+    await page.until(gate);
+    expect(await page.evaluate("location.pathname")).toBe(`${served.base}/console`);
+    expect(await page.evaluate("document.documentElement.innerHTML.includes('books')")).toBe(false);
+    expect(await violationsOf(page)).toEqual([]);
+    await page.picture(`${pictures}gate-${name}.png`);
+    await signInWithKey(page, "staff");
+    expect(await page.evaluate(shows("hidden"))).toBe(false);
+    for (const [fragment, ready, picture] of [
+      ["#/", "document.querySelector('.cards')", "start"],
+      ["#/api/books?price:ge=2&_sort=-price", "document.querySelectorAll('tbody tr').length === 25", "list"],
+      [`#/api/books/${id}`, editor, "object"],
+      ["#/new/books", `${shows("New object")} && ${editor}`, "new"],
+    ] as const) {
+      await page.evaluate(`location.hash = ${JSON.stringify(fragment)}`);
+      await page.until(ready);
+      expect([fragment, await violationsOf(page)]).toEqual([fragment, []]);
+      expect([fragment, await page.evaluate(overflow)]).toEqual([fragment, 0]);
+      await page.picture(`${pictures}${picture}-${name}.png`);
+    }
+    expect(complaintsOf(page)).toEqual([]);
+    expect(page.requests.filter((url) => !url.startsWith(served.origin) && !url.startsWith("data:"))).toEqual([]);
+  });
 
-  it("keeps what a person enters in memory, tells another page of the project of it, and ends both when the person signs out", async () => {
-    const page = await consoleAt("");
-    await enter(page, "#username", "ada");
-    await enter(page, "#password", passwordOf("ada"));
-    await page.evaluate("document.querySelector('#with-password').requestSubmit()");
-    await page.until("document.querySelector('#who').innerText === 'Signed in as ada'");
+  it("moves the focus to the heading of each view, and names the view in the page's title", async () => {
+    const page = await opened("/");
+    for (const [fragment, heading, title] of [
+      ["#/api/books", "books", "books – shop console"],
+      ["#/new/books", "New object", "New object of books – shop console"],
+      [`#/api/books/${id}`, id, `books/${id} – shop console`],
+      ["#/json/settings", "settings", "settings – shop console"],
+      ["#/json/none", "Not found", "Not found – shop console"],
+      ["#/", "shop", "shop console"],
+    ] as const) {
+      await page.evaluate(`location.hash = ${JSON.stringify(fragment)}`);
+      await page.until(`document.activeElement.tagName === 'H1' && ${focused} === ${JSON.stringify(heading)}`);
+      expect(await page.evaluate("document.title")).toBe(title);
+    }
+  });
+});
+
+describe("who signs in", () => {
+  it("is kept in memory, told to another page of the project, and forgotten by both after signing out", async () => {
+    const page = await visited("/");
+    await signInWithPassword(page, "ada", passwordOf("ada"));
+    await page.until(`${who} === 'Signed in as ada'`);
     const kept = await page.evaluate<string>(
       "JSON.stringify([localStorage, sessionStorage, document.cookie, location.href])",
     );
     expect(kept).not.toMatch(/bearer|ada/);
     const reference = await page.beside();
     await reference.goto(`${served.origin}${served.base}/docs`);
-    await reference.until("document.querySelector('#who').innerText === 'Signed in as ada'");
-    const live = async () => (await served.send("/sessions", { as: apikey("staff") })).json<{ count: number }>().count;
-    expect(await live()).toBe(1);
-    await page.evaluate("document.querySelector('#sign-out').click()");
-    for (const each of [page, reference]) await each.until("document.querySelector('#gate')");
-    expect(await live()).toBe(0);
+    await reference.until(`${who} === 'Signed in as ada'`);
+    expect(await liveSessions()).toBe(1);
+    await click(page, "Sign out");
+    for (const each of [page, reference]) await each.until(gate);
+    await eventually(async () => expect(await liveSessions()).toBe(0));
+    expect(await page.evaluate("document.documentElement.innerHTML.includes('books')")).toBe(false);
   });
 
-  it("says which credentials were not accepted", async () => {
-    const page = await consoleAt("");
-    await enter(page, "#username", "ada");
-    await enter(page, "#password", "wrong");
-    await page.evaluate("document.querySelector('#with-password').requestSubmit()");
-    await page.until("document.querySelector('#fault').innerText === 'These credentials were not accepted.'");
-    await enter(page, "#key", "jp_wrong");
-    await page.evaluate("document.querySelector('#with-key').requestSubmit()");
+  it.each([
+    ["a key", (page: Page) => fill(page, "#key", "jp_wrong").then(() => page.press("Enter"))],
+    ["a password", (page: Page) => signInWithPassword(page, "ada", "wrong")],
+  ])("is told that %s was not accepted", async (_what, signIn) => {
+    const page = await visited("/");
+    await signIn(page);
     await page.until("document.querySelector('#fault').innerText === 'These credentials were not accepted.'");
     expect(await page.evaluate("document.querySelector('nav.data')")).toBe(null);
   });
 
   it("goes on after the access token has expired, with another one", async () => {
+    const page = await visited("/");
+    await signInWithPassword(page, "ada", passwordOf("ada"));
+    await page.until("document.querySelector('.cards')");
     try {
-      const page = await consoleAt("");
-      await enter(page, "#username", "ada");
-      await enter(page, "#password", passwordOf("ada"));
-      await page.evaluate("document.querySelector('#with-password').requestSubmit()");
-      await page.until("document.querySelector('.cards')");
       // They live for 300 seconds.
       ahead = 301_000;
       await page.evaluate("location.hash = '#/api/books'");
       await page.until("document.querySelectorAll('tbody tr').length === 25");
       expect(page.requests.filter((url) => url.endsWith("/sessions/refresh"))).toHaveLength(1);
-      await page.evaluate("document.querySelector('#sign-out').click()");
+      await click(page, "Sign out");
+      await page.until(gate);
     } finally {
       ahead = 0;
     }
   });
 });
 
-describe("its lists", () => {
-  it("show every digit, page by page, and sort by columns that an index answers", async () => {
-    const page = await signedIn("#/api/books");
-    await page.until(`${bookTitles}.length === 25`);
-    expect(await page.evaluate(`${text}.includes('30 objects')`)).toBe(true);
-    const first = await page.evaluate<string>("document.querySelector('tbody tr').innerText");
-    expect(first).toContain("9007199254740993");
-    expect(first).toContain("1.0");
-    await click(page, "Next page");
-    await page.until(`${bookTitles}.length === 5`);
-    expect(await page.evaluate(bookTitles)).toEqual([26, 27, 28, 29, 30].map((number) => `Book ${number}`));
-    await click(page, "Previous page");
-    await page.until(`${bookTitles}.length === 25`);
-    const sort = "[...document.querySelectorAll('th button.sort')]";
-    expect(await page.evaluate(`${sort}.map((each) => each.innerText.split(' ')[0])`)).toEqual(["title", "price"]);
-    await page.evaluate(`${sort}[1].click()`);
-    await page.evaluate(`new Promise((resume) => setTimeout(resume, 50)).then(() => ${sort}[1].click())`);
-    await page.until(`${bookTitles}[0] === 'Book 30'`);
-    expect(await page.evaluate(`${sort}[1].closest('th').ariaSort`)).toBe("descending");
-    expect(await page.evaluate("location.hash")).toBe("#/api/books?_sort=-price");
-  });
-
-  it("are filtered by field, operator and value, and say what the server has against a value", async () => {
-    const page = await signedIn("#/api/books");
-    await page.until(`${bookTitles}.length === 25`);
-    await click(page, "Add filter");
-    const choose = (label: string, value: string) =>
-      page.evaluate(`((each) => { each.value = '${value}'; each.dispatchEvent(new Event('change', { bubbles: true })); })
-        (document.querySelector('.filter select[aria-label="${label}"]'))`);
-    await choose("Field", "price");
-    await page.until("document.querySelector('.filter legend').innerText.includes('price')");
-    await choose("Operator", "ge");
-    await enter(page, ".filter input", "29");
-    await page.evaluate("document.querySelector('.filters').requestSubmit()");
-    await page.until(`${bookTitles}.length === 2`);
-    expect(await page.evaluate("location.hash")).toBe("#/api/books?price%3Age=29");
-    await enter(page, ".filter input", "x");
-    await page.evaluate("document.querySelector('.filters').requestSubmit()");
-    await page.until("document.querySelector('.fault')?.innerText.includes('price')");
-  });
-});
-
-describe("its editor", () => {
-  it("saves what was changed and nothing else, removes members, and keeps every digit", async () => {
-    const page = await signedIn(`#/api/books/${ids[0]}`);
-    await write(page, '{"title":"Emma","price":1.0,"isbn":9007199254740993}');
-    await click(page, "Save");
-    await page.until(`${text}.includes('Saved')`);
-    const after = await stored(ids[0] ?? "");
-    expect(after.text).toContain('"title":"Emma","price":1.0,"isbn":9007199254740993');
-    expect(after.text).not.toContain("tags");
-  });
-
-  it("saves nothing over what somebody else has changed, until the person says so", async () => {
-    const [id = ""] = ids;
-    const page = await signedIn(`#/api/books/${id}`);
-    await write(page, '{"title":"Mine","price":1.0,"isbn":9007199254740993,"tags":["a","b"]}');
-    await served.send(`/api/books/${id}`, { method: "PUT", as: apikey("staff"), body: { title: "Theirs" } });
-    await click(page, "Save");
-    await page.until(`${text}.includes('Somebody else has changed')`);
-    expect((await stored(id)).text).toContain("Theirs");
-    expect(await complaintsOf(page)).toEqual([]);
-    await page.picture(`${pictures}conflict.png`);
-    await click(page, "Save mine over it");
-    await page.until(`${text}.includes('Saved')`);
-    expect((await stored(id)).text).toContain("Mine");
-    await served.send(`/api/books/${id}`, { method: "PUT", as: apikey("staff"), body: { title: "Theirs again" } });
-    await write(page, '{"title":"Mine again"}');
-    await click(page, "Save");
-    await click(page, "Load the stored object");
-    await page.until(`${editor}.innerText.includes('Theirs again') || ${editor}.value?.includes('Theirs again')`);
-    expect((await stored(id)).text).toContain("Theirs again");
-  });
-
-  it("shows the server's errors, creates once they are mended, and deletes after it has asked", async () => {
-    const page = await signedIn("#/api/books");
-    await click(page, "New object");
-    await page.until(`${text}.includes('Create')`);
-    await write(page, '{\n  "title": "Lady Susan",\n  "price": -1\n}');
-    await click(page, "Create");
-    await page.until("document.querySelector('.fault')?.innerText.includes('Must be greater')");
-    await page.picture(`${pictures}errors.png`);
-    await write(page, '{\n  "title": "Lady Susan",\n  "price": 5\n}');
-    await click(page, "Create");
-    await page.until("location.hash.startsWith('#/api/books/')");
-    const id = (await page.evaluate<string>("location.hash")).split("/").at(-1) ?? "";
+describe("text that is not saved", () => {
+  it("is lost on the way to another view only if the person says so, by a link and by the browser's Back", async () => {
+    const page = await opened("/api/books");
+    await page.until("document.querySelectorAll('tbody tr').length === 25");
+    await page.evaluate(`location.hash = '#/api/books/${id}'`);
     await page.until(editor);
-    await click(page, "Delete");
-    await page.until("document.querySelector('dialog[open]')");
-    expect(await complaintsOf(page)).toEqual([]);
-    await page.picture(`${pictures}delete.png`);
+    await enter(page, '{"title":"Half an edit"}', editor);
+    const entries = await page.evaluate("history.length");
+    for (const leave of [`${link("#/json/settings")}.click()`, "history.back()"]) {
+      await page.evaluate(leave);
+      await page.until(discardQuestion);
+      await page.until(`location.hash === '#/api/books/${id}'`);
+      expect(await violationsOf(page)).toEqual([]);
+      await click(page, "Cancel");
+      await page.until(`${dialog} === undefined`);
+      expect(await page.evaluate(`${editor}.innerText`)).toBe('{"title":"Half an edit"}');
+    }
+    await page.evaluate("history.back()");
+    await page.until(discardQuestion);
+    await click(page, "Discard");
+    await page.until("location.hash === '#/api/books' && document.querySelectorAll('tbody tr').length === 25");
+    // The entry that was left is still there, as after every Back.
+    await page.evaluate("history.forward()");
+    await page.until(`location.hash === '#/api/books/${id}' && ${editor}?.innerText.includes('Book 30')`);
+    expect(await page.evaluate("history.length")).toBe(Number(entries) + 1);
+  });
+
+  it("is lost by signing out only if the person says so", async () => {
+    const page = await withUnsavedText('{"title":"Half an edit"}');
+    await click(page, "Sign out");
+    await page.until(discardQuestion);
     await click(page, "Cancel");
-    expect((await stored(id)).status).toBe(200);
-    await click(page, "Delete");
-    await page.until("document.querySelector('dialog[open]')");
-    await page.evaluate("document.querySelector('dialog .danger').click()");
-    await page.until("location.hash === '#/api/books'");
-    expect((await stored(id)).status).toBe(404);
+    expect(await page.evaluate(`${editor}.innerText`)).toBe('{"title":"Half an edit"}');
+    await click(page, "Sign out");
+    await click(page, "Discard");
+    await page.until(gate);
+    expect(await page.evaluate("document.documentElement.innerHTML.includes('Half an edit')")).toBe(false);
   });
 
-  it("asks before what was entered and not saved is lost, and stays if the person wants to", async () => {
-    const page = await signedIn(`#/api/books/${ids[0]}`);
-    await write(page, '{"title":"Half an edit"}');
-    await page.until(`${text}.includes('Not saved yet')`);
-    await page.evaluate("globalThis.asked = 0; globalThis.confirm = () => { asked += 1; return asked > 1; }");
-    await page.evaluate("document.querySelector('nav.data a[href=\"#/api/books\"]').click()");
-    await page.until("asked === 1");
-    await page.until(`location.hash === '#/api/books/${ids[0]}'`);
-    expect(await page.evaluate(`${editor}.innerText`)).toContain("Half an edit");
-    await page.evaluate("document.querySelector('nav.data a[href=\"#/api/books\"]').click()");
-    await page.until(`${bookTitles}.length === 25`);
-    expect(await page.evaluate("asked")).toBe(2);
+  it("is kept for the same person after another page has signed out, and shown to nobody else", async () => {
+    for (const [name, shown] of [
+      ["ada", '{"title":"Half an edit"}'],
+      ["eve", "Book 30"],
+    ] as const) {
+      const page = await withUnsavedText('{"title":"Half an edit"}');
+      const reference = await page.beside();
+      await reference.goto(`${served.origin}${served.base}/docs`);
+      await reference.until(`${who} === 'Signed in as ada'`);
+      await reference.evaluate("document.querySelector('#sign-out').click()");
+      await page.until(gate);
+      expect(await page.evaluate(`${gate}.innerText`)).toContain("it is kept here until you sign in again.");
+      expect(await page.evaluate("document.body.innerText.includes('Half an edit')")).toBe(false);
+      await page.picture(`${pictures}gate-kept.png`);
+      await signInWithPassword(page, name, passwordOf(name));
+      await page.until(`${gate} === null && ${editor}?.innerText.includes(${JSON.stringify(shown)})`);
+      expect(await page.evaluate(`${editor}.innerText.includes('Half an edit')`)).toBe(name === "ada");
+      expect(await page.evaluate("document.activeElement.tagName")).toBe("H1");
+    }
   });
 
-  it("says what a caller may not do, in the server's words", async () => {
-    const page = await signedIn(`#/api/books/${ids[0]}`, { as: "visitor" });
-    await write(page, '{"title":"Emma"}');
-    await click(page, "Save");
-    await page.until("document.querySelector('.fault')?.innerText.length > 10");
-    expect((await stored(ids[0] ?? "")).text).toContain("Book 01");
-    await click(page, "Undo changes");
-    await page.until(`!${text}.includes('Not saved yet')`);
-    await page.evaluate("location.hash = '#/api/books/0198c9a2-7d4e-7c3a-9b1f-3f6f0c2d4e5a'");
-    await page.until("document.querySelector('.fault')?.innerText.includes('not')");
+  it("is kept for who signs in after it was entered, where the console needs no credentials", async () => {
+    served.change(withConfig({ console: "Anyone" }));
+    try {
+      const page = await started.browser.open(wide);
+      await page.goto(`${served.origin}${served.base}/console#/new/books`);
+      await page.until(editor);
+      await enter(page, '{"title":"Before signing in"}', editor);
+      await click(page, "Create");
+      await page.until(shows("You have to sign in for this."));
+      await page.evaluate("document.querySelector('#sign-in').click()");
+      await page.until(gate);
+      await click(page, "Back");
+      await page.until(`${gate} === null && ${shows("You have to sign in for this.")}`);
+      await page.evaluate("document.querySelector('#sign-in').click()");
+      await signInWithKey(page, "staff");
+      expect(await page.evaluate(`${editor}.innerText`)).toBe('{"title":"Before signing in"}');
+      await click(page, "Create");
+      await page.until("location.hash.startsWith('#/api/books/')");
+    } finally {
+      served.change(withConfig({ console: "Authenticated" }));
+    }
+  });
+
+  it("is kept when the session has ended, and saved once the person has signed in again", async () => {
+    const page = await withUnsavedText('{"title":"Saved late"}');
+    const sessions = (await served.send("/sessions?_limit=100", { as: apikey("staff") })).json<{
+      items: { id: string }[];
+    }>();
+    for (const session of sessions.items) {
+      await served.send(`/sessions/${session.id}`, { method: "DELETE", as: apikey("staff") });
+    }
+    try {
+      ahead = 301_000;
+      await click(page, "Save");
+      await page.until(shows("Your credentials are no longer accepted."));
+      await page.picture(`${pictures}session-ended.png`);
+      await click(page, "Sign in again");
+      await page.until(gate);
+      await signInWithPassword(page, "ada", passwordOf("ada"));
+      await page.until(`${gate} === null`);
+      expect(await page.evaluate(`${editor}.innerText`)).toBe('{"title":"Saved late"}');
+      expect(await page.evaluate(shows("Your credentials are no longer accepted."))).toBe(false);
+      await click(page, "Save");
+      await page.until(shows("Saved."));
+      expect((await stored()).json()).toMatchObject({ title: "Saved late" });
+    } finally {
+      ahead = 0;
+    }
   });
 });

@@ -1,10 +1,11 @@
 // Shows faults at their places in the editor: those that the server found, by their pointers, and why the text itself isn't JSON.
 
 import { forceLinting, linter, lintGutter } from "@codemirror/lint";
-import { type Extension, StateEffect, StateField, type Text } from "@codemirror/state";
+import { type Extension, StateEffect, StateField, type Text, type Transaction } from "@codemirror/state";
 import type { EditorView } from "@codemirror/view";
 import { canonicalJson } from "../../../core/json/canonical.ts";
 import { rangeAt, type TextRange } from "./positions.ts";
+import { maxStoredDepth } from "./pretty.ts";
 
 export interface EditorFault {
   /** JSON Pointer (RFC 6901) into the text; empty = the whole value. */
@@ -21,10 +22,8 @@ export interface ShownFault extends TextRange {
   readonly message: string;
 }
 
-/** Levels of nesting that the server stores. */
-const maxDepth = 64;
-/** Milliseconds without typing after which the text is checked. */
-const patience = 400;
+/** Time without typing after which the text is checked. */
+const lintDelayMs = 400;
 /** A person mends a few at a time. */
 const maxShown = 50;
 
@@ -32,11 +31,24 @@ const setFaults = StateEffect.define<readonly EditorFault[]>();
 
 const faultField = StateField.define<readonly EditorFault[]>({
   create: () => [],
-  update(faults, { effects }) {
-    const latest = effects.findLast((effect) => effect.is(setFaults));
-    return latest?.is(setFaults) ? latest.value : faults;
+  update(faults, transaction) {
+    const latest = transaction.effects.findLast((effect) => effect.is(setFaults));
+    return latest?.is(setFaults) ? latest.value : untouched(faults, transaction);
   },
 });
+
+/** What the server said of a line is true until somebody changes the line, or what the pointer leads to. */
+function untouched(faults: readonly EditorFault[], transaction: Transaction): readonly EditorFault[] {
+  const { docChanged, startState, newDoc, changes } = transaction;
+  if (!docChanged || faults.length === 0) return faults;
+  const [before, after] = [startState.doc.toString(), newDoc.toString()];
+  return faults.filter(({ pointer }) => {
+    const [from, now] = [rangeAt(before, pointer), rangeAt(after, pointer)];
+    const line = startState.doc.lineAt(from.from);
+    const isTouched = changes.touchesRange(line.from, line.to) !== false;
+    return !isTouched && before.slice(from.from, from.to) === after.slice(now.from, now.to);
+  });
+}
 
 /** `onShown` is called with what is shown, whenever the text has been checked. */
 export function faultMarks(onShown: (faults: readonly ShownFault[]) => void): Extension {
@@ -50,7 +62,7 @@ export function faultMarks(onShown: (faults: readonly ShownFault[]) => void): Ex
         return shown.map(({ from, to, message }) => ({ from, to, message, severity: "error" as const }));
       },
       {
-        delay: patience,
+        delay: lintDelayMs,
         needsRefresh: ({ startState, state }) => startState.field(faultField) !== state.field(faultField),
       },
     ),
@@ -77,7 +89,7 @@ function faultsIn(document: Text, faults: readonly EditorFault[]): readonly Show
 function syntaxFaults(text: string): readonly (TextRange & { readonly message: string })[] {
   // Nothing is wrong yet with what nobody has begun to write.
   if (text.trim() === "") return [];
-  const result = canonicalJson(text, maxDepth);
+  const result = canonicalJson(text, maxStoredDepth);
   if (result.ok) return [];
   const { at, reason } = result.error;
   return [{ from: Math.min(at, text.length), to: Math.min(at + 1, text.length), message: reason }];

@@ -17,13 +17,12 @@ import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { appearance } from "./appearance.ts";
 import { type EditorFault, faultMarks, type ShownFault, showFaults } from "./faults.ts";
 
-export type { EditorFault };
-
 export interface JsonEditorProps {
   /** For screen readers. */
   readonly label: string;
   /** What it begins with; a later change of it replaces what was entered. */
   readonly text: string;
+  /** What the server has found wrong with it. */
   readonly faults?: readonly EditorFault[];
   readonly readOnly?: boolean;
   readonly onChange?: (text: string) => void;
@@ -37,7 +36,7 @@ const isFromOutside = Annotation.define<true>();
 
 export function JsonEditor(props: JsonEditorProps) {
   const { label, text, faults = noFaults, readOnly = false } = props;
-  const place = useRef<HTMLDivElement>(null);
+  const container = useRef<HTMLDivElement>(null);
   const view = useRef<EditorView>(undefined);
   const latest = useRef(props);
   latest.current = props;
@@ -45,7 +44,7 @@ export function JsonEditor(props: JsonEditorProps) {
   const [shown, setShown] = useState<readonly ShownFault[]>([]);
 
   useLayoutEffect(() => {
-    const parent = place.current;
+    const parent = container.current;
     if (parent === null) return;
     const extensions = [setup(latest, setShown), attributes.of(attributesOf(label, readOnly))];
     const made = new EditorView({ parent, state: EditorState.create({ doc: text, extensions }) });
@@ -55,7 +54,7 @@ export function JsonEditor(props: JsonEditorProps) {
   useEffect(() => {
     view.current?.dispatch({ effects: attributes.reconfigure(attributesOf(label, readOnly)) });
   }, [label, readOnly]);
-  // Before the next key: later, this could replace what was typed since by what the owner was told before.
+  // Before the next key: later, this could replace what was entered since by what the owner was told before.
   useLayoutEffect(() => {
     const { current } = view;
     const whole = current?.state.doc.toString();
@@ -70,7 +69,7 @@ export function JsonEditor(props: JsonEditorProps) {
 
   return (
     <div class="json-editor">
-      <div ref={place} class="json-text" />
+      <div ref={container} class="json-text" />
       <ul class="json-faults" aria-label={`Faults: ${label}`} aria-live="polite">
         {shown.map((fault) => (
           <li key={`${fault.from} ${fault.message}`}>
@@ -109,8 +108,8 @@ function setup(
     // None of these binds Tab.
     keymap.of([{ key: "Mod-s", run: save, preventDefault: true }, ...defaultKeymap, ...historyKeymap, ...lintKeymap]),
     EditorView.updateListener.of(({ docChanged, transactions, state }) => {
-      const isTyped = !transactions.some((each) => each.annotation(isFromOutside));
-      if (docChanged && isTyped) latest.current.onChange?.(state.doc.toString());
+      const isEntered = !transactions.some((each) => each.annotation(isFromOutside));
+      if (docChanged && isEntered) latest.current.onChange?.(state.doc.toString());
     }),
   ];
 }

@@ -62,7 +62,7 @@ function elementAt(text: string, container: number, index: number): Found | unde
   return start >= text.length || text.charAt(start) === "]" ? undefined : { start, valueStart: start };
 }
 
-/** Where what stands behind the comma after the value at `valueStart` begins; the text's end where there is no comma. */
+/** Where what stands after the comma after the value at `valueStart` begins; the text's end where there is no comma. */
 function nextAfter(text: string, valueStart: number): number {
   if (valueStart >= text.length) return text.length;
   const end = skipSpace(text, endOfValue(text, valueStart));

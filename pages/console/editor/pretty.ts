@@ -4,8 +4,10 @@
 import { depthOf, endOfString, endOfValue } from "../../../core/json/walk.ts";
 
 const indentation = "  ";
-/** The server stores 64 levels at most; the white space of deeper ones grows with the square of their number. */
-const maxDepth = 128;
+/** Levels of nesting that the server stores. */
+export const maxStoredDepth = 64;
+/** The white space of more levels grows with the square of their number. */
+const maxDepth = 2 * maxStoredDepth;
 
 export function prettyJson(text: string): string {
   if (!isJson(text) || depthOf(text) > maxDepth) return text;
@@ -48,14 +50,14 @@ function isCloser(character: string): boolean {
   return character === "}" || character === "]";
 }
 
-/** The position behind the string, the number or word, or the one character at `at`. */
+/** The position after the string, the number or word, or the one character at `at`. */
 function endOfToken(text: string, at: number): number {
   const character = text.charAt(at);
   if (character === '"') return endOfString(text, at);
   return "{}[],:".includes(character) ? at + 1 : endOfWord(text, at);
 }
 
-/** As endOfValue, but without the white space behind a number or word. */
+/** As endOfValue, but without the white space after a number or word. */
 function endOfWord(text: string, at: number): number {
   const end = endOfValue(text, at);
   return at + text.slice(at, end).trimEnd().length;

@@ -3,11 +3,10 @@
 
 import { canonicalJson } from "../../../core/json/canonical.ts";
 import { membersOf, withoutMembers } from "../../../core/json/members.ts";
+import { maxStoredDepth } from "../editor/pretty.ts";
 
 /** What the server sets, which nobody edits. */
 const ofTheServer: ReadonlySet<string> = new Set(["id", "_metadata"]);
-/** The server's own bound. */
-const maxDepth = 64;
 
 export type Edited =
   /** `isChanged` is false where the patch would be empty. */
@@ -16,14 +15,14 @@ export type Edited =
 
 /** What a person edits of a stored object: canonical text without what the server sets. */
 export function editablePart(stored: string): string {
-  const read = canonicalJson(stored, maxDepth);
+  const read = canonicalJson(stored, maxStoredDepth);
   if (!read.ok || read.json.kind !== "object") throw new TypeError("The server stores objects");
   return withoutMembers(read.json.text, ofTheServer);
 }
 
 /** `stored` as editablePart returned it. */
 export function readEdited(stored: string, edited: string): Edited {
-  const read = canonicalJson(edited, maxDepth);
+  const read = canonicalJson(edited, maxStoredDepth);
   if (!read.ok) return { ok: false, message: read.error.detail };
   if (read.json.kind !== "object") return { ok: false, message: "An object is expected: { … }" };
   const { text } = read.json;

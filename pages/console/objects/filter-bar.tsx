@@ -1,8 +1,8 @@
 // Filters of a list: each a field, an operator and a value. They take effect together, when the form is submitted.
 
-import { useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { Filter, Resource } from "../description.ts";
-import { type Condition, operatorWords } from "./list-query.ts";
+import { type Condition, operatorWords, withOperator } from "./list-query.ts";
 
 export interface FilterBarProps {
   readonly resource: Resource;
@@ -12,16 +12,32 @@ export interface FilterBarProps {
 
 export function FilterBar({ resource, conditions, onApply }: FilterBarProps) {
   const [rows, setRows] = useState<readonly Condition[]>(conditions);
+  const form = useRef<HTMLFormElement>(null);
+  /** Which row gets the focus once it is shown; past the last one, the button that adds one does. */
+  const focusIndex = useRef<number>(undefined);
+  // Applied here, or chosen by the browser's Back.
+  useEffect(() => setRows(conditions.map((row) => withOperator(row, row.operator))), [JSON.stringify(conditions)]);
+  useLayoutEffect(() => {
+    const fields = form.current?.querySelectorAll<HTMLElement>("fieldset > select:first-of-type, .add-filter");
+    if (focusIndex.current !== undefined) fields?.item(Math.min(focusIndex.current, fields.length - 1)).focus();
+    focusIndex.current = undefined;
+  }, [rows]);
   const fields = fieldsIn(resource.filters);
   const [first] = fields.keys();
   if (first === undefined) return null;
-  const change = (index: number, row: Condition): void => setRows(rows.with(index, row));
+  const change = (changed: readonly Condition[], focus: number): void => {
+    focusIndex.current = focus;
+    setRows(changed);
+  };
   return (
     <form
+      ref={form}
       class="filters"
       aria-label="Filters"
       onSubmit={(event) => {
         event.preventDefault();
+        // The button that was pressed may be gone when nothing is left to apply.
+        if (rows.length === 0) form.current?.querySelector<HTMLElement>(".add-filter")?.focus();
         onApply(rows);
       }}
     >
@@ -30,12 +46,16 @@ export function FilterBar({ resource, conditions, onApply }: FilterBarProps) {
           key={index}
           row={row}
           fields={fields}
-          onChange={(changed) => change(index, changed)}
-          onRemove={() => setRows(rows.toSpliced(index, 1))}
+          onChange={(changed) => setRows(rows.with(index, changed))}
+          onRemove={() => change(rows.toSpliced(index, 1), index)}
         />
       ))}
       <div class="actions">
-        <button type="button" onClick={() => setRows([...rows, { field: first, operator: "", value: "" }])}>
+        <button
+          type="button"
+          class="add-filter"
+          onClick={() => change([...rows, { field: first, operator: "", value: "" }], rows.length)}
+        >
           Add filter
         </button>
         {(rows.length > 0 || conditions.length > 0) && <button type="submit">Apply</button>}
@@ -55,13 +75,13 @@ function FilterRow({ row, fields, onChange, onRemove }: FilterRowProps) {
   const operators = fields.get(row.field) ?? new Map([[row.operator, ""]]);
   return (
     <fieldset class="filter">
-      <legend class="unseen">Filter by {row.field}</legend>
+      <legend class="visually-hidden">Filter by {row.field}</legend>
       <select
         aria-label="Field"
         value={row.field}
         onChange={({ currentTarget }) => {
           const [operator = ""] = fields.get(currentTarget.value)?.keys() ?? [];
-          onChange({ ...row, field: currentTarget.value, operator });
+          onChange(withOperator({ ...row, field: currentTarget.value }, operator));
         }}
       >
         {[...fields.keys()].map((field) => (
@@ -72,7 +92,7 @@ function FilterRow({ row, fields, onChange, onRemove }: FilterRowProps) {
         aria-label="Operator"
         value={row.operator}
         title={operators.get(row.operator)}
-        onChange={({ currentTarget }) => onChange({ ...row, operator: currentTarget.value })}
+        onChange={({ currentTarget }) => onChange(withOperator(row, currentTarget.value))}
       >
         {[...operators.keys()].map((operator) => (
           <option key={operator} value={operator}>
@@ -90,11 +110,8 @@ function FilterRow({ row, fields, onChange, onRemove }: FilterRowProps) {
 
 function ValueField({ row, onChange }: { readonly row: Condition; readonly onChange: (value: string) => void }) {
   if (row.operator === "exists") {
-    const value = row.value === "false" ? "false" : "true";
-    // What is shown is what is sent, also if nobody chooses.
-    if (row.value !== value) onChange(value);
     return (
-      <select aria-label="Value" value={value} onChange={({ currentTarget }) => onChange(currentTarget.value)}>
+      <select aria-label="Value" value={row.value} onChange={({ currentTarget }) => onChange(currentTarget.value)}>
         <option>true</option>
         <option>false</option>
       </select>

@@ -50,6 +50,12 @@ export function nextSort(sort: string | undefined, field: string): string | unde
   return sort === `-${field}` ? undefined : field;
 }
 
+/** The condition with another operator. "exists" compares with true or false, and so begins with one of them. */
+export function withOperator(condition: Condition, operator: string): Condition {
+  const isBoolean = condition.value === "true" || condition.value === "false";
+  return { ...condition, operator, value: operator === "exists" && !isBoolean ? "true" : condition.value };
+}
+
 /** Of an operator that the service has; any other colon belongs to the field's name. */
 function namedBy(name: string): Pick<Condition, "field" | "operator"> {
   const at = name.lastIndexOf(":");

@@ -1,58 +1,38 @@
 // A form for a new object. Begins with an example that fits the schema, where the server has one.
 
 import { useState } from "preact/hooks";
-import { type Problem, problemOf, type SignIn } from "../../sign-in/sign-in.ts";
+import { ActionButton } from "../action-button.tsx";
 import type { Resource } from "../description.ts";
 import { JsonEditor } from "../editor/json-editor.tsx";
-import { Fault, unreachable } from "../fault.tsx";
-import { forgetUnsaved, useUnsaved } from "../unsaved.ts";
-import { go } from "../use-route.ts";
+import { ProblemMessage } from "../problem-message.tsx";
+import { useUnsaved } from "../use-unsaved.ts";
+import { ViewHeading } from "../view-heading.tsx";
+import { useCreation } from "./use-creation.ts";
 
-export function NewObject({ resource, signIn }: { readonly resource: Resource; readonly signIn: SignIn }) {
+export function NewObject({ resource }: { readonly resource: Resource }) {
   const start = resource.sample ?? "{\n  \n}";
   const [text, setText] = useState(start);
-  const [problem, setProblem] = useState<Problem>();
-  const [isBusy, setBusy] = useState(false);
+  const { problem, isBusy, create } = useCreation(resource.name);
   useUnsaved(text !== start);
-  const create = async (): Promise<void> => {
-    setBusy(true);
-    setProblem(undefined);
-    const created = await createObject(resource.name, text, signIn);
-    setBusy(false);
-    if (typeof created !== "string") setProblem(created);
-    else {
-      forgetUnsaved();
-      go({ kind: "object", resource: resource.name, id: created });
-    }
-  };
   return (
     <>
-      <h1>New object</h1>
-      {problem !== undefined && <Fault problem={problem} />}
+      <ViewHeading name="New object" titled={`New object of ${resource.name}`} />
+      <ProblemMessage problem={problem} />
       <JsonEditor
         label={`JSON of the new object of ${resource.name}`}
-        text={start}
+        text={text}
         faults={problem?.errors ?? []}
         onChange={setText}
-        onSave={() => void create()}
+        onSave={() => void create(text)}
       />
       <div class="actions">
-        <button type="button" class="main" disabled={isBusy} onClick={() => void create()}>
+        <ActionButton kind="main" isDisabled={isBusy} onClick={() => void create(text)}>
           Create
-        </button>
+        </ActionButton>
+        <span role="status" class="quiet">
+          {isBusy ? "Creating…" : ""}
+        </span>
       </div>
     </>
   );
-}
-
-/** Its id, or why it was refused. */
-async function createObject(resource: string, body: string, signIn: SignIn): Promise<string | Problem> {
-  try {
-    const headers = { "Content-Type": "application/json" };
-    const response = await signIn.send(`api/${encodeURIComponent(resource)}`, { method: "POST", headers, body });
-    if (!response.ok) return await problemOf(response);
-    return ((await response.json()) as { readonly id: string }).id;
-  } catch {
-    return unreachable;
-  }
 }

@@ -2,7 +2,9 @@
 
 import type { Field, Resource } from "../description.ts";
 import { fragmentOf } from "../route.ts";
+import { ExactNumber } from "./exact-number.ts";
 import { nextSort } from "./list-query.ts";
+import { timeOf } from "./time-of.ts";
 
 export interface StoredObject {
   readonly id: string;
@@ -93,20 +95,6 @@ function Cell({ value }: { readonly value: unknown }) {
   return <td class="json">{shortened(JSON.stringify(value))}</td>;
 }
 
-/** A number as it was written: a double has fewer digits. */
-export class ExactNumber {
-  readonly text: string;
-
-  constructor(text: string) {
-    this.text = text;
-  }
-
-  /** As part of an object or array. */
-  toJSON(): unknown {
-    return "rawJSON" in JSON ? (JSON as { rawJSON(text: string): unknown }).rawJSON(this.text) : Number(this.text);
-  }
-}
-
 /** Declared fields first, then what the objects have besides; lists and objects only while there is room. */
 function columnsOf({ fields }: Resource, items: readonly StoredObject[]): readonly string[] {
   const declared = [...fields.filter(isShort), ...fields.filter((field) => !isShort(field))].map(({ name }) => name);
@@ -129,11 +117,4 @@ function shortId(id: string): string {
 
 function shortened(text: string): string {
   return text.length <= maxLength ? text : `${text.slice(0, maxLength - 1)}…`;
-}
-
-/** Unix seconds, in the reader's time zone. */
-export function timeOf(created: unknown): string {
-  const seconds = Number(created instanceof ExactNumber ? created.text : created);
-  if (!Number.isFinite(seconds)) return "";
-  return new Date(seconds * 1_000).toLocaleString(undefined, { dateStyle: "medium", timeStyle: "short" });
 }

@@ -1,195 +1,172 @@
-// A stored object in an editor. It is saved and deleted under the tag that it was read with (If-Match): what somebody else has changed
-// meanwhile is not lost, and the person decides.
+// A stored object in an editor. It is saved as a JSON Patch and deleted on the condition that nobody has changed it meanwhile.
 
 import { useState } from "preact/hooks";
-import { type Problem, problemOf, type SignIn } from "../../sign-in/sign-in.ts";
+import { ActionButton } from "../action-button.tsx";
 import { ConfirmDialog } from "../confirm.tsx";
+import { useConsole } from "../console-context.ts";
 import type { Resource } from "../description.ts";
 import { JsonEditor } from "../editor/json-editor.tsx";
 import { prettyJson } from "../editor/pretty.ts";
-import { Fault, unreachable } from "../fault.tsx";
-import { forgetUnsaved, useUnsaved } from "../unsaved.ts";
+import { ProblemMessage } from "../problem-message.tsx";
+import { ConflictNotice, type ConflictOutcome } from "../stored/conflict-notice.tsx";
+import type { Stored, StoredText, StoredTextState } from "../stored/stored-text.ts";
+import { useIsShown, useStoredText } from "../stored/use-stored-text.ts";
 import { go } from "../use-route.ts";
-import { readEdited } from "./changes.ts";
-import { timeOf } from "./object-table.tsx";
-import { loadStored, type Stored, storedIn } from "./stored.ts";
+import { useUnsaved } from "../use-unsaved.ts";
+import { type Edited, editablePart, readEdited } from "./changes.ts";
+import { timeOf } from "./time-of.ts";
+import { useCreation } from "./use-creation.ts";
 
 export interface StoredObjectFormProps {
   readonly resource: Resource;
-  /** Relative to the project's URL. */
-  readonly url: string;
-  /** What it begins with. */
-  readonly first: Stored;
-  readonly signIn: SignIn;
+  readonly id: string;
 }
 
-/** What became of the last write. */
-type Outcome =
-  | { readonly kind: "none" | "saved" | "busy" }
-  /** The stored object is another one by now. */
-  | { readonly kind: "conflict" }
-  | { readonly kind: "refused"; readonly problem: Problem };
+export function StoredObjectForm({ resource, id }: StoredObjectFormProps) {
+  const url = `api/${encodeURIComponent(resource.name)}/${encodeURIComponent(id)}`;
+  const object = useStoredText({ url, editable: (body) => prettyJson(editablePart(body)), writeOf: patchOf });
+  const { stored, loadProblem } = object.state;
+  if (stored !== undefined) return <LoadedObjectForm resource={resource} object={object} stored={stored} />;
+  return loadProblem === undefined ? <p role="status">Loading…</p> : <ProblemMessage problem={loadProblem} />;
+}
 
-export function StoredObjectForm({ resource, url, first, signIn }: StoredObjectFormProps) {
-  const [stored, setStored] = useState(first);
-  const [text, setText] = useState(() => prettyJson(first.text));
-  const [outcome, setOutcome] = useState<Outcome>({ kind: "none" });
-  const [asks, setAsks] = useState(false);
+function patchOf(draft: string, stored: Stored | undefined) {
+  const edited = readEdited(editablePart(stored?.body ?? "{}"), draft);
+  if (!edited.ok) throw new TypeError("Only a draft that is an object is saved");
+  return { method: "PATCH", body: edited.patch, contentType: "application/json-patch+json" } as const;
+}
+
+interface LoadedObjectFormProps {
+  readonly resource: Resource;
+  readonly object: StoredText;
+  readonly stored: Stored;
+}
+
+function LoadedObjectForm({ resource, object, stored }: LoadedObjectFormProps) {
+  const { unsaved } = useConsole();
+  const isShown = useIsShown();
   const { name, may } = resource;
-  const edited = readEdited(stored.text, text);
-  const isChanged = !edited.ok || edited.isChanged;
-  useUnsaved(isChanged);
+  const { draft, writeProblem, conflict, writing } = object.state;
+  const edited = readEdited(editablePart(stored.body), draft);
+  const isDirty = !edited.ok || edited.isChanged;
+  const canSave = may.update && edited.ok && writing === undefined;
+  useUnsaved(isDirty);
 
-  const take = (taken: Stored): void => {
-    setStored(taken);
-    setText(prettyJson(taken.text));
+  const leaveDeleted = (): void => {
+    if (!isShown.current) return;
+    unsaved.clear();
+    go({ kind: "list", resource: name, query: "" });
   };
-  const saveOver = async (base: Stored): Promise<void> => {
-    const change = readEdited(base.text, text);
-    if (!change.ok) return;
-    setOutcome({ kind: "busy" });
-    const saved = await save(url, change.patch, base.etag, signIn);
-    if ("text" in saved) take(saved);
-    setOutcome("text" in saved ? { kind: "saved" } : refusal(saved));
+  const save = (): void => {
+    if (canSave && isDirty) void object.save(stored);
   };
-  const loadAgain = async (then: (current: Stored) => void | Promise<void>): Promise<void> => {
-    const current = await loadStored(url, signIn);
-    if ("title" in current) setOutcome({ kind: "refused", problem: current });
-    else await then(current);
+  const onSettled = (outcome: ConflictOutcome): void => {
+    if (outcome === "delete" || outcome === "discard") leaveDeleted();
   };
-  const remove = async (): Promise<void> => {
-    setAsks(false);
-    setOutcome({ kind: "busy" });
-    const problem = await removeObject(url, stored.etag, signIn);
-    if (problem !== undefined) setOutcome(refusal(problem));
-    else {
-      forgetUnsaved();
-      go({ kind: "list", resource: name, query: "" });
-    }
-  };
-  const isBusy = outcome.kind === "busy";
+  // Of a draft whose object somebody has deleted: an id is not used twice.
+  const recreation = useCreation(name);
   return (
     <>
-      <Metadata metadata={stored.metadata} />
-      {outcome.kind === "refused" && <Fault problem={outcome.problem} />}
-      {outcome.kind === "conflict" && (
-        <Conflict
-          onLoad={() =>
-            void loadAgain((current) => {
-              take(current);
-              setOutcome({ kind: "none" });
-            })
+      <Metadata body={stored.body} />
+      <ProblemMessage problem={writeProblem ?? recreation.problem} />
+      {conflict !== undefined && (
+        <ConflictNotice
+          stored={object}
+          noun="object"
+          canSave={canSave}
+          onSettled={onSettled}
+          recreate={
+            may.create
+              ? { label: "Create a new object from mine", onClick: () => void recreation.create(draft) }
+              : undefined
           }
-          onOverwrite={() => void loadAgain(saveOver)}
         />
       )}
       <JsonEditor
         label={`JSON of this object of ${name}`}
-        text={text}
-        faults={outcome.kind === "refused" ? (outcome.problem.errors ?? []) : []}
+        text={draft}
+        faults={writeProblem?.errors ?? []}
         readOnly={!may.update}
-        onChange={setText}
-        onSave={() => void saveOver(stored)}
+        onChange={(text) => object.edit(text)}
+        onSave={save}
       />
-      <div class="actions">
-        {may.update && (
-          <button
-            type="button"
-            class="main"
-            disabled={isBusy || !edited.ok || !isChanged}
-            onClick={() => void saveOver(stored)}
-          >
-            Save
-          </button>
-        )}
-        {may.update && isChanged && (
-          <button type="button" disabled={isBusy} onClick={() => setText(prettyJson(stored.text))}>
-            Undo changes
-          </button>
-        )}
-        {may.delete && (
-          <button type="button" class="danger" disabled={isBusy} onClick={() => setAsks(true)}>
-            Delete
-          </button>
-        )}
-        <span role="status" class="quiet">
-          {statusOf(outcome, edited)}
-        </span>
-      </div>
-      {asks && (
-        <ConfirmDialog
-          title="Delete this object?"
-          text="It is deleted for everybody, and can't be brought back."
-          action="Delete"
-          onConfirm={() => void remove()}
-          onCancel={() => setAsks(false)}
-        />
-      )}
+      <Actions
+        object={object}
+        edited={edited}
+        may={may}
+        canSave={canSave && isDirty}
+        onSave={save}
+        onDelete={() =>
+          void object.remove(stored).then((isDone) => {
+            if (isDone) leaveDeleted();
+          })
+        }
+      />
     </>
   );
 }
 
-function statusOf(outcome: Outcome, edited: ReturnType<typeof readEdited>): string {
-  if (outcome.kind === "busy") return "Saving…";
-  if (!edited.ok) return edited.message;
-  if (edited.isChanged) return "Not saved yet";
-  return outcome.kind === "saved" ? "Saved" : "";
+interface ActionsProps {
+  readonly object: StoredText;
+  readonly edited: Edited;
+  readonly may: Resource["may"];
+  readonly canSave: boolean;
+  readonly onSave: () => void;
+  readonly onDelete: () => void;
 }
 
-function Metadata({ metadata }: Pick<Stored, "metadata">) {
-  const { created, creator, creator_type: kind } = metadata;
+function Actions({ object, edited, may, canSave, onSave, onDelete }: ActionsProps) {
+  const [isConfirming, setConfirming] = useState(false);
+  const isBusy = object.state.writing !== undefined;
+  return (
+    <div class="actions">
+      {may.update && (
+        <>
+          <ActionButton kind="main" isDisabled={!canSave} onClick={onSave}>
+            Save
+          </ActionButton>
+          <ActionButton isDisabled={isBusy || !object.isDirty} onClick={() => object.discard()}>
+            Discard changes
+          </ActionButton>
+        </>
+      )}
+      {may.delete && (
+        <ActionButton kind="danger" isDisabled={isBusy} onClick={() => setConfirming(true)}>
+          Delete…
+        </ActionButton>
+      )}
+      <span role="status" class="quiet">
+        {statusOf(object.state, edited)}
+      </span>
+      {isConfirming && (
+        <ConfirmDialog
+          title="Delete this object?"
+          text="It is deleted for everybody. This can't be undone."
+          action="Delete"
+          onConfirm={() => {
+            setConfirming(false);
+            onDelete();
+          }}
+          onCancel={() => setConfirming(false)}
+        />
+      )}
+    </div>
+  );
+}
+
+function statusOf({ writing, message }: StoredTextState, edited: Edited): string {
+  if (writing !== undefined) return writing === "save" ? "Saving…" : "Deleting…";
+  if (!edited.ok) return edited.message;
+  return edited.isChanged ? "Not saved yet" : message;
+}
+
+function Metadata({ body }: { readonly body: string }) {
+  const { _metadata } = JSON.parse(body) as { readonly _metadata?: Readonly<Record<string, unknown>> };
+  const { created, creator, creator_type: kind } = _metadata ?? {};
   if (created === undefined) return null;
   return (
     <p class="quiet">
       Created {timeOf(created)} by {String(creator)} ({String(kind)})
     </p>
   );
-}
-
-interface ConflictProps {
-  readonly onLoad: () => void;
-  readonly onOverwrite: () => void;
-}
-
-function Conflict({ onLoad, onOverwrite }: ConflictProps) {
-  return (
-    <div class="fault" role="alert">
-      <p>
-        <strong>Somebody else has changed this object meanwhile.</strong> What you entered is still below, and nothing
-        was saved.
-      </p>
-      <div class="actions">
-        <button type="button" onClick={onLoad}>
-          Load the stored object
-        </button>
-        <button type="button" class="danger" onClick={onOverwrite}>
-          Save mine over it
-        </button>
-      </div>
-    </div>
-  );
-}
-
-function refusal(problem: Problem): Outcome {
-  return problem.code === "precondition_failed" ? { kind: "conflict" } : { kind: "refused", problem };
-}
-
-async function save(url: string, patch: string, etag: string, signIn: SignIn): Promise<Stored | Problem> {
-  try {
-    const headers = { "Content-Type": "application/json-patch+json", "If-Match": etag };
-    const response = await signIn.send(url, { method: "PATCH", headers, body: patch });
-    return response.ok ? await storedIn(response) : await problemOf(response);
-  } catch {
-    return unreachable;
-  }
-}
-
-/** Why it was refused; undefined once it is deleted. */
-async function removeObject(url: string, etag: string, signIn: SignIn): Promise<Problem | undefined> {
-  try {
-    const response = await signIn.send(url, { method: "DELETE", headers: { "If-Match": etag } });
-    return response.ok ? undefined : await problemOf(response);
-  } catch {
-    return unreachable;
-  }
 }

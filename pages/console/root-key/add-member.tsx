@@ -1,51 +1,35 @@
 // The form that adds a member to an object, or an element to the end of an array.
 
 import { useRef, useState } from "preact/hooks";
-import type { Problem, SignIn } from "../../sign-in/sign-in.ts";
+import type { Problem } from "../../sign-in/problem.ts";
+import { ActionButton } from "../action-button.tsx";
+import { useConsole } from "../console-context.ts";
 import { JsonEditor } from "../editor/json-editor.tsx";
-import { sendValue, wordsOf } from "./stored-value.ts";
+import { ProblemMessage } from "../problem-message.tsx";
+import { sendConditionally } from "../stored/send-conditionally.ts";
 import { urlOf, type ValuePath } from "./value-path.ts";
 
 export interface AddMemberProps {
-  readonly signIn: SignIn;
   readonly rootKey: string;
   /** Of the object or array. */
   readonly path: ValuePath;
   readonly kind: "object" | "array";
   /** Why nothing can be added now. */
-  readonly hindrance?: string | undefined;
+  readonly disabledReason?: string | undefined;
   /** Called whenever the form begins or ceases to hold something that would be lost with it. */
-  readonly onTyped: (hasText: boolean) => void;
+  readonly onDirty: (isDirty: boolean) => void;
   /** `name` = that of what was added; undefined of an element. */
   readonly onAdded: (name: string | undefined) => void;
 }
 
-export function AddMember({ signIn, rootKey, path, kind, hindrance, onTyped, onAdded }: AddMemberProps) {
-  const [name, setName] = useState("");
-  const [text, setText] = useState("");
-  const [problem, setProblem] = useState<Problem>();
-  const [isBusy, setBusy] = useState(false);
+export function AddMember(props: AddMemberProps) {
+  const { kind, disabledReason } = props;
   const field = useRef<HTMLInputElement>(null);
+  const { draft, change, problem, isBusy, send } = useAddition(props);
   const isMember = kind === "object";
-  const isIdle = isBusy || hindrance !== undefined;
-  const what = isMember ? "member" : "element";
-
-  const change = (nextName: string, nextText: string) => {
-    setName(nextName);
-    setText(nextText);
-    onTyped(nextName !== "" || nextText !== "");
-  };
-  const add = async () => {
-    const url = urlOf(rootKey, [...path, isMember ? name : "-"]);
-    if (url === undefined) return setProblem(unaddressable);
-    setBusy(true);
-    const answer = await sendValue(signIn, { url, method: "POST", body: text });
-    setBusy(false);
-    if (!answer.ok) return setProblem(answer.problem);
-    setProblem(undefined);
-    change("", "");
-    onAdded(isMember ? name : undefined);
-    field.current?.focus();
+  const isDisabled = isBusy || disabledReason !== undefined;
+  const add = async (): Promise<void> => {
+    if (!isDisabled && (await send())) field.current?.focus();
   };
   return (
     <details class="add">
@@ -54,7 +38,7 @@ export function AddMember({ signIn, rootKey, path, kind, hindrance, onTyped, onA
         autocomplete="off"
         onSubmit={(event) => {
           event.preventDefault();
-          if (!isIdle) void add();
+          void add();
         }}
       >
         {isMember && (
@@ -62,35 +46,72 @@ export function AddMember({ signIn, rootKey, path, kind, hindrance, onTyped, onA
             Name{" "}
             <input
               ref={field}
-              value={name}
+              value={draft.name}
               autocapitalize="none"
               spellcheck={false}
-              onInput={(event) => change(event.currentTarget.value, text)}
+              onInput={(event) => change({ name: event.currentTarget.value })}
             />
           </label>
         )}
         <JsonEditor
-          label={`Value of the new ${what}`}
-          text={text}
-          faults={problem?.errors ?? noErrors}
-          onChange={(typed) => change(name, typed)}
-          onSave={() => void (isIdle || add())}
+          label={`Value of the new ${isMember ? "member" : "element"}`}
+          text={draft.text}
+          onChange={(text) => change({ text })}
+          onSave={() => void add()}
         />
-        {problem !== undefined && (
-          <p class="fault" role="alert">
-            {wordsOf(problem, signIn)}
-          </p>
-        )}
-        {hindrance !== undefined && <p class="quiet">{hindrance}</p>}
-        <button type="submit" class="main" aria-disabled={isIdle}>
+        <ProblemMessage problem={problem} />
+        {disabledReason !== undefined && <p class="quiet">{disabledReason}</p>}
+        <ActionButton type="submit" kind="main" isDisabled={isDisabled}>
           Add
-        </button>
+        </ActionButton>
       </form>
     </details>
   );
 }
 
-const noErrors = [] as const;
+function useAddition({ rootKey, path, kind, onDirty, onAdded }: AddMemberProps) {
+  const { signIn } = useConsole();
+  const [draft, setDraft] = useState<Draft>(empty);
+  const latest = useRef(draft);
+  const [problem, setProblem] = useState<Problem>();
+  const [isBusy, setBusy] = useState(false);
+  /** Two keys may be pressed before the page is drawn again. */
+  const isSending = useRef(false);
+  const isMember = kind === "object";
+  const change = (part: Partial<Draft>): void => {
+    latest.current = { ...latest.current, ...part };
+    setDraft(latest.current);
+    onDirty(latest.current.name !== "" || latest.current.text !== "");
+  };
+  const request = async (url: string | undefined): Promise<Problem | undefined> => {
+    if (url === undefined) return unaddressable;
+    const answer = await sendConditionally(signIn, { url, method: "POST", body: draft.text });
+    return answer.ok ? undefined : answer.problem;
+  };
+  /** True once it is added. */
+  const send = async (): Promise<boolean> => {
+    if (isSending.current) return false;
+    isSending.current = true;
+    setBusy(true);
+    const refused = await request(urlOf(rootKey, [...path, isMember ? draft.name : "-"]));
+    isSending.current = false;
+    setBusy(false);
+    setProblem(refused);
+    if (refused !== undefined) return false;
+    // What was entered meanwhile is the next one.
+    if (latest.current === draft) change(empty);
+    onAdded(isMember ? draft.name : undefined);
+    return true;
+  };
+  return { draft, change, problem, isBusy, send };
+}
+
+interface Draft {
+  readonly name: string;
+  readonly text: string;
+}
+
+const empty: Draft = { name: "", text: "" };
 const unaddressable: Problem = {
   status: 400,
   title: "A URL can't contain this name",

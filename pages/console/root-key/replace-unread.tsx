@@ -1,45 +1,57 @@
 // For callers who may write a root key and not read it: replaces the whole value, whatever it is.
 
 import { useState } from "preact/hooks";
-import type { Problem, SignIn } from "../../sign-in/sign-in.ts";
+import type { Problem } from "../../sign-in/problem.ts";
+import { ActionButton } from "../action-button.tsx";
 import { ConfirmDialog } from "../confirm.tsx";
+import { useConsole } from "../console-context.ts";
 import { JsonEditor } from "../editor/json-editor.tsx";
-import { sendValue, wordsOf } from "./stored-value.ts";
+import { ProblemMessage } from "../problem-message.tsx";
+import { sendConditionally } from "../stored/send-conditionally.ts";
+import { useUnsaved } from "../use-unsaved.ts";
 
-export function ReplaceUnread({ signIn, url }: { readonly signIn: SignIn; readonly url: string }) {
+export function ReplaceUnread({ url }: { readonly url: string }) {
+  const { signIn } = useConsole();
   const [text, setText] = useState("");
+  /** The text that was stored last. */
+  const [replaced, setReplaced] = useState("");
   const [problem, setProblem] = useState<Problem>();
-  const [message, setMessage] = useState("");
-  const [asks, setAsks] = useState(false);
-  const replace = async () => {
-    setAsks(false);
-    const answer = await sendValue(signIn, { url, method: "PUT", body: text });
-    setProblem(answer.ok ? undefined : answer.problem);
-    setMessage(answer.ok ? "Replaced." : "");
+  const [isBusy, setBusy] = useState(false);
+  const [isConfirming, setConfirming] = useState(false);
+  const isDirty = text.trim() !== "" && text !== replaced;
+  const isDisabled = isBusy || !isDirty;
+  useUnsaved(isDirty);
+  const ask = (): void => {
+    if (!isDisabled) setConfirming(true);
   };
+  const replace = async (): Promise<void> => {
+    setConfirming(false);
+    setBusy(true);
+    const answer = await sendConditionally(signIn, { url, method: "PUT", body: text });
+    setBusy(false);
+    setProblem(answer.ok ? undefined : answer.problem);
+    if (answer.ok) setReplaced(text);
+  };
+  const isReplaced = replaced !== "" && text === replaced && problem === undefined;
   return (
     <section aria-label="A new value" class="value">
       <p class="quiet">You can't read this value, but you may be allowed to replace it as a whole.</p>
-      <JsonEditor label={`New value of ${url}`} text={text} faults={problem?.errors ?? noErrors} onChange={setText} />
-      {problem !== undefined && (
-        <p class="fault" role="alert">
-          {wordsOf(problem, signIn)}
-        </p>
-      )}
+      <JsonEditor label={`New value of ${url}`} text={text} onChange={setText} onSave={ask} />
+      <ProblemMessage problem={problem} />
       <div class="actions">
-        <button type="button" class="main" disabled={text.trim() === ""} onClick={() => setAsks(true)}>
+        <ActionButton kind="main" isDisabled={isDisabled} onClick={ask}>
           Replace…
-        </button>
+        </ActionButton>
       </div>
       <p role="status" class="quiet">
-        {message}
+        {statusOf(isBusy, isReplaced)}
       </p>
-      {asks && (
+      {isConfirming && (
         <ConfirmDialog
           title="Replace the whole value?"
-          text={`What ${url} holds now will be gone, unseen.`}
+          text="The current value is replaced without being shown."
           action="Replace"
-          onCancel={() => setAsks(false)}
+          onCancel={() => setConfirming(false)}
           onConfirm={() => void replace()}
         />
       )}
@@ -47,4 +59,7 @@ export function ReplaceUnread({ signIn, url }: { readonly signIn: SignIn; readon
   );
 }
 
-const noErrors = [] as const;
+function statusOf(isBusy: boolean, isReplaced: boolean): string {
+  if (isBusy) return "Replacing…";
+  return isReplaced ? "Replaced." : "";
+}

@@ -2,104 +2,112 @@
 
 import { useEffect, useRef, useState } from "preact/hooks";
 import { pointerOf } from "../../../core/json/json-pointer.ts";
-import type { Problem, SignIn } from "../../sign-in/sign-in.ts";
-import { ConfirmDialog } from "../confirm.tsx";
+import type { Problem } from "../../sign-in/problem.ts";
+import { ActionButton } from "../action-button.tsx";
+import { DiscardDialog } from "../confirm.tsx";
+import { useConsole } from "../console-context.ts";
 import type { RootKey } from "../description.ts";
 import { JsonEditor } from "../editor/json-editor.tsx";
 import { prettyJson } from "../editor/pretty.ts";
-import { useUnsaved } from "../unsaved.ts";
+import { ProblemMessage } from "../problem-message.tsx";
+import { sendConditionally } from "../stored/send-conditionally.ts";
+import { useUnsaved } from "../use-unsaved.ts";
+import { ViewHeading } from "../view-heading.tsx";
 import { ReplaceUnread } from "./replace-unread.tsx";
-import { sendValue, wordsOf } from "./stored-value.ts";
 import { textAt } from "./tree-rows.ts";
 import { type PanelAction, ValuePanel } from "./value-panel.tsx";
 import { urlOf, type ValuePath } from "./value-path.ts";
 import { ValueTree } from "./value-tree.tsx";
 
-export interface RootKeyPageProps {
-  readonly rootKey: RootKey;
-  readonly signIn: SignIn;
-}
-
 interface Loaded {
-  /** The value as it was last read. */
+  /** The whole value as it was last read. */
   readonly text?: string;
   /** Why it could not be read the last time. */
-  readonly problem?: Problem;
+  readonly problem?: Problem | undefined;
 }
 
-export function RootKeyPage({ rootKey, signIn }: RootKeyPageProps) {
-  const { name, may } = rootKey;
-  const url = urlOf(name, []) ?? "";
-  const [{ text, problem }, setLoaded] = useState<Loaded>({});
-  /** Counts the times at which everything is read anew. */
-  const [turn, setTurn] = useState(0);
-  const reload = () => setTurn((before) => before + 1);
+/** Reads the whole value, again with each `treeCount`. An older answer never replaces a newer one. */
+function useWholeValue(url: string, mayRead: boolean, treeCount: number): Loaded {
+  const { signIn } = useConsole();
+  const [loaded, setLoaded] = useState<Loaded>({});
   useEffect(() => {
-    if (!may.read) return;
+    if (!mayRead) return undefined;
     let isLatest = true;
-    void sendValue(signIn, { url, method: "GET" }).then((answer) => {
+    void sendConditionally(signIn, { url, method: "GET" }).then((answer) => {
       if (!isLatest) return;
-      // What is shown, and what was typed there, outlives a server that can't be reached for a while.
+      // What is shown, and what was entered there, outlives a server that can't be reached for a while.
       setLoaded((before) => (answer.ok ? { text: answer.text } : { ...before, problem: answer.problem }));
     });
     return () => {
       isLatest = false;
     };
-  }, [turn]);
+  }, [signIn, url, mayRead, treeCount]);
+  return loaded;
+}
 
+export function RootKeyPage({ rootKey }: { readonly rootKey: RootKey }) {
+  const { name, may } = rootKey;
+  const url = urlOf(name, []) ?? "";
+  /** How often the tree was read anew, and how often the chosen value was as well: a save knows that one by its answer. */
+  const [{ treeCount, reloadCount }, setCounts] = useState({ treeCount: 0, reloadCount: 0 });
+  const reload = (action: PanelAction | "reload"): void => {
+    const isWhole = action === "reload" || action === "add";
+    setCounts((before) => ({
+      treeCount: before.treeCount + 1,
+      reloadCount: before.reloadCount + (isWhole ? 1 : 0),
+    }));
+  };
+  const { text, problem } = useWholeValue(url, may.read, treeCount);
   const isReadable = may.read && problem?.status !== 403;
   return (
     <>
       <div class="heading">
-        <h1>{name}</h1>
-        {may.read && (
-          <button type="button" onClick={reload}>
-            Reload
-          </button>
-        )}
+        <ViewHeading name={name} />
+        {may.read && <ActionButton onClick={() => reload("reload")}>Reload</ActionButton>}
       </div>
-      {problem !== undefined && (
-        <p class="fault" role="alert">
-          {wordsOf(problem, signIn)}
-        </p>
-      )}
+      <ProblemMessage problem={problem} />
       {text !== undefined && (
-        <TreeAndPanel rootKey={rootKey} signIn={signIn} text={text} turn={turn} onWritten={reload} />
+        <TreeAndPanel rootKey={rootKey} text={text} reloadCount={reloadCount} onWritten={reload} />
       )}
       {isReadable && text === undefined && problem === undefined && <p>Loading…</p>}
-      {!isReadable && text === undefined && may.write && <ReplaceUnread signIn={signIn} url={url} />}
+      {!isReadable && text === undefined && may.write && <ReplaceUnread url={url} />}
     </>
   );
 }
 
-interface TreeAndPanelProps extends RootKeyPageProps {
+interface TreeAndPanelProps {
+  readonly rootKey: RootKey;
   readonly text: string;
-  readonly turn: number;
-  readonly onWritten: () => void;
+  readonly reloadCount: number;
+  readonly onWritten: (action: PanelAction) => void;
 }
 
-function TreeAndPanel({ rootKey, signIn, text, turn, onWritten }: TreeAndPanelProps) {
+function TreeAndPanel({ rootKey, text, reloadCount, onWritten }: TreeAndPanelProps) {
   const { name, may } = rootKey;
   const [path, setPath] = useState<ValuePath>([]);
-  const [isTyped, setTyped] = useState(false);
-  /** What was chosen while something typed would be lost. */
-  const [wanted, setWanted] = useState<ValuePath>();
-  useUnsaved(isTyped);
+  const [isDirty, setDirty] = useState(false);
+  /** What was chosen while something entered would be lost. */
+  const [pendingPath, setPendingPath] = useState<ValuePath>();
+  useUnsaved(isDirty);
   const columns = useRef<HTMLDivElement>(null);
   const chosen = pointerOf(path);
-  const choose = (next: ValuePath) => {
+  const latest = useRef(chosen);
+  latest.current = chosen;
+  const choose = (next: ValuePath): void => {
     if (pointerOf(next) === chosen) return;
-    if (isTyped) setWanted(next);
+    if (isDirty) setPendingPath(next);
     else setPath(next);
   };
-  const written = (action: PanelAction) => {
-    if (action === "delete") {
+  const onPanelWritten = (action: PanelAction): void => {
+    const isGone = action === "delete" || action === "discard";
+    // Unless the person has chosen something else meanwhile.
+    if (isGone && latest.current === chosen) {
       const parent = path.slice(0, -1);
       setPath(parent);
       // The button that had the focus belongs to what is gone.
       columns.current?.querySelector<HTMLElement>(`[data-row="${CSS.escape(pointerOf(parent))}"]`)?.focus();
     }
-    onWritten();
+    onWritten(action);
   };
   const url = urlOf(name, path);
   return (
@@ -114,27 +122,23 @@ function TreeAndPanel({ rootKey, signIn, text, turn, onWritten }: TreeAndPanelPr
         ) : (
           <ValuePanel
             key={url}
-            signIn={signIn}
             rootKey={name}
             path={path}
             url={url}
             mayWrite={may.write}
-            turn={turn}
-            onTyped={setTyped}
-            onWritten={written}
+            reloadCount={reloadCount}
+            onDirty={setDirty}
+            onWritten={onPanelWritten}
           />
         )}
       </section>
-      {wanted !== undefined && (
-        <ConfirmDialog
-          title="Discard what you typed?"
-          text="It has not been saved."
-          action="Discard"
-          onCancel={() => setWanted(undefined)}
-          onConfirm={() => {
-            setWanted(undefined);
-            setTyped(false);
-            setPath(wanted);
+      {pendingPath !== undefined && (
+        <DiscardDialog
+          onCancel={() => setPendingPath(undefined)}
+          onDiscard={() => {
+            setPendingPath(undefined);
+            setDirty(false);
+            setPath(pendingPath);
           }}
         />
       )}

@@ -43,10 +43,10 @@ function stepOutward(rows: readonly Row[], current: number): TreeStep {
 
 /** The next row whose name begins with the letter, from the top again after the last one. */
 function nextNamed(letter: string, rows: readonly Row[], current: number): number {
-  const wanted = letter.toLowerCase();
-  const isNamed = (row: Row) => row.type === "value" && row.name.toLowerCase().startsWith(wanted);
-  const behind = rows.findIndex((row, index) => index > current && isNamed(row));
-  if (behind >= 0) return behind;
+  const start = letter.toLowerCase();
+  const isNamed = (row: Row) => row.type === "value" && row.name.toLowerCase().startsWith(start);
+  const next = rows.findIndex((row, index) => index > current && isNamed(row));
+  if (next >= 0) return next;
   const first = rows.findIndex(isNamed);
   return first < 0 ? current : first;
 }

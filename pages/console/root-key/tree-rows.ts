@@ -34,7 +34,7 @@ export interface ValueRow extends Placed {
   readonly isOpen: boolean;
 }
 
-/** Stands behind the children that are shown, for those that are not. */
+/** Stands after the children that are shown, for those that are not. */
 export interface MoreRow extends Placed {
   readonly type: "more";
   readonly hidden: number;
@@ -59,16 +59,16 @@ interface Child {
   readonly text: string;
 }
 
-function addRows(rows: Row[], view: TreeView, { id, name, text }: Child, place: Omit<Placed, "id">): void {
+function addRows(rows: Row[], view: TreeView, { id, name, text }: Child, layout: Omit<Placed, "id">): void {
   const children = childrenOf(id, text);
   const isOpen = children.length > 0 && view.open.has(id);
   const kind = kindOf(text);
-  rows.push({ type: "value", id, ...place, name, kind, text, children: children.length, isOpen });
+  rows.push({ type: "value", id, ...layout, name, kind, text, children: children.length, isOpen });
   if (!isOpen) return;
   const shown = view.shown.get(id) ?? childrenAtOnce;
   const hidden = Math.max(0, children.length - shown);
   const siblings = children.length - hidden + (hidden > 0 ? 1 : 0);
-  const below = { level: place.level + 1, siblings, parent: id };
+  const below = { level: layout.level + 1, siblings, parent: id };
   for (const [index, child] of children.slice(0, shown).entries()) {
     addRows(rows, view, child, { ...below, position: index + 1 });
   }

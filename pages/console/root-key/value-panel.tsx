@@ -1,80 +1,111 @@
-// The chosen value: where it is, an editor for it, and what can be done with it.
+// The chosen value: an editor for it, and what can be done with it.
 
-import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { kindOf } from "../../../core/json/members.ts";
-import type { SignIn } from "../../sign-in/sign-in.ts";
+import { ActionButton } from "../action-button.tsx";
 import { ConfirmDialog } from "../confirm.tsx";
 import { JsonEditor } from "../editor/json-editor.tsx";
+import { prettyJson } from "../editor/pretty.ts";
+import { ProblemMessage } from "../problem-message.tsx";
+import { ConflictNotice, type ConflictOutcome } from "../stored/conflict-notice.tsx";
+import type { Stored, StoredText, StoredTextState } from "../stored/stored-text.ts";
+import { useStoredText } from "../stored/use-stored-text.ts";
 import { AddMember } from "./add-member.tsx";
-import { wordsOf } from "./stored-value.ts";
-import { type StoredValue, useStoredValue } from "./use-stored-value.ts";
 import type { ValuePath } from "./value-path.ts";
 
-/** `reload`: nothing was written, but the page is behind what is stored. */
-export type PanelAction = "save" | "add" | "delete" | "reload";
+/** `load`: nothing was written, but the tree shows less than what is stored. */
+export type PanelAction = ConflictOutcome | "add";
 
 export interface ValuePanelProps {
-  readonly signIn: SignIn;
   readonly rootKey: string;
   readonly path: ValuePath;
   /** Relative to the project's URL. */
   readonly url: string;
   readonly mayWrite: boolean;
   /** Changes when the value is to be read anew. */
-  readonly turn: number;
+  readonly reloadCount: number;
   /** Called whenever the panel begins or ceases to hold something that would be lost with it. */
-  readonly onTyped: (isTyped: boolean) => void;
+  readonly onDirty: (isDirty: boolean) => void;
   readonly onWritten: (action: PanelAction) => void;
 }
 
-export function ValuePanel({ signIn, rootKey, path, url, mayWrite, turn, onTyped, onWritten }: ValuePanelProps) {
-  const value = useStoredValue({ signIn, url, turn, onWritten });
-  const { stored, refused, isTyped } = value;
-  const [added, setAdded] = useState("");
+export function ValuePanel(props: ValuePanelProps) {
+  const { url, reloadCount, onDirty } = props;
+  const value = useStoredText({ url, editable: prettyJson, writeOf: (body) => ({ method: "PUT", body }) });
   const [isAdding, setAdding] = useState(false);
-  useEffect(() => onTyped(isTyped || isAdding), [isTyped, isAdding]);
+  const { isDirty } = value;
+  useEffect(() => onDirty(isDirty || isAdding), [isDirty, isAdding]);
+  const loadedCount = useRef(reloadCount);
+  useEffect(() => {
+    if (loadedCount.current !== reloadCount) void value.load();
+    loadedCount.current = reloadCount;
+  }, [reloadCount, value]);
+  const { stored, loadProblem } = value.state;
+  return (
+    <>
+      <ProblemMessage problem={loadProblem} />
+      {stored === undefined && loadProblem === undefined && <p>Loading…</p>}
+      {stored !== undefined && <LoadedPanel {...props} value={value} stored={stored} onAdding={setAdding} />}
+    </>
+  );
+}
 
-  if (refused !== undefined) {
-    return (
-      <p class="fault" role="alert">
-        {wordsOf(refused, signIn)}
-      </p>
-    );
-  }
-  if (stored === undefined) return <p>Loading…</p>;
+interface LoadedPanelProps extends ValuePanelProps {
+  readonly value: StoredText;
+  readonly stored: Stored;
+  readonly onAdding: (isAdding: boolean) => void;
+}
+
+function LoadedPanel({ value, stored, onAdding, ...props }: LoadedPanelProps) {
+  const { rootKey, path, url, mayWrite, onWritten } = props;
+  const { draft, writeProblem, conflict, writing } = value.state;
+  const [added, setAdded] = useState("");
   const kind = kindOf(stored.text);
-  const canAdd = mayWrite && (kind === "object" || kind === "array");
+  const canSave = mayWrite && value.isDirty && writing === undefined;
+  const save = async (over: Stored | undefined): Promise<void> => {
+    if (canSave && (await value.save(over))) onWritten("save");
+  };
   return (
     <>
       <JsonEditor
         label={`Value of ${url}`}
-        text={value.typed}
-        faults={value.problem?.errors ?? noErrors}
+        text={draft}
         readOnly={!mayWrite}
-        onChange={(typed) => {
+        onChange={(text) => {
           setAdded("");
-          value.type(typed);
+          value.edit(text);
         }}
-        onSave={() => void (isTyped && !value.isBusy && value.save(stored.tag))}
+        onSave={() => void save(stored)}
       />
-      {value.problem !== undefined && (
-        <p class="fault" role="alert">
-          {wordsOf(value.problem, signIn)}
-        </p>
+      <ProblemMessage problem={writeProblem} />
+      {conflict !== undefined && (
+        <ConflictNotice
+          stored={value}
+          noun="value"
+          canSave={canSave}
+          onSettled={onWritten}
+          recreate={{ label: "Save mine again", onClick: () => void save(undefined) }}
+        />
       )}
-      {value.conflict !== undefined && <ConflictNotice value={value} />}
-      {mayWrite && <Actions value={value} tag={stored.tag} url={url} isRoot={path.length === 0} />}
+      {mayWrite && (
+        <Actions
+          value={value}
+          url={url}
+          isRoot={path.length === 0}
+          onSave={() => void save(stored)}
+          onDelete={() => void value.remove(stored).then((isDone) => isDone && onWritten("delete"))}
+        />
+      )}
       <p role="status" class="quiet">
-        {added === "" ? value.message : added}
+        {added === "" ? statusOf(value.state) : added}
       </p>
-      {canAdd && (
+      {mayWrite && (kind === "object" || kind === "array") && (
         <AddMember
-          signIn={signIn}
           rootKey={rootKey}
           path={path}
           kind={kind}
-          hindrance={isTyped ? "Save or discard what you typed above first." : undefined}
-          onTyped={setAdding}
+          disabledReason={value.isDirty ? "Save or discard what you entered above first." : undefined}
+          onDirty={onAdding}
           onAdded={(name) => {
             setAdded(name === undefined ? "Added an element." : `Added ${name}.`);
             onWritten("add");
@@ -85,81 +116,48 @@ export function ValuePanel({ signIn, rootKey, path, url, mayWrite, turn, onTyped
   );
 }
 
-const noErrors = [] as const;
-
-interface ActionsProps {
-  readonly value: StoredValue;
-  readonly tag: string | undefined;
-  readonly url: string;
-  readonly isRoot: boolean;
+function statusOf({ writing, message }: StoredTextState): string {
+  if (writing === undefined) return message;
+  return writing === "save" ? "Saving…" : "Deleting…";
 }
 
-function Actions({ value, tag, url, isRoot }: ActionsProps) {
-  const [asks, setAsks] = useState(false);
-  const { isTyped, isBusy } = value;
-  // Not `disabled`: a button that becomes so loses the focus.
-  const isIdle = !isTyped || isBusy;
+interface ActionsProps {
+  readonly value: StoredText;
+  readonly url: string;
+  readonly isRoot: boolean;
+  readonly onSave: () => void;
+  readonly onDelete: () => void;
+}
+
+function Actions({ value, url, isRoot, onSave, onDelete }: ActionsProps) {
+  const [isConfirming, setConfirming] = useState(false);
+  const isBusy = value.state.writing !== undefined;
+  const isDisabled = !value.isDirty || isBusy;
   return (
     <div class="actions">
-      <button type="button" class="main" aria-disabled={isIdle} onClick={() => void (isIdle || value.save(tag))}>
+      <ActionButton kind="main" isDisabled={isDisabled} onClick={onSave}>
         Save
-      </button>
-      <button type="button" aria-disabled={isIdle} onClick={() => isIdle || value.discard()}>
+      </ActionButton>
+      <ActionButton isDisabled={isDisabled} onClick={() => value.discard()}>
         Discard changes
-      </button>
+      </ActionButton>
       {!isRoot && (
-        <button type="button" class="danger" disabled={isBusy} onClick={() => setAsks(true)}>
+        <ActionButton kind="danger" isDisabled={isBusy} onClick={() => setConfirming(true)}>
           Delete…
-        </button>
+        </ActionButton>
       )}
-      {asks && (
+      {isConfirming && (
         <ConfirmDialog
           title="Delete this value?"
-          text={`What is stored at ${url} will be gone. This can't be undone.`}
+          text={`What is stored at ${url} is deleted for everybody. This can't be undone.`}
           action="Delete"
-          onCancel={() => setAsks(false)}
+          onCancel={() => setConfirming(false)}
           onConfirm={() => {
-            setAsks(false);
-            void value.remove(tag);
+            setConfirming(false);
+            onDelete();
           }}
         />
       )}
-    </div>
-  );
-}
-
-function ConflictNotice({ value }: { readonly value: StoredValue }) {
-  const box = useRef<HTMLDivElement>(null);
-  useLayoutEffect(() => {
-    const { current } = box;
-    current?.querySelector("button")?.focus();
-    return () => {
-      const heading = current?.closest("section")?.querySelector<HTMLElement>("h2");
-      if (current?.contains(document.activeElement)) heading?.focus();
-    };
-  }, []);
-  const { conflict, isBusy } = value;
-  if (conflict === undefined) return null;
-  const settle = conflict.action === "save" ? value.save : value.remove;
-  return (
-    <div class="fault conflict" role="alert" ref={box}>
-      <p>
-        Somebody else {conflict.tag === undefined ? "deleted" : "changed"} this value meanwhile. Your request changed
-        nothing, and what you typed is still here.
-      </p>
-      <div class="actions">
-        <button type="button" aria-disabled={isBusy} onClick={() => isBusy || value.reload()}>
-          Load the stored value
-        </button>
-        <button
-          type="button"
-          class="danger"
-          aria-disabled={isBusy}
-          onClick={() => void (isBusy || settle(conflict.tag))}
-        >
-          {conflict.action === "save" ? "Overwrite" : "Delete anyway"}
-        </button>
-      </div>
     </div>
   );
 }

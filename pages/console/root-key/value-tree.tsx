@@ -2,7 +2,8 @@
 
 import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { stepOf } from "./tree-keys.ts";
-import { firstView, pathOf, type Row, rowsOf, type ValueRow, withMore, withOpen } from "./tree-rows.ts";
+import { TreeRow } from "./tree-row.tsx";
+import { firstView, pathOf, type Row, rowsOf, withMore, withOpen } from "./tree-rows.ts";
 import type { ValuePath } from "./value-path.ts";
 
 export interface ValueTreeProps {
@@ -15,32 +16,15 @@ export interface ValueTreeProps {
   readonly onChoose: (path: ValuePath) => void;
 }
 
-/** Characters of a string that are shown; the style sheet cuts them to the width that there is. */
-const maxPreview = 200;
-
 export function ValueTree({ name, text, chosen, onChoose }: ValueTreeProps) {
   const [view, setView] = useState(firstView);
-  const [active, setActive] = useState("");
-  const tree = useRef<HTMLDivElement>(null);
   const rows = useMemo(() => rowsOf(name, text, view), [name, text, view]);
-  // What had the focus may be gone or inside of what has been closed.
-  const current = Math.max(0, indexOf(rows, active));
-
-  const moveTo = (index: number) => {
-    const { children = [] } = tree.current ?? {};
-    const row = children[index];
-    if (row instanceof HTMLElement) row.focus();
-  };
-  const wanted = useRef<number>(undefined);
-  useLayoutEffect(() => {
-    if (wanted.current !== undefined) moveTo(wanted.current);
-    wanted.current = undefined;
-  }, [rows]);
+  const { tree, current, moveTo, focusNext, onFocusIn } = useRowFocus(rows);
   const choose = (row: Row) => {
     if (row.type === "value") return onChoose(pathOf(row));
     setView(withMore(view, row.parent ?? ""));
     // The first of the new rows stands where this row stood.
-    wanted.current = indexOf(rows, row.id);
+    focusNext(indexOf(rows, row.id));
   };
   const toggle = (row: Row, isOpen: boolean) => setView(withOpen(view, row.id, isOpen));
   const onKeyDown = (event: KeyboardEvent) => {
@@ -53,16 +37,13 @@ export function ValueTree({ name, text, chosen, onChoose }: ValueTreeProps) {
     else if (typeof step === "number") moveTo(step);
     else toggle(row, step === "open");
   };
-  const onFocusIn = ({ target }: FocusEvent) => {
-    if (target instanceof HTMLElement && target.dataset["row"] !== undefined) setActive(target.dataset["row"]);
-  };
   const onClick = ({ target }: MouseEvent) => {
     if (!(target instanceof Element)) return;
     const index = Array.from(tree.current?.children ?? []).findIndex((each) => each.contains(target));
     const row = rows[index];
     if (row === undefined) return;
     moveTo(index);
-    if (target.closest(".twist") !== null && row.type === "value") toggle(row, !row.isOpen);
+    if (target.closest(".expander") !== null && row.type === "value") toggle(row, !row.isOpen);
     else choose(row);
   };
   return (
@@ -82,49 +63,33 @@ export function ValueTree({ name, text, chosen, onChoose }: ValueTreeProps) {
   );
 }
 
-interface TreeRowProps {
-  readonly row: Row;
-  readonly isActive: boolean;
-  readonly isChosen: boolean;
-}
-
-function TreeRow({ row, isActive, isChosen }: TreeRowProps) {
-  const { level, position, siblings } = row;
-  const isParent = row.type === "value" && row.children > 0;
-  return (
-    <div
-      role="treeitem"
-      data-row={row.id}
-      class={row.type === "more" ? "row more" : "row"}
-      tabIndex={isActive ? 0 : -1}
-      aria-level={level}
-      aria-posinset={position}
-      aria-setsize={siblings}
-      aria-selected={isChosen}
-      {...(isParent && { "aria-expanded": row.isOpen })}
-      style={{ "--level": String(level - 1) }}
-    >
-      <span class={isParent ? "twist" : "no-twist"} aria-hidden="true" />
-      {row.type === "more" ? (
-        `Show more (${row.hidden} left)`
-      ) : (
-        <span class="cell">
-          <span class="json-name">{row.name === "" ? '""' : row.name}</span>{" "}
-          <span class={`json-${row.kind}`}>{previewOf(row)}</span>
-        </span>
-      )}
-    </div>
-  );
-}
-
-function previewOf({ kind, text, children }: ValueRow): string {
-  if (kind === "object") return `{ ${counted(children, "member")} }`;
-  if (kind === "array") return `[ ${counted(children, "element")} ]`;
-  return text.length > maxPreview ? `${text.slice(0, maxPreview)}…` : text;
-}
-
-function counted(count: number, what: string): string {
-  return `${count} ${what}${count === 1 ? "" : "s"}`;
+/** One row is in the order of the Tab key: the one that had the focus last. */
+function useRowFocus(rows: readonly Row[]) {
+  const [active, setActive] = useState("");
+  const tree = useRef<HTMLDivElement>(null);
+  /** Gets the focus once the rows have changed. */
+  const focusIndex = useRef<number>(undefined);
+  const moveTo = (index: number): void => {
+    const { children = [] } = tree.current ?? {};
+    const row = children[index];
+    if (row instanceof HTMLElement) row.focus();
+  };
+  useLayoutEffect(() => {
+    if (focusIndex.current !== undefined) moveTo(focusIndex.current);
+    focusIndex.current = undefined;
+  }, [rows]);
+  return {
+    tree,
+    // What had the focus may be gone or inside of what has been closed.
+    current: Math.max(0, indexOf(rows, active)),
+    moveTo,
+    focusNext: (index: number): void => {
+      focusIndex.current = index;
+    },
+    onFocusIn: ({ target }: FocusEvent): void => {
+      if (target instanceof HTMLElement && target.dataset["row"] !== undefined) setActive(target.dataset["row"]);
+    },
+  };
 }
 
 function indexOf(rows: readonly Row[], id: string): number {

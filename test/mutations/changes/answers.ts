@@ -38,10 +38,10 @@ export const answerMutations: readonly Mutation[] = [
   {
     name: "console-overwrites-others",
     harm: "Who saves in the console overwrites what somebody else has changed meanwhile",
-    file: "pages/console/objects/stored-object-form.tsx",
-    find: '"application/json-patch+json", "If-Match": etag }',
-    replace: '"application/json-patch+json" }',
-    caughtBy: ["test/process/console.test.ts"],
+    file: "pages/console/stored/send-conditionally.ts",
+    find: 'headers.set("If-Match", condition.etag);',
+    replace: "headers.delete(condition.etag);",
+    caughtBy: ["test/unit/pages/console/stored/send-conditionally.test.ts", "test/process/console-objects.test.ts"],
   },
   {
     name: "sign-out-on-one-page-only",

@@ -4,6 +4,7 @@ import {
   nextSort,
   operatorWords,
   readListQuery,
+  withOperator,
   writeListQuery,
 } from "../../../../../pages/console/objects/list-query.ts";
 
@@ -44,5 +45,12 @@ describe("the query of a list", () => {
       "-price",
       undefined,
     ]);
+  });
+
+  it("asks whether a field exists with true or false, also if nobody chooses", () => {
+    const condition = { field: "price", operator: "ge", value: "10" };
+    expect(withOperator(condition, "exists")).toEqual({ field: "price", operator: "exists", value: "true" });
+    expect(withOperator({ ...condition, value: "false" }, "exists").value).toBe("false");
+    expect(withOperator(condition, "lt")).toEqual({ field: "price", operator: "lt", value: "10" });
   });
 });

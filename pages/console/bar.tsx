@@ -1,0 +1,42 @@
+// The bar at the top: the project's name, where it is described, and who is signed in.
+
+import type { ComponentChildren } from "preact";
+import type { SignIn } from "../sign-in/sign-in.ts";
+
+interface BarProps {
+  readonly signIn: SignIn;
+  readonly title: string;
+  readonly hidesSignIn: boolean;
+  readonly onSignIn: () => void;
+  readonly onSignOut: () => void;
+  readonly children: ComponentChildren;
+}
+
+export function Bar({ signIn, title, hidesSignIn, onSignIn, onSignOut, children }: BarProps) {
+  const caller = signIn.credential?.caller;
+  return (
+    <header class="bar">
+      <strong>
+        <a class="title" href="#/">
+          {title}
+        </a>
+      </strong>
+      <nav aria-label="About the API" class="links">
+        {children}
+      </nav>
+      <span id="who" role="status">
+        {caller === undefined ? "Not signed in" : `Signed in as ${caller.name}`}
+      </span>
+      {caller !== undefined && (
+        <button type="button" id="sign-out" onClick={onSignOut}>
+          Sign out
+        </button>
+      )}
+      {caller === undefined && !hidesSignIn && (
+        <button type="button" id="sign-in" onClick={onSignIn}>
+          Sign in
+        </button>
+      )}
+    </header>
+  );
+}

@@ -1,0 +1,23 @@
+// What every part of the console works with: who is signed in, what is not saved, and how to ask for credentials.
+
+import { createContext } from "preact";
+import { useContext } from "preact/hooks";
+import type { SignIn } from "../sign-in/sign-in.ts";
+import type { UnsavedChanges } from "./unsaved.ts";
+
+export interface ConsoleServices {
+  readonly signIn: SignIn;
+  readonly unsaved: UnsavedChanges;
+  /** The project's name. */
+  readonly title: string;
+  /** Shows the form by which a person signs in, over what is shown now. */
+  readonly onSignIn: () => void;
+}
+
+export const ConsoleContext = createContext<ConsoleServices | undefined>(undefined);
+
+export function useConsole(): ConsoleServices {
+  const services = useContext(ConsoleContext);
+  if (services === undefined) throw new Error("The app provides the console's services");
+  return services;
+}

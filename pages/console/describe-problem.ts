@@ -1,0 +1,31 @@
+// From a refused request to the words that a person reads. The details of some statuses are for programs, so that others stand here.
+
+import type { Problem } from "../sign-in/problem.ts";
+
+/** No server answered. */
+export const unreachable: Problem = { status: 0, title: "The server can't be reached" };
+
+export function describeProblem(problem: Problem, isSignedIn: boolean): string {
+  const { status, code, title, detail = "", errors = [] } = problem;
+  if (code === "idempotency_key_reused") {
+    return "An earlier attempt has created the object, with another text. Look for it in the list; Create adds a second one.";
+  }
+  // The editor shows each of them.
+  if (code === "validation_failed" && errors.length > 0) return `${title}. Its lines are marked below.`;
+  switch (status) {
+    case 0:
+      return `${title}. Try again.`;
+    case 401:
+      return isSignedIn ? "Your credentials are no longer accepted." : "You have to sign in for this.";
+    case 403:
+      return withDetail("You may not do this", detail);
+    case 404:
+      return withDetail("This does not exist, or no longer", detail);
+    default:
+      return withDetail(title, detail);
+  }
+}
+
+function withDetail(title: string, detail: string): string {
+  return detail === "" ? `${title}.` : `${title}. ${detail}`;
+}

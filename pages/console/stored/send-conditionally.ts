@@ -1,0 +1,52 @@
+// Sends a request over the public API, on a condition where there is one. What the server refuses comes back as its problem, and a server
+// that can't be reached as a problem with status 0.
+
+import { type Problem, problemOf } from "../../sign-in/problem.ts";
+import { unreachable } from "../describe-problem.ts";
+
+/** What SignIn is here: sends with the credentials of the caller. */
+export interface Sender {
+  send(input: string, init: RequestInit): Promise<Response>;
+}
+
+export type Answer =
+  /** `text` is JSON as it is stored. */
+  | { readonly ok: true; readonly text: string; readonly etag?: string }
+  /** `etag` is that of a 412: what is stored now; undefined where nothing is. */
+  | { readonly ok: false; readonly problem: Problem; readonly etag?: string };
+
+export interface ConditionalRequest {
+  /** Relative to the project's URL. */
+  readonly url: string;
+  readonly method: "GET" | "PUT" | "POST" | "PATCH" | "DELETE";
+  readonly body?: string;
+  /** JSON, where it isn't said. */
+  readonly contentType?: string;
+  /** The write takes place only while this is stored, or only while nothing is. */
+  readonly condition?: { readonly etag: string } | "nothing stored";
+  readonly idempotencyKey?: string;
+}
+
+export async function sendConditionally(signIn: Sender, request: ConditionalRequest): Promise<Answer> {
+  const { url, method, body } = request;
+  try {
+    // Not from the browser's cache: what is shown is what is stored.
+    const init = { method, headers: headersOf(request), cache: "no-store" } as const;
+    const response = await signIn.send(url, body === undefined ? init : { ...init, body });
+    const etag = response.headers.get("ETag");
+    const tagged = etag === null ? {} : { etag };
+    if (!response.ok) return { ok: false, problem: await problemOf(response), ...tagged };
+    return { ok: true, text: await response.text(), ...tagged };
+  } catch {
+    return { ok: false, problem: unreachable };
+  }
+}
+
+function headersOf({ body, contentType, condition, idempotencyKey }: ConditionalRequest): Headers {
+  const headers = new Headers();
+  if (body !== undefined) headers.set("Content-Type", contentType ?? "application/json");
+  if (condition === "nothing stored") headers.set("If-None-Match", "*");
+  else if (condition !== undefined) headers.set("If-Match", condition.etag);
+  if (idempotencyKey !== undefined) headers.set("Idempotency-Key", idempotencyKey);
+  return headers;
+}

@@ -1,0 +1,196 @@
+// Stored JSON and the draft that a person makes of it: what was read, what was entered since, and the requests between the two. A draft is
+// never replaced by an answer to an earlier request, and nothing is written over what somebody else has stored meanwhile: that is a
+// conflict, which the person settles about exactly the version that was read when it was found.
+
+import type { Problem } from "../../sign-in/problem.ts";
+import type { Answer, ConditionalRequest } from "./send-conditionally.ts";
+
+/** A version as it was read. */
+export interface Stored {
+  /** What the server sent. */
+  readonly body: string;
+  /** What a person edits of it. */
+  readonly text: string;
+  readonly etag: string | undefined;
+}
+
+type Read = { readonly ok: true; readonly stored: Stored } | { readonly ok: false; readonly problem: Problem };
+
+/** A proxy may answer in place of the service, and with success. */
+const foreign: Problem = { status: 0, title: "The answer did not come from this API" };
+
+/** Without a tag, a write would replace whatever is stored. */
+const untagged: Problem = {
+  status: 0,
+  title: "Nothing was written, because the stored version came without an ETag",
+};
+
+export type WriteAction = "save" | "delete";
+
+export interface Conflict {
+  readonly action: WriteAction;
+  /** What somebody else has stored; undefined: it is deleted. */
+  readonly current: Stored | undefined;
+}
+
+export interface StoredTextState {
+  /** Undefined until it has been read. */
+  readonly stored?: Stored | undefined;
+  readonly draft: string;
+  /** Why it could not be read the last time. */
+  readonly loadProblem?: Problem | undefined;
+  /** Why the last write was refused. */
+  readonly writeProblem?: Problem | undefined;
+  readonly conflict?: Conflict | undefined;
+  /** The write that is under way. */
+  readonly writing?: WriteAction | undefined;
+  /** What the last write or reload did. */
+  readonly message: string;
+}
+
+export interface StoredTextOptions {
+  readonly send: (request: ConditionalRequest) => Promise<Answer>;
+  readonly url: string;
+  /** What a person edits of what the server sent. */
+  readonly editable: (body: string) => string;
+  /** The request that stores the draft in place of what is stored; undefined: nothing is. */
+  readonly writeOf: (
+    draft: string,
+    stored: Stored | undefined,
+  ) => Pick<ConditionalRequest, "method" | "body" | "contentType">;
+  readonly onChange: (state: StoredTextState) => void;
+}
+
+export class StoredText {
+  readonly #options: StoredTextOptions;
+  #state: StoredTextState = { draft: "", message: "" };
+  /** Number of the newest request: an answer to an older one is out of date. */
+  #newest = 0;
+
+  constructor(options: StoredTextOptions) {
+    this.#options = options;
+  }
+
+  get state(): StoredTextState {
+    return this.#state;
+  }
+
+  /** True while the draft differs from what was read. */
+  get isDirty(): boolean {
+    return this.#state.stored !== undefined && this.#state.draft !== this.#state.stored.text;
+  }
+
+  edit(draft: string): void {
+    this.#change({ draft, message: "" });
+  }
+
+  discard(): void {
+    this.#change({ draft: this.#state.stored?.text ?? "", writeProblem: undefined, conflict: undefined, message: "" });
+  }
+
+  /** Reads it anew, unless the draft would be lost or a write under way brings it anyhow. */
+  async load(): Promise<void> {
+    if (this.#state.writing !== undefined || this.isDirty) return;
+    const number = this.#begin();
+    const answer = await this.#read();
+    if (number !== this.#newest) return;
+    if (!answer.ok) return this.#change({ loadProblem: answer.problem });
+    this.#change({ loadProblem: undefined });
+    // Entered since: it is saved on the condition that what it was made of is still stored.
+    if (!this.isDirty) this.#show(answer.stored);
+  }
+
+  /** True once the draft is stored. `over` = the version that it replaces, as the person knows it; undefined: nothing. */
+  save(over: Stored | undefined): Promise<boolean> {
+    return this.#write("save", over);
+  }
+
+  /** True once nothing is stored. */
+  remove(over: Stored | undefined): Promise<boolean> {
+    return this.#write("delete", over);
+  }
+
+  /** Shows what somebody else has stored, in place of the draft. */
+  takeTheirs(): void {
+    const { current } = this.#state.conflict ?? {};
+    if (current === undefined) return;
+    this.#show(current);
+    this.#change({ message: "This is what is stored." });
+  }
+
+  async #write(action: WriteAction, over: Stored | undefined): Promise<boolean> {
+    if (this.#state.writing !== undefined) return false;
+    if (over !== undefined && over.etag === undefined) return this.#settle({ writeProblem: untagged });
+    const { draft } = this.#state;
+    this.#begin();
+    this.#change({ writing: action, writeProblem: undefined, message: "" });
+    const request = this.#requestOf(action, draft, over);
+    if (action === "save") {
+      const answer = this.#readFrom(await this.#options.send(request));
+      if (!answer.ok) return await this.#refused(action, over, answer.problem);
+      this.#saved(draft, answer.stored);
+    } else {
+      const answer = await this.#options.send(request);
+      if (!answer.ok) return await this.#refused(action, over, answer.problem);
+      this.#change({ writing: undefined, conflict: undefined });
+    }
+    return true;
+  }
+
+  #requestOf(action: WriteAction, draft: string, over: Stored | undefined): ConditionalRequest {
+    const { url, writeOf } = this.#options;
+    const request = action === "save" ? writeOf(draft, over) : ({ method: "DELETE" } as const);
+    return { url, ...request, condition: over?.etag === undefined ? "nothing stored" : { etag: over.etag } };
+  }
+
+  #saved(sent: string, stored: Stored): void {
+    const isLatest = this.#state.draft === sent;
+    const settled = { writing: undefined, conflict: undefined, loadProblem: undefined };
+    this.#change({ ...settled, stored, ...(isLatest && { draft: stored.text, message: "Saved." }) });
+  }
+
+  /** A conflict is read once, so that the person decides about one version. True where there was nothing left to delete. */
+  async #refused(action: WriteAction, over: Stored | undefined, problem: Problem): Promise<boolean> {
+    const isGone = problem.status === 404 && over !== undefined;
+    if (problem.status !== 412 && !isGone) return this.#settle({ writeProblem: problem, conflict: undefined });
+    const read = await this.#read();
+    if (!read.ok && read.problem.status !== 404) return this.#settle({ writeProblem: read.problem });
+    const current = read.ok ? read.stored : undefined;
+    if (action === "delete" && current === undefined) return !this.#settle({ conflict: undefined });
+    return this.#settle({ conflict: { action, current } });
+  }
+
+  /** The write has changed nothing. */
+  #settle(part: Partial<StoredTextState>): false {
+    this.#change({ writing: undefined, ...part });
+    return false;
+  }
+
+  #begin(): number {
+    this.#newest += 1;
+    return this.#newest;
+  }
+
+  async #read(): Promise<Read> {
+    return this.#readFrom(await this.#options.send({ url: this.#options.url, method: "GET" }));
+  }
+
+  #readFrom(answer: Answer): Read {
+    if (!answer.ok) return answer;
+    const { text: body, etag } = answer;
+    try {
+      return { ok: true, stored: { body, text: this.#options.editable(body), etag } };
+    } catch {
+      return { ok: false, problem: foreign };
+    }
+  }
+
+  #show(stored: Stored): void {
+    this.#change({ stored, draft: stored.text, writeProblem: undefined, conflict: undefined });
+  }
+
+  #change(part: Partial<StoredTextState>): void {
+    this.#state = { ...this.#state, ...part };
+    this.#options.onChange(this.#state);
+  }
+}

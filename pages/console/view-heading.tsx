@@ -1,0 +1,26 @@
+// The heading of a view. Another view that is shown gets the focus there, so that a person who doesn't see the page hears where it is,
+// and the page's title names it.
+
+import { useLayoutEffect, useRef } from "preact/hooks";
+import { useConsole } from "./console-context.ts";
+
+export interface ViewHeadingProps {
+  readonly name: string;
+  /** What the page's title says, where that isn't the name alone. */
+  readonly titled?: string;
+  readonly class?: string;
+}
+
+export function ViewHeading({ name, titled = name, class: className }: ViewHeadingProps) {
+  const { title } = useConsole();
+  const heading = useRef<HTMLHeadingElement>(null);
+  useLayoutEffect(() => {
+    document.title = titled === title ? `${title} console` : `${titled} – ${title} console`;
+  }, [titled, title]);
+  useLayoutEffect(() => heading.current?.focus(), [name]);
+  return (
+    <h1 ref={heading} tabIndex={-1} {...(className !== undefined && { class: className })}>
+      {name}
+    </h1>
+  );
+}

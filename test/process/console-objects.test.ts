@@ -1,0 +1,372 @@
+// Lists and objects in the console in a real browser: filters, edits, conflicts, what is refused, and where the focus is. Pictures lie in
+// out/console/ for whoever wants to look.
+
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { apikey, project, withConfig, withKey, withResource } from "../support/http/projects.ts";
+import type { Served } from "../support/http/served.ts";
+import type { Page } from "./browser.ts";
+import {
+  type ConsoleVisit,
+  click,
+  complaintsOf,
+  objectEditor as editor,
+  enter,
+  faults,
+  fill,
+  focused,
+  holdAnswers,
+  named,
+  openConsole,
+  pictures,
+  type StartedConsole,
+  shows,
+  startConsole,
+  violationsOf,
+} from "./console-page.ts";
+
+const access = { create: "Authenticated", read: "Authenticated", update: "Nobody", delete: "Authenticated" } as const;
+
+const shop = project(
+  "shop",
+  withConfig({ console: "Authenticated" }),
+  withKey("staff", { role: "Administrators" }),
+  withKey("visitor", { access: "Read" }),
+  withResource("books", {
+    scope: { read: "All" },
+    indexes: ["title", "price"],
+    schema: {
+      type: "object",
+      required: ["title"],
+      properties: {
+        title: { type: "string", minLength: 1 },
+        price: { type: "number", exclusiveMinimum: 0 },
+        isbn: { type: "integer" },
+        tags: { type: "array", items: { type: "string" } },
+      },
+    },
+  }),
+  withResource("receipts", { access }),
+);
+
+let started: StartedConsole;
+let served: Served;
+/** Ids of the books, in the order of creation. */
+let ids: string[];
+
+beforeAll(async () => {
+  started = await startConsole(shop);
+  served = started.served;
+});
+
+afterAll(() => started?.stop());
+
+beforeEach(async () => {
+  for (const id of (await listed("books")).items.map((item) => item.id)) await remove(id);
+  ids = [];
+  for (let number = 1; number <= 30; number += 1) {
+    const isbn = number === 1 ? "9007199254740993" : String(number);
+    const title = `Book ${String(number).padStart(2, "0")}`;
+    ids.push(await create("books", `{"title":"${title}","price":${number}.0,"isbn":${isbn},"tags":["a","b"]}`));
+  }
+});
+
+async function create(resource: string, body: string): Promise<string> {
+  const reply = await served.send(`/api/${resource}`, { method: "POST", as: apikey("staff"), body });
+  expect(reply.status).toBe(201);
+  return reply.json<{ id: string }>().id;
+}
+
+async function listed(resource: string): Promise<{ count: number; items: { id: string }[] }> {
+  return (await served.send(`/api/${resource}?_limit=100`, { as: apikey("staff") })).json();
+}
+
+async function remove(id: string): Promise<void> {
+  await served.send(`/api/books/${id}`, { method: "DELETE", as: apikey("staff") });
+}
+
+async function replace(id: string, body: object): Promise<void> {
+  const reply = await served.send(`/api/books/${id}`, { method: "PUT", as: apikey("staff"), body });
+  expect(reply.status).toBe(200);
+}
+
+const stored = (id: string) => served.send(`/api/books/${id}`, { as: apikey("staff") });
+
+function opened(fragment: string, more: Pick<ConsoleVisit, "as"> = {}): Promise<Page> {
+  return openConsole({ ...started, fragment, ...more });
+}
+
+async function openedBook(): Promise<{ readonly page: Page; readonly id: string }> {
+  const [id = ""] = ids;
+  const page = await opened(`/api/books/${id}`);
+  await page.until(`${editor}?.innerText.includes('Book 01')`);
+  return { page, id };
+}
+
+const bookTitles = "[...document.querySelectorAll('tbody tr td:nth-child(2)')].map((each) => each.innerText)";
+const conflict = "document.querySelector('.conflict')?.innerText ?? ''";
+const isFocusInConflict = "document.activeElement?.closest('.conflict') !== null";
+
+describe("lists", () => {
+  it("show every digit, page by page, and sort by columns that an index answers", async () => {
+    const page = await opened("/api/books");
+    await page.until(`${bookTitles}.length === 25`);
+    expect(await page.evaluate(shows("30 objects"))).toBe(true);
+    const cells = "[...document.querySelectorAll('tbody tr:first-child td')].slice(0, 4).map((each) => each.innerText)";
+    expect(await page.evaluate(cells)).toEqual(["Book 01", "1.0", "9007199254740993", '["a","b"]']);
+    await click(page, "Next page");
+    await page.until(`${bookTitles}.length === 5`);
+    expect(await page.evaluate(bookTitles)).toEqual([26, 27, 28, 29, 30].map((number) => `Book ${number}`));
+    expect(await page.evaluate(`${named("Next page")}.ariaDisabled + ${focused}`)).toBe("trueNext page");
+    await click(page, "Previous page");
+    await page.until(`${bookTitles}.length === 25`);
+    expect(await page.evaluate(`${named("Previous page")}.ariaDisabled + ${focused}`)).toBe("truePrevious page");
+    const sort = "[...document.querySelectorAll('th button.sort')]";
+    expect(await page.evaluate(`${sort}.map((each) => each.innerText.split(' ')[0])`)).toEqual(["title", "price"]);
+    for (const order of ["ascending", "descending"]) {
+      await page.evaluate(`${sort}[1].click()`);
+      await page.until(`${sort}[1].closest('th').ariaSort === '${order}'`);
+    }
+    await page.until(`${bookTitles}[0] === 'Book 30'`);
+    expect(await page.evaluate("location.hash")).toBe("#/api/books?_sort=-price");
+  });
+
+  it("are filtered by field, operator and value, and say what the server has against a value", async () => {
+    const page = await opened("/api/books");
+    await page.until(`${bookTitles}.length === 25`);
+    await click(page, "Add filter");
+    await page.until("document.activeElement.ariaLabel === 'Field'");
+    const choose = (label: string, value: string) =>
+      page.evaluate(`((each) => { each.value = '${value}'; each.dispatchEvent(new Event('change', { bubbles: true })); })
+        (document.querySelector('.filter select[aria-label="${label}"]'))`);
+    await choose("Field", "price");
+    await page.until("document.querySelector('.filter legend').innerText === 'Filter by price'");
+    await choose("Operator", "ge");
+    await fill(page, ".filter input", "29");
+    await click(page, "Apply");
+    await page.until(`${bookTitles}.length === 2`);
+    expect(await page.evaluate("location.hash")).toBe("#/api/books?price%3Age=29");
+    expect(await page.evaluate(focused)).toBe("Apply");
+    await fill(page, ".filter input", "x");
+    await click(page, "Apply");
+    await page.until(`${faults}.length === 1`);
+    expect(await page.evaluate(faults)).toEqual([
+      "A query parameter is invalid. `price` must be a number, as in `12.5`",
+    ]);
+    await page.evaluate("document.querySelector('[aria-label=\"Remove the filter by price\"]').click()");
+    await page.until(`document.querySelector('.filter') === null && ${focused} === 'Add filter'`);
+    await click(page, "Apply");
+    await page.until(`${bookTitles}.length === 25 && ${focused} === 'Add filter'`);
+    expect(await page.evaluate("location.hash")).toBe("#/api/books");
+  });
+
+  it("follow the browser's Back with their filters", async () => {
+    const page = await opened("/api/books?price%3Age=29");
+    await page.until(`${bookTitles}.length === 2`);
+    await page.evaluate("location.hash = '#/api/books?title=Book+07'");
+    await page.until(`${bookTitles}.length === 1`);
+    expect(await page.evaluate("document.querySelector('.filter input').value")).toBe("Book 07");
+    await page.evaluate("history.back()");
+    await page.until("document.querySelector('.filter input').value === '29'");
+    await page.until(`${bookTitles}.length === 2`);
+  });
+});
+
+describe("an object", () => {
+  it("is saved with what was changed and nothing else, without members that were removed, with every digit", async () => {
+    const { page, id } = await openedBook();
+    await enter(page, '{"title":"Emma","price":1.0,"isbn":9007199254740993}', editor);
+    await click(page, "Save");
+    await page.until(shows("Saved."));
+    expect(await page.evaluate(focused)).toBe("Save");
+    const { _metadata, id: _id, ...saved } = (await stored(id)).json<Record<string, unknown>>();
+    expect(Object.keys(saved)).toEqual(["title", "price", "isbn"]);
+    expect((await stored(id)).text).toContain('"title":"Emma","price":1.0,"isbn":9007199254740993');
+    expect(complaintsOf(page)).toEqual([]);
+  });
+
+  it("is not saved over what somebody else has changed, until the person says so about the version that is stored", async () => {
+    const { page, id } = await openedBook();
+    await enter(page, '{"title":"Mine"}', editor);
+    await replace(id, { title: "Theirs", tags: [] });
+    await click(page, "Save");
+    await page.until(`${conflict}.startsWith("Somebody else changed this object meanwhile. Nothing was saved")`);
+    expect(await page.evaluate(isFocusInConflict)).toBe(true);
+    expect(await violationsOf(page)).toEqual([]);
+    await page.picture(`${pictures}conflict.png`);
+    await replace(id, { title: "Third" });
+    const before = page.requests.length;
+    await click(page, "Save mine over it");
+    await page.until(`${named("Save mine over it")}?.ariaDisabled === "false"`);
+    expect(page.requests.length).toBe(before + 2);
+    expect((await stored(id)).json()).toMatchObject({ title: "Third" });
+    await click(page, "Save mine over it");
+    await page.until(shows("Saved."));
+    expect((await stored(id)).json()).toMatchObject({ title: "Mine" });
+    expect((await stored(id)).json()).not.toHaveProperty("tags");
+    expect(await page.evaluate("document.activeElement.tagName")).toBe("H1");
+
+    await replace(id, { title: "Theirs again" });
+    await enter(page, '{"title":"Mine again"}', editor);
+    await click(page, "Save");
+    await click(page, "Load the stored object");
+    await page.until(`${editor}.innerText.includes('Theirs again')`);
+    expect((await stored(id)).json()).toMatchObject({ title: "Theirs again" });
+  });
+
+  it("that somebody else has changed is deleted once the person says so, and never saved by that", async () => {
+    const id = await create("receipts", '{"total":1}');
+    const page = await opened(`/api/receipts/${id}`);
+    await page.until(editor);
+    expect(await page.evaluate(`${editor}.ariaReadOnly`)).toBe("true");
+    await page.evaluate(`void ((real) => { globalThis.fetch = (request) => {
+      if (request.method === "DELETE" && !globalThis.hasFailed) {
+        globalThis.hasFailed = true;
+        request.headers.set("If-Match", '"old"');
+      }
+      return real(request);
+    }; })(fetch)`);
+    await click(page, "Delete…");
+    await click(page, "Delete");
+    await page.until(`${conflict}.startsWith("Somebody else changed this object meanwhile. Nothing was deleted")`);
+    const offers = "[...document.querySelectorAll('.conflict button')].map((each) => each.innerText)";
+    expect(await page.evaluate(offers)).toEqual(["Load the stored object", "Delete it anyway"]);
+    await click(page, "Delete it anyway");
+    await page.until("location.hash === '#/api/receipts'");
+    expect((await listed("receipts")).count).toBe(0);
+  });
+
+  it("that somebody else has deleted becomes a new one, if the person wants that", async () => {
+    const { page, id } = await openedBook();
+    await enter(page, '{"title":"Mine"}', editor);
+    await remove(id);
+    await click(page, "Save");
+    await page.until(`${conflict}.startsWith("Somebody else deleted this object meanwhile.")`);
+    await click(page, "Create a new object from mine");
+    await page.until(`location.hash !== '#/api/books/${id}' && ${editor}?.innerText.includes('Mine')`);
+    const created = (await page.evaluate<string>("location.hash")).split("/").at(-1) ?? "";
+    expect((await stored(created)).json()).toMatchObject({ title: "Mine" });
+  });
+
+  it("is not sent by Ctrl-S while Save is disabled", async () => {
+    const { page, id } = await openedBook();
+    const receipt = await create("receipts", '{"total":1}');
+    const before = page.requests.length;
+    await page.evaluate(`${editor}.focus()`);
+    await page.press("s", "Control");
+    await enter(page, '{"title":', editor);
+    await page.press("s", "Control");
+    expect(await page.evaluate(`${named("Save")}.ariaDisabled`)).toBe("true");
+    await enter(page, '{"title":"Once"}', editor);
+    const patches = await holdAnswers(page, "PATCH");
+    await page.press("s", "Control");
+    await page.press("s", "Control");
+    await page.until(`${patches.held} === 1 && ${shows("Saving…")}`);
+    await page.press("s", "Control");
+    await page.evaluate(`${editor}.focus()`);
+    await page.press("End", "Control");
+    await page.type(" ");
+    await patches.release();
+    await page.until(`!${shows("Saving…")}`);
+    expect(page.requests.slice(before)).toHaveLength(1);
+    expect((await stored(id)).json()).toMatchObject({ title: "Once" });
+    // Entered while it was saved.
+    expect(await page.evaluate(`${editor}.innerText`)).toBe('{"title":"Once"} ');
+    await page.evaluate(`location.hash = '#/api/receipts/${receipt}'`);
+    await page.until(`${editor}?.ariaReadOnly === "true"`);
+    const count = page.requests.length;
+    await page.evaluate(`${editor}.focus()`);
+    await page.press("s", "Control");
+    expect(page.requests).toHaveLength(count);
+    await served.send(`/api/receipts/${receipt}`, { method: "DELETE", as: apikey("staff") });
+  });
+
+  it("shows the server's errors at their lines until those are changed, and is deleted after it has asked", async () => {
+    const { page, id } = await openedBook();
+    await enter(page, '{\n  "title": "",\n  "price": -1\n}', editor);
+    await click(page, "Save");
+    const list = "document.querySelector('.json-faults').innerText";
+    await page.until(`${list} !== ""`);
+    expect(await page.evaluate(faults)).toEqual(["The object does not match its schema. Its lines are marked below."]);
+    expect(await page.evaluate(list)).toBe(
+      "Line 2 /title Must have at least 1 character\nLine 3 /price Must be greater than 0",
+    );
+    await page.picture(`${pictures}errors.png`);
+    await click(page, "Discard changes");
+    await page.until(`${list} === "" && ${editor}.innerText.includes('Book 01')`);
+    await click(page, "Delete…");
+    await page.until("document.querySelector('dialog[open]')");
+    expect(await violationsOf(page)).toEqual([]);
+    await page.picture(`${pictures}delete.png`);
+    await click(page, "Cancel");
+    expect((await stored(id)).status).toBe(200);
+    await click(page, "Delete…");
+    await click(page, "Delete");
+    await page.until("location.hash === '#/api/books' && document.activeElement.tagName === 'H1'");
+    expect((await stored(id)).status).toBe(404);
+  });
+
+  it("is not changed by who may not, in the server's words", async () => {
+    const page = await opened(`/api/books/${ids[0]}`, { as: "visitor" });
+    await page.until(editor);
+    await enter(page, '{"title":"Emma"}', editor);
+    await click(page, "Save");
+    await page.until(`${faults}.length === 1`);
+    expect(await page.evaluate(faults)).toEqual([
+      "You may not do this. To update here, a caller needs the access level Write; this one has Read",
+    ]);
+    expect((await stored(ids[0] ?? "")).json()).toMatchObject({ title: "Book 01" });
+    await click(page, "Discard changes");
+    await page.until(`!${shows("Not saved yet")}`);
+    await page.evaluate("location.hash = '#/api/books/0198c9a2-7d4e-7c3a-9b1f-3f6f0c2d4e5a'");
+    await page.until(`${faults}[0]?.startsWith("This does not exist, or no longer.")`);
+  });
+});
+
+describe("a new object", () => {
+  it("shows the server's errors at their lines until those are changed", async () => {
+    const page = await opened("/new/books");
+    await page.until(editor);
+    await enter(page, '{\n  "price": -1,\n  "tags": [\n    7\n  ]\n}', editor);
+    await click(page, "Create");
+    const list = "document.querySelector('.json-faults').innerText";
+    const marks = "document.querySelectorAll('.cm-lint-marker-error').length";
+    await page.until(`${list} !== ""`);
+    expect(await page.evaluate(list)).toBe(
+      'Line 1 /title The member "title" is missing\nLine 2 /price Must be greater than 0\nLine 4 /tags/0 Must be a string',
+    );
+    const marked = "[...document.querySelectorAll('.cm-lintRange-error')].map((each) => each.innerText).join('')";
+    expect(await page.evaluate(marked)).toBe('{"price": -17');
+    expect(await page.evaluate(marks)).toBe(3);
+    await page.picture(`${pictures}new-errors.png`);
+    await click(page, "Line 2");
+    await page.until(`document.activeElement === ${editor}`);
+    await page.type(" ");
+    await page.until(`${marks} === 2 && !${list}.includes("/price")`);
+  });
+
+  it("is created once, however often it is sent", async () => {
+    const page = await opened("/new/books");
+    await page.until(editor);
+    await enter(page, '{"title":"Lady Susan"}', editor);
+    await page.evaluate(`void ((real) => { globalThis.keys = []; globalThis.fetch = async (request) => {
+      if (request.method !== "POST") return real(request);
+      keys.push(request.headers.get("Idempotency-Key"));
+      const answer = await real(request);
+      if (keys.length > 1) return answer;
+      await new Promise((resolve) => { globalThis.lose = resolve; });
+      throw new TypeError("The answer is lost");
+    }; })(fetch)`);
+    await page.press("s", "Control");
+    await page.until(shows("Creating…"));
+    await page.press("s", "Control");
+    await page.until("globalThis.lose !== undefined");
+    await page.evaluate("lose()");
+    await page.until(`${faults}.includes("The server can't be reached. Try again.")`);
+    expect(await page.evaluate("keys.length")).toBe(1);
+    expect((await listed("books")).count).toBe(31);
+    await click(page, "Create");
+    await page.until("location.hash.startsWith('#/api/books/')");
+    expect((await listed("books")).count).toBe(31);
+    expect(await page.evaluate("keys.length === 2 && keys[0] === keys[1] && keys[0].length")).toBe(36);
+  });
+});
