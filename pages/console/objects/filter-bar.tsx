@@ -1,7 +1,7 @@
 // Filters of a list: each a field, an operator and a value. They take effect together, when the form is submitted.
 
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
-import type { Filter, Resource } from "../description.ts";
+import type { Resource } from "../description.ts";
 import { type Condition, operatorWords, withOperator } from "./list-query.ts";
 
 export interface FilterBarProps {
@@ -22,12 +22,23 @@ export function FilterBar({ resource, conditions, onApply }: FilterBarProps) {
     if (focusIndex.current !== undefined) fields?.item(Math.min(focusIndex.current, fields.length - 1)).focus();
     focusIndex.current = undefined;
   }, [rows]);
-  const fields = fieldsIn(resource.filters);
-  const [first] = fields.keys();
+  const fields = fieldsIn(resource);
+  const [first] = fields;
   if (first === undefined) return null;
   const change = (changed: readonly Condition[], focus: number): void => {
     focusIndex.current = focus;
     setRows(changed);
+  };
+  const add = (): void => {
+    const [field, operators] = first;
+    const [operator = ""] = operators.keys();
+    change([...rows, withOperator({ field, operator, value: "" }, operator)], rows.length);
+  };
+  const remove = (index: number): void => {
+    const others = rows.toSpliced(index, 1);
+    change(others, index);
+    // Where it filters already, it does so no longer.
+    if (conditions.length > 0) onApply(others);
   };
   return (
     <form
@@ -47,15 +58,11 @@ export function FilterBar({ resource, conditions, onApply }: FilterBarProps) {
           row={row}
           fields={fields}
           onChange={(changed) => setRows(rows.with(index, changed))}
-          onRemove={() => change(rows.toSpliced(index, 1), index)}
+          onRemove={() => remove(index)}
         />
       ))}
       <div class="actions">
-        <button
-          type="button"
-          class="add-filter"
-          onClick={() => change([...rows, { field: first, operator: "", value: "" }], rows.length)}
-        >
+        <button type="button" class="add-filter" onClick={add}>
           Add filter
         </button>
         {(rows.length > 0 || conditions.length > 0) && <button type="submit">Apply</button>}
@@ -132,19 +139,15 @@ function ValueField({ row, onChange }: { readonly row: Condition; readonly onCha
 /** By field, its operators with what the server says of them. */
 type Fields = ReadonlyMap<string, ReadonlyMap<string, string>>;
 
-/** A field that is not indexed is described with "equals" alone, and takes the other operators all the same. */
-const ofSmallCollections = ["ne", "gt", "ge", "lt", "le", "in", "starts", "contains", "exists"];
-
-function fieldsIn(filters: readonly Filter[]): Fields {
-  const fields = new Map<string, Map<string, string>>();
-  for (const { field, operator, description } of filters) {
-    const operators = fields.get(field) ?? new Map<string, string>();
-    fields.set(field, operators.set(operator, description));
-  }
-  for (const operators of fields.values()) {
-    const [only, ...others] = operators;
-    if (others.length > 0 || only?.[0] !== "" || !only[1].includes("Not indexed")) continue;
-    for (const operator of ofSmallCollections) operators.set(operator, only[1]);
-  }
-  return fields;
+/** Fields of the schema come first: what people look for is among them. */
+function fieldsIn({ fields, filters }: Resource): Fields {
+  const byField = Map.groupBy(filters, ({ field }) => field);
+  const names = new Set([...fields.map(({ name }) => name), ...byField.keys()]);
+  return new Map(
+    [...names].flatMap((name) => {
+      const own = byField.get(name);
+      const operators = new Map(own?.map(({ operator, description }) => [operator, description]));
+      return own === undefined ? [] : [[name, operators] as const];
+    }),
+  );
 }

@@ -78,7 +78,9 @@ function statusOf(state: PageState, { conditions }: ListQuery): string {
   if (state.kind === "refused") return "";
   const { count, items, pagesBefore } = state.page;
   if (items.length === 0 && pagesBefore === 0) {
-    return conditions.length > 0 ? "No object matches the filters." : "There are no objects that you may see.";
+    return conditions.length > 0
+      ? "No object matches the filters."
+      : "There are no objects yet, or none that you may see.";
   }
   const all = count === 1 ? "1 object" : `${(count ?? items.length).toLocaleString()} objects`;
   return pagesBefore === 0 ? all : `${all}, page ${pagesBefore + 1}`;

@@ -35,7 +35,7 @@ export function ObjectTable({ resource, items, sort, onSort }: ObjectTableProps)
             {columns.map((name) => (
               <Heading key={name} name={name} isSortable={resource.sortable.has(name)} sort={sort} onSort={onSort} />
             ))}
-            <th scope="col">created</th>
+            <Heading name="created" field="_metadata.created" isSortable sort={sort} onSort={onSort} />
             <th scope="col">creator</th>
           </tr>
         </thead>
@@ -66,15 +66,17 @@ export function ObjectTable({ resource, items, sort, onSort }: ObjectTableProps)
 
 interface HeadingProps extends Pick<ObjectTableProps, "sort" | "onSort"> {
   readonly name: string;
+  /** What the list is sorted by, if it isn't the name. */
+  readonly field?: string;
   readonly isSortable: boolean;
 }
 
-function Heading({ name, isSortable, sort, onSort }: HeadingProps) {
+function Heading({ name, field = name, isSortable, sort, onSort }: HeadingProps) {
   if (!isSortable) return <th scope="col">{name}</th>;
-  const [order, arrow] = orderOf(name, sort);
+  const [order, arrow] = orderOf(field, sort);
   return (
     <th scope="col" aria-sort={order}>
-      <button type="button" class="sort" onClick={() => onSort(nextSort(sort, name))}>
+      <button type="button" class="sort" onClick={() => onSort(nextSort(sort, field))}>
         {name} <span aria-hidden="true">{arrow}</span>
       </button>
     </th>
