@@ -1,6 +1,7 @@
 // Shows requests at a terminal, one short line each: method, path, status, time, caller. Queries are left out, because filters and misplaced
 // keys are data; so is everything else that a client sends. In a burst it counts what it doesn't show.
 
+import type { IncomingHttpHeaders } from "node:http";
 import { styleText } from "node:util";
 import type { LogLevel } from "../../core/log/logger.ts";
 import type { Timers } from "../../core/timers.ts";
@@ -20,7 +21,10 @@ export interface RequestLines {
 }
 
 /** What of a request is shown. */
-export type ShownRequest = Pick<Exchange, "rawUrl" | "proof"> & { readonly request: { readonly method: string } };
+export type ShownRequest = Pick<Exchange, "rawUrl" | "proof"> & {
+  readonly request: { readonly method: string; readonly headers: Pick<IncomingHttpHeaders, "host" | "origin"> };
+  readonly project?: { readonly config: { readonly cors: { readonly allowedOrigins: readonly string[] } } } | undefined;
+};
 
 const flushAfterMs = 100;
 const maxLinesPerFlush = 40;
@@ -63,7 +67,9 @@ export function createRequestLines({ write, hasColors, timers }: RequestLinesOpt
 
 type Style = Parameters<typeof styleText>[0];
 
-function requestLine({ request, rawUrl, proof }: ShownRequest, ending: Ending, hasColors: boolean): string {
+function requestLine(exchange: ShownRequest, ending: Ending, hasColors: boolean): string {
+  const { request, rawUrl, proof } = exchange;
+  const refused = refusedOrigin(exchange);
   const { status, code, seconds } = ending;
   const styled = (style: Style, text: string): string =>
     hasColors ? styleText(style, text, { validateStream: false }) : text;
@@ -73,7 +79,17 @@ function requestLine({ request, rawUrl, proof }: ShownRequest, ending: Ending, h
     styled(styleOf(status), outcome),
     styled("dim", timeOf(seconds)),
     styled("dim", printable(callerName(proof?.caller))),
+    ...(refused === undefined ? [] : [styled("yellow", `origin ${refused} is not in spec.cors.allowedOrigins`)]),
   ].join("  ");
+}
+
+/** The origin of a page whose browser will not show it the response; a browser tells the page nothing of why. */
+function refusedOrigin({ request: { headers }, project }: ShownRequest): string | undefined {
+  const { origin, host } = headers;
+  if (origin === undefined || project === undefined || origin.endsWith(`://${host}`)) return undefined;
+  const { allowedOrigins } = project.config.cors;
+  if (allowedOrigins.includes("*") || allowedOrigins.includes(origin)) return undefined;
+  return printable(origin.slice(0, maxPathCharacters));
 }
 
 function styleOf(status: number): Style {

@@ -14,7 +14,7 @@ const robot: Caller = {
 
 function shown(method: string, rawUrl: string, caller?: Caller): ShownRequest {
   const proof = caller && { caller, logMembers: "", validFrom: 0, validUntil: 0 };
-  return { request: { method }, rawUrl, ...(proof !== undefined && { proof }) };
+  return { request: { method, headers: {} }, rawUrl, ...(proof !== undefined && { proof }) };
 }
 
 function lines(hasColors = false) {
@@ -51,6 +51,20 @@ describe("a request at the terminal", () => {
     ],
   ])("%s is one line: method, path, status, time and caller", (_, line, expected) => {
     expect(line).toBe(expected);
+  });
+
+  it("of a page whose origin the project does not allow says so, and of other pages nothing", () => {
+    const config = { cors: { allowedOrigins: ["http://localhost:5173"] } };
+    const from = (origin: string, host = "127.0.0.1:8080"): string => {
+      const request = { method: "OPTIONS", headers: { origin, host } };
+      return lineOf({ ...shown("OPTIONS", "/a/b/api/c"), request, project: { config } }, 204);
+    };
+    expect(from("http://localhost:5174")).toContain(
+      "  origin http://localhost:5174 is not in spec.cors.allowedOrigins",
+    );
+    expect(from("http://localhost:5174\u001b[2J")).toContain("5174?[2J");
+    expect(from("http://localhost:5173")).not.toContain("origin");
+    expect(from("http://127.0.0.1:8080")).not.toContain("origin");
   });
 
   it("never shows a query, and neither a password in front of the path nor who may be misled by it", () => {
