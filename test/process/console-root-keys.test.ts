@@ -47,6 +47,7 @@ const shop = project(
     initialValue: '{"version":[1,2]}',
     access: { create: "Nobody", update: "Nobody", delete: "Nobody" },
   }),
+  withRootKey("log", { initialValue: '{"entries":[1,2]}', access: { update: "Nobody", delete: "Nobody" } }),
   withRootKey("inbox", { access: { read: "Nobody" } }),
 );
 
@@ -276,8 +277,15 @@ describe("a root key in the console", () => {
     await page.evaluate(`${editor}.focus()`);
     await page.type("3");
     expect(await page.evaluate(`${editor}.innerText`)).toBe("[\n  1,\n  2\n]");
-    const offers = "[...document.querySelectorAll('main button, main summary')].map((each) => each.innerText)";
+    const offers =
+      "[...document.querySelectorAll('main button, main summary')].filter((each) => each.checkVisibility()).map((each) => each.innerText)";
     expect(await page.evaluate(offers)).toEqual(["Reload"]);
+    await page.evaluate("location.hash = '#/json/log'");
+    await page.until(`${shows("entries")} && ${editor}.innerText.includes('entries')`);
+    await choose(page, "entries", "json/log/entries");
+    // What may only be added to is neither saved nor deleted.
+    await page.until(`${offers}.length === 2`);
+    expect(await page.evaluate(offers)).toEqual(["Reload", "Add an element at the end"]);
   });
 
   it("lets a value be replaced that nobody may read", async () => {

@@ -125,7 +125,7 @@ function TreeAndPanel({ rootKey, text, reloadCount, onWritten }: TreeAndPanelPro
             rootKey={name}
             path={path}
             url={url}
-            mayWrite={may.write}
+            may={may}
             reloadCount={reloadCount}
             onDirty={setDirty}
             onWritten={onPanelWritten}

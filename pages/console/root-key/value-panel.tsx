@@ -4,6 +4,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { kindOf } from "../../../core/json/members.ts";
 import { ActionButton } from "../action-button.tsx";
 import { ConfirmDialog } from "../confirm.tsx";
+import type { RootKey } from "../description.ts";
 import { JsonEditor } from "../editor/json-editor.tsx";
 import { prettyJson } from "../editor/pretty.ts";
 import { ProblemMessage } from "../problem-message.tsx";
@@ -21,7 +22,7 @@ export interface ValuePanelProps {
   readonly path: ValuePath;
   /** Relative to the project's URL. */
   readonly url: string;
-  readonly mayWrite: boolean;
+  readonly may: RootKey["may"];
   /** Changes when the value is to be read anew. */
   readonly reloadCount: number;
   /** Called whenever the panel begins or ceases to hold something that would be lost with it. */
@@ -57,11 +58,11 @@ interface LoadedPanelProps extends ValuePanelProps {
 }
 
 function LoadedPanel({ value, stored, onAdding, ...props }: LoadedPanelProps) {
-  const { rootKey, path, url, mayWrite, onWritten } = props;
+  const { rootKey, path, url, may, onWritten } = props;
   const { draft, writeProblem, conflict, writing } = value.state;
   const [added, setAdded] = useState("");
   const kind = kindOf(stored.text);
-  const canSave = mayWrite && value.isDirty && writing === undefined;
+  const canSave = may.write && value.isDirty && writing === undefined;
   const save = async (over: Stored | undefined): Promise<void> => {
     if (canSave && (await value.save(over))) onWritten("save");
   };
@@ -70,7 +71,7 @@ function LoadedPanel({ value, stored, onAdding, ...props }: LoadedPanelProps) {
       <JsonEditor
         label={`Value of ${url}`}
         text={draft}
-        readOnly={!mayWrite}
+        readOnly={!may.write}
         onChange={(text) => {
           setAdded("");
           value.edit(text);
@@ -87,11 +88,11 @@ function LoadedPanel({ value, stored, onAdding, ...props }: LoadedPanelProps) {
           recreate={{ label: "Save mine again", onClick: () => void save(undefined) }}
         />
       )}
-      {mayWrite && (
+      {(may.write || may.delete) && (
         <Actions
           value={value}
           url={url}
-          isRoot={path.length === 0}
+          may={{ ...may, delete: may.delete && path.length > 0 }}
           onSave={() => void save(stored)}
           onDelete={() => void value.remove(stored).then((isDone) => isDone && onWritten("delete"))}
         />
@@ -99,7 +100,7 @@ function LoadedPanel({ value, stored, onAdding, ...props }: LoadedPanelProps) {
       <p role="status" class="quiet">
         {added === "" ? statusOf(value.state) : added}
       </p>
-      {mayWrite && (kind === "object" || kind === "array") && (
+      {may.add && (kind === "object" || kind === "array") && (
         <AddMember
           rootKey={rootKey}
           path={path}
@@ -124,24 +125,28 @@ function statusOf({ writing, message }: StoredTextState): string {
 interface ActionsProps {
   readonly value: StoredText;
   readonly url: string;
-  readonly isRoot: boolean;
+  readonly may: RootKey["may"];
   readonly onSave: () => void;
   readonly onDelete: () => void;
 }
 
-function Actions({ value, url, isRoot, onSave, onDelete }: ActionsProps) {
+function Actions({ value, url, may, onSave, onDelete }: ActionsProps) {
   const [isConfirming, setConfirming] = useState(false);
   const isBusy = value.state.writing !== undefined;
   const isDisabled = !value.isDirty || isBusy;
   return (
     <div class="actions">
-      <ActionButton kind="main" isDisabled={isDisabled} onClick={onSave}>
-        Save
-      </ActionButton>
-      <ActionButton isDisabled={isDisabled} onClick={() => value.discard()}>
-        Discard changes
-      </ActionButton>
-      {!isRoot && (
+      {may.write && (
+        <>
+          <ActionButton kind="main" isDisabled={isDisabled} onClick={onSave}>
+            Save
+          </ActionButton>
+          <ActionButton isDisabled={isDisabled} onClick={() => value.discard()}>
+            Discard changes
+          </ActionButton>
+        </>
+      )}
+      {may.delete && (
         <ActionButton kind="danger" isDisabled={isBusy} onClick={() => setConfirming(true)}>
           Delete…
         </ActionButton>
