@@ -13,7 +13,7 @@ import { isUnpublishedReason, type UnpublishedReason } from "../model/reasons.ts
 import type { Refused, Verdict } from "../model/verdict.ts";
 import type { Availability } from "../publish/availability.ts";
 import type { EventRecorder } from "../record/event-recorder.ts";
-import { applyStatus, differs } from "./apply-status.ts";
+import { applyStatus, createUndeclaredFields, differs, type UndeclaredFieldsDeps } from "./apply-status.ts";
 import {
   blockedCondition,
   type Condition,
@@ -26,7 +26,6 @@ import { eventsOf } from "./events-of.ts";
 import { namesHolder } from "./messages.ts";
 import { refusalsByUid, type Status, statusOf } from "./object-status.ts";
 import type { ObjectOutcome, Progress, ProjectOutcome } from "./outcomes.ts";
-import { createUndeclaredFields, type UndeclaredFieldsDeps } from "./undeclared-fields.ts";
 import { quotaEventsOf } from "./usage-status.ts";
 import type { WhyUnpublished } from "./why-unpublished.ts";
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { ApiFailure } from "../../../../operator/kube/api.ts";
+import { createUndeclaredFields } from "../../../../operator/status/apply-status.ts";
 import type { Status } from "../../../../operator/status/object-status.ts";
-import { createUndeclaredFields } from "../../../../operator/status/undeclared-fields.ts";
 
 const status = { observedGeneration: 1, conditions: [], effectiveLimits: {}, storedObjects: 3 } as unknown as Status;
 const refusal = (...fields: readonly string[]) =>
