@@ -95,12 +95,14 @@ describe("a status", () => {
       monotonic: () => 0,
       onUndeclared: (_, fields) => told.push(...fields),
     });
-    // The API server names one at a time.
-    for (const further of [{ laterField: 1, laterList: [{ a: 1 }] }, { laterList: [{ a: 1 }] }]) {
-      const error = await report(await shop(), progress, Date.now(), further).catch((reason: unknown) => reason);
+    // The API server names one at a time, either first.
+    let later: Readonly<Record<string, unknown>> = { laterField: 1, laterList: [{ a: 1 }] };
+    while (Object.keys(later).length > 0) {
+      const error = await report(await shop(), progress, Date.now(), later).catch((reason: unknown) => reason);
       expect(undeclared.learnFrom("Project", error)).toBe(true);
+      later = Object.fromEntries(Object.entries(later).filter(([field]) => !told.includes(field)));
     }
-    expect(told).toEqual(["laterField", "laterList"]);
+    expect(told.sort()).toEqual(["laterField", "laterList"]);
     expect((await shop()).status).toEqual({ observedGeneration: -1 });
   });
 
