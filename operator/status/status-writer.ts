@@ -85,23 +85,28 @@ export function createStatusWriter(deps: StatusWriterDeps): StatusWriter {
   };
 
   /** Answers with milliseconds to wait, 0 when it is done. */
-  const write = async (wanted: StatusWrite): Promise<number> => {
-    const { object, yields = false } = wanted;
+  const writeDeclared = async ({ object, yields = false, ...wanted }: StatusWrite): Promise<number> => {
     const status = undeclared.withoutUndeclared(object.kind, wanted.status);
     const drops = isOutdated(object, deps.namespace) ? ["Contested"] : [];
     if (!differs(status, object.status ?? {}, drops)) return 0;
     const text = textOf(status);
     const wait = repairs.waitMs(object.metadata.uid, text);
     if (wait > 0) return wait;
-    const answer = await applyStatus(deps.api, object, status, { yields, drops }).catch((error) => {
-      if (undeclared.learnFrom(object.kind, error)) return "without undeclared fields" as const;
-      throw error;
-    });
-    if (answer === "without undeclared fields") return await write(wanted);
+    const answer = await applyStatus(deps.api, object, status, { yields, drops });
     if (answer === undefined) return 0;
     repairs.wrote(object.metadata.uid, text);
     afterWrite(object, status, answer);
     return 0;
+  };
+
+  /** Likewise. Each attempt leaves out what the one before was refused for. */
+  const write = async (wanted: StatusWrite): Promise<number> => {
+    try {
+      return await writeDeclared(wanted);
+    } catch (error) {
+      if (undeclared.learnFrom(wanted.object.kind, error)) return await write(wanted);
+      throw error;
+    }
   };
 
   const unpublishedStatus = (
