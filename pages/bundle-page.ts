@@ -36,18 +36,25 @@ const styleSheets: Readonly<Record<PageName, readonly StyleSheet[]>> = {
 const viewerPackage = "@scalar/fastify-api-reference";
 const folder = fileURLToPath(new URL(".", import.meta.url));
 
-export async function bundlePage(page: PageName): Promise<PageFiles> {
+export interface BundledPage {
+  readonly files: PageFiles;
+  /** Folders of the packages of which it contains code. */
+  readonly packages: readonly string[];
+}
+
+export async function bundlePage(page: PageName): Promise<BundledPage> {
   const [html, script, rules] = await Promise.all([
     readFile(join(folder, page, "page.html")),
     bundledScript(page),
     Promise.all(styleSheets[page].map(styles)),
   ]);
-  return new Map([
+  const files = new Map([
     ["page.html", html],
     ["page.css", Buffer.from(rules.join(""))],
     ...(page === "reference" ? [["viewer.js", await viewerScript()] as const] : []),
     ["page.js", Buffer.from(script.code)],
   ]);
+  return { files, packages: packagesOf(page, script) };
 }
 
 async function styles(sheet: StyleSheet): Promise<string> {
@@ -55,18 +62,21 @@ async function styles(sheet: StyleSheet): Promise<string> {
   return `${sheet.within} {\n${await readFile(join(folder, sheet.file), "utf8")}}\n`;
 }
 
-/** Folders of the packages of which the page contains code. */
+/** As BundledPage has them, without its files. */
 export async function bundledPackages(page: PageName): Promise<readonly string[]> {
-  const { packages } = await bundledScript(page);
+  return packagesOf(page, await bundledScript(page));
+}
+
+function packagesOf(page: PageName, { packages }: BundledScript): readonly string[] {
   return page === "reference"
     ? [...packages, ...packageOf(fileURLToPath(import.meta.resolve(viewerPackage)))]
     : packages;
 }
 
-/** The texts of the licences under which the page contains others' code. */
-export async function licencesOf(page: PageName): Promise<string> {
+/** The texts of the licences of these packages. */
+export async function licencesOf(packages: BundledPage["packages"]): Promise<string> {
   const texts = await Promise.all(
-    (await bundledPackages(page)).map(async (path) => {
+    packages.map(async (path) => {
       const { name, version } = JSON.parse(await readFile(join(path, "package.json"), "utf8")) as Readonly<
         Record<string, string>
       >;

@@ -9,7 +9,7 @@ export async function pageFiles(page: PageName): Promise<PageFiles> {
   const names = await namesIn(folder);
   if (names.length === 0) {
     const { bundlePage } = await import("./bundle-page.ts");
-    return await bundlePage(page);
+    return (await bundlePage(page)).files;
   }
   const served = names.filter((name) => !name.endsWith(".LICENSE"));
   return new Map(await Promise.all(served.map(async (name) => [name, await readFile(new URL(name, folder))] as const)));

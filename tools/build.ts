@@ -48,8 +48,9 @@ async function writePages(): Promise<void> {
   for (const page of pageNames) {
     const folder = join(dist, "pages", "built", page);
     await mkdir(folder, { recursive: true });
-    for (const [name, bytes] of await bundlePage(page)) await writeFile(join(folder, name), bytes);
-    await writeFile(join(folder, "page.LICENSE"), await licencesOf(page));
+    const { files, packages } = await bundlePage(page);
+    for (const [name, bytes] of files) await writeFile(join(folder, name), bytes);
+    await writeFile(join(folder, "page.LICENSE"), await licencesOf(packages));
   }
 }
 
