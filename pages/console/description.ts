@@ -1,6 +1,8 @@
 // Reads the project's OpenAPI document: which resources and root keys it has, what may be done with them, and what the fields of objects
 // are. Refuses nothing: what the document does not have is not offered.
 
+import { namedBy, operatorWords } from "./objects/list-query.ts";
+
 type JsonObject = Readonly<Record<string, unknown>>;
 
 export interface Field {
@@ -147,8 +149,7 @@ function filterOf(parameter: JsonObject): readonly Filter[] {
   const name = String(parameter["name"]);
   const isFilter = parameter["in"] === "query" && (!name.startsWith("_") || name.startsWith("_metadata."));
   if (!isFilter) return [];
-  const [, field = name, operator = ""] = /^(.*):(gt|ge|lt|le|ne|in|starts|contains|exists)$/.exec(name) ?? [];
-  return [{ field, operator, description: String(parameter["description"] ?? "") }];
+  return [{ ...namedBy(name), description: String(parameter["description"] ?? "") }];
 }
 
 /** An index of two fields is no column's order. */
@@ -156,16 +157,16 @@ function sortableIn(indexes: readonly unknown[]): readonly string[] {
   return indexes.map(String).filter((name) => !name.includes(","));
 }
 
-/** Those that every field takes; of an indexed field the document names each that fits its type. */
-const operatorsOfSmallCollections = ["ne", "gt", "ge", "lt", "le", "in", "starts", "contains", "exists"];
-
-/** The document lists one filter of a field without an index, to keep it short; other operators work too. */
+/**
+ * Of an indexed field the document names each operator that fits its type. It lists one filter of a field without an index, to keep it short;
+ * all others work too.
+ */
 function withOperators(filters: readonly Filter[]): readonly Filter[] {
   const fields = Map.groupBy(filters, ({ field }) => field);
   return [...fields.values()].flatMap((own) => {
     const [first, ...others] = own;
     if (first === undefined || others.length > 0 || first.operator !== "" || first.field.startsWith("_")) return own;
-    return [first, ...operatorsOfSmallCollections.map((operator) => ({ ...first, operator }))];
+    return [...operatorWords.keys()].map((operator) => ({ ...first, operator }));
   });
 }
 

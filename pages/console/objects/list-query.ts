@@ -56,8 +56,8 @@ export function withOperator(condition: Condition, operator: string): Condition 
   return { ...condition, operator, value: operator === "exists" && !isBoolean ? "true" : condition.value };
 }
 
-/** Of an operator that the service has; any other colon belongs to the field's name. */
-function namedBy(name: string): Pick<Condition, "field" | "operator"> {
+/** What a filter's parameter compares, and how. A colon before anything but an operator that the service has belongs to the field's name. */
+export function namedBy(name: string): Pick<Condition, "field" | "operator"> {
   const at = name.lastIndexOf(":");
   const operator = name.slice(at + 1);
   const isOperator = at > 0 && operator !== "" && operatorWords.has(operator);

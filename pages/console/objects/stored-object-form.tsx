@@ -1,14 +1,12 @@
 // A stored object in an editor. It is saved as a JSON Patch and deleted on the condition that nobody has changed it meanwhile.
 
-import { useState } from "preact/hooks";
-import { ActionButton } from "../action-button.tsx";
-import { ConfirmDialog } from "../confirm.tsx";
 import { useConsole } from "../console-context.ts";
 import type { Resource } from "../description.ts";
 import { JsonEditor } from "../editor/json-editor.tsx";
 import { prettyJson } from "../editor/pretty.ts";
 import { ProblemMessage } from "../problem-message.tsx";
 import { ConflictNotice, type ConflictOutcome } from "../stored/conflict-notice.tsx";
+import { StoredActions } from "../stored/stored-actions.tsx";
 import type { Stored, StoredText, StoredTextState } from "../stored/stored-text.ts";
 import { useIsShown, useStoredText } from "../stored/use-stored-text.ts";
 import { go } from "../use-route.ts";
@@ -90,67 +88,23 @@ function LoadedObjectForm({ resource, object, stored }: LoadedObjectFormProps) {
         onChange={(text) => object.edit(text)}
         onSave={save}
       />
-      <Actions
-        object={object}
-        edited={edited}
-        may={may}
+      <StoredActions
+        stored={object}
+        may={{ save: may.update, delete: may.delete }}
         canSave={canSave && isDirty}
         onSave={save}
+        deletion={{ title: "Delete this object?", text: "It is deleted for everybody. This can't be undone." }}
         onDelete={() =>
           void object.remove(stored).then((isDone) => {
             if (isDone) leaveDeleted();
           })
         }
-      />
+      >
+        <span role="status" class="quiet">
+          {statusOf(object.state, edited)}
+        </span>
+      </StoredActions>
     </>
-  );
-}
-
-interface ActionsProps {
-  readonly object: StoredText;
-  readonly edited: Edited;
-  readonly may: Resource["may"];
-  readonly canSave: boolean;
-  readonly onSave: () => void;
-  readonly onDelete: () => void;
-}
-
-function Actions({ object, edited, may, canSave, onSave, onDelete }: ActionsProps) {
-  const [isConfirming, setConfirming] = useState(false);
-  const isBusy = object.state.writing !== undefined;
-  return (
-    <div class="actions">
-      {may.update && (
-        <>
-          <ActionButton kind="main" isDisabled={!canSave} onClick={onSave}>
-            Save
-          </ActionButton>
-          <ActionButton isDisabled={isBusy || !object.isDirty} onClick={() => object.discard()}>
-            Discard changes
-          </ActionButton>
-        </>
-      )}
-      {may.delete && (
-        <ActionButton kind="danger" isDisabled={isBusy} onClick={() => setConfirming(true)}>
-          Delete…
-        </ActionButton>
-      )}
-      <span role="status" class="quiet">
-        {statusOf(object.state, edited)}
-      </span>
-      {isConfirming && (
-        <ConfirmDialog
-          title="Delete this object?"
-          text="It is deleted for everybody. This can't be undone."
-          action="Delete"
-          onConfirm={() => {
-            setConfirming(false);
-            onDelete();
-          }}
-          onCancel={() => setConfirming(false)}
-        />
-      )}
-    </div>
   );
 }
 

@@ -2,13 +2,12 @@
 
 import { useEffect, useRef, useState } from "preact/hooks";
 import { kindOf } from "../../../core/json/members.ts";
-import { ActionButton } from "../action-button.tsx";
-import { ConfirmDialog } from "../confirm.tsx";
 import type { RootKey } from "../description.ts";
 import { JsonEditor } from "../editor/json-editor.tsx";
 import { prettyJson } from "../editor/pretty.ts";
 import { ProblemMessage } from "../problem-message.tsx";
 import { ConflictNotice, type ConflictOutcome } from "../stored/conflict-notice.tsx";
+import { StoredActions } from "../stored/stored-actions.tsx";
 import type { Stored, StoredText, StoredTextState } from "../stored/stored-text.ts";
 import { useStoredText } from "../stored/use-stored-text.ts";
 import { AddMember } from "./add-member.tsx";
@@ -89,11 +88,15 @@ function LoadedPanel({ value, stored, onAdding, ...props }: LoadedPanelProps) {
         />
       )}
       {(may.write || may.delete) && (
-        <Actions
-          value={value}
-          url={url}
-          may={{ ...may, delete: may.delete && path.length > 0 }}
+        <StoredActions
+          stored={value}
+          may={{ save: may.write, delete: may.delete && path.length > 0 }}
+          canSave={canSave}
           onSave={() => void save(stored)}
+          deletion={{
+            title: "Delete this value?",
+            text: `What is stored at ${url} is deleted for everybody. This can't be undone.`,
+          }}
           onDelete={() => void value.remove(stored).then((isDone) => isDone && onWritten("delete"))}
         />
       )}
@@ -120,49 +123,4 @@ function LoadedPanel({ value, stored, onAdding, ...props }: LoadedPanelProps) {
 function statusOf({ writing, message }: StoredTextState): string {
   if (writing === undefined) return message;
   return writing === "save" ? "Saving…" : "Deleting…";
-}
-
-interface ActionsProps {
-  readonly value: StoredText;
-  readonly url: string;
-  readonly may: RootKey["may"];
-  readonly onSave: () => void;
-  readonly onDelete: () => void;
-}
-
-function Actions({ value, url, may, onSave, onDelete }: ActionsProps) {
-  const [isConfirming, setConfirming] = useState(false);
-  const isBusy = value.state.writing !== undefined;
-  const isDisabled = !value.isDirty || isBusy;
-  return (
-    <div class="actions">
-      {may.write && (
-        <>
-          <ActionButton kind="main" isDisabled={isDisabled} onClick={onSave}>
-            Save
-          </ActionButton>
-          <ActionButton isDisabled={isDisabled} onClick={() => value.discard()}>
-            Discard changes
-          </ActionButton>
-        </>
-      )}
-      {may.delete && (
-        <ActionButton kind="danger" isDisabled={isBusy} onClick={() => setConfirming(true)}>
-          Delete…
-        </ActionButton>
-      )}
-      {isConfirming && (
-        <ConfirmDialog
-          title="Delete this value?"
-          text={`What is stored at ${url} is deleted for everybody. This can't be undone.`}
-          action="Delete"
-          onCancel={() => setConfirming(false)}
-          onConfirm={() => {
-            setConfirming(false);
-            onDelete();
-          }}
-        />
-      )}
-    </div>
-  );
 }
