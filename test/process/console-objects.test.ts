@@ -6,6 +6,7 @@ import { apikey, project, withConfig, withKey, withResource } from "../support/h
 import type { Served } from "../support/http/served.ts";
 import type { Page } from "./browser.ts";
 import {
+  bookProperties,
   type ConsoleVisit,
   click,
   complaintsOf,
@@ -37,12 +38,7 @@ const shop = project(
     schema: {
       type: "object",
       required: ["title"],
-      properties: {
-        title: { type: "string", minLength: 1 },
-        price: { type: "number", exclusiveMinimum: 0 },
-        isbn: { type: "integer" },
-        tags: { type: "array", items: { type: "string" } },
-      },
+      properties: bookProperties,
     },
   }),
   withResource("receipts", { access }),

@@ -18,6 +18,14 @@ export const screens: readonly PageOptions[] = [
   { width: 375, height: 800, scheme: "dark" },
 ];
 
+/** Of the schema of books: fields with and without an index, and a list. */
+export const bookProperties = {
+  title: { type: "string", minLength: 1 },
+  price: { type: "number", exclusiveMinimum: 0 },
+  isbn: { type: "integer" },
+  tags: { type: "array", items: { type: "string" } },
+};
+
 export interface StartedConsole {
   readonly browser: Browser;
   readonly served: Served;

@@ -19,6 +19,7 @@ import {
   shows,
   startConsole,
 } from "./console-page.ts";
+import { choose, valueEditor as editor, putSetting, row, storedSetting } from "./console-root-key-page.ts";
 
 const settings = { currency: "EUR", beta: false };
 const initialValue = JSON.stringify(settings);
@@ -45,27 +46,11 @@ beforeEach(async () => {
   await put("", initialValue);
 });
 
-async function put(path: string, body: string): Promise<void> {
-  const reply = await served.send(`/json/settings${path}`, { method: "PUT", as: apikey("staff"), body });
-  expect(reply.status).toBeLessThan(300);
-}
-
-async function stored(path = ""): Promise<unknown> {
-  return (await served.send(`/json/settings${path}`)).json();
-}
+const put = (path: string, body: string): Promise<void> => putSetting(served, path, body);
+const stored = (path = ""): Promise<unknown> => storedSetting(served, path);
 
 function opened(more: Pick<ConsoleVisit, "as"> = {}): Promise<Page> {
   return openConsole({ ...started, fragment: "/json/settings", ...more });
-}
-
-const rows = "[...document.querySelectorAll('[role=treeitem]')]";
-const row = (name: string) => `${rows}.find((each) => each.innerText.split(/\\s/)[0] === ${JSON.stringify(name)})`;
-const editor = "document.querySelector('.value .cm-content')";
-
-async function choose(page: Page, name: string, url: string): Promise<void> {
-  await page.until(row(name));
-  await page.evaluate(`${row(name)}.click()`);
-  await page.until(`document.querySelector('.path').innerText === ${JSON.stringify(url)} && ${editor}`);
 }
 
 describe("a draft of a value", () => {

@@ -2,7 +2,7 @@
 // Pictures lie in out/console/ for whoever wants to look.
 
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { apikey, project, withConfig, withKey, withRootKey } from "../support/http/projects.ts";
+import { project, withConfig, withKey, withRootKey } from "../support/http/projects.ts";
 import type { Served } from "../support/http/served.ts";
 import type { Page } from "./browser.ts";
 import {
@@ -22,6 +22,7 @@ import {
   startConsole,
   violationsOf,
 } from "./console-page.ts";
+import { choose, valueEditor as editor, putSetting, row, rows, storedSetting } from "./console-root-key-page.ts";
 
 const settings = {
   currency: "EUR",
@@ -65,29 +66,14 @@ beforeEach(async () => {
   await put("", initialValue);
 });
 
-async function put(path: string, body: string): Promise<void> {
-  const reply = await served.send(`/json/settings${path}`, { method: "PUT", as: apikey("staff"), body });
-  expect(reply.status).toBeLessThan(300);
-}
+const put = (path: string, body: string): Promise<void> => putSetting(served, path, body);
 
 const urlOf = (path: string) => `${served.origin}${served.base}/json/settings${path}`;
 
-async function stored(path = ""): Promise<unknown> {
-  return (await served.send(`/json/settings${path}`)).json();
-}
+const stored = (path = ""): Promise<unknown> => storedSetting(served, path);
 
 function opened(rootKey = "settings", more: Pick<ConsoleVisit, "as" | "options"> = {}): Promise<Page> {
   return openConsole({ ...started, fragment: `/json/${rootKey}`, ...more });
-}
-
-const rows = "[...document.querySelectorAll('[role=treeitem]')]";
-const row = (name: string) => `${rows}.find((each) => each.innerText.split(/\\s/)[0] === ${JSON.stringify(name)})`;
-const editor = "document.querySelector('.value .cm-content')";
-
-async function choose(page: Page, name: string, url: string): Promise<void> {
-  await page.until(row(name));
-  await page.evaluate(`${row(name)}.click()`);
-  await page.until(`document.querySelector('.path').innerText === ${JSON.stringify(url)} && ${editor}`);
 }
 
 describe("a root key in the console", () => {

@@ -17,6 +17,7 @@ import type { Served } from "../support/http/served.ts";
 import { eventually } from "../support/time/eventually.ts";
 import type { Page } from "./browser.ts";
 import {
+  bookProperties,
   type ConsoleVisit,
   click,
   complaintsOf,
@@ -53,12 +54,7 @@ const shop = project(
       type: "object",
       description: "Every book that we sell. <img src=data:,x onerror=alert(1)>",
       required: ["title"],
-      properties: {
-        title: { type: "string", minLength: 1 },
-        price: { type: "number", exclusiveMinimum: 0 },
-        isbn: { type: "integer" },
-        tags: { type: "array", items: { type: "string" } },
-      },
+      properties: bookProperties,
     },
   }),
   withResource("hidden", { access: nobody }),
