@@ -29,6 +29,7 @@ export const landings = [
   "b07fe914a9d6b0e787d3cc82630b712198ac34ff",
   "7e1487904fdfea28bab27e2e3057510735841af8",
   "24e1cc0eabbb060383948b5c906e522d46f80d28",
+  "c753d74f8cb93eca8d3c502ed330885c10ecb651",
 ] as const;
 export const lastLanding: string = landings.at(-1) ?? landings[0];
 
