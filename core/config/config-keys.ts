@@ -31,7 +31,7 @@ export const configKeys = {
   purgeLock: `${tag}:purge-lock`,
 } as const;
 
-/** Hash of what a replica loads as soon as the project is asked for: fields `project`, `signing`, `resource:<name>`, `rootkey:<name>`. */
+/** Hash of what a replica loads as soon as the project is asked for: fields `project`, `signing`, `resource:<name>`, `rootkey:<name>`, `issuer:<name>`. */
 export function projectConfigKey(ref: ProjectRef): string {
   return `${tag}:project:${keyOfProject(ref)}`;
 }

@@ -4,6 +4,7 @@
 import { parseJson } from "../json/parse-json.ts";
 import { type Keyring, keyedHash } from "./keyring.ts";
 import type {
+  IssuerConfig,
   KeyConfig,
   ProjectConfig,
   ProjectParts,
@@ -41,6 +42,7 @@ export function fieldTexts(parts: ProjectParts, keyring: Keyring): FieldTexts {
   fields.set("signing", canonical(parts.signing));
   for (const resource of parts.resources.values()) fields.set(resourceField(resource.name), canonical(resource));
   for (const rootKey of parts.rootKeys.values()) fields.set(`rootkey:${rootKey.key}`, canonical(rootKey));
+  for (const issuer of parts.issuers.values()) fields.set(`issuer:${issuer.name}`, canonical(issuer));
   for (const user of parts.users.values()) fields.set(userField(keyring, user.username), canonical(user));
   for (const key of parts.keys.values()) fields.set(keyField(key.sha256), canonical(key));
   return fields;
@@ -70,7 +72,8 @@ export type ProjectField =
   | { readonly kind: "project"; readonly value: ProjectConfig }
   | { readonly kind: "signing"; readonly value: SigningRing }
   | { readonly kind: "resource"; readonly value: ResourceConfig }
-  | { readonly kind: "rootkey"; readonly value: RootKeyConfig };
+  | { readonly kind: "rootkey"; readonly value: RootKeyConfig }
+  | { readonly kind: "issuer"; readonly value: IssuerConfig };
 
 /** What projects have that were published before the setting was there. */
 const addedLater = { openapi: "Authenticated", console: "Nobody" } as const satisfies Partial<ProjectConfig>;
@@ -88,6 +91,8 @@ export function readProjectField(field: string, text: string): ProjectField | un
       return { kind, value: parseJson(text) as ResourceConfig };
     case "rootkey":
       return { kind, value: parseJson(text) as RootKeyConfig };
+    case "issuer":
+      return { kind, value: parseJson(text) as IssuerConfig };
     default:
       return undefined;
   }

@@ -175,7 +175,63 @@ export interface KeyConfig {
   readonly expiresAt?: number;
 }
 
-/** A whole project as compiled. Map keys: resource name, root key, user name, key's SHA-256. */
+/** What an external issuer may sign with (RFC 7518, and Ed25519 of RFC 8037): nothing that needs a shared secret. */
+export const signatureAlgorithms = [
+  ...(["RS256", "RS384", "RS512", "PS256", "PS384", "PS512"] as const),
+  ...(["ES256", "ES384", "ES512", "EdDSA"] as const),
+] as const;
+export type SignatureAlgorithm = (typeof signatureAlgorithms)[number];
+
+/** A public key of an external issuer, as the operator checked it. */
+export interface IssuerKey {
+  /** Absent where the issuer names none. */
+  readonly kid?: string;
+  /** At least one; those that fit the key's type, or the one that the issuer names. */
+  readonly algorithms: readonly SignatureAlgorithm[];
+  /** Public members only: `kty` and `n`, `e` (RSA), or `crv`, `x`, `y` (EC), or `crv`, `x` (OKP). */
+  readonly jwk: Readonly<Record<string, string>>;
+}
+
+/** A ServiceAccount of the cluster that may call. */
+export interface ServiceAccountGrant {
+  readonly namespace: string;
+  readonly name: string;
+  readonly role: Role;
+  readonly access: Access;
+}
+
+/** How a page signs in at an issuer: authorization code with PKCE (RFC 7636), as a public client. */
+export interface IssuerSignIn {
+  readonly clientId: string;
+  /** URLs of the issuer's discovery document. */
+  readonly authorizationEndpoint: string;
+  readonly tokenEndpoint: string;
+}
+
+/** Who else's tokens a project takes: an OpenID Connect issuer, or this cluster's own for its ServiceAccounts. */
+export interface IssuerConfig {
+  /** Callers are named `<name>/<username>`. */
+  readonly name: string;
+  /** `iss` of its tokens, exactly; no two issuers of a project have the same. */
+  readonly url: string;
+  /** `aud` of a token has one of them. */
+  readonly audiences: readonly string[];
+  readonly usernameClaim: string;
+  readonly claimRules: readonly { readonly claim: string; readonly requiredValue: string }[];
+  /** Of its callers; where `serviceAccounts` is set, each of those has its own. */
+  readonly access: Access;
+  /** Who of its callers is an administrator: a claim that is the string `contains`, or an array that has it. */
+  readonly administrators: readonly { readonly claim: string; readonly contains: string }[];
+  /** Set for this cluster's own issuer: nobody else is let in. */
+  readonly serviceAccounts?: readonly ServiceAccountGrant[];
+  /** Whether its keys are fetched, so that a key that is not here may be there after the next fetch; else they are in the manifest. */
+  readonly keysAreFetched: boolean;
+  readonly keys: readonly IssuerKey[];
+  /** Absent where the Project names no client. */
+  readonly signIn?: IssuerSignIn;
+}
+
+/** A whole project as compiled. Map keys: resource name, root key, user name, key's SHA-256, issuer's name. */
 export interface ProjectParts {
   readonly project: ProjectConfig;
   readonly signing: SigningRing;
@@ -183,4 +239,5 @@ export interface ProjectParts {
   readonly rootKeys: ReadonlyMap<string, RootKeyConfig>;
   readonly users: ReadonlyMap<string, UserConfig>;
   readonly keys: ReadonlyMap<string, KeyConfig>;
+  readonly issuers: ReadonlyMap<string, IssuerConfig>;
 }

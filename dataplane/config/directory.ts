@@ -3,6 +3,7 @@
 // write whose body took time to arrive; what is kept for later requests goes by `onChange`.
 
 import type {
+  IssuerConfig,
   KeyConfig,
   ProjectConfig,
   ProjectRef,
@@ -28,6 +29,8 @@ export interface LiveProject {
   readonly signing: SigningRing;
   readonly resources: ReadonlyMap<string, LiveResource>;
   readonly rootKeys: ReadonlyMap<string, RootKeyConfig>;
+  /** By URL, the `iss` of their tokens. One that has not changed is the same object in the next version of the project. */
+  readonly issuers: ReadonlyMap<string, IssuerConfig>;
 }
 
 /** `unknown` only when the whole index of projects is known; otherwise `unavailable`. */

@@ -4,7 +4,7 @@
 import { setImmediate as otherWork } from "node:timers/promises";
 import { type ProjectField, readProjectField } from "../../core/config/fields.ts";
 import { readPublished } from "../../core/config/published-value.ts";
-import type { ProjectConfig, ProjectRef, RootKeyConfig, SigningRing } from "../../core/config/types.ts";
+import type { IssuerConfig, ProjectConfig, ProjectRef, RootKeyConfig, SigningRing } from "../../core/config/types.ts";
 import type { SchemaProblem } from "../../core/schema/read/report.ts";
 import type { LiveProject, LiveResource } from "./directory.ts";
 import { type FollowedKeyring, openWithNewest } from "./follow-keyring.ts";
@@ -51,7 +51,7 @@ export async function loadProject(
   const signing = contentOf(fields, "signing");
   if (project === undefined || signing === undefined) return unusable(before, nacks);
   const resources = await liveResources(fields, before?.live, refuse);
-  const live = { config: project, signing, resources, rootKeys: rootKeysOf(fields) };
+  const live = { config: project, signing, resources, rootKeys: rootKeysOf(fields), issuers: issuersOf(fields) };
   return { live: Object.freeze(live), fields, nacks };
 }
 
@@ -121,4 +121,12 @@ function rootKeysOf(fields: ReadonlyMap<string, LoadedField>): ReadonlyMap<strin
     if (content.kind === "rootkey") rootKeys.set(content.value.key, content.value);
   }
   return rootKeys;
+}
+
+function issuersOf(fields: ReadonlyMap<string, LoadedField>): ReadonlyMap<string, IssuerConfig> {
+  const issuers = new Map<string, IssuerConfig>();
+  for (const { content } of fields.values()) {
+    if (content.kind === "issuer") issuers.set(content.value.url, content.value);
+  }
+  return issuers;
 }

@@ -5,6 +5,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { Clock } from "../../core/clock.ts";
 import { keyOfProject } from "../../core/config/config-keys.ts";
 import type {
+  IssuerConfig,
   KeyConfig,
   ProjectParts,
   ProjectRef,
@@ -84,6 +85,7 @@ export function createMemoryDirectory(clock: Clock): MemoryDirectory {
       signing: sameRing(parts.signing, before?.signing),
       resources,
       rootKeys: parts.rootKeys,
+      issuers: sameIssuers(parts.issuers, before?.issuers),
     });
     return { live, users: parts.users, keys: parts.keys };
   };
@@ -171,6 +173,18 @@ function revisionOf(config: ResourceConfig, before: LiveResource | undefined, cl
 /** The ring's identity is what verified tokens are cached by, so an unchanged ring stays the same object. */
 function sameRing(ring: SigningRing, before: SigningRing | undefined): SigningRing {
   return before !== undefined && isDeepStrictEqual(before, ring) ? before : ring;
+}
+
+/** Verified tokens are remembered by their issuer's identity, too. */
+function sameIssuers(
+  issuers: ProjectParts["issuers"],
+  before: LiveProject["issuers"] | undefined,
+): LiveProject["issuers"] {
+  return new Map([...issuers.values()].map((issuer) => [issuer.url, sameIssuer(issuer, before?.get(issuer.url))]));
+}
+
+function sameIssuer(issuer: IssuerConfig, before: IssuerConfig | undefined): IssuerConfig {
+  return before !== undefined && isDeepStrictEqual(before, issuer) ? before : issuer;
 }
 
 function refOf(config: ProjectRef): ProjectRef {

@@ -19,7 +19,7 @@ export interface ProjectContext {
   readonly limitPublished?: (limits: ProjectLimits) => ProjectLimits;
 }
 
-export type LiveProject = Pick<ProjectParts, "project" | "signing">;
+export type LiveProject = Pick<ProjectParts, "project" | "signing" | "issuers">;
 
 export interface CheckedProject {
   /** Absent = the Project has never been good: nothing of it may be served. */
@@ -35,7 +35,7 @@ export function checkProject(project: Project, context: ProjectContext): Checked
   const notAllowed = context.notAllowed?.get(project.metadata.uid);
   if (notAllowed !== undefined) return fallBack(project, context, notAllowed);
   if (!signing.ok) return fallBack(project, context, signing.refusal);
-  const live = { project: config.value, signing: signing.value };
+  const live = { project: config.value, signing: signing.value, issuers: new Map() };
   const refusal = hostRefusal(context.hosts);
   if (refusal !== undefined)
     return { live, verdict: { ...subject, accepted: false, ...refusal, live: true, partly: true } };
@@ -65,7 +65,8 @@ function fallBack(project: Project, context: ProjectContext, refusal: Refusal): 
   const config = lastGood && { ...lastGood, serving: project.spec.serving };
   const verdict = refused(subjectOf(project), refusal, config !== undefined);
   if (config === undefined || published === undefined) return { verdict };
-  return { live: { project: config, signing: signing.ok ? signing.value : published.signing }, verdict };
+  const ring = signing.ok ? signing.value : published.signing;
+  return { live: { project: config, signing: ring, issuers: published.issuers }, verdict };
 }
 
 /** The annotation by which a person says that data of an earlier namespace may be served. */

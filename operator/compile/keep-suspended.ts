@@ -19,6 +19,7 @@ export function keepSuspended(objects: ProjectObjects, published: ProjectParts, 
     rootKeys: keepUids(published.rootKeys, uids),
     users: keepUids(published.users, uids),
     keys: keepUids(published.keys, uids),
+    issuers: published.issuers,
   };
 }
 

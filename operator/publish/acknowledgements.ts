@@ -14,7 +14,7 @@ import { liveMs, liveReplicas, type ReplicaState } from "./replicas.ts";
 export type RolloutState = "programmed" | "waiting" | "no_replicas";
 
 export interface ReplicaRefusal {
-  /** `resource:<name>`, `rootkey:<name>`, `user:<hash>`, `key:<sha256>`, `project`, `signing`. */
+  /** `resource:<name>`, `rootkey:<name>`, `issuer:<name>`, `user:<hash>`, `key:<sha256>`, `project`, `signing`. */
   readonly field: string;
   readonly reason: string;
 }

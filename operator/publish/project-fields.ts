@@ -14,6 +14,7 @@ import { type Keyring, keyedHash } from "../../core/config/keyring.ts";
 import { readEntry, readPublished } from "../../core/config/published-value.ts";
 import { open, type SealBinding, SealBroken } from "../../core/config/seal.ts";
 import type {
+  IssuerConfig,
   KeyConfig,
   ProjectConfig,
   ProjectParts,
@@ -123,7 +124,9 @@ function opened(keyring: Keyring, binding: Omit<SealBinding, "uid">, sealed: str
 
 /** Undefined without the project's own field and its ring: the rest is worth nothing then. */
 function partsOf(read: readonly ReadField[]): ProjectParts | undefined {
-  const found: FoundParts = { resources: new Map(), rootKeys: new Map(), users: new Map(), keys: new Map() };
+  const found: FoundParts = {
+    ...{ resources: new Map(), rootKeys: new Map(), users: new Map(), keys: new Map(), issuers: new Map() },
+  };
   for (const { field, content } of read) if (content !== undefined) put(found, field, content);
   const { project, signing, ...maps } = found;
   return project === undefined || signing === undefined ? undefined : { project, signing, ...maps };
@@ -136,6 +139,7 @@ interface FoundParts {
   readonly rootKeys: Map<string, RootKeyConfig>;
   readonly users: Map<string, UserConfig>;
   readonly keys: Map<string, KeyConfig>;
+  readonly issuers: Map<string, IssuerConfig>;
 }
 
 function put(found: FoundParts, field: string, content: string): void {
@@ -166,6 +170,9 @@ function putProjectField(found: FoundParts, read: ProjectField | undefined): voi
       return;
     case "rootkey":
       found.rootKeys.set(read.value.key, read.value);
+      return;
+    case "issuer":
+      found.issuers.set(read.value.name, read.value);
       return;
     case undefined:
       return;

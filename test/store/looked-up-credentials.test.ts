@@ -19,6 +19,7 @@ const live: LiveProject = {
   signing: shop.signing,
   resources: new Map(),
   rootKeys: shop.rootKeys,
+  issuers: new Map(),
 };
 
 let redis: TestRedis;

@@ -21,13 +21,116 @@ export interface ProjectSpec {
    */
   readonly className?: string;
   /**
-   * Whether clients need credentials.
+   * Whether clients need credentials, and whose tokens count as credentials.
    */
   readonly authentication: {
     /**
      * Enabled: the access rules of each resource and root key apply. Disabled: no credentials are needed, and every caller reaches every object; only Nobody still refuses. Default: Enabled.
      */
     readonly policy: "Enabled" | "Disabled";
+    /**
+     * Others whose tokens (JSON Web Tokens, RFC 7519) clients may send in Authorization: Bearer. OpenID Connect providers, and with kubernetes the ServiceAccounts of this cluster. Callers are named <issuer name>/<username>. The platform decides which URLs may be used. Unset: none.
+     */
+    readonly issuers?: {
+      /**
+       * The issuer's name here, with which the names of its callers begin.
+       */
+      readonly name: string;
+      /**
+       * Who makes the tokens, and for whom.
+       */
+      readonly issuer: {
+        /**
+         * The claim iss of its tokens, exactly. Its keys are found by <url>/.well-known/openid-configuration (OpenID Connect Discovery 1.0).
+         */
+        readonly url?: string;
+        /**
+         * A token is taken if its claim aud has one of these.
+         */
+        readonly audiences: readonly string[];
+        /**
+         * PEM certificates of the authorities that the issuer's server certificate may come from, in place of public ones.
+         */
+        readonly certificateAuthority?: string;
+        /**
+         * The issuer's public keys as a JSON Web Key Set (RFC 7517). With it nothing is fetched, and new keys have to be written here.
+         */
+        readonly jwks?: string;
+      };
+      /**
+       * This cluster's own issuer, whose URL and keys the API server gives. Tokens are those of ServiceAccounts, such as a Pod's projected volume has. A token outlives its deleted Pod until it expires.
+       */
+      readonly kubernetes?: {};
+      /**
+       * What claims are used for.
+       */
+      readonly claimMappings?: {
+        /**
+         * The caller's name, without the issuer's.
+         */
+        readonly username?: {
+          /**
+           * A claim whose value is a string that only the issuer can change, and that no two of its subjects have. If unset: sub.
+           */
+          readonly claim: string;
+        };
+      };
+      /**
+       * What else a token has to say. Unset = nothing.
+       */
+      readonly claimValidationRules?: {
+        /**
+         * Name of a claim at the top level of the token.
+         */
+        readonly claim: string;
+        /**
+         * The value it must have; a number or a boolean is compared as JSON writes it.
+         */
+        readonly requiredValue: string;
+      }[];
+      /**
+       * Id of a public client at the issuer, with which /docs and /console sign in (authorization code with PKCE, RFC 7636). The issuer has to know both pages as redirect URIs, and to allow their origin. Unset: they don't offer it.
+       */
+      readonly clientId?: string;
+      /**
+       * What its callers may do: Read, or Write as well. Which objects they reach, the rules of each resource and root key say. If unset: Read.
+       */
+      readonly access?: "Read" | "Write";
+      /**
+       * Callers to whom one of these applies have the role Administrators, others Users.
+       */
+      readonly administrators?: {
+        /**
+         * Name of a claim whose value is a string or an array of strings.
+         */
+        readonly claim: string;
+        /**
+         * The string, or a string in the array.
+         */
+        readonly contains: string;
+      }[];
+      /**
+       * The ServiceAccounts of this cluster that are let in. Nobody else is.
+       */
+      readonly serviceAccounts?: {
+        /**
+         * Namespace of the ServiceAccount.
+         */
+        readonly namespace: string;
+        /**
+         * Name of the ServiceAccount.
+         */
+        readonly name: string;
+        /**
+         * Users or Administrators. Default: Users.
+         */
+        readonly role: "Users" | "Administrators";
+        /**
+         * Read, or Write as well. Default: Read.
+         */
+        readonly access: "Read" | "Write";
+      }[];
+    }[];
   };
   /**
    * Host names that serve this Project at their root, in addition to <public URL>/<namespace>/<project>. The platform decides which names a namespace may claim. A name that another Project already has is refused. Default: an empty list.
@@ -364,6 +467,233 @@ export const projectSchema: SchemaNode = {
                 "Disabled"
               ],
               "default": "Enabled"
+            },
+            "issuers": {
+              "type": "array",
+              "maxItems": 8,
+              "x-kubernetes-list-type": "map",
+              "x-kubernetes-list-map-keys": [
+                "name"
+              ],
+              "x-kubernetes-validations": [
+                {
+                  "rule": "self.all(each, !has(each.issuer.url) || self.exists_one(other, has(other.issuer.url) && other.issuer.url == each.issuer.url))",
+                  "message": "two issuers may not have the same url; give one issuer all audiences"
+                },
+                {
+                  "rule": "self.filter(each, has(each.kubernetes)).size() <= 1",
+                  "message": "only one issuer may be kubernetes"
+                }
+              ],
+              "items": {
+                "type": "object",
+                "required": [
+                  "name",
+                  "issuer"
+                ],
+                "x-kubernetes-validations": [
+                  {
+                    "rule": "has(self.kubernetes) != has(self.issuer.url)",
+                    "message": "an issuer has either issuer.url, or kubernetes for the issuer of this cluster"
+                  },
+                  {
+                    "rule": "has(self.kubernetes) == has(self.serviceAccounts)",
+                    "message": "serviceAccounts says who of kubernetes is let in; one is not without the other"
+                  },
+                  {
+                    "rule": "!has(self.kubernetes) || !(has(self.access) || has(self.administrators) || has(self.clientId) || has(self.claimMappings) || has(self.claimValidationRules) || has(self.issuer.jwks) || has(self.issuer.certificateAuthority))",
+                    "message": "kubernetes takes name, issuer.audiences and serviceAccounts only"
+                  },
+                  {
+                    "rule": "!has(self.issuer.jwks) || !(has(self.clientId) || has(self.issuer.certificateAuthority))",
+                    "message": "with issuer.jwks nothing is fetched from the issuer, so clientId and issuer.certificateAuthority have no use"
+                  }
+                ],
+                "properties": {
+                  "name": {
+                    "type": "string",
+                    "minLength": 1,
+                    "maxLength": 63,
+                    "x-kubernetes-validations": [
+                      {
+                        "rule": "self.matches('^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$')",
+                        "message": "an issuer's name may have lower-case letters, digits and -, and starts and ends with a letter or digit"
+                      }
+                    ]
+                  },
+                  "issuer": {
+                    "type": "object",
+                    "required": [
+                      "audiences"
+                    ],
+                    "properties": {
+                      "url": {
+                        "type": "string",
+                        "maxLength": 512,
+                        "x-kubernetes-validations": [
+                          {
+                            "rule": "self.matches('^(https://[a-z0-9.-]+|http://(localhost|127[.]0[.]0[.]1))(:[0-9]{1,5})?(/[A-Za-z0-9._~!$&()*+,;=:@%/-]*)?$')",
+                            "message": "an issuer's url begins with https:// and has no user, query or fragment; http:// is for localhost in dev mode only"
+                          }
+                        ]
+                      },
+                      "audiences": {
+                        "type": "array",
+                        "minItems": 1,
+                        "maxItems": 16,
+                        "x-kubernetes-list-type": "set",
+                        "items": {
+                          "type": "string",
+                          "minLength": 1,
+                          "maxLength": 256
+                        }
+                      },
+                      "certificateAuthority": {
+                        "type": "string",
+                        "minLength": 1,
+                        "maxLength": 32768
+                      },
+                      "jwks": {
+                        "type": "string",
+                        "minLength": 1,
+                        "maxLength": 65536
+                      }
+                    }
+                  },
+                  "kubernetes": {
+                    "type": "object"
+                  },
+                  "claimMappings": {
+                    "type": "object",
+                    "properties": {
+                      "username": {
+                        "type": "object",
+                        "required": [
+                          "claim"
+                        ],
+                        "properties": {
+                          "claim": {
+                            "type": "string",
+                            "minLength": 1,
+                            "maxLength": 256
+                          }
+                        }
+                      }
+                    }
+                  },
+                  "claimValidationRules": {
+                    "type": "array",
+                    "maxItems": 16,
+                    "x-kubernetes-list-type": "map",
+                    "x-kubernetes-list-map-keys": [
+                      "claim"
+                    ],
+                    "items": {
+                      "type": "object",
+                      "required": [
+                        "claim",
+                        "requiredValue"
+                      ],
+                      "properties": {
+                        "claim": {
+                          "type": "string",
+                          "minLength": 1,
+                          "maxLength": 256
+                        },
+                        "requiredValue": {
+                          "type": "string",
+                          "maxLength": 1024
+                        }
+                      }
+                    }
+                  },
+                  "clientId": {
+                    "type": "string",
+                    "minLength": 1,
+                    "maxLength": 256
+                  },
+                  "access": {
+                    "type": "string",
+                    "enum": [
+                      "Read",
+                      "Write"
+                    ]
+                  },
+                  "administrators": {
+                    "type": "array",
+                    "maxItems": 16,
+                    "x-kubernetes-list-type": "map",
+                    "x-kubernetes-list-map-keys": [
+                      "claim",
+                      "contains"
+                    ],
+                    "items": {
+                      "type": "object",
+                      "required": [
+                        "claim",
+                        "contains"
+                      ],
+                      "properties": {
+                        "claim": {
+                          "type": "string",
+                          "minLength": 1,
+                          "maxLength": 256
+                        },
+                        "contains": {
+                          "type": "string",
+                          "minLength": 1,
+                          "maxLength": 1024
+                        }
+                      }
+                    }
+                  },
+                  "serviceAccounts": {
+                    "type": "array",
+                    "minItems": 1,
+                    "maxItems": 64,
+                    "x-kubernetes-list-type": "map",
+                    "x-kubernetes-list-map-keys": [
+                      "namespace",
+                      "name"
+                    ],
+                    "items": {
+                      "type": "object",
+                      "required": [
+                        "namespace",
+                        "name"
+                      ],
+                      "properties": {
+                        "namespace": {
+                          "type": "string",
+                          "minLength": 1,
+                          "maxLength": 63
+                        },
+                        "name": {
+                          "type": "string",
+                          "minLength": 1,
+                          "maxLength": 253
+                        },
+                        "role": {
+                          "type": "string",
+                          "enum": [
+                            "Users",
+                            "Administrators"
+                          ],
+                          "default": "Users"
+                        },
+                        "access": {
+                          "type": "string",
+                          "enum": [
+                            "Read",
+                            "Write"
+                          ],
+                          "default": "Read"
+                        }
+                      }
+                    }
+                  }
+                }
+              }
             }
           }
         },

@@ -45,6 +45,7 @@ export function project(name: string, ...modifiers: readonly Modifier[]): Projec
     rootKeys: new Map(),
     users: new Map(),
     keys: new Map(),
+    issuers: new Map(),
   };
   return changed(bare, ...modifiers);
 }
