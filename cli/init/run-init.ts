@@ -1,11 +1,12 @@
-// `jsonplane init [DIR]`: writes one commented file of manifests and says how to serve it. Refuses a folder with anything in it, so that
+// `jsonplane init [DIR]`: writes one commented file of manifests, with a Project named after the folder, and says how to serve it. Refuses a folder with anything in it, so that
 // nothing of anybody's is overwritten, or served beside what is written here.
 
-import { constants, copyFile, mkdir } from "node:fs/promises";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { programWord, shellWord } from "../shell-words.ts";
 import { entriesIn } from "./entries-in.ts";
+import { projectNameFor, renamedTemplate } from "./project-name.ts";
 
 const fileName = "project.yaml";
 const template = fileURLToPath(new URL(fileName, import.meta.url));
@@ -34,7 +35,8 @@ async function writeProject(folder: string): Promise<string | undefined> {
     await mkdir(folder, { recursive: true });
     const [first] = await entriesIn(folder);
     if (first !== undefined) return occupied(folder, first);
-    await copyFile(template, join(folder, fileName), constants.COPYFILE_EXCL);
+    const text = renamedTemplate(await readFile(template, "utf8"), projectNameFor(folder));
+    await writeFile(join(folder, fileName), text, { flag: "wx" });
     return undefined;
   } catch (failure) {
     const { code, message } = failure as NodeJS.ErrnoException;

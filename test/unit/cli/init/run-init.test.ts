@@ -41,6 +41,25 @@ describe("jsonplane init", () => {
     for (const text of documents) expect(text).toMatch(/^# .+/);
   });
 
+  it.each([
+    ["shop", "shop", "shop"],
+    ["My Café (2)", "my-cafe-2", "my-cafe-2"],
+    ["2026", "2026", '"2026"'],
+    ["on", "on", '"on"'],
+    ["_.本", "todo", "todo"],
+    [`${"a".repeat(62)} b`, "a".repeat(62), "a".repeat(62)],
+  ])("names the Project of the folder %s %s, in every place", async (folder, name, written) => {
+    expect(await init(join(root, folder))).toMatchObject({ code: 0 });
+    const text = readFileSync(join(root, folder, "project.yaml"), "utf8");
+    expect(text.match(/^ {2}name: (.*)$/m)?.[1]).toBe(written);
+    expect([...text.matchAll(/projectRef: \{ name: (.*) \}/g)].map(([, found]) => found)).toEqual(
+      Array(4).fill(written),
+    );
+    expect(text).toContain(`/default/${name}: `);
+    const said: string[] = [];
+    expect(await runValidate(join(root, folder), { strict: true }, (line) => void said.push(line))).toBe(0);
+  });
+
   it("takes an empty folder, and one with hidden files only", async () => {
     mkdirSync(join(root, ".git"));
     expect(await init(root)).toMatchObject({ code: 0 });
