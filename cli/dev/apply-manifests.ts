@@ -1,6 +1,6 @@
 // Does for a folder of manifests what an API server does: decides which version of each object is valid after the folder was read.
 // A refused edit leaves the version before; a file with a document that can't be read leaves all of its objects; an object whose manifest is gone waits
-// for its deletion.
+// for its deletion. An object that names another Project than before is deleted and created anew, once that Project is there.
 
 import { isDeepStrictEqual } from "node:util";
 import type { UncheckedObject } from "../../core/manifests/object.ts";
@@ -9,6 +9,7 @@ import { effectiveDeletionPolicy } from "../../operator/compile/deletion-policy.
 import type { Child, DeletionPolicy, Project } from "../../operator/model/objects.ts";
 import { type CheckedManifest, type CheckedManifests, hidesObjects } from "../manifests/check-manifests.ts";
 import { type DevState, type KnownObject, type PendingDeletion, storedObject } from "./dev-state.ts";
+import { namesAnotherProject, projectSubjectOf } from "./project-names.ts";
 
 export interface ApplyTools {
   /** Unix milliseconds. */
@@ -19,27 +20,52 @@ export interface ApplyTools {
 }
 
 export function applyManifests(checked: CheckedManifests, known: DevState, tools: ApplyTools): DevState {
-  const objects = new Map<string, KnownObject>();
-  const restored = new Set<PendingDeletion>();
-  for (const entry of checked.manifests) {
-    const { subject } = entry.source;
-    const pending = known.pendingDeletions.find(
-      (deletion) => deletion.subject === subject && isSameObject(entry.manifest, deletion.object),
-    );
-    if (pending !== undefined) restored.add(pending);
-    objects.set(subject, appliedObject(entry, known.objects.get(subject) ?? pending?.object, tools));
-  }
   const isKept = keptBy(checked, tools.fileKey);
+  const { objects, restored } = readObjects(checked, known, {
+    ...tools,
+    isThere: projectsThere(checked, known, isKept),
+  });
   const removed: PendingDeletion[] = [];
   for (const [subject, object] of known.objects) {
-    if (objects.has(subject)) continue;
-    if (isKept(subject, object.file)) objects.set(subject, object);
+    const present = objects.get(subject);
+    if (present?.uid === object.uid) continue;
+    if (present === undefined && isKept(subject, object.file)) objects.set(subject, object);
     else removed.push({ subject, object, removedAt: tools.now, deletionPolicy: policyOf(object, known) });
   }
   return {
     objects,
     pendingDeletions: [...known.pendingDeletions.filter((pending) => !restored.has(pending)), ...removed],
   };
+}
+
+interface ReadTools extends ApplyTools {
+  readonly isThere: (projectSubject: string) => boolean;
+}
+
+/** The objects whose manifests were read, and the deletions that this ends. */
+function readObjects(
+  { manifests }: CheckedManifests,
+  known: DevState,
+  { isThere, ...tools }: ReadTools,
+): { readonly objects: Map<string, KnownObject>; readonly restored: ReadonlySet<PendingDeletion> } {
+  const objects = new Map<string, KnownObject>();
+  const restored = new Set<PendingDeletion>();
+  for (const entry of manifests) {
+    const { subject, file } = entry.source;
+    const former = known.objects.get(subject);
+    const isMoved = former !== undefined && namesAnotherProject(entry.manifest, former.manifest);
+    if (isMoved && !isThere(projectSubjectOf(entry.manifest))) {
+      objects.set(subject, { ...former, file: tools.fileKey(file) });
+      continue;
+    }
+    const pending = known.pendingDeletions.find(
+      (deletion) => deletion.subject === subject && isSameObject(entry.manifest, deletion.object),
+    );
+    if (pending !== undefined) restored.add(pending);
+    // An object that was moved away and comes back is a new one: its Secrets are gone by now.
+    objects.set(subject, appliedObject(entry, isMoved ? undefined : (former ?? pending?.object), tools));
+  }
+  return { objects, restored };
 }
 
 function appliedObject(
@@ -58,6 +84,19 @@ function appliedObject(
   const { live, ...rest } = before;
   const former = live === undefined ? before.manifest : live;
   return { ...rest, file, manifest, live: former, generation: before.generation + (changed ? 1 : 0) };
+}
+
+/** Which Projects there will be once the manifests are applied, by `Project/namespace/name`. */
+function projectsThere(
+  { manifests }: CheckedManifests,
+  known: DevState,
+  isKept: (subject: string, file: string) => boolean,
+): (subject: string) => boolean {
+  const read = new Set(manifests.map(({ source }) => source.subject));
+  return (subject) => {
+    const former = known.objects.get(subject);
+    return read.has(subject) || (former !== undefined && isKept(subject, former.file));
+  };
 }
 
 /** A manifest that comes back with a different immutable field is another object. */
@@ -79,10 +118,13 @@ export function keptBy(
   return (subject, file) => subjects.has(subject) || files.has(file);
 }
 
+/** What becomes of a Project's data is not changed by its being removed a moment before its children. */
 function policyOf(object: KnownObject, known: DevState): DeletionPolicy {
   const stored = storedObject(object, object.manifest);
   if (stored.kind === "Project") return effectiveDeletionPolicy(stored);
-  const project = known.objects.get(`Project/${stored.metadata.namespace}/${stored.spec.projectRef.name}`);
+  const parentSubject = projectSubjectOf(object.manifest);
+  const deleted = known.pendingDeletions.findLast(({ subject }) => subject === parentSubject);
+  const project = known.objects.get(parentSubject) ?? deleted?.object;
   const parent = project === undefined ? undefined : (storedObject(project, project.manifest) as Project);
   return effectiveDeletionPolicy(parent, stored as Child);
 }

@@ -9,11 +9,13 @@ import type { Directory } from "../../dataplane/config/directory.ts";
 import { isValidStored } from "../../dataplane/objects/validate-object.ts";
 import type { ObjectLists, Position } from "../../dataplane/store/ports/lists.ts";
 import type { CollectionRef } from "../../dataplane/store/ports/refs.ts";
+import type { Level } from "../../pages/overview/state.ts";
+import type { DevMessage } from "./messages.ts";
 
 export interface StoredObjectsCheckOptions {
   readonly directory: Pick<Directory, "loaded">;
   readonly store: Pick<ObjectLists, "pageAfter">;
-  readonly print: (line: string) => void;
+  readonly say: (message: DevMessage) => void;
   /** 10,000 by default. */
   readonly maxObjects?: number;
 }
@@ -44,11 +46,14 @@ export function createStoredObjectsCheck(options: StoredObjectsCheckOptions): St
   const isCurrent = (name: string, schema: CompiledSchema): boolean => !stopped && known?.get(name)?.schema === schema;
 
   async function check(name: string, { collection, schema }: LiveSchema): Promise<void> {
+    const say = (level: Level, text: string): void => {
+      options.say({ text: `${name}: ${text}`, shown: { level, about: name, isTrue: () => isCurrent(name, schema) } });
+    };
     try {
       const found = await countInvalid(collection, schema, () => isCurrent(name, schema));
-      if (found !== undefined && found.checked > 0) options.print(`${name}: ${sentence(found)}`);
+      if (found !== undefined && found.checked > 0) say(found.invalid > 0 ? "warning" : "note", sentence(found));
     } catch (error) {
-      options.print(`${name}: its stored objects can't be checked against the new schema: ${describeError(error)}`);
+      say("problem", `its stored objects can't be checked against the new schema: ${describeError(error)}`);
     }
   }
 

@@ -1,8 +1,9 @@
 // Stands in for API server, operator and publisher: reads the folder, applies its manifests, resolves Secrets, compiles, makes the
-// result live in one step, saves the state, and returns what is new as lines for the terminal.
+// result live in one step, saves the state, and returns what is new as messages.
 
 import { relative } from "node:path";
 import type { Clock } from "../../core/clock.ts";
+import { keyOfProject } from "../../core/config/config-keys.ts";
 import type { ProjectRef } from "../../core/config/types.ts";
 import type { Secret } from "../../core/manifests/object.ts";
 import type { MemoryDirectory, RefusedResource } from "../../dataplane/config/memory-directory.ts";
@@ -10,9 +11,11 @@ import type { CollectionPurges, DocumentPurges, SessionPurges } from "../../data
 import type { CheckResource } from "../../operator/compile/resource-check.ts";
 import type { ResolveTools } from "../../operator/resolve/resolution.ts";
 import { applyManifests } from "./apply-manifests.ts";
-import { type CompiledFolder, compileFolder, type Published, recallFolder } from "./compile-folder.ts";
+import { type CompiledFolder, compileFolder, recallFolder } from "./compile-folder.ts";
 import type { DevState, KnownObject, PendingDeletion } from "./dev-state.ts";
+import type { DevMessage, MessageFacts } from "./messages.ts";
 import { isDue, purgeData, removeSecrets } from "./pending-deletions.ts";
+import { projectChanges } from "./project-changes.ts";
 import { type FolderReading, type FolderSecret, readFolder } from "./read-folder.ts";
 import { newsOf, type Snapshot, snapshotOf } from "./report.ts";
 import type { SecretFiles } from "./secret-files.ts";
@@ -31,9 +34,7 @@ export interface DevOperatorOptions extends Pick<ResolveTools, "hashPassword" | 
   readonly baseUrlOf: (ref: ProjectRef) => string;
 }
 
-export interface DevOperatorView {
-  readonly known: DevState;
-  readonly published: Published;
+export interface DevOperatorView extends MessageFacts {
   /** Generated Secrets, by `<namespace>/<name>`. */
   readonly generated: ReadonlyMap<string, Secret>;
   readonly folderSecrets: ReadonlyMap<string, FolderSecret>;
@@ -48,7 +49,7 @@ export interface DevOperator {
    * One pass from the folder to what is live; resolves with what is new. Never two at a time. Rejects when a file can't be
    * read or written; what is live then stays, and the next pass starts from the same state.
    */
-  reconcile(): Promise<readonly string[]>;
+  reconcile(): Promise<readonly DevMessage[]>;
   view(): DevOperatorView;
 }
 
@@ -73,7 +74,7 @@ export async function createDevOperator(options: DevOperatorOptions): Promise<De
 async function pass(
   options: DevOperatorOptions,
   state: DevOperatorView,
-): Promise<{ readonly next: DevOperatorView; readonly news: readonly string[] }> {
+): Promise<{ readonly next: DevOperatorView; readonly news: readonly DevMessage[] }> {
   const { stateFile, secretFiles, clock, newUid } = options;
   const reading = await readFolder(options.folder, state.known, state.folderSecrets);
   const now = clock.now();
@@ -82,29 +83,33 @@ async function pass(
   // Identities first: a record that is sealed for a UID which a crash forgets would be worthless.
   if (hasNewIdentity(applied, state.known)) await stateFile.write(applied);
 
-  const due = applied.pendingDeletions.filter((deletion) => isDue(deletion, applied, now));
-  const found = await removeSecrets(due, secretFiles);
+  const found = await removeSecrets(applied, now, secretFiles);
   const compiled = await compile(options, { state, reading, applied, found: found.secrets, now });
   const refused = options.live.replace([...compiled.published.values()]);
   const { published } = compiled;
   const dataNews = await storedDataNews(state.known, applied, { published, store: options.store });
+  const due = applied.pendingDeletions.filter((deletion) => isDue(deletion, now));
   const purged = await purgeData(due, applied, { published, store: options.store });
   const known = nextState(applied, compiled, purged.done);
   await stateFile.write(known);
 
   const snapshot = snapshotOf({ folder: options.folder, reading, known, verdicts: compiled.verdicts });
   const { nextAt } = compiled;
+  const faults = faultsOf(refused, found.unreadable);
   const next: DevOperatorView = {
     known,
     published: compiled.published,
     folderSecrets: reading.secrets,
     generated: (await secretFiles.read()).secrets,
     snapshot,
+    faults: faults.map(({ text }) => text),
     ...(nextAt !== undefined && { nextAt }),
   };
   const news = [
-    ...newsOf(state.snapshot, snapshot),
-    ...otherNews(compiled, refused, found.unreadable),
+    ...newsOf(state.snapshot, snapshot).map((text) => ({ text })),
+    ...faults,
+    ...compiled.ringsReplaced.map(ringReplaced),
+    ...projectChanges(state.known, applied),
     ...dataNews,
     ...purged.news,
   ];
@@ -158,16 +163,24 @@ async function compile(
   });
 }
 
-function otherNews(
-  { ringsReplaced }: CompiledFolder,
-  refused: readonly RefusedResource[],
-  unreadable: readonly string[],
-): readonly string[] {
+/** Said with every pass, as long as it is so. */
+function faultsOf(refused: readonly RefusedResource[], unreadable: readonly string[]): readonly DevMessage[] {
+  const fault = (about: string, text: string): DevMessage => ({
+    text,
+    shown: { level: "problem", about, isTrue: ({ faults = [] }) => faults.includes(text) },
+  });
   return [
-    ...refused.map(({ project, resource }) => `${project.namespace}/${project.name}/api/${resource} can't be served`),
-    ...ringsReplaced.map(
-      ({ namespace, name }) => `Project/${namespace}/${name} signs with a new key: its sessions have ended`,
+    ...refused.map(({ project, resource }) => {
+      const path = `${keyOfProject(project)}/api/${resource}`;
+      return fault(path, `${path} can't be served`);
+    }),
+    ...unreadable.map((file) =>
+      fault(file, `${file}:1:1: Is not a Secret manifest any more: restore it, or remove it`),
     ),
-    ...unreadable.map((file) => `${file}:1:1: Is not a Secret manifest any more: restore it, or remove it`),
   ];
+}
+
+function ringReplaced(ref: ProjectRef): DevMessage {
+  const about = `Project/${keyOfProject(ref)}`;
+  return { text: `${about} signs with a new key: its sessions have ended`, shown: { level: "note", about } };
 }

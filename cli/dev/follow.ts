@@ -3,6 +3,7 @@
 
 import type { Timers } from "../../core/timers.ts";
 import type { DevOperator } from "./dev-operator.ts";
+import type { DevMessage } from "./messages.ts";
 import { nextDueIn } from "./pending-deletions.ts";
 import { watchFolders } from "./watch-folder.ts";
 
@@ -10,7 +11,7 @@ export interface FollowOptions {
   readonly devOperator: DevOperator;
   /** Folders and files whose changes matter. */
   readonly paths: readonly string[];
-  readonly print: (line: string) => void;
+  readonly say: (message: DevMessage) => void;
   readonly now: () => number;
   readonly timers: Timers;
 }
@@ -28,7 +29,7 @@ export function failedPassLine(error: unknown): string {
 }
 
 /** Resolves once every change from before is live and every later one will be seen. */
-export async function follow({ devOperator, paths, print, now, timers }: FollowOptions): Promise<Following> {
+export async function follow({ devOperator, paths, say, now, timers }: FollowOptions): Promise<Following> {
   let running: Promise<void> | undefined;
   let again = false;
   let stopped = false;
@@ -53,13 +54,13 @@ export async function follow({ devOperator, paths, print, now, timers }: FollowO
 
   async function pass(): Promise<void> {
     try {
-      for (const line of await devOperator.reconcile()) print(line);
+      for (const message of await devOperator.reconcile()) say(message);
       lastFailure = "";
       const due = nextIn();
       if (due !== undefined) later(due);
     } catch (error) {
       const failure = failedPassLine(error);
-      if (failure !== lastFailure) print(failure);
+      if (failure !== lastFailure) say({ text: failure });
       lastFailure = failure;
       later(retryMs);
     }

@@ -1,23 +1,24 @@
 // Deletes what belonged to objects whose manifests are gone: their generated Secrets, and their data where deletionPolicy is
 // Delete. It waits a few seconds first, because many editors save a file by removing and writing it.
 
-import { keyOfProject } from "../../core/config/config-keys.ts";
 import { OutcomeUnknown, StoreUnavailable } from "../../core/errors/store-errors.ts";
+import type { Secret } from "../../core/manifests/object.ts";
 import { purgeCollection, purgeProjectSessions, purgeWholeDocument } from "../../dataplane/config/purge-whole.ts";
 import type { CollectionPurges, DocumentPurges, SessionPurges } from "../../dataplane/store/ports/purges.ts";
 import { resourceNameOf, rootKeyOf } from "../../operator/model/claimed-name.ts";
-import { type CustomResource, isDataObject } from "../../operator/model/objects.ts";
+import { type CustomResource, type DataObject, isDataObject } from "../../operator/model/objects.ts";
 import { projectRefOf } from "../../operator/model/project-objects.ts";
-import { isOwn, ownSecretNames } from "../../operator/model/secret-names.ts";
+import { isOwn, ownerAnnotation, ownSecretNames } from "../../operator/model/secret-names.ts";
 import type { Published } from "./compile-folder.ts";
+import { dataPathOf, isServed } from "./data-paths.ts";
 import { type DevState, type PendingDeletion, storedObject } from "./dev-state.ts";
+import type { DevMessage, MessageFacts } from "./messages.ts";
 import type { SecretFiles, SecretReading } from "./secret-files.ts";
 
 export const graceMs = 5_000;
 
-/** A deletion is due after the grace period, and at once when another object has taken the name. */
-export function isDue(deletion: PendingDeletion, known: DevState, now: number): boolean {
-  return now >= deletion.removedAt + graceMs || known.objects.has(deletion.subject);
+export function isDue({ removedAt }: PendingDeletion, now: number): boolean {
+  return now >= removedAt + graceMs;
 }
 
 /** Milliseconds until the next deletion is due; undefined when there is none. */
@@ -26,13 +27,22 @@ export function nextDueIn({ pendingDeletions }: DevState, now: number): number |
   return Math.max(0, Math.min(...pendingDeletions.map(({ removedAt }) => removedAt + graceMs)) - now);
 }
 
-/** Removes the generated Secrets of the objects, except those that belong to other objects; resolves with the Secrets that are left. */
-export async function removeSecrets(deletions: readonly PendingDeletion[], files: SecretFiles): Promise<SecretReading> {
+/**
+ * Removes the generated Secrets of objects whose deletion is due, except those that belong to other objects; resolves with the Secrets that are
+ * left. Where another object has taken the name, they are removed at once: what lets into one Project never lets into another.
+ */
+export async function removeSecrets(known: DevState, now: number, files: SecretFiles): Promise<SecretReading> {
   const found = await files.read();
-  const own = deletions.flatMap((deletion) => {
+  const present = new Set([...known.objects.values()].map(({ uid }) => uid));
+  const belongsToPresent = ({ metadata }: Secret): boolean =>
+    present.has(metadata.annotations?.[ownerAnnotation] ?? "");
+  const due = known.pendingDeletions.filter((each) => isDue(each, now) || known.objects.has(each.subject));
+  const own = due.flatMap((deletion) => {
     const object = objectOf(deletion);
     const secrets = ownSecretNames(object).map((name) => found.secrets.get(`${object.metadata.namespace}/${name}`));
-    return secrets.filter((secret) => secret !== undefined).filter((secret) => isOwn(secret, object));
+    return secrets
+      .filter((secret) => secret !== undefined)
+      .filter((secret) => isOwn(secret, object) && !belongsToPresent(secret));
   });
   for (const secret of own) await files.remove(secret.metadata.namespace, secret.metadata.name);
   return own.length === 0 ? found : await files.read();
@@ -41,7 +51,7 @@ export async function removeSecrets(deletions: readonly PendingDeletion[], files
 export interface PurgeResult {
   /** Deletions with nothing left to delete. */
   readonly done: readonly PendingDeletion[];
-  readonly news: readonly string[];
+  readonly news: readonly DevMessage[];
 }
 
 /** Deletes stored data as deletionPolicy says. When the store can't be reached, the deletion stays pending for another pass. */
@@ -51,37 +61,50 @@ export async function purgeData(
   context: PurgeContext,
 ): Promise<PurgeResult> {
   const done: PendingDeletion[] = [];
-  const news: string[] = [];
+  const news: DevMessage[] = [];
   for (const deletion of deletions) {
     try {
       await purgeSessions(deletion, context);
       for (const object of withData(deletion, known)) {
-        const path = await purgeOne(object, context);
-        if (path !== undefined) news.push(`${path}: its data are deleted`);
+        if (await purgeOne(object, context)) news.push(deletedMessage(object));
       }
       done.push(deletion);
     } catch (error) {
       if (!(error instanceof StoreUnavailable || error instanceof OutcomeUnknown)) throw error;
-      news.push(`${deletion.subject}: its data can't be deleted yet: ${error.message}`);
+      news.push(notDeletedMessage(deletion, error.message));
     }
   }
   return { done, news };
 }
 
+function deletedMessage(object: DataObject): DevMessage {
+  const about = dataPathOf(object);
+  const isTrue = ({ published }: MessageFacts): boolean => !isServed(object, published);
+  return { text: `${about}: its data are deleted`, shown: { level: "note", about, isTrue } };
+}
+
+function notDeletedMessage(deletion: PendingDeletion, why: string): DevMessage {
+  const text = `${deletion.subject}: its data can't be deleted yet: ${why}`;
+  const isTrue = ({ known }: MessageFacts): boolean => known.pendingDeletions.includes(deletion);
+  return { text, shown: { level: "problem", about: deletion.subject, isTrue } };
+}
+
 /** A Project's data include those of its children, even of children whose manifests are still there, unless they say Retain. */
-function withData(deletion: PendingDeletion, known: DevState): readonly CustomResource[] {
+function withData(deletion: PendingDeletion, known: DevState): readonly DataObject[] {
   if (deletion.deletionPolicy === "Retain") return [];
   const object = objectOf(deletion);
-  if (object.kind !== "Project") return [object];
+  if (isDataObject(object)) return [object];
+  if (object.kind !== "Project") return [];
   const { namespace, name } = object.metadata;
   const existing = [...known.objects.values()].map((each) => storedObject(each, each.manifest));
-  return existing.filter(
-    (child) =>
-      isDataObject(child) &&
-      child.metadata.namespace === namespace &&
-      child.spec.projectRef.name === name &&
-      child.spec.deletionPolicy !== "Retain",
-  );
+  return existing
+    .filter(isDataObject)
+    .filter(
+      (child) =>
+        child.metadata.namespace === namespace &&
+        child.spec.projectRef.name === name &&
+        child.spec.deletionPolicy !== "Retain",
+    );
 }
 
 export interface PurgeContext {
@@ -97,22 +120,13 @@ async function purgeSessions(deletion: PendingDeletion, { store }: PurgeContext)
   await purgeProjectSessions(store, { project, projectUid: metadata.uid });
 }
 
-/** Data that another object serves by now belong to that one, and are not deleted. */
-async function purgeOne(object: CustomResource, { published, store }: PurgeContext): Promise<string | undefined> {
-  if (!isDataObject(object)) return undefined;
+/** False when there is nothing to delete: data that another object serves by now belong to that one. */
+async function purgeOne(object: DataObject, { published, store }: PurgeContext): Promise<boolean> {
+  if (isServed(object, published)) return false;
   const project = projectRefOf(object);
-  const key = keyOfProject(project);
-  const parts = published.get(key);
-  if (object.kind === "RootKey") {
-    const rootKey = rootKeyOf(object);
-    if (parts?.rootKeys.has(rootKey)) return undefined;
-    await purgeWholeDocument(store, { project, rootKey });
-    return `${key}/json/${rootKey}`;
-  }
-  const resource = resourceNameOf(object);
-  if (parts?.resources.has(resource)) return undefined;
-  await purgeCollection(store, { project, resource });
-  return `${key}/api/${resource}`;
+  if (object.kind === "RootKey") await purgeWholeDocument(store, { project, rootKey: rootKeyOf(object) });
+  else await purgeCollection(store, { project, resource: resourceNameOf(object) });
+  return true;
 }
 
 function objectOf({ object }: PendingDeletion): CustomResource {

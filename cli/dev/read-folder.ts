@@ -8,6 +8,7 @@ import { readManifests } from "../manifests/read-manifests.ts";
 import type { SourceNote } from "../manifests/source.ts";
 import { keptBy } from "./apply-manifests.ts";
 import type { DevState } from "./dev-state.ts";
+import { namesAnotherProject } from "./project-names.ts";
 
 export interface FolderSecret {
   readonly secret: Secret;
@@ -30,6 +31,11 @@ export async function readFolder(
   const accepted = new Map<string, Manifest>();
   for (const [subject, { manifest }] of known.objects) accepted.set(subject, manifest);
   const read = await readManifests(folder);
+  // What names another Project than before is another object: nothing of the one before is compared with it.
+  for (const { subject, object } of read.objects) {
+    const before = accepted.get(subject);
+    if (before !== undefined && namesAnotherProject(object, before)) accepted.delete(subject);
+  }
   const checked = checkManifests(read, accepted);
   return { checked, secrets: standingSecrets(checked, before), notes: read.notes };
 }

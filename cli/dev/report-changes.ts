@@ -24,7 +24,7 @@ export function reportingOperator(devOperator: DevOperator, { secretFiles, check
       const credentials = locate();
       const fresh = credentials.filter(({ subject, digest }) => known.get(subject) !== digest);
       known = digests(credentials);
-      return [...news, ...fresh.map(line)];
+      return [...news, ...fresh.map((credential) => ({ text: line(credential) }))];
     },
   };
 }

@@ -6,14 +6,16 @@ import type { Verdict } from "../../operator/model/verdict.ts";
 import type { ManifestState } from "../../pages/overview/state.ts";
 import { hidesObjects } from "../manifests/check-manifests.ts";
 import { noteLine, problemLine, type SourceNote, type SourceProblem } from "../manifests/source.ts";
-import type { DevState } from "./dev-state.ts";
-import type { FolderReading } from "./read-folder.ts";
+import { absentProjects, isWithoutProject } from "./absent-projects.ts";
+import type { PassResult } from "./pass-result.ts";
 
 interface ReportedObject {
   readonly uid: string;
   readonly generation: number;
   readonly state: ManifestState;
   readonly file: string;
+  /** What has become of it is said where its Project is missed. */
+  readonly isAwaitingProject?: true;
 }
 
 export interface Snapshot {
@@ -32,17 +34,15 @@ export function sentenceOf(state: ManifestState): string | undefined {
 
 export const unreadableSentence = "what it said before goes on being served";
 
-export interface PassResult {
-  readonly folder: string;
-  readonly reading: FolderReading;
-  readonly known: DevState;
-  readonly verdicts: readonly Verdict[];
-}
-
 export function snapshotOf(result: PassResult): Snapshot {
   const { known, verdicts, reading } = result;
   const locate = locator(result);
-  const problems = [...reading.checked.problems, ...verdicts.flatMap((verdict) => verdictProblems(verdict, locate))];
+  const absent = absentProjects(result);
+  const problems = [
+    ...reading.checked.problems,
+    ...absent.problems,
+    ...verdicts.flatMap((verdict) => verdictProblems(verdict, locate)),
+  ];
   const notes = [...reading.notes, ...verdicts.flatMap((verdict) => verdictNotices(verdict, locate))];
   const faulty = new Set(problems.flatMap(({ subject }) => (subject === undefined ? [] : [subject])));
   const unreadable = new Set(problems.filter(hidesObjects).map(({ file }) => file));
@@ -53,10 +53,16 @@ export function snapshotOf(result: PassResult): Snapshot {
     const object = known.objects.get(subject);
     const file = join(result.folder, object?.file ?? "");
     const state = stateOf(verdict, {
-      isFaulty: faulty.has(subject),
+      isFaulty: faulty.has(subject) || absent.referrers.has(subject),
       isUnreadable: unreadable.has(file) && !read.has(subject),
     });
-    objects.set(subject, { uid: verdict.uid, generation: object?.generation ?? 0, state, file });
+    objects.set(subject, {
+      uid: verdict.uid,
+      generation: object?.generation ?? 0,
+      state,
+      file,
+      ...(absent.referrers.has(subject) && { isAwaitingProject: true }),
+    });
   }
   const files = new Set([...objects.values()].map(({ file }) => file));
   return { problems, notes, objects, unreadable: [...unreadable.intersection(files)] };
@@ -104,6 +110,7 @@ const sentences: Readonly<Record<ManifestState, string | undefined>> = {
 };
 
 function newsOfOne(before: ReportedObject | undefined, now: ReportedObject): string | undefined {
+  if (now.isAwaitingProject) return undefined;
   const sameVersion = before?.uid === now.uid && before.generation === now.generation;
   const isKnown = before?.state === now.state && (sameVersion || now.state === "lastGood" || now.state === "refused");
   return isKnown ? undefined : sentences[now.state];
@@ -124,6 +131,7 @@ function locator({ folder, reading, known }: PassResult): Locate {
 function verdictProblems(verdict: Verdict, locate: Locate): readonly SourceProblem[] {
   // Nothing is wrong when the manifest itself asks for it.
   if (verdict.accepted || verdict.reason === "Suspended" || verdict.reason === "Deleting") return [];
+  if (isWithoutProject(verdict)) return [];
   const subject = subjectOf(verdict);
   return verdict.faults.map(({ message, pointer = "" }) => ({
     ...locate(subject, pointer),

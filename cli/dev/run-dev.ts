@@ -17,6 +17,7 @@ import { usableCredentials } from "./credentials.ts";
 import type { DataFolder } from "./data-folder.ts";
 import { createDevOperator, type DevOperator } from "./dev-operator.ts";
 import { follow } from "./follow.ts";
+import { createMessageLog } from "./messages.ts";
 import { createOverview, type Overview } from "./overview/overview.ts";
 import { reportingOperator } from "./report-changes.ts";
 import { type RequestLines, requestLinesFor } from "./request-lines.ts";
@@ -53,9 +54,10 @@ export async function runDev(options: DevOptions, data: DataFolder, closers: Clo
   const urls = { url: reachable(plane.url), publicUrl: reachable(publicUrl), adminUrl };
   // Each pass applies the manifests, then stores seeds; the overview shows how it ended.
   const operator = await openDevOperator({ options, data, live, checkResource, store, secretFiles, publicUrl });
-  const attached = { devOperator: seeding(operator, seeder), secretFiles, folder: options.folder, ...urls };
+  const log = createMessageLog(print);
+  const attached = { devOperator: seeding(operator, seeder), secretFiles, log, folder: options.folder, ...urls };
   const devOperator = overview.attach(attached);
-  for (const line of await devOperator.reconcile()) print(line);
+  for (const message of await devOperator.reconcile()) log.say(message);
 
   const view = devOperator.view();
   const credentials = await usableCredentials(view, secretFiles);
@@ -63,13 +65,13 @@ export async function runDev(options: DevOptions, data: DataFolder, closers: Clo
   for (const line of startupMessage({ view, credentials, ...folder, ...urls })) print(line);
 
   const paths = [options.folder, secretFiles.folder, ...(options.seed === undefined ? [] : [options.seed])];
-  const check = createStoredObjectsCheck({ directory: live.directory, store, print });
+  const check = createStoredObjectsCheck({ directory: live.directory, store, say: log.say });
   closers.push(() => check.stop());
   const reporting = reportingOperator(devOperator, { secretFiles, check });
   const following = await follow({
     devOperator: reporting,
     paths,
-    print,
+    say: log.say,
     now: () => systemClock.now(),
     timers: systemTimers,
   });

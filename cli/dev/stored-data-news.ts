@@ -1,8 +1,7 @@
 // Tells what happens to the data of removed manifests before anything is purged, and when a changed initialValue has no effect because a
-// value is stored. Lines for the terminal; nothing is written.
+// value is stored. Nothing is written.
 
 import { isDeepStrictEqual } from "node:util";
-import { keyOfProject } from "../../core/config/config-keys.ts";
 import { isStoreFailure } from "../../core/errors/store-errors.ts";
 import type { DocumentReads } from "../../dataplane/store/ports/documents.ts";
 import type { ObjectLists } from "../../dataplane/store/ports/lists.ts";
@@ -10,8 +9,11 @@ import { resourceNameOf, rootKeyOf } from "../../operator/model/claimed-name.ts"
 import { type DataObject, type DeletionPolicy, isDataObject, type RootKey } from "../../operator/model/objects.ts";
 import { projectRefOf } from "../../operator/model/project-objects.ts";
 import type { Published } from "./compile-folder.ts";
+import { dataPathOf, isServed } from "./data-paths.ts";
 import { type DevState, type KnownObject, type PendingDeletion, storedObject } from "./dev-state.ts";
+import type { DevMessage, MessageFacts } from "./messages.ts";
 import { graceMs } from "./pending-deletions.ts";
+import { namesAnotherProject } from "./project-names.ts";
 
 export interface StoredDataContext {
   readonly store: Pick<ObjectLists, "count"> & DocumentReads;
@@ -24,32 +26,55 @@ export async function storedDataNews(
   before: DevState,
   now: DevState,
   context: StoredDataContext,
-): Promise<readonly string[]> {
+): Promise<readonly DevMessage[]> {
   const removed = now.pendingDeletions.filter((deletion) => !before.pendingDeletions.includes(deletion));
-  const lines: string[] = [];
-  for (const { subject, object, policy } of removed.flatMap((deletion) => dataObjectsOf(deletion, now))) {
-    const data = isServed(object, context) ? undefined : await describeData(object, context);
-    if (data !== undefined) lines.push(`${subject}: ${data} ${outcomeOf(object, policy)}`);
+  const messages: DevMessage[] = [];
+  for (const each of removed.flatMap((deletion) => dataObjectsOf(deletion, now))) {
+    const data = isServed(each.object, context.published) ? undefined : await describeData(each.object, context);
+    if (data !== undefined) messages.push(removedMessage(each, data));
   }
   for (const [subject, object] of now.objects) {
-    const line = await initialValueNews(subject, [before.objects.get(subject), object], context);
-    if (line !== undefined) lines.push(line);
+    const message = await initialValueNews(subject, [before.objects.get(subject), object], context);
+    if (message !== undefined) messages.push(message);
   }
-  return lines;
+  return messages;
 }
 
-function outcomeOf(object: DataObject, policy: DeletionPolicy): string {
+function removedMessage(removed: RemovedDataObject, data: string): DevMessage {
+  const { subject, object, policy } = removed;
+  const isTrue = ({ published }: MessageFacts): boolean => !isServed(object, published);
+  return {
+    text: `${subject}: ${data} ${outcomeOf(removed)}`,
+    shown: { level: policy === "Delete" ? "warning" : "note", about: dataPathOf(object), isTrue },
+  };
+}
+
+function outcomeOf({ object, policy, cause }: RemovedDataObject): string {
+  const { name } = projectRefOf(object);
   if (policy === "Delete") {
-    return `will be deleted in ${graceMs / 1000} seconds (deletionPolicy: Delete), unless the manifest comes back`;
+    const back = {
+      removed: "the manifest comes back",
+      projectRemoved: `the Project ${name} comes back`,
+      moved: `it and a Project are named ${name} again`,
+    }[cause];
+    return `will be deleted in ${graceMs / 1000} seconds (deletionPolicy: Delete), unless ${back}`;
   }
   const field = object.kind === "ApiResource" ? `resourceName: ${resourceNameOf(object)}` : `key: ${rootKeyOf(object)}`;
-  return `stays stored (deletionPolicy: Retain): to serve it again, restore the manifest, or give another one ${field}`;
+  const way = {
+    removed: `restore the manifest, or give another one ${field}`,
+    projectRemoved: `name a Project ${name} again`,
+    moved: `name the Project ${name} again, in projectRef too`,
+  }[cause];
+  const path = cause === "removed" ? "" : ` as ${dataPathOf(object)}`;
+  return `stays stored${path} (deletionPolicy: Retain): to serve it again, ${way}`;
 }
 
 interface RemovedDataObject {
   readonly subject: string;
   readonly object: DataObject;
   readonly policy: DeletionPolicy;
+  /** Its manifest was removed, or the Project's, or it names another Project. */
+  readonly cause: "removed" | "projectRemoved" | "moved";
 }
 
 /** The removed object itself, or, for a Project, those of its children whose manifests are still there. */
@@ -58,7 +83,11 @@ function dataObjectsOf(
   now: DevState,
 ): readonly RemovedDataObject[] {
   const own = storedObject(object, object.manifest);
-  if (isDataObject(own)) return [{ subject, object: own, policy: deletionPolicy }];
+  if (isDataObject(own)) {
+    const present = now.objects.get(subject)?.manifest;
+    const isMoved = present !== undefined && namesAnotherProject(present, object.manifest);
+    return [{ subject, object: own, policy: deletionPolicy, cause: isMoved ? "moved" : "removed" }];
+  }
   if (own.kind !== "Project") return [];
   const { namespace, name } = own.metadata;
   return [...now.objects].flatMap(([childSubject, known]) => {
@@ -66,15 +95,8 @@ function dataObjectsOf(
     if (!isDataObject(child) || child.metadata.namespace !== namespace || child.spec.projectRef.name !== name)
       return [];
     const policy = child.spec.deletionPolicy === "Retain" ? "Retain" : deletionPolicy;
-    return [{ subject: childSubject, object: child, policy }];
+    return [{ subject: childSubject, object: child, policy, cause: "projectRemoved" }];
   });
-}
-
-/** Data that another object serves by now are that one's. */
-function isServed(object: DataObject, { published }: StoredDataContext): boolean {
-  const parts = published.get(keyOfProject(projectRefOf(object)));
-  if (object.kind === "RootKey") return parts?.rootKeys.has(rootKeyOf(object)) === true;
-  return parts?.resources.has(resourceNameOf(object)) === true;
 }
 
 /** Undefined when nothing is stored. */
@@ -92,14 +114,21 @@ async function initialValueNews(
   subject: string,
   [former, object]: readonly [KnownObject | undefined, KnownObject],
   context: StoredDataContext,
-): Promise<string | undefined> {
+): Promise<DevMessage | undefined> {
   if (former === undefined || former.uid !== object.uid || former.manifest === object.manifest) return undefined;
   const [rootKey, earlier] = [storedObject(object, object.manifest), storedObject(former, former.manifest)];
   if (rootKey.kind !== "RootKey" || earlier.kind !== "RootKey") return undefined;
   if (isDeepStrictEqual(rootKey.spec.initialValue, earlier.spec.initialValue)) return undefined;
   if (!(await hasValue(rootKey, context))) return undefined;
-  const path = `${keyOfProject(projectRefOf(rootKey))}/json/${rootKeyOf(rootKey)}`;
-  return `${subject}: the new initialValue has no effect, because a value is stored; to apply it, PUT it to /${path}`;
+  const about = dataPathOf(rootKey);
+  return {
+    text: `${subject}: the new initialValue has no effect, because a value is stored; to apply it, PUT it to /${about}`,
+    shown: {
+      level: "warning",
+      about,
+      isTrue: ({ known }) => known.objects.get(subject)?.manifest === object.manifest,
+    },
+  };
 }
 
 async function hasValue(rootKey: RootKey, { store }: StoredDataContext): Promise<boolean> {

@@ -8,9 +8,10 @@ import { noHosts } from "../../operator/compile/hosts.ts";
 import { createResourceCheck } from "../../operator/compile/resource-check.ts";
 import type { Credentials } from "../../operator/model/credentials.ts";
 import type { CustomResource, Project } from "../../operator/model/objects.ts";
-import { childrenOf, type ProjectObjects } from "../../operator/model/project-objects.ts";
+import { childrenOf, type ProjectObjects, projectRefOf } from "../../operator/model/project-objects.ts";
 import type { Fault, Verdict } from "../../operator/model/verdict.ts";
 import { type CheckedManifests, located } from "./check-manifests.ts";
+import { missingProject, referrerOf } from "./missing-project.ts";
 import { grantHosts, groupByProject } from "./projects.ts";
 import type { SourcedObject, SourceNote, SourceProblem } from "./source.ts";
 
@@ -23,6 +24,7 @@ export function compileManifests(checked: CheckedManifests): CompiledManifests {
   const sources = new Map(checked.manifests.map(({ source }) => [source.subject, source]));
   const objects = checked.manifests.map(({ manifest, source }) => stored(manifest, source.subject));
   const hosts = grantHosts(objects.filter(isProject), new Map());
+  const projects = objects.filter(isProject).map(projectRefOf);
   const checkResource = createResourceCheck();
   const perProject = Array.from(groupByProject(objects).values()).flatMap((bundle) => {
     const project = bundle.project ?? standIn(bundle.ref);
@@ -35,7 +37,7 @@ export function compileManifests(checked: CheckedManifests): CompiledManifests {
       checkResource,
     });
     const results = compiled.verdicts.map((verdict) => resultOf(verdict, sources));
-    return bundle.project === undefined ? [missingProject(bundle, sources, checked), ...results] : results;
+    return bundle.project === undefined ? [absentProject(bundle, { sources, checked, projects }), ...results] : results;
   });
   const all = [...perProject, ...checked.manifests.map((entry) => checkSecretRef(entry, checked))];
   return { problems: all.flatMap((each) => each.problems), notes: all.flatMap((each) => each.notes) };
@@ -85,20 +87,26 @@ function resultOf(verdict: Verdict, sources: ReadonlyMap<string, SourcedObject>)
   return { problems: [], notes };
 }
 
-/** Says of each child that its Project is missing, unless the Project is there and has problems of its own. */
-function missingProject(
+interface AbsentProjectContext {
+  readonly sources: ReadonlyMap<string, SourcedObject>;
+  readonly checked: CheckedManifests;
+  /** Those that are there. */
+  readonly projects: readonly ProjectRef[];
+}
+
+/** Says once that the Project is missing, unless it is there and has problems of its own. */
+function absentProject(
   bundle: ProjectObjects,
-  sources: ReadonlyMap<string, SourcedObject>,
-  { problems }: CheckedManifests,
+  { sources, checked, projects }: AbsentProjectContext,
 ): CompiledManifests {
   const { namespace, name } = bundle.ref;
-  if (problems.some(({ subject }) => subject === `Project/${namespace}/${name}`)) return nothing;
-  const detail = `No Project ${namespace}/${name} is among these manifests`;
-  const found = childrenOf(bundle).flatMap((child) => {
+  if (checked.problems.some(({ subject }) => subject === `Project/${namespace}/${name}`)) return nothing;
+  const [first, ...others] = childrenOf(bundle).flatMap((child) => {
     const source = sources.get(child.metadata.uid);
-    return source === undefined ? [] : [located(source, { pointer: "/spec/projectRef/name", detail })];
+    return source === undefined ? [] : [referrerOf(source)];
   });
-  return { problems: found, notes: [] };
+  if (first === undefined) return nothing;
+  return { problems: [missingProject(bundle.ref, [first, ...others], projects)], notes: [] };
 }
 
 /** A Secret among the manifests must have the entry; one that is not there may stand in the cluster. */

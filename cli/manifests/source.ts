@@ -12,6 +12,8 @@ export interface SourceProblem extends Position {
   readonly message: string;
   /** The document could not be read: it may hold other objects than `subject`, or several. */
   readonly isUnread?: true;
+  /** There is no manifest of `subject`: others name it. */
+  readonly isAbsent?: true;
 }
 
 /** What is worth saying and stops nothing, such as a kind that is left out. */

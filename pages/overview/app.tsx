@@ -70,7 +70,7 @@ interface Summary {
 function summaryOf({ state, error }: Followed): Summary {
   if (error !== undefined) return { tone: "bad", text: "Not connected" };
   if (state === undefined || !state.isRead) return { tone: "warned", text: "Reading the folder…" };
-  const messages = [...state.files, ...state.manifests].flatMap((each) => each.messages);
+  const messages = [...[...state.files, ...state.manifests].flatMap((each) => each.messages), ...state.news];
   const problems = messages.filter(({ level }) => level === "problem").length;
   const warnings = messages.filter(({ level }) => level === "warning").length;
   if (problems > 0) return { tone: "bad", text: counted(problems, "problem") };

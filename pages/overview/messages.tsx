@@ -1,23 +1,25 @@
-// What the terminal says of manifests and files, as long as it is true: problems first, then warnings and notes.
+// What the terminal says of manifests, files, seeds and stored data, as long as it is true: problems first, then warnings and notes.
 
-import type { Level, OverviewState, ShownMessage } from "./state.ts";
+import type { Level, OverviewState, ShownMessage, ShownNews } from "./state.ts";
 import { Subject } from "./subject.tsx";
 
 interface Group {
-  /** The object's subject, or the file. */
+  /** The object's subject, or a file or path. */
   readonly about: string;
-  readonly isFile: boolean;
+  readonly isPath: boolean;
   readonly outcome?: string;
-  readonly messages: readonly ShownMessage[];
+  readonly messages: readonly (ShownMessage | ShownNews)[];
 }
 
 const order: readonly Level[] = ["problem", "warning", "note"];
 
 export function Messages({ state }: { readonly state: OverviewState }) {
-  const groups: readonly Group[] = [
-    ...state.files.map((each) => ({ ...each, about: each.file, isFile: true })),
-    ...state.manifests.map((each) => ({ ...each, about: each.subject, isFile: false })),
-  ].filter(({ messages, outcome }) => messages.length > 0 || outcome !== undefined);
+  const all: readonly Group[] = [
+    ...state.files.map((each) => ({ ...each, about: each.file, isPath: true })),
+    ...state.manifests.map((each) => ({ ...each, about: each.subject, isPath: false })),
+    ...state.news.map((each) => ({ about: each.about, isPath: true, messages: [each] })),
+  ];
+  const groups = all.filter(({ messages, outcome }) => messages.length > 0 || outcome !== undefined);
   if (groups.length === 0) return null;
   const sorted = groups.toSorted((one, other) => rankOf(one) - rankOf(other));
   return (
@@ -25,12 +27,12 @@ export function Messages({ state }: { readonly state: OverviewState }) {
       <h2 id="messages">Messages</h2>
       <ul class="messages">
         {sorted.map((group) => (
-          <li key={group.about} class={order[rankOf(group)]}>
-            <h3>{group.isFile ? <code>{group.about}</code> : <Subject subject={group.about} />}</h3>
+          <li key={`${group.about} ${group.messages[0]?.text}`} class={order[rankOf(group)]}>
+            <h3>{group.isPath ? <code>{group.about}</code> : <Subject subject={group.about} />}</h3>
             {group.outcome !== undefined && <p class="outcome">{sentence(group.outcome)}</p>}
             <ul>
               {group.messages.map((message) => (
-                <Message key={`${message.position} ${message.pointer} ${message.text}`} message={message} />
+                <Message key={JSON.stringify(message)} message={message} />
               ))}
             </ul>
           </li>
@@ -40,14 +42,16 @@ export function Messages({ state }: { readonly state: OverviewState }) {
   );
 }
 
-function Message({ message }: { readonly message: ShownMessage }) {
-  const { level, text, position, pointer } = message;
+function Message({ message }: { readonly message: ShownMessage | ShownNews }) {
+  const { level, text } = message;
   return (
     <li>
-      <span class={`level ${level}`}>{level}</span> {text}
-      <div class="position">
-        <code>{position}</code> {pointer !== "" && <code>{pointer}</code>}
-      </div>
+      <span class={`level ${level}`}>{level}</span> <span class="text">{text}</span>
+      {"position" in message && (
+        <div class="position">
+          <code>{message.position}</code> {message.pointer !== "" && <code>{message.pointer}</code>}
+        </div>
+      )}
     </li>
   );
 }

@@ -1,4 +1,4 @@
-// One project: where its pages are, what it has, and in which files its credentials lie.
+// One project: where its pages are, what it has, and how to see its passwords and keys.
 
 import { fragmentOf } from "../console/route.ts";
 import type { ShownCredential, ShownProject } from "./state.ts";
@@ -70,25 +70,27 @@ function Names({ title, names, hrefOf }: NamesProps) {
 function Credentials({ credentials }: { readonly credentials: readonly ShownCredential[] }) {
   return (
     <table class="credentials">
-      <caption>Users and API keys, each with the file that has its password or key</caption>
+      <caption>
+        Users and API keys, each with the command that shows its password or key where jsonplane dev was started
+      </caption>
       <thead>
         <tr>
           <th scope="col">Name</th>
           <th scope="col">Kind</th>
           <th scope="col">Role</th>
           <th scope="col">Access</th>
-          <th scope="col">File</th>
+          <th scope="col">Command</th>
         </tr>
       </thead>
       <tbody>
-        {credentials.map(({ kind, name, role, access, file }) => (
+        {credentials.map(({ kind, name, role, access, command }) => (
           <tr key={`${kind} ${name}`}>
             <th scope="row">{name}</th>
             <td>{kind === "login" ? "User" : kind}</td>
             <td>{role}</td>
             <td>{access}</td>
             <td>
-              <code>{file}</code>
+              <code>{command}</code>
             </td>
           </tr>
         ))}

@@ -36,13 +36,22 @@ export interface ShownFile {
   readonly messages: readonly ShownMessage[];
 }
 
+/** Of something else than manifests and their files, like seeds and stored data. */
+export interface ShownNews {
+  readonly level: Level;
+  /** A path or a name. */
+  readonly about: string;
+  /** As at the terminal, where it may take several lines. */
+  readonly text: string;
+}
+
 export interface ShownCredential {
   readonly kind: "login" | "API key";
   readonly name: string;
   readonly role: string;
   readonly access: string;
-  /** Where it can be read: it is not in here. */
-  readonly file: string;
+  /** The command that shows the file it is in: it is not in here. */
+  readonly command: string;
 }
 
 export interface ShownProject {
@@ -74,4 +83,5 @@ export interface OverviewState {
   readonly projects: readonly ShownProject[];
   readonly files: readonly ShownFile[];
   readonly manifests: readonly ShownManifest[];
+  readonly news: readonly ShownNews[];
 }

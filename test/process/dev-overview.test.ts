@@ -148,7 +148,7 @@ describe("the overview of jsonplane dev", () => {
     },
   );
 
-  it("names the file of each user's and key's secret, and no secret anywhere", async () => {
+  it("has the command that shows each user's and key's secret, and no secret anywhere", async () => {
     save("project.yaml", template + bob);
     await start();
     const page = await open();
@@ -157,7 +157,7 @@ describe("the overview of jsonplane dev", () => {
       expect(await page.evaluate(shows(words))).toBe(true);
     }
     for (const file of [".data/secrets/default/robot-api-key.yaml", ".data/secrets/default/ada-password.yaml"]) {
-      expect(await page.evaluate(shows(file))).toBe(true);
+      expect(await page.evaluate(shows(`cat ${file}`))).toBe(true);
       expect(readdirSync(join(cwd, file, ".."))).toContain(file.split("/").at(-1));
     }
     const found = secrets();
@@ -187,6 +187,23 @@ describe("the overview of jsonplane dev", () => {
     expect(links.some((link) => link.endsWith("/usage/default/todo"))).toBe(true);
     await page.goto(links.find((link) => link.includes("tasks")) ?? "");
     expect(await page.evaluate("location.pathname")).toBe("/default/todo/console");
+  });
+
+  it("shows what became of a seed, and how many stored objects no longer fit, as the terminal does", async () => {
+    save("project.yaml", template);
+    mkdirSync(join(cwd, "backend/seed"));
+    save("seed/tasks.json", '[{ "title": "short" }, { "title": 1 }]');
+    const process = await start();
+    const page = await open();
+    await page.until(shows("1 of 2 objects in backend/seed/tasks.json can't be stored"));
+    expect(process.out()).toContain("1 of 2 objects in backend/seed/tasks.json can't be stored");
+    expect(await page.evaluate(shows("1 problem"))).toBe(true);
+    await page.picture(`${pictures}seed.png`);
+    save("seed/tasks.json", '[{ "title": "short" }, { "title": "quite a long title" }]');
+    await page.until(`${shows("Seeded tasks with 2 objects")} && ${shows("No problems")}`);
+    save("project.yaml", template.replace("maxLength: 200", "maxLength: 10"));
+    await page.until(`${shows("1 of 2 stored objects doesn't fit the new schema")} && ${shows("1 warning")}`);
+    expect(await violations(page)).toEqual([]);
   });
 
   it("follows the folder without being loaded again, and asks for nothing twice", async () => {

@@ -121,6 +121,19 @@ describe("a change that jsonplane dev makes live", () => {
     expect(apiKey()).not.toBe(before);
   });
 
+  it("of the Project's name in all manifests serves everything there, with new secrets in the same files", async () => {
+    const dev = await onPipe();
+    const before = apiKey();
+    edit((text) => text.replaceAll("name: todo", "name: chores"));
+    const line = await dev.line(/^Project\/default\/chores: .* were created anew/);
+    expect(line).toContain("ApiResource/tasks, ProjectUser/ada, ApiKey/robot, RootKey/settings belong to it");
+    await dev.line(/^ApiKey\/default\/robot: its key is in \.data\/secrets\/default\/robot-api-key\.yaml$/);
+    expect(apiKey()).not.toBe(before);
+    const headers = { authorization: `apikey ${apiKey()}` };
+    expect(await send("/../chores/api/tasks", { method: "POST", headers, body: '{"title":"a"}' })).toBe(201);
+    expect(await send("/api/tasks")).toBe(404);
+  });
+
   it("is followed by how many stored objects no longer fit its schema", async () => {
     const dev = await onPipe();
     const headers = { authorization: `apikey ${apiKey()}` };

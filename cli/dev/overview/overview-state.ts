@@ -1,5 +1,5 @@
-// Turns what dev mode knows after a pass into what its overview shows: projects, where their credentials lie, and what is wrong with which
-// manifest. Never a secret, and nothing that is made of one.
+// Turns what dev mode knows after a pass into what its overview shows: projects, where their credentials lie, what is wrong with which
+// manifest, and what else the terminal says. Never a secret, and nothing that is made of one.
 
 import type { ProjectParts } from "../../../core/config/types.ts";
 import type {
@@ -12,8 +12,10 @@ import type {
   ShownProject,
 } from "../../../pages/overview/state.ts";
 import type { SourceProblem } from "../../manifests/source.ts";
+import { shellWord } from "../../shell-words.ts";
 import type { LocatedCredential } from "../credentials.ts";
 import type { DevOperatorView } from "../dev-operator.ts";
+import type { MessageLog } from "../messages.ts";
 import { type Snapshot, sentenceOf, unreadableSentence } from "../report.ts";
 
 export interface OverviewFacts {
@@ -23,6 +25,7 @@ export interface OverviewFacts {
   /** What clients reach the API by, without a trailing slash. */
   readonly publicUrl: string;
   readonly adminUrl: string;
+  readonly log: Pick<MessageLog, "current">;
   /** Why the last pass failed, as the terminal says it. */
   readonly failure: string | undefined;
   /** What to do while no project is served; undefined once one is. */
@@ -46,6 +49,7 @@ export function overviewState(facts: OverviewFacts): OverviewState {
     projects,
     files: filesOf(messages, snapshot),
     manifests: manifestsOf(messages, snapshot),
+    news: facts.log.current(view),
   };
 }
 
@@ -75,7 +79,7 @@ function projectOf(name: string, parts: ProjectParts, facts: OverviewFacts): Sho
 
 /** Member by member, so that nothing else of it is sent. */
 function credentialOf({ kind, name, role, access, file }: LocatedCredential): ShownCredential {
-  return { kind, name, role, access, file };
+  return { kind, name, role, access, command: `cat ${shellWord(file)}` };
 }
 
 function filesOf(messages: readonly Located[], { unreadable }: Snapshot): readonly ShownFile[] {
@@ -101,9 +105,10 @@ function manifestsOf(messages: readonly Located[], { objects }: Snapshot): reado
   return subjects.map((subject) => {
     const object = objects.get(subject);
     const located = own.get(subject) ?? [];
-    const isFaulty = located.some(([, { level }]) => level === "problem");
-    const state = object?.state ?? (isFaulty ? "refused" : undefined);
-    const outcome = state === undefined || state === "live" ? undefined : sentenceOf(state);
+    const isRefused = located.some(([problem, { level }]) => level === "problem" && !problem.isAbsent);
+    const state = object?.state ?? (isRefused ? "refused" : undefined);
+    const hasNoOutcome = state === undefined || state === "live" || object?.isAwaitingProject;
+    const outcome = hasNoOutcome ? undefined : sentenceOf(state);
     return {
       subject,
       ...(state !== undefined && { state }),

@@ -13,6 +13,7 @@ import { isEmptyFolder } from "../../init/entries-in.ts";
 import { locateCredentials } from "../credentials.ts";
 import type { DevOperator } from "../dev-operator.ts";
 import { failedPassLine } from "../follow.ts";
+import type { MessageLog } from "../messages.ts";
 import type { SecretFiles } from "../secret-files.ts";
 import { noProjectLine } from "../startup-message.ts";
 import { overviewState } from "./overview-state.ts";
@@ -39,6 +40,7 @@ export interface OverviewRequest {
 export interface AttachedOperator {
   readonly devOperator: DevOperator;
   readonly secretFiles: SecretFiles;
+  readonly log: Pick<MessageLog, "current">;
   readonly folder: string;
   readonly publicUrl: string;
   readonly adminUrl: string;
@@ -57,28 +59,22 @@ export interface Overview {
 
 const folder = ["-", "overview"] as const;
 
+type OverviewTarget = { readonly kind: "page" } | { readonly kind: "file"; readonly file: string };
+
 export function createOverview({ host, publicUrl = "" }: OverviewOptions): Overview {
   const address = publicAddress(publicUrl);
   const page = createPage("overview", folder.join("/"), { isFolder: true });
   const isOwnHost = ownHosts(host, publicUrl);
   let readState: (() => Promise<string>) | undefined;
 
-  /** Of GET and HEAD; undefined of others, and where it is malformed. */
-  const segmentsOf = ({ request, rawUrl }: OverviewRequest): readonly string[] | undefined => {
+  /** What a request is for; undefined of other methods than GET and HEAD, and of what is not for the overview. */
+  const targetOf = ({ request, rawUrl }: OverviewRequest): OverviewTarget | undefined => {
     const isRead = request.method === "GET" || request.method === "HEAD";
     if (!isRead || !rawUrl.startsWith("/")) return undefined;
     const { segments, fault } = splitTarget(rawUrl);
-    return fault === undefined ? belowPublicPath(address, segments) : undefined;
-  };
-  const fileOf = (exchange: OverviewRequest): string | undefined => {
-    const [first, second, file, ...others] = segmentsOf(exchange) ?? [];
-    return first === folder[0] && second === folder[1] && others.length === 0 ? file : undefined;
-  };
-  const isForPage = (exchange: OverviewRequest): boolean => {
-    const [path = ""] = exchange.rawUrl.split("?", 1);
-    // Without the slash at its end, the page would look for its files beside the place where they are.
-    const isPlace = path.endsWith("/") && segmentsOf(exchange)?.length === 0;
-    return isPlace && isPageWanted(exchange.request.headers);
+    const own = fault === undefined ? belowPublicPath(address, segments) : undefined;
+    if (own?.length !== 0) return fileTarget(own);
+    return isPageAskedFor(request.headers, rawUrl) ? { kind: "page" } : undefined;
   };
   const respondWithState = async ({ request }: OverviewRequest): Promise<HttpResponse> => {
     if (!isOwnHost(request)) throw foreignHost();
@@ -92,14 +88,14 @@ export function createOverview({ host, publicUrl = "" }: OverviewOptions): Overv
     // Proxies may remove the path of the public URL.
     targets: new RegExp(`^(?:${prefix})?/(?:${folder.join("/")}/[^/?]*)?(?:\\?.*)?$`),
     serve(exchange) {
-      const { request, rawUrl } = exchange;
-      if (isForPage(exchange)) return page({ file: undefined, target: rawUrl, headers: request.headers }).then(varied);
-      const file = fileOf(exchange);
-      if (file === undefined) return undefined;
-      if (file === "state.json") return respondWithState(exchange);
-      return page({ file, target: rawUrl, headers: request.headers });
+      const target = targetOf(exchange);
+      if (target === undefined) return undefined;
+      const { rawUrl, request } = exchange;
+      const asked = { target: rawUrl, headers: request.headers };
+      if (target.kind === "page") return page({ ...asked, file: undefined }).then(varied);
+      return target.file === "state.json" ? respondWithState(exchange) : page({ ...asked, file: target.file });
     },
-    isForFile: (exchange) => fileOf(exchange) !== undefined,
+    isForFile: (exchange) => targetOf(exchange)?.kind === "file",
     attach(attached) {
       const { devOperator } = attached;
       let failure: string | undefined;
@@ -119,6 +115,17 @@ export function createOverview({ host, publicUrl = "" }: OverviewOptions): Overv
       };
     },
   };
+}
+
+function fileTarget([first, second, file, ...others]: readonly string[] = []): OverviewTarget | undefined {
+  const isBelow = first === folder[0] && second === folder[1] && others.length === 0;
+  return isBelow && file !== undefined ? { kind: "file", file } : undefined;
+}
+
+/** Without the slash at its end, the page would look for its files beside the place where they are. */
+function isPageAskedFor(headers: IncomingHttpHeaders, rawUrl: string): boolean {
+  const [path = ""] = rawUrl.split("?", 1);
+  return path.endsWith("/") && isPageWanted(headers);
 }
 
 async function stateText(

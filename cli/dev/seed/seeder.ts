@@ -14,6 +14,8 @@ import { maxObjectBytes } from "../../../dataplane/operation/plan.ts";
 import type { DocumentReads, DocumentWrites } from "../../../dataplane/store/ports/documents.ts";
 import type { ObjectLists } from "../../../dataplane/store/ports/lists.ts";
 import type { NewObject, ObjectWrites } from "../../../dataplane/store/ports/objects.ts";
+import type { Level } from "../../../pages/overview/state.ts";
+import type { DevMessage } from "../messages.ts";
 import { findSeedFiles, type SeedFile } from "./find-seed-files.ts";
 import { objectsIn, type SeedEntry, valueIn } from "./read-seed.ts";
 import { SeedFault } from "./seed-fault.ts";
@@ -41,8 +43,8 @@ export interface SeedProgress {
 }
 
 export interface Seeder {
-  /** Takes in what it has not looked at yet and is there to be filled; returns what is new, as lines for the terminal. */
-  seed(): Promise<readonly string[]>;
+  /** Takes in what it has not looked at yet and is there to be filled; returns what is new. */
+  seed(): Promise<readonly DevMessage[]>;
 }
 
 /** Objects that are being stored at the same time: the store commits those of one turn together. */
@@ -53,47 +55,66 @@ const maxShown = 10;
 export function createSeeder(options: SeederOptions): Seeder {
   /** By path, what was tried: the file as it was, for what was there. */
   const tried = new Map<string, string>();
-  const take = async (file: SeedFile): Promise<readonly string[]> => {
+  /** Why the files could not be looked at the last time. */
+  let failure: string | undefined;
+  const take = async (file: SeedFile): Promise<readonly DevMessage[]> => {
     const projects = options.directory.loaded();
     // Before there is a project, everything may still come.
     if (projects.length === 0) return [];
     const target = targetOf(file, projects);
     const attempt = `${file.version} ${target === undefined ? "" : targetText(target)}`;
     if (tried.get(file.path) === attempt) return [];
-    const lines = target === undefined ? [notNamed(file)] : await carryOut(file, target, options);
+    const result = target === undefined ? notNamed(file) : await carryOut(file, target, options);
     tried.set(file.path, attempt);
-    return lines;
+    if (result === undefined) return [];
+    const isTrue = (): boolean => tried.get(file.path) === attempt;
+    return [{ text: result.text, shown: { level: result.level, about: file.path, isTrue } }];
   };
   return {
     async seed() {
-      const lines = await interrupted(options);
+      const messages = await interrupted(options);
+      failure = undefined;
       try {
-        for (const file of await filesOf(options)) lines.push(...(await take(file)));
+        const files = await filesOf(options);
+        const paths = new Set(files.map((file) => file.path));
+        for (const path of tried.keys()) if (!paths.has(path)) tried.delete(path);
+        for (const file of files) messages.push(...(await take(file)));
       } catch (error) {
         // What was reconciled is served all the same.
-        lines.push(`Not seeded: ${error instanceof Error ? error.message : String(error)}`);
+        const text = `Not seeded: ${error instanceof Error ? error.message : String(error)}`;
+        failure = text;
+        messages.push({ text, shown: { level: "problem", about: options.path, isTrue: () => failure === text } });
       }
-      return lines;
+      return messages;
     },
   };
 }
 
+/** What became of one file. */
+interface SeedResult {
+  readonly level: Level;
+  readonly text: string;
+}
+
+function notSeeded(why: string, level: Level = "problem"): SeedResult {
+  return { level, text: `Not seeded: ${why}` };
+}
+
 /** Its manifest may come later; then the file is tried again. */
-function notNamed({ path, name, kind, project }: SeedFile): string {
+function notNamed({ path, name, kind, project }: SeedFile): SeedResult {
   const kinds = { api: "resource", json: "root key" } as const;
   const what = kind === undefined ? "resource or root key" : kinds[kind];
   const where = project === undefined ? "" : ` in ${keyOfProject(project)}`;
-  return `Not seeded: ${path}: there is no ${what} called ${name}${where}`;
+  return notSeeded(`${path}: there is no ${what} called ${name}${where}`, "warning");
 }
 
 /** A process that was killed left its note. */
-async function interrupted({ note }: SeederOptions): Promise<string[]> {
+async function interrupted({ note }: SeederOptions): Promise<DevMessage[]> {
   try {
     const path = (await readFile(note, "utf8")).trim();
     await rm(note);
-    return [
-      `Only a part of ${path} was stored when dev mode ended: to begin again, stop it and run jsonplane data reset`,
-    ];
+    const text = `Only a part of ${path} was stored when dev mode ended: to begin again, stop it and run jsonplane data reset`;
+    return [{ text, shown: { level: "problem", about: `${path} (interrupted)` } }];
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return [];
     throw error;
@@ -143,14 +164,15 @@ function targetOf(file: SeedFile, projects: readonly LiveProject[]): Target | un
   };
 }
 
-async function carryOut(file: SeedFile, target: Target, options: SeederOptions): Promise<readonly string[]> {
-  if ("fault" in target) return [`Not seeded: ${target.fault}`];
+/** Undefined where there is nothing to say. */
+async function carryOut(file: SeedFile, target: Target, options: SeederOptions): Promise<SeedResult | undefined> {
+  if ("fault" in target) return notSeeded(target.fault);
   try {
     return "resource" in target ? await seedObjects(file, target, options) : await seedValue(file, target, options);
   } catch (error) {
     // The file was changed between the two readings: what it has now is a problem.
-    if (error instanceof Problem) return [`Not seeded: ${file.path}: ${error.message}`];
-    if (error instanceof SeedFault) return [`Not seeded: ${error.message}`];
+    if (error instanceof Problem) return notSeeded(`${file.path}: ${error.message}`);
+    if (error instanceof SeedFault) return notSeeded(error.message);
     throw error;
   }
 }
@@ -159,12 +181,14 @@ async function seedObjects(
   file: SeedFile,
   { project, resource }: { readonly project: LiveProject; readonly resource: LiveResource },
   { store, preparer, clock, observe, isAsked, note }: SeederOptions,
-): Promise<readonly string[]> {
+): Promise<SeedResult | undefined> {
   const { name, maxObjects } = resource.config;
   const collection = { project: project.config, resource: name };
   await preparer.prepare(resource, collection);
   const present = await store.count(collection, {});
-  if (present > 0) return isAsked ? [`Not seeded: ${name} has ${present} ${objectNoun(present)} already`] : [];
+  if (present > 0) {
+    return isAsked ? notSeeded(`${name} has ${present} ${objectNoun(present)} already`, "note") : undefined;
+  }
   const rules = { schema: resource.schema, maxBytes: maxObjectBytes(project.config.limits) };
   const toObject = createSeededObjects(rules, clock);
   const total = await checkAll(file, toObject, maxObjects);
@@ -187,7 +211,7 @@ async function seedObjects(
     await rm(note, { force: true });
   }
   const stored = ids.length;
-  return [`Seeded ${name} with ${stored} ${objectNoun(stored)} from ${file.path}`];
+  return { level: "note", text: `Seeded ${name} with ${stored} ${objectNoun(stored)} from ${file.path}` };
 }
 
 async function* inBatches(entries: AsyncIterable<SeedEntry>): AsyncIterable<readonly SeedEntry[]> {
@@ -243,10 +267,10 @@ async function seedValue(
   file: SeedFile,
   { project, rootKey }: { readonly project: LiveProject; readonly rootKey: RootKeyConfig },
   { store, isAsked }: SeederOptions,
-): Promise<readonly string[]> {
+): Promise<SeedResult | undefined> {
   const document = { project: project.config, rootKey: rootKey.key };
   if ((await store.readAt(document, [])).outcome !== "missing_document") {
-    return isAsked ? [`Not seeded: ${rootKey.key} has a value already`] : [];
+    return isAsked ? notSeeded(`${rootKey.key} has a value already`, "note") : undefined;
   }
   const value = await valueIn(file);
   const bytes = Buffer.byteLength(value.text);
@@ -257,7 +281,7 @@ async function seedValue(
     );
   }
   await store.initialise(document, value.text);
-  return [`Seeded ${rootKey.key} with the value in ${file.path}`];
+  return { level: "note", text: `Seeded ${rootKey.key} with the value in ${file.path}` };
 }
 
 function objectNoun(objects: number): string {

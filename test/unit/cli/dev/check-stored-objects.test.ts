@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createStoredObjectsCheck, type StoredObjectsCheck } from "../../../../cli/dev/check-stored-objects.ts";
+import type { DevMessage } from "../../../../cli/dev/messages.ts";
 import type { JsonObject } from "../../../../core/config/types.ts";
 import { createMemoryDirectory, type MemoryDirectory } from "../../../../dataplane/config/memory-directory.ts";
 import { createEmbeddedStore } from "../../../../dataplane/store/embedded/embedded-store.ts";
@@ -27,11 +28,11 @@ afterEach(async () => {
 });
 
 function start(maxObjects?: number, from: Pick<Store, "pageAfter"> = store): void {
-  const print = (line: string) => void printed.push(line);
+  const say = ({ text }: DevMessage) => void printed.push(text);
   check = createStoredObjectsCheck({
     directory: directory.directory,
     store: from,
-    print,
+    say,
     ...(maxObjects !== undefined && { maxObjects }),
   });
 }

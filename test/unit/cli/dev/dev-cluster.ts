@@ -75,7 +75,7 @@ export async function devCluster(): Promise<DevCluster> {
       if (text === undefined) rmSync(join(folder, file));
       else writeFileSync(join(folder, file), text);
     },
-    pass: async () => (await devOperator.reconcile()).map((line) => line.replaceAll(`${folder}/`, "")),
+    pass: async () => (await devOperator.reconcile()).map(({ text }) => text.replaceAll(`${folder}/`, "")),
     operator: () => devOperator,
     async restart() {
       devOperator = await open();

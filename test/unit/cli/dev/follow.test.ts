@@ -39,7 +39,7 @@ async function started(first: DevOperatorView): Promise<void> {
     view: () => view,
   };
   const { now } = time.clock;
-  following = await follow({ devOperator, paths: [folder], print: () => undefined, now, timers: time.timers });
+  following = await follow({ devOperator, paths: [folder], say: () => undefined, now, timers: time.timers });
 }
 
 it("passes again at the moment that credentials change by themselves, and not before", async () => {

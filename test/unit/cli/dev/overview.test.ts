@@ -2,6 +2,7 @@
 
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { createMessageLog } from "../../../../cli/dev/messages.ts";
 import {
   createOverview,
   type Overview,
@@ -42,14 +43,16 @@ function sent(rawUrl: string, { method = "GET", host = "127.0.0.1:8080", forward
 
 function followed(options: OverviewOptions = { host: "127.0.0.1" }, followed = dev.operator()) {
   const overview = createOverview(options);
+  const log = createMessageLog(() => undefined);
   const devOperator = overview.attach({
     devOperator: followed,
+    log,
     secretFiles: dev.secrets,
     folder: dev.folder,
     publicUrl: "http://127.0.0.1:8080",
     adminUrl: "http://127.0.0.1:9090",
   });
-  return { overview, devOperator };
+  return { overview, devOperator, log };
 }
 
 async function stateOf(overview: Overview): Promise<OverviewState> {
@@ -119,13 +122,13 @@ describe("the state of the overview", () => {
         resources: ["books"],
         rootKeys: ["flags"],
         credentials: [
-          { kind: "login", name: "ada", role: "Users", access: "Read", file: fileOf("ada-password.yaml") },
+          { kind: "login", name: "ada", role: "Users", access: "Read", command: `cat ${fileOf("ada-password.yaml")}` },
           {
             kind: "API key",
             name: "robot",
             role: "Administrators",
             access: "Write",
-            file: fileOf("robot-api-key.yaml"),
+            command: `cat ${fileOf("robot-api-key.yaml")}`,
           },
         ],
       },
@@ -151,7 +154,7 @@ describe("the state of the overview", () => {
     const { overview, devOperator } = followed();
     await devOperator.reconcile();
     dev.edit("b.yaml", books({ type: "strnig" }) + manifest("RootKey", "flags", { ...inShop, initialVallue: 1 }));
-    const lines = (await devOperator.reconcile()).map((line) => line.replaceAll(`${dev.folder}/`, ""));
+    const lines = (await devOperator.reconcile()).map(({ text }) => text.replaceAll(`${dev.folder}/`, ""));
     const { manifests } = await stateOf(overview);
     const broken = manifests.find(({ subject }) => subject === "ApiResource/default/books");
     expect(broken).toMatchObject({ state: "lastGood", outcome: "goes on being served as it was", file: "b.yaml" });
@@ -181,6 +184,42 @@ describe("the state of the overview", () => {
       ["warning", "a.yaml"],
     ]);
     expect(files.map(({ file }) => file)).toContain("c.yaml");
+  });
+
+  it("shows one message of a missing Project, and the objects that name it without one of their own", async () => {
+    dev.edit("a.yaml", books({ type: "object" }) + login + key);
+    const { overview, devOperator } = followed();
+    await devOperator.reconcile();
+    const { manifests } = await stateOf(overview);
+    expect(
+      manifests.map(({ subject, state, outcome, messages }) => [subject, state, outcome, messages.length]),
+    ).toEqual([
+      ["ApiKey/default/robot", "refused", undefined, 0],
+      ["ApiResource/default/books", "refused", undefined, 0],
+      ["Project/default/shop", undefined, undefined, 1],
+      ["ProjectUser/default/ada", "refused", undefined, 0],
+    ]);
+  });
+
+  it("shows what the terminal says of stored data as long as it is true, the last of what is about the same", async () => {
+    dev.edit("a.yaml", shop + books({ type: "object" }));
+    const { overview, devOperator, log } = followed();
+    const pass = async (): Promise<OverviewState["news"]> => {
+      for (const message of await devOperator.reconcile()) log.say(message);
+      return (await stateOf(overview)).news;
+    };
+    expect(await pass()).toEqual([]);
+    const collection = { project: { namespace: "default", name: "shop" }, resource: "books" };
+    await dev.store.declareIndexes(collection, [], 1);
+    await dev.store.create(collection, { id: "1", owner: "user:a", text: '{"id":"1"}' }, 10);
+    dev.edit("a.yaml", shop);
+    const text = expect.stringMatching(/^ApiResource\/default\/books: its data \(1 object\) stays stored/);
+    expect(await pass()).toEqual([{ level: "note", about: "default/shop/api/books", text }]);
+    const later = { level: "warning", about: "default/shop/api/books" } as const;
+    log.say({ text: "later", shown: later });
+    expect(await pass()).toEqual([{ ...later, text: "later" }]);
+    log.say({ text: "later", shown: { ...later, isTrue: ({ published }) => published.size === 0 } });
+    expect(await pass()).toEqual([]);
   });
 
   it("says what the terminal says of a pass that failed, until one succeeds", async () => {

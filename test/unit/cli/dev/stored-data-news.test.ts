@@ -81,8 +81,12 @@ describe("a manifest that is removed while data are stored", () => {
     const standing = books() + flags(", deletionPolicy: Retain");
     await served(manifest("Project", "shop", "{ deletionPolicy: Delete }") + standing);
     const news = await newsOf(standing);
-    expect(news).toContain(`ApiResource/default/books: its data (2 objects) ${going}`);
-    expect(news).toContain(`RootKey/default/flags: its stored value ${keptAs("key: flags")}`);
+    expect(news).toContain(
+      "ApiResource/default/books: its data (2 objects) will be deleted in 5 seconds (deletionPolicy: Delete), unless the Project shop comes back",
+    );
+    expect(news).toContain(
+      "RootKey/default/flags: its stored value stays stored as default/shop/json/flags (deletionPolicy: Retain): to serve it again, name a Project shop again",
+    );
   });
 });
 

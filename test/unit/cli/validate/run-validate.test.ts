@@ -69,7 +69,7 @@ test("a projectRef that leads nowhere is a problem, and the rest of the object i
   const { code, lines } = await validate(shop, books);
   expect(code).toBe(1);
   expect(lines).toEqual([
-    "a.yaml:9:29: ApiResource/default/books /spec/projectRef/name: No Project default/shopp is among these manifests",
+    'a.yaml:9:29: Project/default/shopp: There is no such Project: did you mean "shop"? ApiResource/books names it in projectRef',
     expect.stringMatching(/^a\.yaml:9:73: ApiResource\/default\/books \/spec\/schema\/properties\/t\/type: /),
     "2 problems",
   ]);
