@@ -204,6 +204,8 @@ describe("the overview of jsonplane dev", () => {
     save("project.yaml", template.replace("maxLength: 200", "maxLength: 10"));
     await page.until(`${shows("1 of 2 stored objects doesn't fit the new schema")} && ${shows("1 warning")}`);
     expect(await violations(page)).toEqual([]);
+    rmSync(join(cwd, "backend/seed"), { recursive: true });
+    await page.until(`!${shows("Seeded tasks")} && ${shows("1 warning")}`);
   });
 
   it("follows the folder without being loaded again, and asks for nothing twice", async () => {
