@@ -96,6 +96,7 @@ function responseText(id: string, problem: ProblemResponse): string {
     "Vary: Authorization, Origin",
     "Cache-Control: no-store",
     "Content-Type: application/problem+json",
+    "X-Content-Type-Options: nosniff",
     `Content-Length: ${Buffer.byteLength(problem.text)}`,
     `Date: ${new Date().toUTCString()}`,
     "Connection: close",

@@ -45,7 +45,6 @@ const contentSecurityPolicy = [
 
 /** Headers of everything that is there for a page. */
 export const pageSafety = Object.freeze({
-  "X-Content-Type-Options": "nosniff",
   "Referrer-Policy": "no-referrer",
   "Cross-Origin-Resource-Policy": "same-origin",
 });

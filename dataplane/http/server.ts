@@ -179,7 +179,11 @@ function write(options: HttpServerOptions, exchange: Exchange, reply: FastifyRep
   }
   if (isFirst) response.on("close", observeEnd);
   if (options.lifecycle.stopping) response.shouldKeepAlive = false;
-  if (text !== undefined) headers["Content-Length"] = Buffer.byteLength(text);
+  if (text !== undefined) {
+    headers["Content-Length"] = Buffer.byteLength(text);
+    // Stored JSON is what its writer makes of it: no browser is to take it for a page or a script.
+    headers["X-Content-Type-Options"] = "nosniff";
+  }
   response.writeHead(status, headers);
   // Node leaves the body out of a response to HEAD by itself.
   // A client that still waits to be asked sends no body.

@@ -133,7 +133,7 @@ describeServed("every answer", (serve) => {
     expect((await send(served.origin, "/")).headers.vary).toBe("Authorization, Origin");
   });
 
-  it("with a body is JSON of the length that it says; one without has no content type", async () => {
+  it("with a body is JSON of the length that it says, and nothing else to a browser; one without has no content type", async () => {
     const served = await serve(shop);
     for (const [path, sent] of everyKind) {
       const reply = await served.send(path, sent);
@@ -142,6 +142,7 @@ describeServed("every answer", (serve) => {
         expect([path, reply.text, reply.headers["content-type"]]).toEqual([path, "", undefined]);
         continue;
       }
+      expect([path, reply.headers["x-content-type-options"]]).toEqual([path, "nosniff"]);
       expect(reply.headers["content-type"]).toMatch(/^application\/(?:problem\+)?json$/);
       expect(Number(reply.headers["content-length"])).toBe(Buffer.byteLength(reply.text));
       expect(() => reply.json()).not.toThrow();

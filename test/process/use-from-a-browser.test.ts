@@ -170,6 +170,27 @@ describe("the page's app in a browser", () => {
     );
   });
 
+  it("says that a proxy answered, where one does in place of the server", async () => {
+    page = await browser.open({ width: 900, height: 700, scheme: "light" });
+    await page.goto(app.origin);
+    const answered = (status: number) =>
+      `A proxy answered in place of the server, with status ${status}. Try again later.`;
+    const html = (status: number) =>
+      `new Response("<html>", { headers: { "Content-Type": "text/html" }, status: ${status} })`;
+    for (const status of [503, 200]) {
+      await page.evaluate(`void (globalThis.real ??= fetch, globalThis.fetch = async () => ${html(status)})`);
+      await signIn(passwordOf("lin"));
+      await page.until(`${signInAlert} === ${JSON.stringify(answered(status))}`);
+    }
+    await page.evaluate("void (globalThis.fetch = real)");
+    await signIn(passwordOf("lin"));
+    await page.until(`${textOf("#who")} === 'lin'`);
+    await page.evaluate(`void (globalThis.fetch = async () => ${html(504)})`);
+    const refusal = "api.GET('/whoami').then(({ error }) => error.detail)";
+    expect(await page.evaluate(refusal)).toBe(answered(504));
+    expect(complaintsBut(page)).toEqual([]);
+  });
+
   it("lists tasks with their tags, ten on a page by default", async () => {
     await signedIn();
     for (let at = 1; at <= 11; at += 1) {
@@ -264,7 +285,8 @@ describe("the page's app in a browser", () => {
       globalThis.fetch = (request, ...more) => {
         if (!(request instanceof Request) || !request.url.endsWith("/whoami")) return real(request, ...more);
         asked += 1;
-        return Promise.resolve(new Response('{"code":"${code}"}', { status: 401 }));
+        const headers = { "Content-Type": "application/problem+json" };
+        return Promise.resolve(new Response('{"code":"${code}"}', { status: 401, headers }));
       };
       // The client keeps the fetch that it was given, which looks the global one up.
       await api.GET("/whoami");

@@ -59,10 +59,10 @@ export async function signOut(): Promise<void> {
 export async function send(request: Request): Promise<Response> {
   const used = tokens;
   const copy = request.clone();
-  let response = await fetch(withToken(request));
+  let response = fromServer(await fetch(withToken(request)));
   if (used !== undefined && (await hasExpired(response))) {
     await refresh(used);
-    response = await fetch(withToken(copy));
+    response = fromServer(await fetch(withToken(copy)));
   }
   // The session was ended, or the person may no longer sign in.
   if (response.status === 401) forget();
@@ -101,9 +101,20 @@ async function getAccessToken(used: Tokens): Promise<void> {
 }
 
 async function post<T>(path: string, authorization: string): Promise<T> {
-  const response = await fetch(base + path, { method: "POST", headers: { Authorization: authorization } });
+  const headers = { Authorization: authorization };
+  const response = fromServer(await fetch(base + path, { method: "POST", headers }));
   if (!response.ok) throw new Refused((await response.json()) as Problem);
   return (await response.json()) as T;
+}
+
+/** A proxy in front of the server may answer in its place, with a page of HTML: this becomes a problem as the server's are. */
+function fromServer(response: Response): Response {
+  const { ok, status, headers } = response;
+  const expected = ok ? "application/json" : "application/problem+json";
+  if (status === 204 || headers.get("Content-Type")?.startsWith(expected)) return response;
+  const detail = `A proxy answered in place of the server, with status ${status}. Try again later.`;
+  const problem: Problem = { status: ok ? 502 : status, code: "proxy_answer", detail };
+  return Response.json(problem, { status: problem.status });
 }
 
 function forget(): void {
