@@ -7,6 +7,7 @@ import { useConsole } from "../console-context.ts";
 import { JsonEditor } from "../editor/json-editor.tsx";
 import { ProblemMessage } from "../problem-message.tsx";
 import { sendConditionally } from "../stored/send-conditionally.ts";
+import { useSending } from "../use-sending.ts";
 import { urlOf, type ValuePath } from "./value-path.ts";
 
 export interface AddMemberProps {
@@ -25,11 +26,11 @@ export interface AddMemberProps {
 export function AddMember(props: AddMemberProps) {
   const { kind, disabledReason } = props;
   const field = useRef<HTMLInputElement>(null);
-  const { draft, change, problem, isBusy, send } = useAddition(props);
+  const { draft, change, problem, isBusy, add } = useAddition(props);
   const isMember = kind === "object";
   const isDisabled = isBusy || disabledReason !== undefined;
-  const add = async (): Promise<void> => {
-    if (!isDisabled && (await send())) field.current?.focus();
+  const submit = async (): Promise<void> => {
+    if (!isDisabled && (await add())) field.current?.focus();
   };
   return (
     <details class="add">
@@ -38,7 +39,7 @@ export function AddMember(props: AddMemberProps) {
         autocomplete="off"
         onSubmit={(event) => {
           event.preventDefault();
-          void add();
+          void submit();
         }}
       >
         {isMember && (
@@ -57,7 +58,7 @@ export function AddMember(props: AddMemberProps) {
           label={`Value of the new ${isMember ? "member" : "element"}`}
           text={draft.text}
           onChange={(text) => change({ text })}
-          onSave={() => void add()}
+          onSave={() => void submit()}
         />
         <ProblemMessage problem={problem} />
         {disabledReason !== undefined && <p class="quiet">{disabledReason}</p>}
@@ -73,37 +74,28 @@ function useAddition({ rootKey, path, kind, onDirty, onAdded }: AddMemberProps) 
   const { signIn } = useConsole();
   const [draft, setDraft] = useState<Draft>(empty);
   const latest = useRef(draft);
-  const [problem, setProblem] = useState<Problem>();
-  const [isBusy, setBusy] = useState(false);
-  /** Two keys may be pressed before the page is drawn again. */
-  const isSending = useRef(false);
+  const { problem, isBusy, send } = useSending();
   const isMember = kind === "object";
   const change = (part: Partial<Draft>): void => {
     latest.current = { ...latest.current, ...part };
     setDraft(latest.current);
     onDirty(latest.current.name !== "" || latest.current.text !== "");
   };
-  const request = async (url: string | undefined): Promise<Problem | undefined> => {
+  const request = async (): Promise<Problem | undefined> => {
+    const url = urlOf(rootKey, [...path, isMember ? draft.name : "-"]);
     if (url === undefined) return unaddressable;
     const answer = await sendConditionally(signIn, { url, method: "POST", body: draft.text });
     return answer.ok ? undefined : answer.problem;
   };
   /** True once it is added. */
-  const send = async (): Promise<boolean> => {
-    if (isSending.current) return false;
-    isSending.current = true;
-    setBusy(true);
-    const refused = await request(urlOf(rootKey, [...path, isMember ? draft.name : "-"]));
-    isSending.current = false;
-    setBusy(false);
-    setProblem(refused);
-    if (refused !== undefined) return false;
+  const add = async (): Promise<boolean> => {
+    if (!(await send(request))) return false;
     // What was entered meanwhile is the next one.
     if (latest.current === draft) change(empty);
     onAdded(isMember ? draft.name : undefined);
     return true;
   };
-  return { draft, change, problem, isBusy, send };
+  return { draft, change, problem, isBusy, add };
 }
 
 interface Draft {

@@ -1,13 +1,13 @@
 // For callers who may write a root key and not read it: replaces the whole value, whatever it is.
 
 import { useState } from "preact/hooks";
-import type { Problem } from "../../sign-in/problem.ts";
 import { ActionButton } from "../action-button.tsx";
 import { ConfirmDialog } from "../confirm.tsx";
 import { useConsole } from "../console-context.ts";
 import { JsonEditor } from "../editor/json-editor.tsx";
 import { ProblemMessage } from "../problem-message.tsx";
 import { sendConditionally } from "../stored/send-conditionally.ts";
+import { useSending } from "../use-sending.ts";
 import { useUnsaved } from "../use-unsaved.ts";
 
 export function ReplaceUnread({ url }: { readonly url: string }) {
@@ -15,8 +15,7 @@ export function ReplaceUnread({ url }: { readonly url: string }) {
   const [text, setText] = useState("");
   /** The text that was stored last. */
   const [replaced, setReplaced] = useState("");
-  const [problem, setProblem] = useState<Problem>();
-  const [isBusy, setBusy] = useState(false);
+  const { problem, isBusy, send } = useSending();
   const [isConfirming, setConfirming] = useState(false);
   const isDirty = text.trim() !== "" && text !== replaced;
   const isDisabled = isBusy || !isDirty;
@@ -26,11 +25,11 @@ export function ReplaceUnread({ url }: { readonly url: string }) {
   };
   const replace = async (): Promise<void> => {
     setConfirming(false);
-    setBusy(true);
-    const answer = await sendConditionally(signIn, { url, method: "PUT", body: text });
-    setBusy(false);
-    setProblem(answer.ok ? undefined : answer.problem);
-    if (answer.ok) setReplaced(text);
+    const isDone = await send(async () => {
+      const answer = await sendConditionally(signIn, { url, method: "PUT", body: text });
+      return answer.ok ? undefined : answer.problem;
+    });
+    if (isDone) setReplaced(text);
   };
   const isReplaced = replaced !== "" && text === replaced && problem === undefined;
   return (
