@@ -194,6 +194,23 @@ describe("an object", () => {
     expect(complaintsOf(page)).toEqual([]);
   });
 
+  it("is saved with more changed members than a patch has operations, without those that were removed", async () => {
+    const members = (value: number) => Array.from({ length: 1_001 }, (_, at) => `"m${at}":${value}`).join(",");
+    const id = await create("books", `{"title":"Many","gone":1,${members(1)}}`);
+    const { _metadata } = (await stored(id)).json<Record<string, unknown>>();
+    const page = await opened(`/api/books/${id}`);
+    await page.until(`${editor}?.innerText.includes('Many')`);
+    // The editor draws the lines that are in sight.
+    await page.evaluate(`${editor}.focus()`);
+    await page.press("a", "Control");
+    await page.type(`{"title":"Many","isbn":9007199254740993,${members(2)}}`);
+    await click(page, "Save");
+    await page.until(shows("Saved."));
+    expect((await stored(id)).text).toContain(`"title":"Many","isbn":9007199254740993,${members(2)}`);
+    expect((await stored(id)).json()).toMatchObject({ id, _metadata });
+    expect((await stored(id)).json()).not.toHaveProperty("gone");
+  });
+
   it("is not saved over what somebody else has changed, until the person says so about the version that is stored", async () => {
     const { page, id } = await openedBook();
     await enter(page, '{"title":"Mine"}', editor);

@@ -1,7 +1,10 @@
-// From an object as it is stored and as a person has edited it to the JSON Patch (RFC 6902) between them. Values stay the text that they
-// are, so that no number is rounded on its way.
+// From an object as it is stored and as a person has edited it to the JSON Patch (RFC 6902) between them: an operation for each member, or
+// one for the whole object where that is shorter, or there are more of them than a patch may have. A PUT would keep removed members.
+// Values stay the text that they are, so that no number is rounded on its way.
 
 import { canonicalJson } from "../../../core/json/canonical.ts";
+import { maxOperations } from "../../../core/json/json-patch.ts";
+import { pointerOf } from "../../../core/json/json-pointer.ts";
 import { membersOf, withoutMembers } from "../../../core/json/members.ts";
 import { maxStoredDepth } from "../editor/pretty.ts";
 
@@ -20,13 +23,13 @@ export function editablePart(stored: string): string {
   return withoutMembers(read.json.text, ofTheServer);
 }
 
-/** `stored` as editablePart returned it. */
+/** `stored` = the whole object as the server sent it. */
 export function readEdited(stored: string, edited: string): Edited {
   const read = canonicalJson(edited, maxStoredDepth);
   if (!read.ok) return { ok: false, message: read.error.detail };
   if (read.json.kind !== "object") return { ok: false, message: "An object is expected: { … }" };
   const { text } = read.json;
-  const before = valuesOf(stored);
+  const before = valuesOf(editablePart(stored));
   const after = valuesOf(text);
   const removed = [...before.keys()].filter((name) => !after.has(name));
   const written = [...after].filter(([name, value]) => before.get(name) !== value);
@@ -34,7 +37,22 @@ export function readEdited(stored: string, edited: string): Edited {
     ...removed.map((name) => `{"op":"remove","path":${pathTo(name)}}`),
     ...written.map(([name, value]) => `{"op":"add","path":${pathTo(name)},"value":${value}}`),
   ];
-  return { ok: true, patch: `[${operations.join(",")}]`, isChanged: operations.length > 0, text };
+  const parts = `[${operations.join(",")}]`;
+  const whole = `[{"op":"replace","path":"","value":${withServerMembers(stored, text)}}]`;
+  const isShort = operations.length <= maxOperations && parts.length <= whole.length;
+  return { ok: true, patch: isShort ? parts : whole, isChanged: operations.length > 0, text };
+}
+
+/** The object that is stored once `edited` is: what the server has set stays as it is. */
+function withServerMembers(stored: string, edited: string): string {
+  // What a person has entered by such a name is left to the server to refuse.
+  const own = membersOf(edited).map(({ start, valueEnd }) => edited.slice(start, valueEnd));
+  const entered = new Set(membersOf(edited).map(({ name }) => name));
+  const kept = (wanted: string): readonly string[] =>
+    membersOf(stored)
+      .filter(({ name }) => name === wanted && !entered.has(name))
+      .map(({ start, valueEnd }) => stored.slice(start, valueEnd));
+  return `{${[...kept("id"), ...own, ...kept("_metadata")].join(",")}}`;
 }
 
 /** Texts of the values by name. */
@@ -44,5 +62,5 @@ function valuesOf(text: string): ReadonlyMap<string, string> {
 
 /** A JSON Pointer (RFC 6901), as JSON text. */
 function pathTo(name: string): string {
-  return JSON.stringify(`/${name.replaceAll("~", "~0").replaceAll("/", "~1")}`);
+  return JSON.stringify(pointerOf([name]));
 }

@@ -29,7 +29,7 @@ export function StoredObjectForm({ resource, id }: StoredObjectFormProps) {
 }
 
 function patchOf(draft: string, stored: Stored | undefined) {
-  const edited = readEdited(editablePart(stored?.body ?? "{}"), draft);
+  const edited = readEdited(stored?.body ?? "{}", draft);
   if (!edited.ok) throw new TypeError("Only a draft that is an object is saved");
   return { method: "PATCH", body: edited.patch, contentType: "application/json-patch+json" } as const;
 }
@@ -45,7 +45,7 @@ function LoadedObjectForm({ resource, object, stored }: LoadedObjectFormProps) {
   const isShown = useIsShown();
   const { name, may } = resource;
   const { draft, writeProblem, conflict, writing } = object.state;
-  const edited = readEdited(editablePart(stored.body), draft);
+  const edited = readEdited(stored.body, draft);
   const isDirty = !edited.ok || edited.isChanged;
   const canSave = may.update && edited.ok && writing === undefined;
   useUnsaved(isDirty);

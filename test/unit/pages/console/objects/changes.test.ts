@@ -13,10 +13,34 @@ describe("what a person edits of a stored object", () => {
 
 describe("what is saved", () => {
   it("is what differs: values that were written, and members that were removed", () => {
-    const edited = readEdited('{"a":1,"b":{"c":2},"d":3}', '{ "a": 1, "b": { "c": 1.50 }, "e": null }');
+    const same = `"same":"${"long ".repeat(20)}"`;
+    const edited = readEdited(
+      `{"a":1,"b":{"c":2},"d":3,${same}}`,
+      `{ "a": 1, "b": { "c": 1.50 }, "e": null, ${same} }`,
+    );
     expect(edited).toMatchObject({ ok: true, isChanged: true });
     expect(edited.ok && edited.patch).toBe(
       '[{"op":"remove","path":"/d"},{"op":"add","path":"/b","value":{"c":1.5}},{"op":"add","path":"/e","value":null}]',
+    );
+  });
+
+  it("is the whole object where that is shorter, or where more members differ than a patch has operations", () => {
+    const members = (value: string) => Array.from({ length: 1_001 }, (_, at) => `"a${at}":${value}`).join(",");
+    const stored = `{"id":"1","x":1.0,${members("1")},"_metadata":{"created":1}}`;
+    for (const value of ["2", `"${"long ".repeat(20)}"`]) {
+      const edited = readEdited(stored, `{"x":9007199254740993,${members(value)}}`);
+      const whole = `{"id":"1","x":9007199254740993,${members(value)},"_metadata":{"created":1}}`;
+      expect(edited.ok && edited.patch).toBe(`[{"op":"replace","path":"","value":${whole}}]`);
+    }
+    const few = readEdited(stored, `{"x":2,${members("1")}}`);
+    expect(few.ok && few.patch).toBe('[{"op":"add","path":"/x","value":2}]');
+  });
+
+  it("leaves it to the server to refuse another id", () => {
+    const members = Array.from({ length: 1_001 }, (_, at) => `"a${at}":1`).join(",");
+    const edited = readEdited('{"id":"1","_metadata":{"created":1}}', `{"id":"2",${members}}`);
+    expect(edited.ok && edited.patch).toBe(
+      `[{"op":"replace","path":"","value":{"id":"2",${members},"_metadata":{"created":1}}}]`,
     );
   });
 
