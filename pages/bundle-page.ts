@@ -29,6 +29,7 @@ const styleSheets: Readonly<Record<PageName, readonly StyleSheet[]>> = {
     "console/objects/objects.css",
     "console/editor/editor.css",
     "console/root-key/root-key.css",
+    "console/stored/conflict.css",
   ],
   overview: ["look.css", "controls.css", "overview/page.css"],
 };

@@ -37,6 +37,8 @@ export interface Page {
   /** Presses a key, by its name as `KeyboardEvent.key` has it. */
   press(key: PressedKey, modifier?: "Control"): Promise<void>;
   picture(file: string): Promise<void>;
+  /** Gives the page another size or scheme. */
+  look(options: PageOptions): Promise<void>;
   /** A second page in the same browser window, which shares what pages of one origin share. */
   beside(): Promise<Page>;
   readonly complaints: readonly string[];
@@ -136,7 +138,6 @@ async function openPage(connection: Connection, options: PageOptions): Promise<P
 }
 
 async function openPageIn(connection: Connection, browserContextId: string, options: PageOptions): Promise<Page> {
-  const { width, height, scheme } = options;
   const { targetId } = await connection.call("Target.createTarget", { url: "about:blank", browserContextId });
   const { sessionId } = await connection.call("Target.attachToTarget", { targetId, flatten: true });
   const session = String(sessionId);
@@ -154,8 +155,11 @@ async function openPageIn(connection: Connection, browserContextId: string, opti
     if (method === "Page.loadEventFired") loads += 1;
   });
   for (const domain of ["Page", "Runtime", "Log", "Network"]) await call(`${domain}.enable`);
-  await call("Emulation.setDeviceMetricsOverride", { width, height, deviceScaleFactor: 1, mobile: width < 600 });
-  await call("Emulation.setEmulatedMedia", { features: [{ name: "prefers-color-scheme", value: scheme }] });
+  const look = async ({ width, height, scheme }: PageOptions): Promise<void> => {
+    await call("Emulation.setDeviceMetricsOverride", { width, height, deviceScaleFactor: 1, mobile: width < 600 });
+    await call("Emulation.setEmulatedMedia", { features: [{ name: "prefers-color-scheme", value: scheme }] });
+  };
+  await look(options);
   const evaluate = async <T>(expression: string): Promise<T> => {
     const { result, exceptionDetails } = await call("Runtime.evaluate", {
       expression,
@@ -169,6 +173,7 @@ async function openPageIn(connection: Connection, browserContextId: string, opti
     complaints,
     requests,
     evaluate,
+    look,
     beside: () => openPageIn(connection, browserContextId, options),
     async goto(url) {
       const before = loads;

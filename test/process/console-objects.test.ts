@@ -18,11 +18,14 @@ import {
   holdAnswers,
   named,
   openConsole,
+  overflow,
   pictures,
   type StartedConsole,
+  screens,
   shows,
   startConsole,
   violationsOf,
+  wide,
 } from "./console-page.ts";
 
 const access = { create: "Authenticated", read: "Authenticated", update: "Nobody", delete: "Authenticated" } as const;
@@ -100,6 +103,8 @@ async function openedBook(): Promise<{ readonly page: Page; readonly id: string 
 
 const bookTitles = "[...document.querySelectorAll('tbody tr td:nth-child(2)')].map((each) => each.innerText)";
 const conflict = "document.querySelector('.conflict')?.innerText ?? ''";
+const differences =
+  "[...document.querySelectorAll('.differences li')].map((each) => each.innerText.replace(/\\s+/g, ' '))";
 const isFocusInConflict = "document.activeElement?.closest('.conflict') !== null";
 
 describe("lists", () => {
@@ -218,8 +223,20 @@ describe("an object", () => {
     await click(page, "Save");
     await page.until(`${conflict}.startsWith("Somebody else changed this object meanwhile. Nothing was saved")`);
     expect(await page.evaluate(isFocusInConflict)).toBe(true);
-    expect(await violationsOf(page)).toEqual([]);
-    await page.picture(`${pictures}conflict.png`);
+    // The person has removed the price, and both have changed the title and the tags.
+    expect(await page.evaluate(differences)).toEqual([
+      '/title Stored now "Theirs" Yours "Mine"',
+      "/price Stored now 1.0 Yours none",
+      "/isbn Stored now 9007199254740993 Yours none",
+      "/tags Stored now [] Yours none",
+    ]);
+    for (const options of screens) {
+      await page.look(options);
+      expect(await violationsOf(page)).toEqual([]);
+      expect(await page.evaluate(overflow)).toBe(0);
+      await page.picture(`${pictures}conflict-${options.width}-${options.scheme}.png`);
+    }
+    await page.look(wide);
     await replace(id, { title: "Third" });
     const before = page.requests.length;
     await click(page, "Save mine over it");
@@ -346,54 +363,5 @@ describe("an object", () => {
     await page.until(`!${shows("Not saved yet")}`);
     await page.evaluate("location.hash = '#/api/books/0198c9a2-7d4e-7c3a-9b1f-3f6f0c2d4e5a'");
     await page.until(`${faults}[0]?.startsWith("This does not exist, or no longer.")`);
-  });
-});
-
-describe("a new object", () => {
-  it("shows the server's errors at their lines until those are changed", async () => {
-    const page = await opened("/new/books");
-    await page.until(editor);
-    await enter(page, '{\n  "price": -1,\n  "tags": [\n    7\n  ]\n}', editor);
-    await click(page, "Create");
-    const list = "document.querySelector('.json-faults').innerText";
-    const marks = "document.querySelectorAll('.cm-lint-marker-error').length";
-    await page.until(`${list} !== ""`);
-    expect(await page.evaluate(list)).toBe(
-      'Line 1 /title The member "title" is missing\nLine 2 /price Must be greater than 0\nLine 4 /tags/0 Must be a string',
-    );
-    const marked = "[...document.querySelectorAll('.cm-lintRange-error')].map((each) => each.innerText).join('')";
-    expect(await page.evaluate(marked)).toBe('{"price": -17');
-    expect(await page.evaluate(marks)).toBe(3);
-    await page.picture(`${pictures}new-errors.png`);
-    await click(page, "Line 2");
-    await page.until(`document.activeElement === ${editor}`);
-    await page.type(" ");
-    await page.until(`${marks} === 2 && !${list}.includes("/price")`);
-  });
-
-  it("is created once, however often it is sent", async () => {
-    const page = await opened("/new/books");
-    await page.until(editor);
-    await enter(page, '{"title":"Lady Susan"}', editor);
-    await page.evaluate(`void ((real) => { globalThis.keys = []; globalThis.fetch = async (request) => {
-      if (request.method !== "POST") return real(request);
-      keys.push(request.headers.get("Idempotency-Key"));
-      const answer = await real(request);
-      if (keys.length > 1) return answer;
-      await new Promise((resolve) => { globalThis.lose = resolve; });
-      throw new TypeError("The answer is lost");
-    }; })(fetch)`);
-    await page.press("s", "Control");
-    await page.until(shows("Creating…"));
-    await page.press("s", "Control");
-    await page.until("globalThis.lose !== undefined");
-    await page.evaluate("lose()");
-    await page.until(`${faults}.includes("The server can't be reached. Try again.")`);
-    expect(await page.evaluate("keys.length")).toBe(1);
-    expect((await listed("books")).count).toBe(31);
-    await click(page, "Create");
-    await page.until("location.hash.startsWith('#/api/books/')");
-    expect((await listed("books")).count).toBe(31);
-    expect(await page.evaluate("keys.length === 2 && keys[0] === keys[1] && keys[0].length")).toBe(36);
   });
 });

@@ -201,6 +201,43 @@ describe("a root key in the console", () => {
     expect(await page.evaluate(`${named("Delete…")} === undefined`)).toBe(true);
   });
 
+  it("deletes no element that has taken the place of the one that was shown", async () => {
+    const page = await opened();
+    await page.until(row("openingHours"));
+    await page.evaluate(`${row("openingHours")}.querySelector('.expander').click()`);
+    await choose(page, "1", "json/settings/openingHours/1");
+    await page.until(`${editor}.innerText.includes('Sat')`);
+    const sunday = { days: ["Sun"], from: "11:00" };
+    await put("/openingHours", JSON.stringify([...settings.openingHours.slice(1), sunday]));
+    await click(page, "Delete…");
+    await click(page, "Delete");
+    await page.until(shows("Somebody else changed the list around this value meanwhile"));
+    expect(await page.evaluate(`${named("Delete it anyway")} === undefined`)).toBe(true);
+    expect(await page.evaluate(shows("Sun"))).toBe(true);
+    expect(await violationsOf(page)).toEqual([]);
+    expect(await stored("/openingHours")).toEqual([settings.openingHours[1], sunday]);
+    await click(page, "Load the stored value");
+    await page.evaluate(`${row("1")}.querySelector('.expander').click()`);
+    await page.until(`${editor}.innerText.includes('Sun') && ${row("from")}?.innerText.includes("11:00")`);
+    // In its place, it is still the same element.
+    await put("/openingHours/1/from", '"12:00"');
+    await click(page, "Delete…");
+    await click(page, "Delete");
+    await page.until(shows("Somebody else changed this value meanwhile"));
+    await click(page, "Delete it anyway");
+    await page.until(`document.querySelector('.path').innerText === 'json/settings/openingHours'`);
+    expect(await stored("/openingHours")).toEqual([settings.openingHours[1]]);
+    // Nothing is there any more, but it is not known whether that was deleted.
+    await choose(page, "0", "json/settings/openingHours/0");
+    await page.until(`${editor}.innerText.includes('Sat')`);
+    await put("/openingHours", "[]");
+    await click(page, "Delete…");
+    await click(page, "Delete");
+    await page.until(shows("Nothing was deleted"));
+    await click(page, "Close");
+    await page.until(`${row("openingHours")}.innerText.includes("0 elements")`);
+  });
+
   it("is worked by the keyboard alone, and the Tab key leaves the editor", async () => {
     const page = await opened();
     await page.until(row("openingHours"));

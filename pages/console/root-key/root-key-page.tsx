@@ -124,6 +124,7 @@ function TreeAndPanel({ rootKey, text, reloadCount, onWritten }: TreeAndPanelPro
             key={url}
             rootKey={name}
             path={path}
+            whole={text}
             url={url}
             may={may}
             reloadCount={reloadCount}

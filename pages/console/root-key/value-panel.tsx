@@ -2,16 +2,19 @@
 
 import { useEffect, useRef, useState } from "preact/hooks";
 import { kindOf } from "../../../core/json/members.ts";
+import { useConsole } from "../console-context.ts";
 import type { RootKey } from "../description.ts";
 import { JsonEditor } from "../editor/json-editor.tsx";
 import { prettyJson } from "../editor/pretty.ts";
 import { ProblemMessage } from "../problem-message.tsx";
 import { ConflictNotice, type ConflictOutcome } from "../stored/conflict-notice.tsx";
+import { sendConditionally } from "../stored/send-conditionally.ts";
 import { StoredActions } from "../stored/stored-actions.tsx";
 import type { Stored, StoredText, StoredTextState } from "../stored/stored-text.ts";
 import { useStoredText } from "../stored/use-stored-text.ts";
 import { AddMember } from "./add-member.tsx";
-import type { ValuePath } from "./value-path.ts";
+import { hasKeptPlace, leadsThroughArray } from "./kept-place.ts";
+import { urlOf, type ValuePath } from "./value-path.ts";
 
 /** `load`: nothing was written, but the tree shows less than what is stored. */
 export type PanelAction = ConflictOutcome | "add";
@@ -19,6 +22,8 @@ export type PanelAction = ConflictOutcome | "add";
 export interface ValuePanelProps {
   readonly rootKey: string;
   readonly path: ValuePath;
+  /** The root key's whole value as it was last read. */
+  readonly whole: string;
   /** Relative to the project's URL. */
   readonly url: string;
   readonly may: RootKey["may"];
@@ -31,7 +36,8 @@ export interface ValuePanelProps {
 
 export function ValuePanel(props: ValuePanelProps) {
   const { url, reloadCount, onDirty } = props;
-  const value = useStoredText({ url, editable: prettyJson, writeOf: (body) => ({ method: "PUT", body }) });
+  const hasMoved = useHasMoved(props);
+  const value = useStoredText({ url, editable: prettyJson, writeOf: (body) => ({ method: "PUT", body }), hasMoved });
   const [isAdding, setAdding] = useState(false);
   const { isDirty } = value;
   useEffect(() => onDirty(isDirty || isAdding), [isDirty, isAdding]);
@@ -48,6 +54,23 @@ export function ValuePanel(props: ValuePanelProps) {
       {stored !== undefined && <LoadedPanel {...props} value={value} stored={stored} onAdding={setAdding} />}
     </>
   );
+}
+
+/** Whether an element that was seen here, or what is around the value, may be at another place by now. */
+function useHasMoved({ rootKey, path, whole }: ValuePanelProps): (seen: Stored) => Promise<boolean> {
+  const { signIn } = useConsole();
+  /** As it was when the value was read the last time. */
+  const seen = useRef(whole);
+  useEffect(() => {
+    seen.current = whole;
+  }, [whole]);
+  return async ({ body: value }) => {
+    if (!leadsThroughArray(path, seen.current)) return false;
+    const answer = await sendConditionally(signIn, { url: urlOf(rootKey, []) ?? "", method: "GET" });
+    if (!answer.ok || !hasKeptPlace({ path, whole: seen.current, value }, answer.text)) return true;
+    seen.current = answer.text;
+    return false;
+  };
 }
 
 interface LoadedPanelProps extends ValuePanelProps {

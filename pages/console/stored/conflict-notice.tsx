@@ -1,8 +1,9 @@
-// Says that somebody else was faster, and asks what is to happen. It gets the focus, and gives it to the heading above when it is settled.
+// Says that somebody else was faster, shows what they wrote, and asks what is to happen. It gets the focus, and gives it to the heading above when it is settled.
 
 import { useId, useLayoutEffect, useRef } from "preact/hooks";
 import { ActionButton } from "../action-button.tsx";
-import type { Conflict, StoredText, WriteAction } from "./stored-text.ts";
+import { DifferenceList } from "./difference-list.tsx";
+import type { Conflict, Stored, StoredText, WriteAction } from "./stored-text.ts";
 
 /** `load`: the draft was given up for what is stored; `discard`: it was given up, and nothing is stored. */
 export type ConflictOutcome = WriteAction | "load" | "discard";
@@ -32,15 +33,15 @@ export function ConflictNotice(props: ConflictNoticeProps) {
     // A second conflict is said anew.
   }, [conflict]);
   if (conflict === undefined) return null;
-  const { action, current } = conflict;
+  const { action, current, hasMoved } = conflict;
   return (
     <section class="fault conflict" aria-labelledby={id} tabIndex={-1} ref={box}>
       <p id={id}>
-        <strong>
-          Somebody else {current === undefined ? "deleted" : "changed"} this {props.noun} meanwhile.
-        </strong>{" "}
+        <strong>{whatHappened(conflict, props.noun)}</strong>{" "}
         {action === "save" ? "Nothing was saved" : "Nothing was deleted"}, and what you entered is still here.
+        {hasMoved && action === "save" && " Copy it before you load what is stored."}
       </p>
+      {current !== undefined && <TheirVersion stored={props.stored} action={action} current={current} />}
       <div class="actions">
         {current === undefined ? <DeletedActions {...props} /> : <ChangedActions {...props} conflict={conflict} />}
       </div>
@@ -48,8 +49,36 @@ export function ConflictNotice(props: ConflictNoticeProps) {
   );
 }
 
-function ChangedActions({ stored, noun, canSave, onSettled, conflict }: ConflictNoticeProps & { conflict: Conflict }) {
-  const { action, current } = conflict;
+function whatHappened({ current, hasMoved }: Conflict, noun: string): string {
+  if (hasMoved)
+    return "Somebody else changed the list around this value meanwhile, so another one may be at its place by now.";
+  return `Somebody else ${current === undefined ? "deleted" : "changed"} this ${noun} meanwhile.`;
+}
+
+interface TheirVersionProps {
+  readonly stored: StoredText;
+  readonly action: WriteAction;
+  readonly current: Stored;
+}
+
+function TheirVersion({ stored: { state }, action, current }: TheirVersionProps) {
+  const before = state.stored?.text ?? "";
+  // A delete is about what was loaded, whatever was entered since.
+  const mine = action === "save" ? state.draft : before;
+  return (
+    <DifferenceList
+      versions={{ before, theirs: current.text, mine }}
+      mineLabel={action === "save" ? "Yours" : "As you saw it"}
+    />
+  );
+}
+
+interface ChangedActionsProps extends ConflictNoticeProps {
+  readonly conflict: Conflict;
+}
+
+function ChangedActions({ stored, noun, canSave, onSettled, conflict }: ChangedActionsProps) {
+  const { action, current, hasMoved } = conflict;
   const isSave = action === "save";
   const isBusy = stored.state.writing !== undefined;
   const write = async (): Promise<void> => {
@@ -65,9 +94,11 @@ function ChangedActions({ stored, noun, canSave, onSettled, conflict }: Conflict
       <ActionButton isDisabled={isBusy} onClick={load}>
         Load the stored {noun}
       </ActionButton>
-      <ActionButton kind="danger" isDisabled={isBusy || (isSave && !canSave)} onClick={() => void write()}>
-        {isSave ? "Save mine over it" : "Delete it anyway"}
-      </ActionButton>
+      {!hasMoved && (
+        <ActionButton kind="danger" isDisabled={isBusy || (isSave && !canSave)} onClick={() => void write()}>
+          {isSave ? "Save mine over it" : "Delete it anyway"}
+        </ActionButton>
+      )}
     </>
   );
 }
@@ -76,9 +107,9 @@ function DeletedActions({ stored, canSave, onSettled, recreate }: ConflictNotice
   return (
     <>
       <ActionButton isDisabled={stored.state.writing !== undefined} onClick={() => onSettled("discard")}>
-        Discard mine
+        {stored.isDirty ? "Discard mine" : "Close"}
       </ActionButton>
-      {recreate !== undefined && (
+      {recreate !== undefined && stored.state.conflict?.hasMoved === false && (
         <ActionButton kind="danger" isDisabled={!canSave} onClick={recreate.onClick}>
           {recreate.label}
         </ActionButton>

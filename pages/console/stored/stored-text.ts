@@ -31,6 +31,8 @@ export interface Conflict {
   readonly action: WriteAction;
   /** What somebody else has stored; undefined: it is deleted. */
   readonly current: Stored | undefined;
+  /** What the draft was made of may be elsewhere by now, and `current` another value in its place: only to be looked at. */
+  readonly hasMoved: boolean;
 }
 
 export interface StoredTextState {
@@ -58,6 +60,8 @@ export interface StoredTextOptions {
     draft: string,
     stored: Stored | undefined,
   ) => Pick<ConditionalRequest, "method" | "body" | "contentType">;
+  /** Whether the version `seen` may be stored at another place by now; absent where values have one place for good. */
+  readonly hasMoved?: (seen: Stored) => Promise<boolean>;
   readonly onChange: (state: StoredTextState) => void;
 }
 
@@ -156,8 +160,9 @@ export class StoredText {
     const read = await this.#read();
     if (!read.ok && read.problem.status !== 404) return this.#settle({ writeProblem: read.problem });
     const current = read.ok ? read.stored : undefined;
-    if (action === "delete" && current === undefined) return !this.#settle({ conflict: undefined });
-    return this.#settle({ conflict: { action, current } });
+    const hasMoved = over !== undefined && (await this.#options.hasMoved?.(over)) === true;
+    if (action === "delete" && current === undefined && !hasMoved) return !this.#settle({ conflict: undefined });
+    return this.#settle({ conflict: { action, current, hasMoved } });
   }
 
   /** The write has changed nothing. */

@@ -5,7 +5,7 @@ import { useConsole } from "../console-context.ts";
 import { sendConditionally } from "./send-conditionally.ts";
 import { StoredText, type StoredTextOptions } from "./stored-text.ts";
 
-export type StoredTextSource = Pick<StoredTextOptions, "url" | "editable" | "writeOf">;
+export type StoredTextSource = Pick<StoredTextOptions, "url" | "editable" | "writeOf" | "hasMoved">;
 
 /** `source` is that of the first rendering: another one needs another component, by its key. */
 export function useStoredText(source: StoredTextSource): StoredText {

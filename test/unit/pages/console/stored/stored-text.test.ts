@@ -3,7 +3,7 @@
 
 import { describe, expect, it } from "vitest";
 import type { Answer, ConditionalRequest } from "../../../../../pages/console/stored/send-conditionally.ts";
-import { type Stored, StoredText } from "../../../../../pages/console/stored/stored-text.ts";
+import { type Stored, StoredText, type StoredTextOptions } from "../../../../../pages/console/stored/stored-text.ts";
 
 interface Sent {
   readonly request: ConditionalRequest;
@@ -14,9 +14,10 @@ const ok = (text: string, etag: string): Answer => ({ ok: true, text, etag });
 const refused = (status: number): Answer => ({ ok: false, problem: { status, title: `Status ${status}` } });
 const version = (text: string, etag: string): Stored => ({ body: text, text, etag });
 
-function started() {
+function started(more: Pick<StoredTextOptions, "hasMoved"> = {}) {
   const sent: Sent[] = [];
   const text = new StoredText({
+    ...more,
     url: "json/settings",
     editable: (body) => {
       if (body.startsWith("<")) throw new TypeError("The server stores JSON");
@@ -38,8 +39,8 @@ function started() {
 }
 
 /** One that has read `1`, with the tag `a`. */
-async function loaded() {
-  const all = started();
+async function loaded(more: Pick<StoredTextOptions, "hasMoved"> = {}) {
+  const all = started(more);
   void all.text.load();
   await all.answer(ok("1", "a"));
   return all;
@@ -175,7 +176,7 @@ describe("a conflict", () => {
     expect(sent.at(-1)?.request).toMatchObject({ method: "PUT", body: "2", condition: { etag: "b" } });
     await answer(refused(412));
     await answer(ok("4", "c"));
-    expect(text.state.conflict).toEqual({ action: "save", current: version("4", "c") });
+    expect(text.state.conflict).toEqual({ action: "save", current: version("4", "c"), hasMoved: false });
   });
 
   it("is settled by what somebody else has stored, without another request", async () => {
@@ -192,7 +193,7 @@ describe("a conflict", () => {
     expect(sent.at(-1)?.request).toEqual({ url: "json/settings", method: "DELETE", condition: { etag: "a" } });
     await answer(refused(412));
     await answer(ok("3", "b"));
-    expect(text.state.conflict).toEqual({ action: "delete", current: version("3", "b") });
+    expect(text.state.conflict).toEqual({ action: "delete", current: version("3", "b"), hasMoved: false });
     const removed = text.remove(text.state.conflict?.current);
     expect(sent.at(-1)?.request).toMatchObject({ method: "DELETE", condition: { etag: "b" } });
     await answer(ok("", "b"));
@@ -222,6 +223,15 @@ describe("a conflict", () => {
     await answer(refused(404));
     expect(await removed).toBe(true);
     expect(text.state.conflict).toBeUndefined();
+  });
+
+  it("says so where what was to be deleted may be at another place, although nothing is at this one", async () => {
+    const { text, answer } = await loaded({ hasMoved: async (seen) => seen.etag === "a" });
+    const removed = text.remove(text.state.stored);
+    await answer(refused(404));
+    await answer(refused(404));
+    expect(await removed).toBe(false);
+    expect(text.state.conflict).toEqual({ action: "delete", current: undefined, hasMoved: true });
   });
 
   it("that can't be read is a problem", async () => {

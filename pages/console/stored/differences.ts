@@ -1,0 +1,68 @@
+// What differs between what somebody else has stored and what a person has entered, member by member. Values stay JSON text, so that every
+// digit is shown.
+
+import { canonicalJson } from "../../../core/json/canonical.ts";
+import { childPointer } from "../../../core/json/json-pointer.ts";
+import { elementsOf, kindOf, membersOf } from "../../../core/json/members.ts";
+import { maxStoredDepth } from "../editor/pretty.ts";
+
+export interface Difference {
+  /** JSON Pointer (RFC 6901); empty = the whole value. */
+  readonly pointer: string;
+  /** Canonical JSON text; undefined: there is none. */
+  readonly theirs: string | undefined;
+  readonly mine: string | undefined;
+  /** What differs is what they changed: mine is as it was before. */
+  readonly isMineUnchanged: boolean;
+}
+
+export interface Versions {
+  /** What both were made of. */
+  readonly before: string;
+  readonly theirs: string;
+  readonly mine: string;
+}
+
+/** Undefined where one of the texts isn't JSON. */
+export function differencesOf({ before, theirs, mine }: Versions): readonly Difference[] | undefined {
+  const texts = [before, theirs, mine].map((text) => canonicalJson(text, maxStoredDepth));
+  const [from, there, here] = texts.map((read) => (read.ok ? read.json.text : undefined));
+  if (there === undefined || here === undefined) return undefined;
+  const found: Difference[] = [];
+  compare(found, "", { before: from, theirs: there, mine: here });
+  return found;
+}
+
+type Texts = { readonly [Version in keyof Versions]: string | undefined };
+
+function compare(found: Difference[], pointer: string, { before, theirs, mine }: Texts): void {
+  if (theirs === mine) return;
+  const [inTheirs, inMine] = [childrenOf(theirs), childrenOf(mine)];
+  if (theirs === undefined || mine === undefined || !areAlike(theirs, mine, inTheirs, inMine)) {
+    found.push({ pointer, theirs, mine, isMineUnchanged: mine === before });
+    return;
+  }
+  const inBefore = before !== undefined && kindOf(before) === kindOf(mine) ? childrenOf(before) : none;
+  for (const name of new Set([...inTheirs.keys(), ...inMine.keys()])) {
+    const texts = { before: inBefore.get(name), theirs: inTheirs.get(name), mine: inMine.get(name) };
+    compare(found, childPointer(pointer, name), texts);
+  }
+}
+
+type Children = ReadonlyMap<string, string>;
+const none: Children = new Map();
+
+/** Elements can be compared one by one only where none was inserted or removed. */
+function areAlike(theirs: string, mine: string, inTheirs: Children, inMine: Children): boolean {
+  const kind = kindOf(theirs);
+  if (kind !== kindOf(mine)) return false;
+  return kind === "object" || (kind === "array" && inTheirs.size === inMine.size);
+}
+
+/** Texts of members by their names, and of elements by their indices. */
+function childrenOf(text: string | undefined): Children {
+  const kind = text === undefined ? undefined : kindOf(text);
+  if (text === undefined || (kind !== "object" && kind !== "array")) return none;
+  if (kind === "array") return new Map(elementsOf(text).map((element, index) => [String(index), element]));
+  return new Map(membersOf(text).map(({ name, valueStart, valueEnd }) => [name, text.slice(valueStart, valueEnd)]));
+}

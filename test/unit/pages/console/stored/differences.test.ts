@@ -1,0 +1,36 @@
+// What a person is shown of a version that somebody else has stored meanwhile.
+
+import { expect, it } from "vitest";
+import { differencesOf } from "../../../../../pages/console/stored/differences.ts";
+
+it("are the members that differ, at every depth, with every digit, and whether it was the person who changed them", () => {
+  const differences = differencesOf({
+    before: '{"title":"Emma","n":9007199254740993,"a/b":{"c":1,"d":[1,2]},"gone":1}',
+    theirs: '{"title":"Theirs","n":9007199254740993,"a/b":{"c":1.0,"d":[1,3]},"gone":1,"new":null}',
+    mine: '{\n  "n": 9007199254740992,\n  "title": "Emma",\n  "a/b": {"c": 1, "d": [1, 2]}\n}',
+  });
+  expect(differences).toEqual([
+    { pointer: "/title", theirs: '"Theirs"', mine: '"Emma"', isMineUnchanged: true },
+    { pointer: "/n", theirs: "9007199254740993", mine: "9007199254740992", isMineUnchanged: false },
+    { pointer: "/a~1b/c", theirs: "1.0", mine: "1", isMineUnchanged: true },
+    { pointer: "/a~1b/d/1", theirs: "3", mine: "2", isMineUnchanged: true },
+    { pointer: "/gone", theirs: "1", mine: undefined, isMineUnchanged: false },
+    { pointer: "/new", theirs: "null", mine: undefined, isMineUnchanged: true },
+  ]);
+});
+
+it.each([
+  ["1", '"1"'],
+  ["[1]", "[1,2]"],
+  ["{}", "[]"],
+])("are the whole value where it is of another kind or length: %s and %s", (theirs, mine) => {
+  expect(differencesOf({ before: "0", theirs, mine })).toEqual([{ pointer: "", theirs, mine, isMineUnchanged: false }]);
+});
+
+it("are none where only white space and the order of members differ", () => {
+  expect(differencesOf({ before: "1", theirs: '{"a":1,"b":[]}', mine: '{ "b": [], "a": 1 }' })).toEqual([]);
+});
+
+it("can't be told of a text that isn't JSON", () => {
+  expect(differencesOf({ before: "1", theirs: "2", mine: "{" })).toBeUndefined();
+});
