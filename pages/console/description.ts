@@ -1,6 +1,8 @@
 // Reads the project's OpenAPI document: which resources and root keys it has, what may be done with them, and what the fields of objects
 // are. Refuses nothing: what the document does not have is not offered.
 
+import type { Json, JsonObject as SchemaObject } from "../../core/config/types.ts";
+import { sampleValue } from "../../core/schema/sample-value.ts";
 import { namedBy, operatorWords } from "./objects/list-query.ts";
 
 type JsonObject = Readonly<Record<string, unknown>>;
@@ -10,6 +12,9 @@ export interface Field {
   /** JSON Schema types; empty = any. */
   readonly types: readonly string[];
   readonly description?: string;
+  readonly isRequired: boolean;
+  /** JSON text of a value to begin with. */
+  readonly sample: string;
 }
 
 /** A parameter of the list that compares a field: `price` or `price:ge`. */
@@ -123,8 +128,21 @@ function fieldsOf(whole: OpenApiDocument, collection: JsonObject, single: JsonOb
   const required = new Set(requiredOf(whole, schema));
   const fields = [...properties]
     .filter(([name]) => name !== "id" && name !== "_metadata")
-    .map(([name, property]) => ({ name, types: typesOf(property), ...textMember(property) }));
-  return [...fields.filter(({ name }) => required.has(name)), ...fields.filter(({ name }) => !required.has(name))];
+    .map(([name, property]) => ({
+      name,
+      types: typesOf(property),
+      ...textMember(property),
+      isRequired: required.has(name),
+      sample: sampleOf(whole, name, property),
+    }));
+  return [...fields.filter(({ isRequired }) => isRequired), ...fields.filter(({ isRequired }) => !isRequired)];
+}
+
+function sampleOf({ root }: OpenApiDocument, name: string, property: JsonObject): string {
+  // The document's name for a default that the service doesn't fill in.
+  const { "x-default": fallback } = property;
+  const schema = fallback === undefined ? property : { default: fallback, ...property };
+  return JSON.stringify(sampleValue(schema as Json, { root: root as SchemaObject, name, depth: 0 }));
 }
 
 function propertiesOf(whole: OpenApiDocument, schema: JsonObject): ReadonlyMap<string, JsonObject> {

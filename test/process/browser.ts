@@ -21,7 +21,7 @@ export interface PageOptions {
 /** Virtual key codes, without which a page's default actions don't take place. */
 const keyCodes = {
   ...{ Tab: 9, Enter: 13, Escape: 27, " ": 32, End: 35, Home: 36 },
-  ...{ ArrowLeft: 37, ArrowUp: 38, ArrowRight: 39, ArrowDown: 40, a: 65, s: 83 },
+  ...{ ArrowLeft: 37, ArrowUp: 38, ArrowRight: 39, ArrowDown: 40, a: 65, s: 83, z: 90 },
 } as const;
 export type PressedKey = keyof typeof keyCodes;
 

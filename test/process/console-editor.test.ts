@@ -10,6 +10,7 @@ import {
   complaintsOf,
   enter,
   faults,
+  focused,
   named,
   objectEditor,
   openConsole,
@@ -132,5 +133,31 @@ describe("a new object", () => {
     await page.until("location.hash.startsWith('#/api/books/')");
     expect(await books()).toBe(1);
     expect(await page.evaluate("keys.length === 2 && keys[0] === keys[1] && keys[0].length")).toBe(36);
+  });
+
+  it("gets optional properties of the schema by the keyboard, once each, and keeps what was written", async () => {
+    const page = await openedForm();
+    await enter(page, '{"title":"Emma","isbn":9007199254740993}', objectEditor);
+    expect(await page.evaluate(`${named("Add isbn")}.ariaDisabled + ${named("Add price")}.ariaDisabled`)).toBe(
+      "truefalse",
+    );
+    expect(await page.evaluate(`${named("Add title")} === undefined`)).toBe(true);
+    await page.evaluate(`${named("Add price")}.focus()`);
+    await page.press("Enter");
+    await page.until(shows("Added price at the end."));
+    expect(await page.evaluate(focused)).toBe("Add price");
+    expect(await page.evaluate(`${objectEditor}.innerText`)).toBe(
+      '{"title":"Emma","isbn":9007199254740993,\n  "price": 1\n}',
+    );
+    await page.press("Enter");
+    await click(page, "Add tags");
+    await page.until(shows("Added tags at the end."));
+    await page.evaluate(`${objectEditor}.focus()`);
+    await page.press("z", "Control");
+    await page.until(`!${objectEditor}.innerText.includes("tags")`);
+    await click(page, "Create");
+    await page.until("location.hash.startsWith('#/api/books/')");
+    const list = await started.served.send("/api/books?title=Emma", { as: apikey("staff") });
+    expect(list.text).toContain('"title":"Emma","isbn":9007199254740993,"price":1');
   });
 });

@@ -21,7 +21,7 @@ export const screens: readonly PageOptions[] = [
 /** Of the schema of books: fields with and without an index, and a list. */
 export const bookProperties = {
   title: { type: "string", minLength: 1 },
-  price: { type: "number", exclusiveMinimum: 0 },
+  price: { type: "number", exclusiveMinimum: 0, description: "Without tax, in the currency of the shop." },
   isbn: { type: "integer" },
   tags: { type: "array", items: { type: "string" } },
 };

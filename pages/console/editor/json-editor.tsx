@@ -1,10 +1,10 @@
 // An editor for JSON text, with faults shown at their lines and listed below it. The Tab key leaves it, as it leaves every other field.
 
-import { defaultKeymap, history, historyKeymap } from "@codemirror/commands";
+import { defaultKeymap, history, historyKeymap, isolateHistory } from "@codemirror/commands";
 import { json } from "@codemirror/lang-json";
 import { bracketMatching, indentUnit } from "@codemirror/language";
 import { lintKeymap } from "@codemirror/lint";
-import { Annotation, Compartment, EditorState, type Extension } from "@codemirror/state";
+import { Annotation, type ChangeSpec, Compartment, EditorState, type Extension } from "@codemirror/state";
 import {
   drawSelection,
   EditorView,
@@ -31,7 +31,7 @@ export interface JsonEditorProps {
 }
 
 const noFaults: readonly EditorFault[] = [];
-/** Marks a change that the page makes, and not the person. */
+/** Marks a change that the page makes, and not the person: Undo takes it back by itself. */
 const isFromOutside = Annotation.define<true>();
 
 export function JsonEditor(props: JsonEditorProps) {
@@ -59,7 +59,8 @@ export function JsonEditor(props: JsonEditorProps) {
     const { current } = view;
     const whole = current?.state.doc.toString();
     if (current === undefined || whole === undefined || whole === text) return;
-    current.dispatch({ changes: { from: 0, to: whole.length, insert: text }, annotations: isFromOutside.of(true) });
+    const annotations = [isFromOutside.of(true), isolateHistory.of("full")];
+    current.dispatch({ changes: changeBetween(whole, text), annotations });
   }, [text]);
   // By what they say: owners may make a new list each time that they render.
   const faultsText = JSON.stringify(faults);
@@ -112,6 +113,16 @@ function setup(
       if (docChanged && isEntered) latest.current.onChange?.(state.doc.toString());
     }),
   ];
+}
+
+/** What differs and no more, so that the cursor and the faults of other lines stay. */
+function changeBetween(before: string, after: string): ChangeSpec {
+  const shorter = Math.min(before.length, after.length);
+  let from = 0;
+  while (from < shorter && before[from] === after[from]) from += 1;
+  let end = 0;
+  while (end < shorter - from && before.at(-1 - end) === after.at(-1 - end)) end += 1;
+  return { from, to: before.length - end, insert: after.slice(from, after.length - end) };
 }
 
 function attributesOf(label: string, readOnly: boolean): Extension {

@@ -7,13 +7,19 @@ import { JsonEditor } from "../editor/json-editor.tsx";
 import { ProblemMessage } from "../problem-message.tsx";
 import { useUnsaved } from "../use-unsaved.ts";
 import { ViewHeading } from "../view-heading.tsx";
+import { OptionalProperties } from "./optional-properties.tsx";
 import { useCreation } from "./use-creation.ts";
 
 export function NewObject({ resource }: { readonly resource: Resource }) {
   const start = resource.sample ?? "{\n  \n}";
   const [text, setText] = useState(start);
+  const [added, setAdded] = useState("");
   const { problem, isBusy, create } = useCreation(resource.name);
   useUnsaved(text !== start);
+  const change = (changed: string, name = ""): void => {
+    setText(changed);
+    setAdded(name);
+  };
   return (
     <>
       <ViewHeading name="New object" titled={`New object of ${resource.name}`} />
@@ -22,7 +28,7 @@ export function NewObject({ resource }: { readonly resource: Resource }) {
         label={`JSON of the new object of ${resource.name}`}
         text={text}
         faults={problem?.errors ?? []}
-        onChange={setText}
+        onChange={(changed) => change(changed)}
         onSave={() => void create(text)}
       />
       <div class="actions">
@@ -30,9 +36,15 @@ export function NewObject({ resource }: { readonly resource: Resource }) {
           Create
         </ActionButton>
         <span role="status" class="quiet">
-          {isBusy ? "Creating…" : ""}
+          {statusOf(isBusy, added)}
         </span>
       </div>
+      <OptionalProperties fields={resource.fields} text={text} onAdd={change} />
     </>
   );
+}
+
+function statusOf(isBusy: boolean, added: string): string {
+  if (isBusy) return "Creating…";
+  return added === "" ? "" : `Added ${added} at the end.`;
 }

@@ -21,7 +21,7 @@ const schema = {
   description: "Every book",
   required: ["title"],
   properties: {
-    price: { type: ["number", "null"] },
+    price: { type: ["number", "null"], default: 7.5 },
     title: { type: "string", description: "As on the cover" },
     author: { $ref: "#/$defs/author" },
   },
@@ -39,9 +39,9 @@ describe("what the console knows of a project", () => {
       name: "books",
       description: "Every book",
       fields: [
-        { name: "title", types: ["string"], description: "As on the cover" },
-        { name: "price", types: ["number", "null"] },
-        { name: "author", types: ["object"] },
+        { name: "title", types: ["string"], description: "As on the cover", isRequired: true },
+        { name: "price", types: ["number", "null"], isRequired: false, sample: "7.5" },
+        { name: "author", types: ["object"], isRequired: false, sample: '{"name":"An example name"}' },
       ],
       maxPageSize: 100,
       may: { list: true, create: true, update: true, delete: true },
