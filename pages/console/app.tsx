@@ -15,7 +15,7 @@ import { RootKeyPage } from "./root-key/root-key-page.tsx";
 import type { Route } from "./route.ts";
 import { Start } from "./start.tsx";
 import type { UnsavedChanges } from "./unsaved.ts";
-import { type DescriptionState, type Loaded, useDescription } from "./use-description.ts";
+import { type DescriptionState, type Loaded, type ProjectChange, useDescription } from "./use-description.ts";
 import { useNavigation } from "./use-route.ts";
 import { type Session, useSession } from "./use-session.ts";
 import { ViewHeading } from "./view-heading.tsx";
@@ -28,7 +28,7 @@ export interface AppProps {
 export function App({ signIn, unsaved }: AppProps) {
   const navigation = useNavigation(unsaved);
   const session = useSession(signIn, unsaved);
-  const state = useDescription(signIn, session);
+  const state = useDescription({ signIn, session, unsaved, route: navigation.route });
   const [isSigningOut, setSigningOut] = useState(false);
   const isLocked = state.problem?.status === 401;
   const isGateShown = isLocked || session.isGateOpen;
@@ -46,7 +46,7 @@ export function App({ signIn, unsaved }: AppProps) {
     void signIn.signOut();
   };
   return (
-    <ConsoleContext.Provider value={{ signIn, unsaved, title, onSignIn: session.openGate }}>
+    <ConsoleContext.Provider value={{ signIn, unsaved, title, onSignIn: session.openGate, onRefused: state.check }}>
       <Bar
         signIn={signIn}
         title={title}
@@ -80,12 +80,20 @@ function whyOf({ isKept }: Session, isLocked: boolean): string {
     : "Requests are sent with what you enter here.";
 }
 
+const changeWords: Readonly<Record<ProjectChange, string>> = {
+  taken: "The project has changed, and what you see here follows it.",
+  waiting: "The project has changed. This view stays as it is, with what you entered, until you leave it.",
+};
+
 function Content({ state, route }: { readonly state: DescriptionState; readonly route: Route }) {
   const { loaded, problem } = state;
   if (loaded === undefined) return problem === undefined ? <p class="notice">Loading…</p> : <Refused state={state} />;
   return (
     <>
       {problem !== undefined && <Refused state={state} />}
+      <p role="status" class="project-change">
+        {state.change !== undefined && changeWords[state.change]}
+      </p>
       <div class="columns">
         <DataNavigation description={loaded.description} route={route} />
         <main>

@@ -12,6 +12,8 @@ export interface ConsoleServices {
   readonly title: string;
   /** Shows the form by which a person signs in, over what is shown now. */
   readonly onSignIn: () => void;
+  /** To be called when something is refused that the project may have offered before. */
+  readonly onRefused: () => void;
 }
 
 export const ConsoleContext = createContext<ConsoleServices | undefined>(undefined);

@@ -1,16 +1,22 @@
 // Why a request was refused, in a box that screen readers read out. Errors of single members are shown at their lines, by the editor.
 
-import { useRef } from "preact/hooks";
+import { useEffect, useRef } from "preact/hooks";
 import type { Problem } from "../sign-in/problem.ts";
 import { ActionButton } from "./action-button.tsx";
 import { useConsole } from "./console-context.ts";
 import { describeProblem } from "./describe-problem.ts";
 
+/** What a project answers to what it offered before its schema, its rules or its resources changed. */
+const statusesOfChange: ReadonlySet<number> = new Set([400, 403, 404, 405]);
+
 export function ProblemMessage({ problem }: { readonly problem: Problem | undefined }) {
-  const { signIn, onSignIn } = useConsole();
+  const { signIn, onSignIn, onRefused } = useConsole();
   const { credential } = signIn;
   const refused = useRef({ problem, credential });
   if (refused.current.problem !== problem) refused.current = { problem, credential };
+  useEffect(() => {
+    if (problem !== undefined && statusesOfChange.has(problem.status)) onRefused();
+  }, [problem]);
   if (problem === undefined) return null;
   const isSignedIn = credential !== undefined;
   // Somebody has signed in since.

@@ -1,5 +1,7 @@
 // Which part of the console is shown, as the fragment of the page's URL: so a part can be linked to, and the browser's Back works.
 
+import type { Description } from "./description.ts";
+
 export type Route =
   | { readonly kind: "start" }
   | { readonly kind: "list"; readonly resource: string; readonly query: string }
@@ -31,6 +33,15 @@ export function fragmentOf(route: Route): string {
     case "rootKey":
       return `#/json/${encode(route.rootKey)}`;
   }
+}
+
+/** Whether the view still has the forms that it had before the project's description changed. */
+export function keepsForms(route: Route, before: Description, after: Description): boolean {
+  if (route.kind === "start") return true;
+  if (route.kind !== "rootKey") return after.resources.some(({ name }) => name === route.resource);
+  // Each right to a root key has a form of its own.
+  const [rights, now] = [before, after].map(({ rootKeys }) => rootKeys.find(({ name }) => name === route.rootKey)?.may);
+  return now !== undefined && JSON.stringify(rights) === JSON.stringify(now);
 }
 
 function decoded(segment: string): string {

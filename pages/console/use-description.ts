@@ -1,10 +1,14 @@
-// Loads what the console knows of its project, again whenever somebody has signed in or out.
+// Loads what the console knows of its project, again whenever somebody has signed in or out, and asks whether it has changed whenever a
+// person comes back to the page, goes to another view or is refused something. A change is taken over at once, except where that would
+// lose what the person has entered: then it waits until the person has left the view.
 
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { type Problem, problemOf } from "../sign-in/problem.ts";
 import type { SignIn } from "../sign-in/sign-in.ts";
 import { unreachable } from "./describe-problem.ts";
 import { type Description, readDescription } from "./description.ts";
+import { keepsForms, type Route } from "./route.ts";
+import type { UnsavedChanges } from "./unsaved.ts";
 import type { Session } from "./use-session.ts";
 
 /** Relative URLs of the reference page and of the OpenAPI document, where people may read them. */
@@ -13,43 +17,122 @@ export type Links = readonly { readonly text: string; readonly href: string }[];
 export interface Loaded {
   readonly description: Description;
   readonly links: Links;
+  readonly etag: string | undefined;
 }
+
+/** What became of the last change of the project. */
+export type ProjectChange = "taken" | "waiting";
 
 export interface DescriptionState {
   /** Undefined until it is loaded. */
   readonly loaded?: Loaded;
   readonly problem?: Problem | undefined;
+  /** Since the person came to this view. */
+  readonly change?: ProjectChange | undefined;
 }
 
-export function useDescription(signIn: SignIn, { changes, contentKey, isKept }: Session): DescriptionState {
-  const [{ forKey, ...state }, setState] = useState<DescriptionState & { readonly forKey: number }>({ forKey: 0 });
+export interface FollowedDescription extends DescriptionState {
+  /** Asks whether the project has changed. */
+  readonly check: () => void;
+}
+
+export interface DescriptionOptions {
+  readonly signIn: SignIn;
+  readonly session: Session;
+  readonly unsaved: UnsavedChanges;
+  /** What is shown. */
+  readonly route: Route;
+}
+
+interface KeyedState extends DescriptionState {
+  readonly forKey: number;
+}
+
+export function useDescription({ signIn, session, unsaved, route }: DescriptionOptions): FollowedDescription {
+  const { changes, contentKey, isKept } = session;
+  const [{ forKey, ...state }, setState] = useState<KeyedState>({ forKey: 0 });
+  // What was loaded for somebody else is not shown for a moment.
+  const known: DescriptionState = forKey === contentKey ? state : {};
+  const latest = useRef({ known, contentKey, route, isKept });
+  latest.current = { known, contentKey, route, isKept };
+  const take = (answer: DescriptionState): void => {
+    const { known: before, route: shown, contentKey: key } = latest.current;
+    const mayTake = unsaved.isEmpty || keepsText(before, answer, shown);
+    setState({
+      ...before,
+      problem: undefined,
+      ...(mayTake && answer),
+      ...(isChanged(before, answer) && { change: mayTake ? "taken" : "waiting" }),
+      forKey: key,
+    });
+  };
   useEffect(() => {
     // What is kept stays as it is until somebody has signed in.
     if (isKept) return undefined;
     let isLatest = true;
-    void load(signIn).then((answer) => {
-      if (!isLatest) return;
-      setState((before) => ({
-        ...(before.forKey === contentKey && before),
-        problem: undefined,
-        ...answer,
-        forKey: contentKey,
-      }));
+    void load(signIn, latest.current.known.loaded?.etag).then((answer) => {
+      if (isLatest) take(answer);
     });
     return () => {
       isLatest = false;
     };
   }, [signIn, changes]);
-  // What was loaded for somebody else is not shown for a moment.
-  return forKey === contentKey ? state : {};
+  const isChecking = useRef(false);
+  const check = async (): Promise<void> => {
+    const { known: before, contentKey: key, isKept: isWaiting } = latest.current;
+    if (isChecking.current || isWaiting || before.loaded === undefined) return;
+    isChecking.current = true;
+    const { loaded } = await load(signIn, before.loaded.etag);
+    isChecking.current = false;
+    // A server that can't be reached for now has no news; requests for data say so.
+    if (loaded !== undefined && latest.current.contentKey === key && !latest.current.isKept) take({ loaded });
+  };
+  useReturns(() => void check());
+  const { current: first } = useRef(route);
+  useEffect(() => {
+    if (route === first) return;
+    setState(({ change: _, ...before }) => before);
+    void check();
+  }, [JSON.stringify(route)]);
+  return { ...known, check: () => void check() };
 }
 
-async function load(signIn: SignIn): Promise<DescriptionState> {
+function isChanged(before: DescriptionState, answer: DescriptionState): boolean {
+  return before.loaded !== undefined && answer.loaded !== undefined;
+}
+
+/** Whether what a person has entered in the view would stay there. */
+function keepsText({ loaded: before }: DescriptionState, { loaded: after }: DescriptionState, shown: Route): boolean {
+  return before === undefined || after === undefined || keepsForms(shown, before.description, after.description);
+}
+
+/** Calls `onReturn` whenever the person comes back to the page. */
+function useReturns(onReturn: () => void): void {
+  const latest = useRef(onReturn);
+  latest.current = onReturn;
+  useEffect(() => {
+    const onChange = (): void => {
+      if (document.visibilityState === "visible") latest.current();
+    };
+    addEventListener("focus", onChange);
+    document.addEventListener("visibilitychange", onChange);
+    return () => {
+      removeEventListener("focus", onChange);
+      document.removeEventListener("visibilitychange", onChange);
+    };
+  }, []);
+}
+
+/** Nothing, where the document still has the tag. */
+async function load(signIn: SignIn, etag: string | undefined): Promise<DescriptionState> {
   try {
-    const response = await signIn.send("console/openapi.json");
+    const headers = etag === undefined ? {} : { "If-None-Match": etag };
+    const response = await signIn.send("console/openapi.json", { headers, cache: "no-store" });
+    if (response.status === 304) return {};
     if (!response.ok) return { problem: await problemOf(response) };
     const links = linksIn(response.headers.get("Link") ?? "");
-    return { loaded: { description: readDescription(await response.json()), links } };
+    const description = readDescription(await response.json());
+    return { loaded: { description, links, etag: response.headers.get("ETag") ?? undefined } };
   } catch {
     return { problem: unreachable };
   }

@@ -3,8 +3,10 @@
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { systemClock } from "../../core/clock.ts";
+import type { JsonObject } from "../../core/config/types.ts";
 import {
   apikey,
+  type Modifier,
   passwordOf,
   project,
   withConfig,
@@ -25,6 +27,7 @@ import {
   enter,
   fill,
   focused,
+  named,
   openConsole,
   overflow,
   pictures,
@@ -39,7 +42,21 @@ import {
   wide,
 } from "./console-page.ts";
 
+const withoutBooks: Modifier = (parts) => ({
+  ...parts,
+  resources: new Map([...parts.resources].filter(([name]) => name !== "books")),
+});
+
 const nobody = { create: "Nobody", read: "Nobody", update: "Nobody", delete: "Nobody" } as const;
+
+function withBooks(properties: JsonObject, required: readonly string[] = ["title"]): Modifier {
+  const description = "Every book that we sell. <img src=data:,x onerror=alert(1)>";
+  return withResource("books", {
+    scope: { read: "All" },
+    indexes: ["title", "price"],
+    schema: { type: "object", description, required, properties },
+  });
+}
 
 const shop = project(
   "shop",
@@ -47,16 +64,7 @@ const shop = project(
   withKey("staff", { role: "Administrators" }),
   withUser("ada", { role: "Administrators" }),
   withUser("eve"),
-  withResource("books", {
-    scope: { read: "All" },
-    indexes: ["title", "price"],
-    schema: {
-      type: "object",
-      description: "Every book that we sell. <img src=data:,x onerror=alert(1)>",
-      required: ["title"],
-      properties: bookProperties,
-    },
-  }),
+  withBooks(bookProperties),
   withResource("hidden", { access: nobody }),
   withRootKey("settings"),
 );
@@ -250,6 +258,48 @@ describe("text that is not saved", () => {
       await page.until(`${gate} === null && ${editor}?.innerText.includes(${JSON.stringify(shown)})`);
       expect(await page.evaluate(`${editor}.innerText.includes('Half an edit')`)).toBe(name === "ada");
       expect(await page.evaluate("document.activeElement.tagName")).toBe("H1");
+    }
+  });
+
+  it("outlives changes of the project, which the console follows, and the end of the resource that it is for", async () => {
+    const page = await opened("/new/books");
+    const change = "document.querySelector('.project-change').innerText";
+    const comeBack = () => page.evaluate("void dispatchEvent(new Event('focus'))");
+    await page.until(editor);
+    try {
+      const publisher = { type: "string" };
+      served.change(withBooks({ ...bookProperties, publisher }, ["title", "publisher"]));
+      await comeBack();
+      await page.until(`${editor}.innerText.includes("An example publisher")`);
+      expect(await page.evaluate(change)).toBe("The project has changed, and what you see here follows it.");
+      for (const options of screens) {
+        await page.look(options);
+        expect(await violationsOf(page)).toEqual([]);
+        expect(await page.evaluate(overflow)).toBe(0);
+        await page.picture(`${pictures}changed-${options.width}-${options.scheme}.png`);
+      }
+      await page.look(wide);
+
+      const text = '{"title":"Half an object"}';
+      await enter(page, text, editor);
+      served.change(withBooks({ ...bookProperties, publisher, series: { type: "string" } }, ["title", "publisher"]));
+      await click(page, "Create");
+      await page.until(named("Add series"));
+      expect(await page.evaluate(`${editor}.innerText`)).toBe(text);
+
+      served.change(withoutBooks);
+      await comeBack();
+      await page.until(
+        `${change}.startsWith("The project has changed. This view stays as it is, with what you entered")`,
+      );
+      await click(page, "Create");
+      await page.until(shows("This does not exist, or no longer."));
+      expect(await page.evaluate(`${editor}.innerText`)).toBe(text);
+      await page.evaluate(`${link("#/json/settings")}.click()`);
+      await click(page, "Discard");
+      await page.until(`location.hash === '#/json/settings' && ${link("#/api/books")} === null`);
+    } finally {
+      served.change(withBooks(bookProperties));
     }
   });
 

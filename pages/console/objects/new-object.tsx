@@ -1,6 +1,6 @@
 // A form for a new object. Begins with an example that fits the schema, where the server has one.
 
-import { useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { ActionButton } from "../action-button.tsx";
 import type { Resource } from "../description.ts";
 import { JsonEditor } from "../editor/json-editor.tsx";
@@ -11,11 +11,18 @@ import { OptionalProperties } from "./optional-properties.tsx";
 import { useCreation } from "./use-creation.ts";
 
 export function NewObject({ resource }: { readonly resource: Resource }) {
-  const start = resource.sample ?? "{\n  \n}";
+  const sample = resource.sample ?? "{\n  \n}";
+  const [start, setStart] = useState(sample);
   const [text, setText] = useState(start);
   const [added, setAdded] = useState("");
   const { problem, isBusy, create } = useCreation(resource.name);
   useUnsaved(text !== start);
+  // Another schema has another example, for who hasn't written anything yet.
+  useEffect(() => {
+    if (text !== start) return;
+    setStart(sample);
+    setText(sample);
+  }, [sample]);
   const change = (changed: string, name = ""): void => {
     setText(changed);
     setAdded(name);

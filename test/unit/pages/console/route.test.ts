@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { fragmentOf, type Route, routeOf } from "../../../../pages/console/route.ts";
+import type { Description } from "../../../../pages/console/description.ts";
+import { fragmentOf, keepsForms, type Route, routeOf } from "../../../../pages/console/route.ts";
 
 describe("the fragment of the console's URL", () => {
   it.each<Route>([
@@ -22,5 +23,38 @@ describe("the fragment of the console's URL", () => {
 
   it("is taken as it stands where it is not percent-encoded as it should be", () => {
     expect(routeOf("#/api/100%")).toEqual({ kind: "list", resource: "100%", query: "" });
+  });
+});
+
+describe("a view whose project has changed", () => {
+  const may = { read: true, write: true, add: true, delete: true };
+  const described = (resources: readonly string[], rights: typeof may): Description => ({
+    title: "shop",
+    resources: resources.map((name) => ({
+      ...{ name, fields: [], filters: [], sortable: new Set<string>(), maxPageSize: 100 },
+      may: { list: true, create: true, update: true, delete: true },
+    })),
+    rootKeys: [{ name: "settings", may: rights }],
+  });
+  const before = described(["books"], may);
+
+  it.each<[string, Route, Description, boolean]>([
+    ["keeps a form of a resource that is still there", { kind: "new", resource: "books" }, before, true],
+    ["loses one of a resource that is gone", { kind: "new", resource: "books" }, described([], may), false],
+    [
+      "keeps those of a root key with the same rights",
+      { kind: "rootKey", rootKey: "settings" },
+      described([], may),
+      true,
+    ],
+    [
+      "loses those of a root key with other rights",
+      { kind: "rootKey", rootKey: "settings" },
+      described(["books"], { ...may, add: false }),
+      false,
+    ],
+    ["has none at the start", { kind: "start" }, described([], may), true],
+  ])("%s", (_what, route, after, isKept) => {
+    expect(keepsForms(route, before, after)).toBe(isKept);
   });
 });
