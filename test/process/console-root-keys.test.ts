@@ -215,6 +215,7 @@ describe("a root key in the console", () => {
     expect(await page.evaluate(`${named("Delete it anyway")} === undefined`)).toBe(true);
     expect(await page.evaluate(shows("Sun"))).toBe(true);
     expect(await violationsOf(page)).toEqual([]);
+    await page.picture(`${pictures}root-key-moved.png`);
     expect(await stored("/openingHours")).toEqual([settings.openingHours[1], sunday]);
     await click(page, "Load the stored value");
     await page.evaluate(`${row("1")}.querySelector('.expander').click()`);
