@@ -5,10 +5,12 @@ import type { FastifyInstance } from "fastify";
 import { type Clock, systemClock } from "../core/clock.ts";
 import type { BuildingIndexes } from "../core/config/building-indexes.ts";
 import { keyOfProject } from "../core/config/config-keys.ts";
+import type { WantedKeys } from "../core/config/wanted-keys.ts";
 import type { FollowedToken } from "../core/http/admin-port-access.ts";
 import { errorName } from "../core/log/describe-error.ts";
 import { createLogger, type Fields, type Logger, type LogLevel } from "../core/log/logger.ts";
 import type { PasswordCost } from "../core/password/hash-password.ts";
+import type { Timers } from "../core/timers.ts";
 import { createAnonymousWrites } from "./admission/anonymous-writes.ts";
 import { createFairShareLimiter } from "./admission/fair-share.ts";
 import { withLocalFallback } from "./admission/local-buckets.ts";
@@ -62,7 +64,11 @@ export interface DataPlaneOptions {
   readonly pages?: Pages;
   /** Told of the end of each request, beside the log. */
   readonly onRequestEnded?: RequestEnded;
+  /** Told of keys of external issuers that tokens name and that are not there, at most once a minute for each issuer. */
+  readonly wantKeys?: (wanted: WantedKeys) => void;
   readonly clock?: Clock;
+  /** Of what waits for keys of issuers, and of what tries again to end sessions. */
+  readonly timers?: Timers;
   readonly requestTimeoutMs?: number;
   /**
    * How long a connection may stand still, 60,000 by default: what a client does not read would stay in memory. Between two requests
@@ -244,13 +250,14 @@ interface CredentialDeps {
 
 /** What proves who calls, and the sessions whose tokens it takes. */
 async function createCredentials(
-  { directory, publicUrl = "", passwordCost }: DataPlaneOptions,
+  { directory, publicUrl = "", passwordCost, timers, wantKeys }: DataPlaneOptions,
   { store, clock, metrics, closers }: CredentialDeps,
 ) {
-  const deps = { directory, store, clock };
+  const deps = { directory, store, clock, ...(timers && { timers }) };
   const authentication = await createAuthentication({
     ...deps,
     issuerOf: ({ config }) => `${publicUrl}/${config.namespace}/${config.name}`,
+    ...(wantKeys && { wantKeys }),
   });
   closers.push(authentication.close);
   const sessions = await createSessions({

@@ -81,6 +81,7 @@ async function start(options: DataplaneOptions, closers: Closers): Promise<void>
     trustedProxies,
     logLevel,
     clock: systemClock,
+    wantKeys: config.wantKeys,
     drainMs: options.drain * 1_000,
     ...planeLimits,
     ...(publicUrl !== undefined && { publicUrl }),

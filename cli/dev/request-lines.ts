@@ -5,7 +5,7 @@ import type { IncomingHttpHeaders } from "node:http";
 import { styleText } from "node:util";
 import type { LogLevel } from "../../core/log/logger.ts";
 import type { Timers } from "../../core/timers.ts";
-import type { Caller } from "../../dataplane/authenticate/caller.ts";
+import { type Caller, creatorOf } from "../../dataplane/authenticate/caller.ts";
 import type { Ending, Exchange } from "../../dataplane/http/exchange.ts";
 
 export interface RequestLinesOptions {
@@ -121,5 +121,6 @@ function timeOf(seconds: number): string {
 function callerName(caller: Caller | undefined): string {
   if (caller === undefined) return "not authenticated";
   if (caller.kind === "anonymous") return "anonymous";
+  if (caller.kind === "external") return `external ${printable(creatorOf(caller))}`;
   return caller.kind === "user" ? `user ${caller.name}` : `key ${caller.name}`;
 }

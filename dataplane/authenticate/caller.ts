@@ -24,24 +24,39 @@ export interface KeyCaller {
   readonly access: Access;
 }
 
-export type Caller = AnonymousCaller | UserCaller | KeyCaller;
+/** Whom an external issuer names. */
+export interface ExternalCaller {
+  readonly kind: "external";
+  /** The issuer's name in the project, which has no slash. */
+  readonly issuer: string;
+  readonly username: string;
+  readonly role: Role;
+  readonly access: Access;
+}
+
+export type Caller = AnonymousCaller | UserCaller | KeyCaller | ExternalCaller;
 
 export const anonymous: AnonymousCaller = Object.freeze({ kind: "anonymous" });
 
 /** `creator` of what the caller makes; `creator_type` is its kind. */
 export function creatorOf(caller: Caller): string {
-  return caller.kind === "anonymous" ? "anonymous" : caller.name;
+  switch (caller.kind) {
+    case "anonymous":
+      return "anonymous";
+    case "external":
+      return `${caller.issuer}/${caller.username}`;
+    default:
+      return caller.name;
+  }
 }
 
 /** Members of the log line that name the caller. */
 export function logMembersOf(caller: Caller): string {
-  if (caller.kind !== "apikey") {
-    return `,"caller":${JSON.stringify(caller.kind === "anonymous" ? "anonymous" : `user:${caller.name}`)}`;
-  }
-  return `,"caller":${JSON.stringify(`apikey:${caller.name}`)},"keyDescription":${JSON.stringify(caller.description)}`;
+  const member = `,"caller":${JSON.stringify(caller.kind === "anonymous" ? "anonymous" : ownerOf(caller))}`;
+  return caller.kind === "apikey" ? `${member},"keyDescription":${JSON.stringify(caller.description)}` : member;
 }
 
-/** A user and a key of one name are two owners. */
+/** A user, a key and a caller of an issuer of one name are different owners. */
 export function ownerOf(caller: Caller): Owner {
   return `${caller.kind}:${creatorOf(caller)}`;
 }

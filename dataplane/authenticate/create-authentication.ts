@@ -1,15 +1,20 @@
-// What an Authorization header proves: an API key by its SHA-256, an access token by its signature. Whether the key, or the user and the
-// session, exist, and with which role, is looked up in live configuration whenever a request is decided, so that a removal takes effect
-// immediately, also while the store is away. Refuses with 401, and with 503 what can't be looked up.
+// What an Authorization header proves: an API key by its SHA-256, an access token by its signature, a token of an external issuer by that
+// issuer's (external/). Whether the key, the issuer, or the user and the session, exist, and with which role, is looked up in live
+// configuration whenever a request is decided, so that a removal takes effect immediately, also while the store is away. Refuses with 401,
+// and with 503 what can't be looked up.
 
 import { createHash } from "node:crypto";
 import type { Clock } from "../../core/clock.ts";
 import type { KeyConfig, UserConfig } from "../../core/config/types.ts";
+import type { WantedKeys } from "../../core/config/wanted-keys.ts";
+import { systemTimers, type Timers } from "../../core/timers.ts";
 import type { Directory, LiveProject, Lookup } from "../config/directory.ts";
 import type { EndedSessionFeed } from "../store/ports/sessions.ts";
 import { anonymous, type Caller, logMembersOf } from "./caller.ts";
 import { createEndedSessions, type EndedSessions } from "./ended-sessions.ts";
-import { parseAuthorization } from "./parse-authorization.ts";
+import { createExternalTokens } from "./external/external-tokens.ts";
+import type { ExternalGrant } from "./external/grant.ts";
+import { type Authorization, parseAuthorization } from "./parse-authorization.ts";
 import { accessTokenExpired, invalidCredentials, keyExpired, projectUnavailable } from "./refusals.ts";
 import { createSigningKeys, publicKeySet } from "./signing-keys.ts";
 import { createTokens, type ReadClaims, type Tokens } from "./tokens.ts";
@@ -43,14 +48,20 @@ export interface Authentication {
 }
 
 export interface AuthenticationDeps {
-  readonly directory: Pick<Directory, "user" | "key">;
+  readonly directory: Pick<Directory, "user" | "key" | "project" | "onChange">;
   readonly store: EndedSessionFeed;
   readonly clock: Clock;
   /** `iss` of a project's tokens: its configured path base, whatever address a request used. */
   readonly issuerOf: (project: LiveProject) => string;
-  /** Access tokens whose signature is remembered; tokens.ts has a default. */
+  /** Tokens whose signature is remembered, of our own and of others each; `maxVerified` by default. */
   readonly maxVerified?: number;
+  readonly timers?: Timers;
+  /** Told of keys of external issuers that tokens name and that are not there, at most once a minute for each issuer. */
+  readonly wantKeys?: (wanted: WantedKeys) => void;
 }
+
+/** Some hundred bytes each. Only good ones are remembered, so that a flood of forged ones pushes nothing out. */
+const defaultMaxVerified = 20_000;
 
 const always = { validFrom: Number.NEGATIVE_INFINITY, validUntil: Number.POSITIVE_INFINITY };
 
@@ -63,14 +74,16 @@ export const noCredential: Proof = Object.freeze({
 
 /** Rejects with what the store says when the sessions ended so far can't be learnt. */
 export async function createAuthentication(deps: AuthenticationDeps): Promise<Authentication> {
-  const { directory, store, clock, issuerOf, maxVerified } = deps;
+  const { directory, store, clock, issuerOf, maxVerified = defaultMaxVerified } = deps;
   const ended = createEndedSessions(clock);
   const tokens = createTokens({
     signingKeys: createSigningKeys(),
     issuerOf,
     nowSeconds: () => Math.floor(clock.now() / 1000),
-    ...(maxVerified !== undefined && { maxVerified }),
+    maxVerified,
   });
+  const { timers = systemTimers, wantKeys = () => undefined } = deps;
+  const externalTokens = createExternalTokens({ directory, clock, timers, issuerOf, wantKeys, maxVerified });
   const following = await store.followEndedSessions((sessionId, tokenLifetimeSeconds) =>
     ended.add(sessionId, tokenLifetimeSeconds),
   );
@@ -118,7 +131,16 @@ export async function createAuthentication(deps: AuthenticationDeps): Promise<Au
       : proofOfToken(project, claims, found);
   };
 
-  const byToken = (project: LiveProject, token: string): Proof | Promise<Proof> => {
+  /** Undefined in a project without external issuers, and for a token that says it is the project's own. */
+  const byExternalToken = (project: LiveProject, token: string): Proof | Promise<Proof> | undefined => {
+    const granted = project.issuers.size === 0 ? undefined : externalTokens.read(project, token);
+    return granted instanceof Promise ? granted.then(proofOfGrant) : granted && proofOfGrant(granted);
+  };
+
+  const byToken = (project: LiveProject, { kind, token }: TokenCredential): Proof | Promise<Proof> => {
+    const external = byExternalToken(project, token);
+    if (external !== undefined) return external;
+    if (kind === "external") throw invalidCredentials(project.config);
     const claims = tokens.read(project, "access", token);
     return claims instanceof Promise ? claims.then((read) => byClaims(project, read)) : byClaims(project, claims);
   };
@@ -128,7 +150,7 @@ export async function createAuthentication(deps: AuthenticationDeps): Promise<Au
       if (header === undefined) return noCredential;
       const credential = parseAuthorization(header);
       if (credential.kind === "apikey") return byKey(project, credential.key);
-      if (credential.kind === "bearer") return byToken(project, credential.token);
+      if (credential.kind === "bearer" || credential.kind === "external") return byToken(project, credential);
       // Where nobody needs a credential, a header of another scheme was meant for a proxy on the way.
       const meantForUs = credential.kind === "malformed" && credential.scheme !== "basic";
       if (project.config.authentication === "Disabled" && !meantForUs) return noCredential;
@@ -138,11 +160,20 @@ export async function createAuthentication(deps: AuthenticationDeps): Promise<Au
     jwks: (project) => publicKeySet(project.signing),
     tokens,
     ended,
-    close: () => following.stop(),
+    async close() {
+      externalTokens.close();
+      await following.stop();
+    },
   };
 }
 
+type TokenCredential = Extract<Authorization, { readonly token: string }>;
+
 type Validity = Pick<Proof, "validFrom" | "validUntil">;
+
+function proofOfGrant({ caller, ...validity }: ExternalGrant): Proof {
+  return proofOf(caller, validity);
+}
 
 function proofOf(caller: Caller, validity: Validity): Proof {
   return Object.freeze({ caller: Object.freeze(caller), logMembers: logMembersOf(caller), ...validity });

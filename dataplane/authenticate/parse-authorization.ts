@@ -9,14 +9,17 @@ export type Scheme = "apikey" | "bearer" | "basic";
 export type Authorization =
   | { readonly kind: "absent" }
   | { readonly kind: "apikey"; readonly key: string }
+  /** A token whose signature has the length of this service's own; external issuers may make such tokens, too. */
   | { readonly kind: "bearer"; readonly token: string }
+  /** A token with another signature, which none of this service's own has. */
+  | { readonly kind: "external"; readonly token: string }
   /** The password as it is compared: one final newline dropped. */
   | { readonly kind: "basic"; readonly username: string; readonly password: string }
   | { readonly kind: "malformed"; readonly scheme: Scheme }
   /** No scheme of ours, or no scheme at all. */
   | { readonly kind: "foreign" };
 
-/** Characters of a whole header; the largest token and the largest Basic credential are far below. */
+/** Characters of a whole header; the largest token of ours and the largest Basic credential are far below. */
 export const maxAuthorizationLength = 8192;
 /** UTF-8 bytes. */
 export const maxUsernameBytes = 256;
@@ -30,6 +33,8 @@ const schemeOnly = /^([A-Za-z]{5,6})(?![^ ])/;
 const visible = /^[\x21-\x7e]+$/;
 /** The signature is Ed25519's 64 bytes, whose last character has four bits to spare: only zeros, so one text per token. */
 const compactJws = /^[\w-]+\.[\w-]+\.[\w-]{85}[AQgw]$/;
+/** Of any length. The bits to spare are zeros here as well: otherwise each token had many texts, and each of them plans of its own. */
+const anyCompactJws = /^[\w-]+\.[\w-]+\.(?:[\w-]{4})+(?:[\w-][AQgw]|[\w-]{2}[AEIMQUYcgkosw048])?$/;
 const base64 = /^[A-Za-z0-9+/]+={0,2}$/;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: RFC 7617 forbids control characters in a user-id.
 const controlCharacter = /[\x00-\x1f\x7f]/;
@@ -49,7 +54,10 @@ function schemeOf(header: string): Scheme | undefined {
 
 const credentials: Readonly<Record<Scheme, (rest: string) => Authorization | undefined>> = {
   apikey: (rest) => (visible.test(rest) ? { kind: "apikey", key: rest } : undefined),
-  bearer: (rest) => (compactJws.test(rest) ? { kind: "bearer", token: rest } : undefined),
+  bearer(rest) {
+    if (compactJws.test(rest)) return { kind: "bearer", token: rest };
+    return anyCompactJws.test(rest) ? { kind: "external", token: rest } : undefined;
+  },
   basic: parseBasic,
 };
 

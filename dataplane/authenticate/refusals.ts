@@ -1,6 +1,7 @@
 // The problems that authentication answers with. Those of credentials are 401 with the challenge that RFC 9110 asks for. The body of
-// `invalid_credentials` is the same whatever was wrong, so that nobody learns which part it was; that of `token_expired` says which
-// credential has expired. `login_throttled` is 429 and `project_unavailable` 503, both with Retry-After.
+// `invalid_credentials` is the same whatever was wrong, so that nobody learns which part it was; of a token of an external issuer, whose
+// configuration is the project's own, it says what to mend. That of `token_expired` says which credential has expired. `login_throttled` is
+// 429 and `project_unavailable` 503, both with Retry-After.
 
 import type { ProjectRef } from "../../core/config/types.ts";
 import { Problem } from "../../core/errors/problem.ts";
@@ -17,16 +18,28 @@ export function authenticationRequired(project: ProjectRef): Problem {
   );
 }
 
-export function invalidCredentials(project: ProjectRef): Problem {
+export function invalidCredentials(
+  project: ProjectRef,
+  detail = "Send `Authorization: apikey <API_KEY>` or `Authorization: bearer <ACCESS_TOKEN>` with a credential of this project",
+): Problem {
   return new Problem(
     "invalid_credentials",
-    "Send `Authorization: apikey <API_KEY>` or `Authorization: bearer <ACCESS_TOKEN>` with a credential of this project",
+    detail,
     challenge(`Bearer ${realm(project)}, error="invalid_token", ApiKey ${realm(project)}`),
   );
 }
 
 export function accessTokenExpired(project: ProjectRef): Problem {
   return expired(project, "The access token has expired; get a new one at /sessions/refresh/ with the refresh token");
+}
+
+/** `detail` names neither another project nor anything that is secret. */
+export function externalTokenRefused(project: ProjectRef, detail: string): Problem {
+  return invalidCredentials(project, detail);
+}
+
+export function externalTokenExpired(project: ProjectRef): Problem {
+  return expired(project, "The token has expired; get a new one from its issuer");
 }
 
 export function keyExpired(project: ProjectRef): Problem {

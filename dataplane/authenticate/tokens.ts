@@ -46,12 +46,9 @@ export interface TokensDeps {
   readonly signingKeys: SigningKeys;
   readonly issuerOf: (project: LiveProject) => string;
   readonly nowSeconds: () => number;
-  /** Access tokens remembered; `maxVerified` by default. */
-  readonly maxVerified?: number;
+  /** Access tokens remembered. */
+  readonly maxVerified: number;
 }
-
-/** Some hundred bytes each. Only good ones are remembered, so that a flood of forged ones pushes nothing out. */
-const maxVerified = 20_000;
 
 /** What a key of this ring signed: with another ring a token is checked again. */
 interface Verified {
@@ -66,8 +63,8 @@ class UnknownKey extends Error {
   override readonly name = "UnknownKey";
 }
 
-export function createTokens({ signingKeys, issuerOf, nowSeconds, ...bounds }: TokensDeps): Tokens {
-  const verified = recentlyUsed<Verified>(bounds.maxVerified ?? maxVerified);
+export function createTokens({ signingKeys, issuerOf, nowSeconds, maxVerified }: TokensDeps): Tokens {
+  const verified = recentlyUsed<Verified>(maxVerified);
 
   const claimsFor = (project: LiveProject, use: TokenUse, payload: Payload): Read => {
     if (payload.token_use !== use) return undefined;

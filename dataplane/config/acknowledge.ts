@@ -1,16 +1,20 @@
 // Reports to the operator what this replica serves: the revision that it has applied and the fields that it can't use, renewed as
-// a heartbeat. Only this replica's own keys are written; they expire when it dies.
+// a heartbeat, and which keys of external issuers it lacks. Only this replica's own keys are written; they expire when it dies.
 
 import type { BuildingIndexes } from "../../core/config/building-indexes.ts";
 import { acknowledgementKey, configKeys } from "../../core/config/config-keys.ts";
 import { configFormat } from "../../core/config/fields.ts";
+import { maxWanted, type WantedKeys, wantedForMs } from "../../core/config/wanted-keys.ts";
 import type { RedisClient } from "../../core/redis/redis-client.ts";
 import { loadScript, runsWithoutMemory } from "../../core/redis/script.ts";
+import { type Monotonic, systemMonotonic } from "../../core/timers.ts";
 import type { Nack } from "./load-project.ts";
 
 export interface Acknowledger {
   /** Sends soon; of several in one moment the last. */
   applied(revision: number, nacks: readonly Nack[]): void;
+  /** Sends it soon, and with every heartbeat for `wantedForMs`. */
+  wantKeys(wanted: WantedKeys): void;
   /** Takes the replica off the list, so that nobody waits for it. */
   stop(): Promise<void>;
 }
@@ -29,6 +33,7 @@ export interface OwnState {
   building(): readonly BuildingIndexes[];
   /** How often it says so, 5,000 by default. */
   readonly heartbeatMs?: number | undefined;
+  readonly monotonic?: Monotonic;
 }
 
 export function createAcknowledger(redisClient: RedisClient, replica: string, own: OwnState): Acknowledger {
@@ -36,6 +41,7 @@ export function createAcknowledger(redisClient: RedisClient, replica: string, ow
   const acknowledge = runsWithoutMemory(loadScript(folder, "acknowledge-2", "write"));
   const keys = [configKeys.replicas, acknowledgementKey(replica)];
   let state: { readonly revision: number; readonly nacks: readonly Nack[] } | undefined;
+  const wanted = createWantedList(own.monotonic ?? systemMonotonic);
   let soon: NodeJS.Timeout | undefined;
   let sending: Promise<void> = Promise.resolve();
 
@@ -44,6 +50,7 @@ export function createAcknowledger(redisClient: RedisClient, replica: string, ow
     if (state === undefined) return;
     const reported = [state.nacks.slice(0, maxNacks), own.kids(), own.building().slice(0, maxBuilding)];
     const args = [replica, state.revision, ...reported.map((each) => JSON.stringify(each)), configFormat];
+    args.push(JSON.stringify(wanted.current()));
     // A lost one is made up for by the next heartbeat.
     sending = sending
       .then(() => redisClient.run(acknowledge, keys, args))
@@ -52,12 +59,19 @@ export function createAcknowledger(redisClient: RedisClient, replica: string, ow
         () => undefined,
       );
   };
+  const sendSoon = (): void => {
+    soon ??= setTimeout(send, gatherMilliseconds).unref();
+  };
   const heartbeat = setInterval(send, own.heartbeatMs ?? 5_000).unref();
 
   return {
     applied(revision, nacks) {
       state = { revision, nacks };
-      soon ??= setTimeout(send, gatherMilliseconds).unref();
+      sendSoon();
+    },
+    wantKeys(keys) {
+      wanted.add(keys);
+      sendSoon();
     },
     async stop() {
       clearInterval(heartbeat);
@@ -68,6 +82,28 @@ export function createAcknowledger(redisClient: RedisClient, replica: string, ow
       // Should Redis be away, both end by themselves.
       await redisClient.write(replicas, "ZREM", replicas, replica).catch(() => undefined);
       await redisClient.write(acknowledgement, "DEL", acknowledgement).catch(() => undefined);
+    },
+  };
+}
+
+interface WantedList {
+  add(keys: WantedKeys): void;
+  /** The newest of those that are still to be listed. */
+  current(): readonly WantedKeys[];
+}
+
+function createWantedList(monotonic: Monotonic): WantedList {
+  /** By project and issuer, oldest first, each with when it was added. */
+  const listed = new Map<string, { readonly keys: WantedKeys; readonly since: number }>();
+  return {
+    add(keys) {
+      const name = `${keys.project} ${keys.issuer}`;
+      listed.delete(name);
+      listed.set(name, { keys, since: monotonic() });
+    },
+    current() {
+      for (const [name, { since }] of listed) if (monotonic() - since >= wantedForMs) listed.delete(name);
+      return [...listed.values()].slice(-maxWanted).map(({ keys }) => keys);
     },
   };
 }

@@ -3,6 +3,7 @@
 
 import type { Clock } from "../../core/clock.ts";
 import type { BuildingIndexes } from "../../core/config/building-indexes.ts";
+import type { WantedKeys } from "../../core/config/wanted-keys.ts";
 import { connect } from "../../core/redis/connect.ts";
 import type { LookAtServer } from "../../core/redis/connection-gate.ts";
 import { createRedisClient, type RedisClient } from "../../core/redis/redis-client.ts";
@@ -45,6 +46,8 @@ export interface FollowedConfig {
   readonly lookAtServer: LookAtServer;
   /** Where to ask, from now on, which indexes this replica is building: every heartbeat reports them to the operator. */
   reportBuilding(ask: () => readonly BuildingIndexes[]): void;
+  /** Asks the operator for keys of an external issuer that this replica lacks. */
+  wantKeys(wanted: WantedKeys): void;
   close(): Promise<void>;
 }
 
@@ -91,6 +94,7 @@ export async function openRedisDirectory(options: FollowedConfigOptions): Promis
     reportBuilding(ask) {
       building = ask;
     },
+    wantKeys: acknowledger.wantKeys,
     async close() {
       await Promise.all([stop(), store.stop()]);
       await acknowledger.stop();

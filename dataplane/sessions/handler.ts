@@ -90,5 +90,5 @@ function idOf({ target }: Exchange, caller: Caller): string {
   if (target?.kind !== "session") throw new Error("A request for one session names none");
   if (target.id !== currentSession || caller.kind === "anonymous") return target.id;
   if (caller.kind === "user") return caller.sessionId;
-  throw noCurrentSession();
+  throw noCurrentSession(caller.kind);
 }

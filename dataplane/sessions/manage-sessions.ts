@@ -1,4 +1,4 @@
-// Shows and ends the sessions that a caller may see: Administrators all of the project, users their own, other keys none.
+// Shows and ends the sessions that a caller may see: Administrators all of the project, users their own, other callers none.
 // A session whose user is gone or has another password is not live: nobody sees it, and it is `not_found` to end.
 
 import type { Clock } from "../../core/clock.ts";
@@ -69,8 +69,8 @@ async function list(
   caller: AuthenticatedCaller,
 ): Promise<readonly SessionView[]> {
   const all = caller.role === "Administrators";
-  if (!all && caller.kind === "apikey") return [];
-  const filter = { ...(all ? {} : { username: caller.name }), limit: maxListedSessions };
+  if (!all && caller.kind !== "user") return [];
+  const filter = { ...(!all && caller.kind === "user" && { username: caller.name }), limit: maxListedSessions };
   const records = await deps.store.sessions(project.config, filter);
   const users = await usersOf(deps, project, records);
   return records.flatMap((record) => {

@@ -59,9 +59,10 @@ export function sessionNotFound(wanted: "see" | "end"): Problem {
   return new Problem("not_found", `No session with this id exists, or the caller may not ${wanted} it`);
 }
 
-/** To a key that asks for its own session. */
-export function noCurrentSession(): Problem {
-  return new Problem("not_found", "An API key has no session; send the access token of a login");
+/** To a caller without a session who asks for its own. */
+export function noCurrentSession(kind: "apikey" | "external"): Problem {
+  const credential = kind === "apikey" ? "An API key" : "A token of an external issuer";
+  return new Problem("not_found", `${credential} has no session; send the access token of a login`);
 }
 
 /** `cause` decides whether other replicas may know already. */

@@ -3,6 +3,7 @@
 import { randomBytes } from "node:crypto";
 import type { Clock } from "../../../core/clock.ts";
 import { membersOf, withoutMembers } from "../../../core/json/members.ts";
+import { maxUsernameBytes } from "../../../dataplane/authenticate/external/grant.ts";
 import { createObjectIds, isObjectId, type ObjectIds } from "../../../dataplane/objects/object-ids.ts";
 import {
   type Metadata,
@@ -16,10 +17,10 @@ import { SeedFault } from "./seed-fault.ts";
 
 export type SeededObjects = (entry: SeedEntry) => NewObject;
 
-const creatorTypes: ReadonlySet<string> = new Set(["user", "apikey", "anonymous"]);
+const creatorTypes: ReadonlySet<string> = new Set(["user", "apikey", "external", "anonymous"]);
 const metadataMembers: ReadonlySet<string> = new Set(["created", "creator", "creator_type"]);
-/** A creator's name is at most as long as a custom resource's. */
-const maxCreator = 253;
+/** A creator's name is at most as long as a custom resource's; an issuer's name, a slash and a username take more. */
+const maxCreator = { ofExternal: 63 + 1 + maxUsernameBytes, ofOthers: 253 };
 /** The last second that an id can say. */
 const maxSeconds = Math.floor((2 ** 48 - 1) / 1_000);
 
@@ -73,9 +74,6 @@ function metadataIn(value: unknown): Partial<Metadata> {
   const isSecond = Number.isInteger(created) && (created as number) >= 0 && (created as number) <= maxSeconds;
   if (created !== undefined && !isSecond)
     throw new SeedFault("/_metadata/created: must be a whole number of Unix seconds");
-  const isName = typeof creator === "string" && creator !== "" && creator.length <= maxCreator;
-  if (creator !== undefined && !isName)
-    throw new SeedFault("/_metadata/creator: must be the name of a user or an ApiKey");
   if (creator_type !== undefined && !creatorTypes.has(creator_type as string)) {
     throw new SeedFault(`/_metadata/creator_type: must be one of ${[...creatorTypes].join(", ")}`);
   }
@@ -83,8 +81,16 @@ function metadataIn(value: unknown): Partial<Metadata> {
 }
 
 function requireCreator(creator: unknown, type: unknown): void {
+  const max = type === "external" ? maxCreator.ofExternal : maxCreator.ofOthers;
+  const isName = typeof creator === "string" && creator !== "" && creator.length <= max;
+  if (creator !== undefined && !isName) {
+    throw new SeedFault("/_metadata/creator: must be the name of a user or an ApiKey, or <issuer>/<username>");
+  }
   if (type === "anonymous" && creator !== undefined && creator !== "anonymous") {
     throw new SeedFault("/_metadata/creator: must be left out with the creator_type anonymous");
+  }
+  if (type === "external" && !(typeof creator === "string" && /^[^/]+\/./.test(creator))) {
+    throw new SeedFault("/_metadata/creator: must be <issuer>/<username> with the creator_type external");
   }
   if ((type === "user" || type === "apikey") && creator === undefined) {
     throw new SeedFault(`/_metadata/creator: must name the creator with the creator_type ${type}`);

@@ -8,6 +8,9 @@ const text = { type: "string" } as const;
 const role = { enum: ["Users", "Administrators"] } as const;
 const access = { enum: ["Read", "Write"] } as const;
 const seconds = { type: "integer", description: "Unix time in seconds." } as const;
+const callerKinds = ["user", "apikey", "external", "anonymous"] as const;
+const creatorName =
+  "Name of the user or API key, `<issuer>/<username>` of an external issuer's caller, or `anonymous`.";
 
 export const sharedSchemas: Readonly<Record<string, JsonObject>> = {
   Problem: {
@@ -44,8 +47,8 @@ export const sharedSchemas: Readonly<Record<string, JsonObject>> = {
     required: ["created", "creator", "creator_type"],
     properties: {
       created: { type: "integer", description: "Time of creation, as Unix time in seconds." },
-      creator: { type: "string", description: "Name of the user or API key, or `anonymous`." },
-      creator_type: { enum: ["user", "apikey", "anonymous"] },
+      creator: { type: "string", description: creatorName },
+      creator_type: { enum: callerKinds },
     },
   },
   Links: {
@@ -110,8 +113,9 @@ export const sharedSchemas: Readonly<Record<string, JsonObject>> = {
     description: "`kind` and `name` are `creator_type` and `creator` of the objects that the caller creates.",
     required: ["kind", "name"],
     properties: {
-      kind: { enum: ["user", "apikey", "anonymous"] },
-      name: { type: "string", description: "Name of the user or API key, or `anonymous`." },
+      kind: { enum: callerKinds },
+      name: { type: "string", description: creatorName },
+      issuer: { type: "string", description: "Name of the external issuer; of its callers only." },
       role: { ...role, description: "Absent without credentials, as is `access`." },
       access,
       expires: {

@@ -1,0 +1,139 @@
+// What a token of an external issuer proves: its issuer is one of the project's, one of that issuer's keys signed it, and its claims are such
+// as the project asks for. A token that was verified is remembered for as long as its issuer's configuration is the same object, others are
+// not: a flood of forged ones pushes nothing out. Refuses with 401, with a detail that says what is wrong.
+
+import { hash } from "node:crypto";
+import { compactVerify, errors } from "jose";
+import type { Clock } from "../../../core/clock.ts";
+import type { IssuerConfig } from "../../../core/config/types.ts";
+import type { WantedKeys } from "../../../core/config/wanted-keys.ts";
+import { recentlyUsed } from "../../../core/recently-used.ts";
+import type { Timers } from "../../../core/timers.ts";
+import type { Directory, LiveProject } from "../../config/directory.ts";
+import { externalTokenExpired, externalTokenRefused } from "../refusals.ts";
+import { type ExternalGrant, grantOf, hasAudience, validityOf } from "./grant.ts";
+import { createIssuerKeys, type FoundKey } from "./issuer-keys.ts";
+import { createKeyWaits } from "./key-waits.ts";
+import { memberOf, readToken, type UnverifiedToken } from "./read-token.ts";
+
+export interface ExternalTokens {
+  /**
+   * Whom it proves to call, without a promise where it was verified before; undefined for a token that says it is the project's own. Throws
+   * Problem `invalid_credentials` or `token_expired`.
+   */
+  read(project: LiveProject, token: string): ExternalGrant | Promise<ExternalGrant> | undefined;
+  close(): void;
+}
+
+export interface ExternalTokensDeps {
+  readonly directory: Pick<Directory, "project" | "onChange">;
+  readonly clock: Clock;
+  readonly timers: Timers;
+  /** `iss` of a project's own tokens. */
+  readonly issuerOf: (project: LiveProject) => string;
+  /** Told of keys that a token names and that are not there, at most once a minute for each issuer. */
+  readonly wantKeys: (wanted: WantedKeys) => void;
+  /** Tokens remembered. */
+  readonly maxVerified: number;
+}
+
+/** All of it follows from the token and this very configuration. */
+interface Verified {
+  readonly issuer: IssuerConfig;
+  readonly grant: ExternalGrant;
+}
+
+export function createExternalTokens(deps: ExternalTokensDeps): ExternalTokens {
+  const { clock, issuerOf } = deps;
+  const keys = createIssuerKeys();
+  const keyWaits = createKeyWaits({ ...deps, monotonic: clock.monotonic });
+  const verified = recentlyUsed<Verified>(deps.maxVerified);
+
+  const inTime = (project: LiveProject, grant: ExternalGrant): ExternalGrant => {
+    const now = clock.now();
+    if (now >= grant.validUntil) throw externalTokenExpired(project.config);
+    if (now < grant.validFrom)
+      throw externalTokenRefused(project.config, "The token is not valid yet (claims nbf and iat)");
+    return grant;
+  };
+
+  /** What an unknown key can still be waited for: a token that is over, or meant for others, would be refused after it as well. */
+  const isWorthWaiting = (issuer: IssuerConfig, { claims }: UnverifiedToken): boolean => {
+    const validity = validityOf(claims);
+    return (
+      issuer.keysAreFetched &&
+      hasAudience(issuer, claims) &&
+      typeof validity === "object" &&
+      clock.now() < validity.validUntil
+    );
+  };
+
+  const keyOf = async (project: LiveProject, configured: IssuerConfig, token: UnverifiedToken) => {
+    let issuer = configured;
+    let key: FoundKey = keys.find(issuer, token);
+    while (key === "unknown") {
+      const next = isWorthWaiting(issuer, token) ? await keyWaits.nextOf(project, issuer) : undefined;
+      if (next === undefined) {
+        throw externalTokenRefused(
+          project.config,
+          "The token's issuer has no key with its key id (header kid) and algorithm (header alg)",
+        );
+      }
+      issuer = next;
+      key = keys.find(issuer, token);
+    }
+    if (key !== "several") return { issuer, key };
+    throw externalTokenRefused(project.config, "The token names no key (header kid), and its issuer has several");
+  };
+
+  const verify = async (
+    project: LiveProject,
+    text: string,
+    token: UnverifiedToken,
+    named: IssuerConfig,
+  ): Promise<ExternalGrant> => {
+    const { issuer, key } = await keyOf(project, named, token);
+    await requireSignature(project, text, { ...token, key });
+    const grant = grantOf(issuer, token.claims);
+    if (typeof grant === "string") throw externalTokenRefused(project.config, grant);
+    inTime(project, grant);
+    verified.set(nameOf(project, text), { issuer, grant });
+    return grant;
+  };
+
+  return {
+    read(project, text) {
+      const known = verified.get(nameOf(project, text));
+      if (known !== undefined && project.issuers.get(known.issuer.url) === known.issuer)
+        return inTime(project, known.grant);
+      const token = readToken(text);
+      if (typeof token === "string") throw externalTokenRefused(project.config, token);
+      const iss = memberOf(token.claims, "iss");
+      if (iss === issuerOf(project)) return undefined;
+      const issuer = typeof iss === "string" ? project.issuers.get(iss) : undefined;
+      if (issuer === undefined) {
+        throw externalTokenRefused(project.config, "The token's issuer (claim iss) is not one of this project's");
+      }
+      return verify(project, text, token, issuer);
+    },
+    close: () => keyWaits.close(),
+  };
+}
+
+/** A digest, so that each takes the same memory, whatever its length. Two projects may have one issuer, and let in different callers. */
+function nameOf({ config }: LiveProject, text: string): string {
+  return `${config.uid} ${hash("sha256", text, "base64url")}`;
+}
+
+interface SignedToken extends UnverifiedToken {
+  readonly key: Exclude<FoundKey, string>;
+}
+
+async function requireSignature(project: LiveProject, text: string, { algorithm, key }: SignedToken): Promise<void> {
+  try {
+    await compactVerify(text, key, { algorithms: [algorithm] });
+  } catch (error) {
+    if (error instanceof errors.JOSEError) throw externalTokenRefused(project.config, "The token's signature is wrong");
+    throw error;
+  }
+}

@@ -1,0 +1,98 @@
+// Turns the claims of a token whose signature is right into the caller that its issuer's configuration makes of it, and for how long that
+// holds. Refuses with a sentence, of which the reader has proved to hold a token of that issuer.
+
+import type { Access, IssuerConfig, Json, JsonObject, Role } from "../../../core/config/types.ts";
+import type { ExternalCaller } from "../caller.ts";
+import { memberOf } from "./read-token.ts";
+
+export interface ExternalGrant {
+  readonly caller: ExternalCaller;
+  /** Unix milliseconds: the first in which it holds, and the first in which it no longer does. */
+  readonly validFrom: number;
+  readonly validUntil: number;
+}
+
+/** How far an issuer's clock and ours may differ. */
+export const skewSeconds = 60;
+export const maxUsernameBytes = 256;
+
+/** The last second that a date can have. */
+const maxSeconds = 8_640_000_000_000;
+const controlCharacter = /\p{Cc}/u;
+
+/** Answers with why it is refused, as a sentence without a full stop. */
+export function grantOf(issuer: IssuerConfig, claims: JsonObject): ExternalGrant | string {
+  const refusal = audienceRefusal(issuer, claims) ?? claimRefusal(issuer, claims);
+  if (refusal !== undefined) return refusal;
+  const validity = validityOf(claims);
+  if (typeof validity === "string") return validity;
+  const username = memberOf(claims, issuer.usernameClaim);
+  if (!isUsername(username)) {
+    return `The token's claim ${issuer.usernameClaim} must be a string of 1 to ${maxUsernameBytes} bytes without control characters`;
+  }
+  const rights = rightsOf(issuer, claims);
+  if (rights === undefined) return "The token's ServiceAccount is not one that this project lets in";
+  return { caller: { kind: "external", issuer: issuer.name, username, ...rights }, ...validity };
+}
+
+/** Whether `aud`, a string or an array, has one of the issuer's audiences. */
+export function hasAudience({ audiences }: IssuerConfig, claims: JsonObject): boolean {
+  const aud = memberOf(claims, "aud");
+  return audiences.some((audience) => containsText(aud, audience));
+}
+
+export function validityOf(claims: JsonObject): Pick<ExternalGrant, "validFrom" | "validUntil"> | string {
+  const [exp, nbf = 0, iat = 0] = ["exp", "nbf", "iat"].map((name) => memberOf(claims, name));
+  if (exp === undefined) return "The token has no claim exp: only tokens that expire are accepted";
+  if (!isTime(exp) || !isTime(nbf) || !isTime(iat))
+    return "The token's claims exp, nbf and iat must be numbers of seconds";
+  return { validFrom: (Math.max(nbf, iat) - skewSeconds) * 1_000, validUntil: (exp + skewSeconds) * 1_000 };
+}
+
+function audienceRefusal(issuer: IssuerConfig, claims: JsonObject): string | undefined {
+  if (hasAudience(issuer, claims)) return undefined;
+  return "The token is for another audience: its claim aud has none that this project accepts of its issuer";
+}
+
+function claimRefusal({ claimRules }: IssuerConfig, claims: JsonObject): string | undefined {
+  const failed = claimRules.find(({ claim, requiredValue }) => textOf(memberOf(claims, claim)) !== requiredValue);
+  return failed && `The token's claim ${failed.claim} does not have the value that this project requires`;
+}
+
+/** Where ServiceAccounts are listed, nobody else is let in: undefined. */
+function rightsOf(
+  issuer: IssuerConfig,
+  claims: JsonObject,
+): { readonly role: Role; readonly access: Access } | undefined {
+  const { serviceAccounts, administrators, access } = issuer;
+  if (serviceAccounts === undefined) {
+    const isAdministrator = administrators.some(({ claim, contains }) =>
+      containsText(memberOf(claims, claim), contains),
+    );
+    return { role: isAdministrator ? "Administrators" : "Users", access };
+  }
+  const subject = memberOf(claims, "sub");
+  const listed = serviceAccounts.find(
+    ({ namespace, name }) => subject === `system:serviceaccount:${namespace}:${name}`,
+  );
+  return listed && { role: listed.role, access: listed.access };
+}
+
+function containsText(value: Json | undefined, text: string): boolean {
+  return Array.isArray(value) ? value.includes(text) : value === text;
+}
+
+function textOf(value: Json | undefined): string | undefined {
+  if (typeof value === "string") return value;
+  return typeof value === "number" || typeof value === "boolean" ? JSON.stringify(value) : undefined;
+}
+
+/** It becomes part of an owner's name, which has to be the same text wherever it is written. */
+function isUsername(value: Json | undefined): value is string {
+  if (typeof value !== "string" || value === "" || controlCharacter.test(value)) return false;
+  return value.isWellFormed() && Buffer.byteLength(value) <= maxUsernameBytes;
+}
+
+function isTime(value: Json): value is number {
+  return typeof value === "number" && Math.abs(value) <= maxSeconds;
+}

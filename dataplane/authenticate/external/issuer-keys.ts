@@ -1,0 +1,67 @@
+// Finds the key of an issuer that a token names, and turns it into one that verifies, once per key object. A key that can't be used counts
+// as one that is not there.
+
+import { createPublicKey, type KeyObject } from "node:crypto";
+import type { IssuerConfig, IssuerKey, SignatureAlgorithm } from "../../../core/config/types.ts";
+import type { UnverifiedToken } from "./read-token.ts";
+
+/** `several` = the token names none, and more than one fits. */
+export type FoundKey = KeyObject | "unknown" | "several";
+
+export interface IssuerKeys {
+  find(issuer: IssuerConfig, token: Pick<UnverifiedToken, "algorithm" | "kid">): FoundKey;
+}
+
+const minModulusBits = 2_048;
+/** Larger ones take milliseconds to verify with. */
+const maxModulusBits = 8_192;
+
+const curves: Readonly<Partial<Record<SignatureAlgorithm, string>>> = {
+  ES256: "prime256v1",
+  ES384: "secp384r1",
+  ES512: "secp521r1",
+};
+
+export function createIssuerKeys(): IssuerKeys {
+  // Held by the configuration's own life: an issuer that is replaced takes its keys with it.
+  const imported = new WeakMap<IssuerKey, KeyObject | "unusable">();
+  const importOnce = (key: IssuerKey): KeyObject | undefined => {
+    const known = imported.get(key) ?? importKey(key);
+    imported.set(key, known);
+    return known === "unusable" ? undefined : known;
+  };
+
+  return {
+    find(issuer, { algorithm, kid }) {
+      const named = issuer.keys.filter((key) => kid === undefined || key.kid === kid);
+      const fitting = named.flatMap((key) => {
+        const usable = key.algorithms.includes(algorithm) ? importOnce(key) : undefined;
+        return usable !== undefined && fits(usable, algorithm) ? [usable] : [];
+      });
+      const [first] = fitting;
+      if (first === undefined) return "unknown";
+      return kid === undefined && fitting.length > 1 ? "several" : first;
+    },
+  };
+}
+
+function importKey({ jwk }: IssuerKey): KeyObject | "unusable" {
+  try {
+    return createPublicKey({ key: { ...jwk }, format: "jwk" });
+  } catch {
+    // The operator publishes only keys that it has checked, and says which it left out.
+    return "unusable";
+  }
+}
+
+/** What the issuer says of a key's algorithms is not believed: a key of one type never verifies by an algorithm of another. */
+function fits(
+  { asymmetricKeyType: type, asymmetricKeyDetails: details }: KeyObject,
+  algorithm: SignatureAlgorithm,
+): boolean {
+  if (algorithm === "EdDSA") return type === "ed25519";
+  const curve = curves[algorithm];
+  if (curve !== undefined) return type === "ec" && details?.namedCurve === curve;
+  const bits = details?.modulusLength ?? 0;
+  return type === "rsa" && bits >= minModulusBits && bits <= maxModulusBits;
+}

@@ -1,0 +1,115 @@
+// What happens to requests whose token names a key that its issuer's configuration lacks: the operator is asked for it, at most once a
+// minute for each issuer, and they wait for two seconds at most, together, until the configuration has changed. Until the minute is over,
+// others are not waited with.
+
+import { keyOfProject } from "../../../core/config/config-keys.ts";
+import type { IssuerConfig } from "../../../core/config/types.ts";
+import type { WantedKeys } from "../../../core/config/wanted-keys.ts";
+import { recentlyUsed } from "../../../core/recently-used.ts";
+import type { Timers } from "../../../core/timers.ts";
+import type { Directory, LiveProject } from "../../config/directory.ts";
+
+export interface KeyWaits {
+  /**
+   * The issuer as it is configured once that is not `issuer` any more; undefined when that took too long, or the issuer is gone. Undefined
+   * instead of a promise where the request is not to wait.
+   */
+  nextOf(project: LiveProject, issuer: IssuerConfig): Promise<IssuerConfig | undefined> | undefined;
+  close(): void;
+}
+
+export interface KeyWaitsDeps {
+  readonly directory: Pick<Directory, "project" | "onChange">;
+  readonly timers: Timers;
+  readonly monotonic: () => number;
+  /** Told of keys that are lacking. */
+  readonly wantKeys: (wanted: WantedKeys) => void;
+}
+
+const betweenWantsMs = 60_000;
+export const waitMs = 2_000;
+/** Requests that wait for one issuer: each holds its connection meanwhile. */
+export const maxWaiting = 100;
+/** Issuers of which is remembered when they were asked for last. */
+const maxRemembered = 10_000;
+
+interface Waiter {
+  readonly project: LiveProject;
+  readonly issuer: IssuerConfig;
+  readonly resolve: (issuer: IssuerConfig | undefined) => void;
+}
+
+interface Wait {
+  readonly project: string;
+  readonly since: number;
+  readonly waiters: Set<Waiter>;
+}
+
+export function createKeyWaits({ directory, timers, monotonic, wantKeys }: KeyWaitsDeps): KeyWaits {
+  const last = recentlyUsed<Wait>(maxRemembered);
+  /** Those whose two seconds are not over. */
+  const open = new Set<Wait>();
+
+  const end = (wait: Wait): void => {
+    open.delete(wait);
+    for (const { resolve } of wait.waiters) resolve(undefined);
+    wait.waiters.clear();
+  };
+
+  const begin = (name: string, issuer: IssuerConfig): Wait => {
+    const project = name;
+    const wait: Wait = { project, since: monotonic(), waiters: new Set() };
+    last.set(`${project} ${issuer.name}`, wait);
+    open.add(wait);
+    timers.after(waitMs, () => end(wait));
+    wantKeys({ project, issuer: issuer.name });
+    return wait;
+  };
+
+  /** Undefined while it is the same, and where it can't be told. */
+  const changedOf = async ({
+    project,
+    issuer,
+  }: Omit<Waiter, "resolve">): Promise<{ now: IssuerConfig | undefined } | undefined> => {
+    const found = await directory.project(project.config);
+    if (found.outcome === "unavailable") return undefined;
+    // A Project that was made again under the name is another one.
+    const isSame = found.outcome === "found" && found.value.config.uid === project.config.uid;
+    const now = isSame ? found.value.issuers.get(issuer.url) : undefined;
+    return now === issuer ? undefined : { now };
+  };
+
+  /** Does nothing for one that is answered already. */
+  const lookFor = async (wait: Wait, waiter: Waiter): Promise<void> => {
+    const changed = await changedOf(waiter);
+    if (changed !== undefined && wait.waiters.delete(waiter)) waiter.resolve(changed.now);
+  };
+
+  // Reported in the step in which lookups change, of which this may come first: `lookFor` asks after it.
+  const stop = directory.onChange((name) => {
+    for (const wait of open) {
+      if (wait.project !== name) continue;
+      for (const waiter of wait.waiters) queueMicrotask(() => void lookFor(wait, waiter));
+    }
+  });
+
+  return {
+    nextOf(project, issuer) {
+      const name = keyOfProject(project.config);
+      const known = last.get(`${name} ${issuer.name}`);
+      const isRecent = known !== undefined && monotonic() - known.since < betweenWantsMs;
+      if (isRecent && (!open.has(known) || known.waiters.size >= maxWaiting)) return undefined;
+      const wait = isRecent ? known : begin(name, issuer);
+      return new Promise((resolve) => {
+        const waiter = { project, issuer, resolve };
+        wait.waiters.add(waiter);
+        // It may have changed since the request began.
+        void lookFor(wait, waiter);
+      });
+    },
+    close() {
+      stop();
+      for (const wait of open) end(wait);
+    },
+  };
+}

@@ -1,0 +1,62 @@
+// Turns the text of a compact JWS into its header and claims, of which nothing is proved yet. Refuses with a sentence what is not two JSON
+// objects in UTF-8 without two members of one name: two programs could read such a token differently.
+
+import { type JsonObject, type SignatureAlgorithm, signatureAlgorithms } from "../../../core/config/types.ts";
+import { canonicalJsonOfBytes } from "../../../core/json/canonical.ts";
+import { isObject } from "../../../core/json/json-value.ts";
+import { parseJson } from "../../../core/json/parse-json.ts";
+
+export interface UnverifiedToken {
+  readonly algorithm: SignatureAlgorithm;
+  /** Names the key that is said to have signed it. */
+  readonly kid: string | undefined;
+  readonly claims: JsonObject;
+}
+
+/** Claims are nested a few levels deep in practice. */
+const maxDepth = 32;
+const knownAlgorithms: ReadonlySet<string> = new Set(signatureAlgorithms);
+/** A type that ends in `+jwt` says what the token is for (RFC 8725, section 3.11); that of an access token is RFC 9068's. */
+const otherPurpose = /^(?:application\/)?(?!at\+jwt$).*\+jwt$/i;
+
+/** `text` has the form of a compact JWS (parse-authorization.ts). Answers with why it is refused, as a sentence without a full stop. */
+export function readToken(text: string): UnverifiedToken | string {
+  const [header, claims] = text.split(".", 2).map(readPart);
+  if (header === undefined || claims === undefined) {
+    return "The token's header and claims must be JSON objects in UTF-8, without two members of one name";
+  }
+  const alg = memberOf(header, "alg");
+  const kid = memberOf(header, "kid");
+  if (!isAlgorithm(alg)) return `The token's algorithm (header alg) must be one of ${signatureAlgorithms.join(", ")}`;
+  if (kid !== undefined && typeof kid !== "string") return "The token's key id (header kid) must be a string";
+  const refusal = unusedHeader(header);
+  return refusal ?? { algorithm: alg, kid, claims };
+}
+
+/** An own member only: `constructor` names no claim. */
+export function memberOf(object: JsonObject, name: string): JsonObject[string] | undefined {
+  return Object.hasOwn(object, name) ? object[name] : undefined;
+}
+
+function readPart(part: string): JsonObject | undefined {
+  const read = canonicalJsonOfBytes(Buffer.from(part, "base64url"), maxDepth);
+  const value = read.ok ? parseJson(read.json.text) : undefined;
+  return isObject(value) ? value : undefined;
+}
+
+/** Keys in the header (`jwk`, `jku`, `x5c`, `x5u`) are not looked at: anybody can put one there. */
+function unusedHeader(header: JsonObject): string | undefined {
+  if (Object.hasOwn(header, "crit") || Object.hasOwn(header, "b64")) {
+    return "Tokens with the header crit or b64 are not supported";
+  }
+  const [cty, typ] = ["cty", "typ"].map((name) => memberOf(header, name));
+  if (typeof cty === "string" && /^(?:application\/)?jwt$/i.test(cty))
+    return "Nested tokens (header cty) are not supported";
+  if (typeof typ === "string" && otherPurpose.test(typ))
+    return "The token's type (header typ) says that it is for something else";
+  return undefined;
+}
+
+function isAlgorithm(value: unknown): value is SignatureAlgorithm {
+  return typeof value === "string" && knownAlgorithms.has(value);
+}
