@@ -2,7 +2,9 @@
 // counts and observations that tests look at.
 
 import type { ProjectParts } from "../../../core/config/types.ts";
+import type { WantedKeys } from "../../../core/config/wanted-keys.ts";
 import type { Problem } from "../../../core/errors/problem.ts";
+import type { Timers } from "../../../core/timers.ts";
 import type { Caller } from "../../../dataplane/authenticate/caller.ts";
 import {
   type Authentication,
@@ -35,6 +37,8 @@ export interface AuthenticationSetup {
   readonly clock: ManualClock;
   readonly memory: MemoryDirectory;
   readonly observed: readonly AuthenticationObservation[];
+  /** Keys of external issuers asked for so far. */
+  readonly wanted: readonly WantedKeys[];
   /** Password comparisons so far. */
   comparisons(): number;
   /** The project as it is live now. */
@@ -48,6 +52,8 @@ export interface AuthenticationOptions {
   /** Stands in front of the memory directory. */
   readonly directory?: (memory: Directory) => Directory;
   readonly passwords?: PasswordVerifier;
+  readonly timers?: Timers;
+  readonly maxVerified?: number;
 }
 
 export async function authenticationSetup(options: AuthenticationOptions): Promise<AuthenticationSetup> {
@@ -59,7 +65,15 @@ export async function authenticationSetup(options: AuthenticationOptions): Promi
     options.passwords ?? (await createPasswordVerifier({ concurrency: 1, maxWaiting: 64, cost: cheapCost })),
   );
   const parts = { directory: directory(memory.directory), store, clock };
-  const authentication = await createAuthentication({ ...parts, issuerOf });
+  const { timers, maxVerified } = options;
+  const wanted: WantedKeys[] = [];
+  const authentication = await createAuthentication({
+    ...parts,
+    issuerOf,
+    wantKeys: (keys) => wanted.push(keys),
+    ...(timers && { timers }),
+    ...(maxVerified !== undefined && { maxVerified }),
+  });
   const sessions = await createSessions({
     ...parts,
     authentication,
@@ -76,6 +90,7 @@ export async function authenticationSetup(options: AuthenticationOptions): Promi
     clock,
     memory,
     observed,
+    wanted,
     comparisons: counted.count,
     live(name = projects[0]?.project.name ?? "") {
       const found = memory.directory.project({ namespace: projects[0]?.project.namespace ?? "default", name });

@@ -66,7 +66,10 @@ describe("an object of a seed", () => {
       '{"_metadata":{"creator":"ann","creator_type":"anonymous"}}',
       "/_metadata/creator: must be left out with the creator_type anonymous",
     ],
-    ['{"_metadata":{"creator_type":"admin"}}', "/_metadata/creator_type: must be one of user, apikey, external, anonymous"],
+    [
+      '{"_metadata":{"creator_type":"admin"}}',
+      "/_metadata/creator_type: must be one of user, apikey, external, anonymous",
+    ],
     ['{"_sort":1}', "`_sort` is a reserved name"],
   ])("that says %s is refused with what to write", (text, message) => {
     expect(() => seeded(text)).toThrow(message);
