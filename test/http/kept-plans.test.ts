@@ -190,6 +190,36 @@ describe("a plan that was found holds", () => {
     },
   );
 
+  it.each([
+    [89_999, 200],
+    [90_000, 401],
+  ])("to the millisecond in which an external token expires: after %d ms the answer is %d", async (by, status) => {
+    expect(await statusAfter("external:brief", [], [passes(by)])).toBe(status);
+  });
+
+  it.each([
+    [0, 200],
+    [-1, 401],
+  ])(
+    "until the clock is put back before an external token is valid: by %d ms, the answer is %d",
+    async (by, status) => {
+      const waited: Change = { kind: "advance", milliseconds: 30_000 };
+      const adjusted: Step = { kind: "change", change: { kind: "adjust", milliseconds: by } };
+      expect(await statusAfter("external:later", [waited], [adjusted])).toBe(status);
+    },
+  );
+
+  it.each([
+    ["issuer: usual", 200],
+    ["issuer: another audience", 401],
+    ["issuer: one key", 401],
+    ["issuer: for staff", 401],
+    ["issuer: gone", 401],
+  ])("until its external issuer is another one: after %s the answer is %d", async (modifier, status) => {
+    const change: Change = { kind: "modify", of: "shop", modifier };
+    expect(await statusAfter("external:eve", [], [{ kind: "change", change }])).toBe(status);
+  });
+
   it("until the session is ended", async () => {
     const ending = usually({ method: "DELETE", path: "/sessions/{session}", credential: "token:last" });
     expect(await statusAfter("token:last", [], [{ kind: "ask", asked: ending }])).toBe(401);

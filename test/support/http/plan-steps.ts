@@ -5,6 +5,7 @@ import fc from "fast-check";
 import type { ProjectParts } from "../../../core/config/types.ts";
 import type { MemoryDirectory } from "../../../dataplane/config/memory-directory.ts";
 import type { ManualClock } from "../time/manual-clock.ts";
+import { keyPair, testIssuer, withIssuer, withoutIssuer } from "./external-issuer.ts";
 import type { PlainRequest } from "./pipeline-world.ts";
 import {
   apikey,
@@ -38,6 +39,17 @@ const anyone = { create: "Anyone", read: "Anyone", update: "Anyone", delete: "An
 const nobody = { create: "Nobody", read: "Nobody", update: "Nobody", delete: "Nobody" } as const;
 const started = 1_760_000_000;
 const rings = [signingKey(), signingKey()] as const;
+/** An Ed25519 key, so that tokens of the issuer have the form of the service's own. */
+const issuerKeys = [keyPair("1"), keyPair("2", "EdDSA")] as const;
+const corp = testIssuer("corp", { keysAreFetched: false }, [...issuerKeys]);
+const externalTokens: Readonly<Record<string, string>> = {
+  eve: corp.token({ sub: "eve" }),
+  staff: corp.token({ sub: "sam", groups: ["staff"] }, { key: issuerKeys[1] }),
+  brief: corp.token({ sub: "eve", exp: started + 30 }),
+  later: corp.token({ sub: "eve", nbf: started + 90 }),
+  elsewhere: corp.token({ sub: "eve", aud: "other" }),
+};
+const ofStaff = [{ claim: "groups", contains: "staff" }];
 
 const usual: readonly Modifier[] = [
   withSigningKeys(rings[0]),
@@ -46,6 +58,7 @@ const usual: readonly Modifier[] = [
   withKey("admin", { role: "Administrators" }),
   withKey("ci"),
   withKey("brief", { expiresAt: started + 60 }),
+  withIssuer(corp, { administrators: ofStaff }),
   withResource("books", books),
   withRootKey("flags", { initialValue: '{"a":{"b":1},"a/b":2}' }),
 ];
@@ -69,6 +82,14 @@ const modifiers: Readonly<Record<string, Modifier>> = {
   "user: usual": withUser("ann"),
   "user: new password": withUser("ann", { password: "another one that is long" }),
   "user: gone": withoutUser("ann"),
+  "issuer: Read": withIssuer(corp, { access: "Read", administrators: ofStaff }),
+  "issuer: no administrators": withIssuer(corp),
+  "issuer: another audience": withIssuer(corp, { audiences: ["other"] }),
+  "issuer: one key": withIssuer(corp, { keys: [issuerKeys[1].published], administrators: ofStaff }),
+  "issuer: for staff": withIssuer(corp, { claimRules: [{ claim: "sub", requiredValue: "sam" }] }),
+  "issuer: another name": (parts) => withIssuer(corp, { name: "other" })(withoutIssuer("corp")(parts)),
+  "issuer: gone": (parts) => ({ ...parts, issuers: new Map() }),
+  "issuer: usual": (parts) => ({ ...parts, issuers: fresh.shop.issuers }),
   "sessions: short": withSessions({ accessTokenSeconds: 60 }),
   "sessions: usual": withSessions({ accessTokenSeconds: 300 }),
   "ring: another": withSigningKeys(rings[1]),
@@ -169,6 +190,7 @@ const hosts = ["plane.test", "a.test", "A.test:8080", "a.test.", "b.test", "not 
 const credentials = [
   ...["none", "none", "key:admin", "key:admin", "key:ci", "key:ci", "key:brief", "key:unknown", "token:first"],
   ...["token:last", "token:last", "login:ann", "login:bob", "Digest x", "", "APIKEY  ci", "bearer a.b.c"],
+  ...["external:eve", "external:eve", ...Object.keys(externalTokens).map((name) => `external:${name}`)],
 ];
 const headers: readonly Readonly<Record<string, string>>[] = [
   {},
@@ -220,7 +242,7 @@ export const steps: fc.Arbitrary<readonly Step[]> = fc.array(
 /** Requests that every history begins with: there is something to see, and tokens to see it by. */
 export const beginning: readonly Requested[] = [
   ...["login:ann", "login:bob"].map((credential) => usually({ method: "POST", path: "/sessions", credential })),
-  ...["key:admin", "token:last", "key:ci"].flatMap((credential) => [
+  ...["key:admin", "token:last", "key:ci", "external:eve"].flatMap((credential) => [
     usually({ method: "POST", path: "/api/books", credential }),
     usually({ path: "/api/books?_sort=-price", credential }),
     usually({ path: "/api/books/{id}", credential }),
@@ -327,6 +349,8 @@ export class Course {
         return apikey(named);
       case "token":
         return `Bearer ${(named === "first" ? this.#tokens[0] : this.#tokens.at(-1)) ?? "a.b.c"}`;
+      case "external":
+        return `Bearer ${externalTokens[named]}`;
       case "login":
         return basic(named);
       case "APIKEY  ci":

@@ -39,7 +39,14 @@ export interface ServeOptions
   extends Partial<
     Pick<
       DataPlaneOptions,
-      "trustedProxies" | "publicUrl" | "requestTimeoutMs" | "closeTimeoutMs" | "drainMs" | "quotaRoundMs"
+      | "trustedProxies"
+      | "publicUrl"
+      | "requestTimeoutMs"
+      | "closeTimeoutMs"
+      | "drainMs"
+      | "quotaRoundMs"
+      | "timers"
+      | "wantKeys"
     >
   > {
   readonly clock?: Clock;
