@@ -10,6 +10,8 @@ export interface Addresses {
   readonly admin: string;
   readonly owner: string;
   readonly token: string;
+  /** A token of an external issuer, of a version that takes them. */
+  readonly external?: string;
   readonly bookIds: readonly string[];
   readonly bare: string;
   readonly jsonServer: string;
@@ -18,6 +20,7 @@ export interface Addresses {
 export type OperationName =
   | "get, API key"
   | "get, JWT"
+  | "get, external token"
   | "list of 10"
   | "list of 10, sorted"
   | "list of 10, one's own"
@@ -43,6 +46,12 @@ export function operations(at: Addresses): readonly Operation[] {
   const paths = at.bookIds.map((id) => `${new URL(at.plane).pathname}/api/books/${id}`);
   // As many as jsonplane's, so that the load generator has the same work.
   const barePaths = (operation: "get" | "put") => at.bookIds.map((_id, index) => `/${operation}/${index}`);
+  const getBy = (name: OperationName, token: string): Operation => ({
+    name,
+    budget: 0.9,
+    plane: { url: bookUrl, headers: { authorization: `bearer ${token}` }, paths },
+    bare: { url: at.bare, paths: barePaths("get") },
+  });
   return [
     {
       name: "get, API key",
@@ -51,12 +60,8 @@ export function operations(at: Addresses): readonly Operation[] {
       bare: { url: at.bare, paths: barePaths("get") },
       jsonServer: { url: `${at.jsonServer}/books/500` },
     },
-    {
-      name: "get, JWT",
-      budget: 0.9,
-      plane: { url: bookUrl, headers: { authorization: `bearer ${at.token}` }, paths },
-      bare: { url: at.bare, paths: barePaths("get") },
-    },
+    getBy("get, JWT", at.token),
+    ...(at.external === undefined ? [] : [getBy("get, external token", at.external)]),
     {
       name: "list of 10",
       budget: 0.75,

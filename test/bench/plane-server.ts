@@ -5,14 +5,17 @@ import { createWriteStream } from "node:fs";
 import { systemClock } from "../../core/clock.ts";
 import { startDataPlane } from "../../dataplane/app.ts";
 import { createRedisStore } from "../../dataplane/store/redis/redis-store.ts";
+import { testIssuer, withIssuer } from "../support/http/external-issuer.ts";
 import { changed, keyOf } from "../support/http/projects.ts";
 import { answerQuestions } from "./asked.ts";
 import { benchProject, neighbourProject, withBooks } from "./bench-project.ts";
+import { freshToken } from "./external-tokens.ts";
 import { publishedProjects } from "./published-projects.ts";
 import { bookIndexes } from "./subjects.ts";
 
 const [redisUrl = "", logFile = "/dev/null"] = process.argv.slice(2);
-const parts = await benchProject();
+const issuer = testIssuer("corp");
+const parts = changed(await benchProject(), withIssuer(issuer));
 const { config, publish } = await publishedProjects(redisUrl, [parts, neighbourProject()]);
 // What a growing collection is indexed by later (growth.ts).
 process.on("SIGUSR2", () => void publish(changed(parts, withBooks([...bookIndexes, "author"]))));
@@ -30,4 +33,5 @@ const plane = await startDataPlane({
 answerQuestions();
 const base = `${plane.url}/default/bench`;
 const beside = { base: `${plane.url}/default/neighbour`, key: keyOf("neighbour") };
-process.stdout.write(`${JSON.stringify({ base, admin: keyOf("admin"), owner: keyOf("owner"), beside })}\n`);
+const says = { base, admin: keyOf("admin"), owner: keyOf("owner"), external: freshToken(issuer, {}), beside };
+process.stdout.write(`${JSON.stringify(says)}\n`);

@@ -1,5 +1,6 @@
 // Turns measured loads into the Markdown page of the benchmark.
 
+import type { FirstSights } from "./external-tokens.ts";
 import type { Load, LoadOptions } from "./load.ts";
 import type { Logins } from "./logins.ts";
 import { machine } from "./machine.ts";
@@ -19,6 +20,7 @@ export interface Report {
   readonly rows: readonly Row[];
   readonly stages: readonly StagedRow[];
   readonly logins: Logins;
+  readonly firstSights: FirstSights;
   readonly neighbours: readonly NeighbourRow[];
   readonly rounds: number;
   readonly load: LoadOptions;
@@ -46,11 +48,19 @@ export function table(report: Report): string {
     `Logins, 8 at once: ${report.logins.perSecond.toFixed(1)} /s; argon2id alone, as many at once as the service allows: ` +
       `${report.logins.argonPerSecond.toFixed(1)} /s; ratio ${(report.logins.perSecond / report.logins.argonPerSecond).toFixed(2)}.`,
     "",
+    `An external issuer's token that is seen for the first time takes this CPU time, of all threads: ${firstSightsOf(report)}.`,
+    "",
     ...stageLines(report.stages),
     ...neighbourLines(report.neighbours),
     ...missedLines(report.rows),
   ];
   return lines.join("\n");
+}
+
+function firstSightsOf({ firstSights }: Report): string {
+  return Object.entries(firstSights)
+    .map(([algorithm, microseconds]) => `${algorithm} ${microseconds.toFixed(0)} µs`)
+    .join(", ");
 }
 
 function missedLines(rows: readonly Row[]): readonly string[] {

@@ -4,6 +4,7 @@
 import { startScript } from "../../tools/start-script.ts";
 import { basic } from "../support/http/projects.ts";
 import { readLength, readWrite } from "./bench-arguments.ts";
+import { measureFirstSights } from "./external-tokens.ts";
 import { findLoader, type Load, type Loader, type LoadRequest } from "./load.ts";
 import { measureLogins } from "./logins.ts";
 import { median } from "./median.ts";
@@ -32,8 +33,20 @@ try {
   for (const operation of all) rows.push(await measure(loader.load, operation));
   const stages = await measureStages(stage, all, { loader: loader.load, options: load, rounds });
   const logins = await measureLogins(at.plane, basic("ann", "bench"));
+  const firstSights = await measureFirstSights();
   const neighbours = await measureNeighbours(loader.load, stage.plane.says, { port: stage.bare.says.port });
-  const text = table({ rows, stages, logins, neighbours, rounds, load, warmUp, loader: loader.name, objects });
+  const text = table({
+    rows,
+    stages,
+    logins,
+    firstSights,
+    neighbours,
+    rounds,
+    load,
+    warmUp,
+    loader: loader.name,
+    objects,
+  });
   process.stdout.write(text);
   if (writes) await writeSection("# Benchmarks", text);
 } finally {

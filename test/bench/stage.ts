@@ -16,7 +16,8 @@ export interface Stage {
   close(): Promise<void>;
 }
 
-export type OwnedPlane = Plane & { readonly owner: string };
+/** `external` = a token of an external issuer, which earlier versions don't have. */
+export type OwnedPlane = Plane & { readonly owner: string; readonly external?: string };
 
 export async function openStage(objects: number): Promise<Stage> {
   const redis = await startRedis();
@@ -54,9 +55,9 @@ async function fillBare(url: string, objects: number): Promise<void> {
 
 /** Books as many, a tenth as many notes of two owners, and a session. */
 export async function fillPlane(
-  { base, admin, owner }: OwnedPlane,
+  { base, admin, owner, external }: OwnedPlane,
   objects: number,
-): Promise<Pick<Addresses, "bookIds" | "token">> {
+): Promise<Pick<Addresses, "bookIds" | "token" | "external">> {
   const bookIds: string[] = [];
   for (let index = 0; index < objects; index += 1) {
     bookIds.push((await createBook(`${base}/api/books`, admin, index)).id);
@@ -64,7 +65,7 @@ export async function fillPlane(
   }
   const login = await fetch(`${base}/sessions`, { method: "POST", headers: { authorization: basic("ann", "bench") } });
   const { access_token: token } = (await login.json()) as { access_token: string };
-  return { bookIds, token };
+  return { bookIds, token, ...(external !== undefined && { external }) };
 }
 
 export async function createBook(url: string, key: string, index: number): Promise<{ id: string }> {

@@ -3,6 +3,7 @@
 import { accessMutations } from "./changes/access.ts";
 import { answerMutations } from "./changes/answers.ts";
 import { devMutations } from "./changes/dev.ts";
+import { externalIssuerMutations } from "./changes/external-issuers.ts";
 import { guardRailMutations } from "./changes/guard-rails.ts";
 import { installationMutations } from "./changes/installations.ts";
 import { keptDataMutations } from "./changes/kept-data.ts";
@@ -23,6 +24,7 @@ export const mutations: readonly Mutation[] = [
   ...storeMutations,
   ...ownersMutations,
   ...accessMutations,
+  ...externalIssuerMutations,
   ...answerMutations,
   ...operatorMutations,
   ...leaderMutations,

@@ -4,8 +4,11 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { systemClock } from "../../core/clock.ts";
 import { acknowledgementKey, configKeys, projectConfigKey } from "../../core/config/config-keys.ts";
 import { newKeyringText, parseKeyring } from "../../core/config/keyring.ts";
+import { maxWanted } from "../../core/config/wanted-keys.ts";
 import type { RedisClient } from "../../core/redis/redis-client.ts";
+import { optionalText } from "../../core/redis/reply.ts";
 import { systemTimers, type Timers } from "../../core/timers.ts";
+import { createAcknowledger } from "../../dataplane/config/acknowledge.ts";
 import { type FollowedConfig, openRedisDirectory } from "../../dataplane/config/open-redis-directory.ts";
 import {
   type Acknowledgements,
@@ -354,5 +357,41 @@ describe("a change", () => {
     await heartbeat("a", 6);
     await acknowledgements.awaitRollout(6, 100);
     expect(changes).toBe(before);
+  });
+});
+
+describe("keys of external issuers that a replica lacks", () => {
+  const corp = { project: "default/shop", issuer: "corp" };
+  const listed = async (name: string): Promise<unknown> => {
+    const key = acknowledgementKey(name);
+    return JSON.parse(optionalText(await redisClient.read(key, "HGET", key, "wantedKeys")) ?? "null");
+  };
+
+  it("are said with its next acknowledgement, which it sends soon, and for five seconds", async () => {
+    const time = manualTime();
+    const own = { kids: () => [], building: () => [], heartbeatMs: 3_600_000, monotonic: time.monotonic };
+    const acknowledger = createAcknowledger(redisClient, "a", own);
+    acknowledger.applied(1, []);
+    await eventually(async () => expect(await listed("a")).toEqual([]));
+    acknowledger.wantKeys(corp);
+    acknowledger.wantKeys(corp);
+    await eventually(async () => expect(await listed("a")).toEqual([corp]));
+    await time.advance(4_999);
+    acknowledger.wantKeys({ ...corp, issuer: "other" });
+    await eventually(async () => expect(await listed("a")).toEqual([corp, { ...corp, issuer: "other" }]));
+    await time.advance(1);
+    acknowledger.applied(2, []);
+    await eventually(async () => expect(await listed("a")).toEqual([{ ...corp, issuer: "other" }]));
+    for (let n = 0; n <= maxWanted; n += 1) acknowledger.wantKeys({ ...corp, issuer: `issuer-${n}` });
+    await eventually(async () => expect(await listed("a")).toHaveLength(maxWanted));
+    expect(await listed("a")).toContainEqual({ ...corp, issuer: `issuer-${maxWanted}` });
+    await acknowledger.stop();
+  });
+
+  it("are said by a replica that follows Redis", async () => {
+    await publisher.publish(shop);
+    const config = await replica("a");
+    config.wantKeys(corp);
+    await eventually(async () => expect(await listed("a")).toEqual([corp]));
   });
 });
