@@ -228,10 +228,10 @@ export interface components {
         Metadata: {
             /** @description Time of creation, as Unix time in seconds. */
             created: number;
-            /** @description Name of the user or API key, or `anonymous`. */
+            /** @description Name of the user or API key, `<issuer>/<username>` of an external issuer's caller, or `anonymous`. */
             creator: string;
             /** @enum {unknown} */
-            creator_type: "user" | "apikey" | "anonymous";
+            creator_type: "user" | "apikey" | "external" | "anonymous";
         };
         Links: {
             /** Format: uri */
@@ -290,9 +290,11 @@ export interface components {
         /** @description `kind` and `name` are `creator_type` and `creator` of the objects that the caller creates. */
         Caller: {
             /** @enum {unknown} */
-            kind: "user" | "apikey" | "anonymous";
-            /** @description Name of the user or API key, or `anonymous`. */
+            kind: "user" | "apikey" | "external" | "anonymous";
+            /** @description Name of the user or API key, `<issuer>/<username>` of an external issuer's caller, or `anonymous`. */
             name: string;
+            /** @description Name of the external issuer; of its callers only. */
+            issuer?: string;
             /**
              * @description Absent without credentials, as is `access`.
              * @enum {unknown}
