@@ -16,8 +16,6 @@ export interface UnverifiedToken {
 /** Claims are nested a few levels deep in practice. */
 const maxDepth = 32;
 const knownAlgorithms: ReadonlySet<string> = new Set(signatureAlgorithms);
-/** A type that ends in `+jwt` says what the token is for (RFC 8725, section 3.11); that of an access token is RFC 9068's. */
-const otherPurpose = /^(?:application\/)?(?!at\+jwt$).*\+jwt$/i;
 
 /** `text` has the form of a compact JWS (parse-authorization.ts). Answers with why it is refused, as a sentence without a full stop. */
 export function readToken(text: string): UnverifiedToken | string {
@@ -49,12 +47,19 @@ function unusedHeader(header: JsonObject): string | undefined {
   if (Object.hasOwn(header, "crit") || Object.hasOwn(header, "b64")) {
     return "Tokens with the header crit or b64 are not supported";
   }
-  const [cty, typ] = ["cty", "typ"].map((name) => memberOf(header, name));
-  if (typeof cty === "string" && /^(?:application\/)?jwt$/i.test(cty))
-    return "Nested tokens (header cty) are not supported";
-  if (typeof typ === "string" && otherPurpose.test(typ))
+  if (mediaTypeIn(header, "cty") === "jwt") return "Nested tokens (header cty) are not supported";
+  // Such a type says what the token is for (RFC 8725, section 3.11); that of an access token is RFC 9068's.
+  const type = mediaTypeIn(header, "typ");
+  if (type?.endsWith("+jwt") && type !== "at+jwt") {
     return "The token's type (header typ) says that it is for something else";
+  }
   return undefined;
+}
+
+/** In lower case, without the prefix that may be left out. */
+function mediaTypeIn(header: JsonObject, name: "cty" | "typ"): string | undefined {
+  const value = memberOf(header, name);
+  return typeof value === "string" ? value.toLowerCase().replace(/^application\//, "") : undefined;
 }
 
 function isAlgorithm(value: unknown): value is SignatureAlgorithm {

@@ -3,6 +3,7 @@
 import type { Mutation } from "../mutation.ts";
 
 const tests = "test/unit/dataplane/authenticate/external/external-tokens.test.ts";
+const grants = "test/unit/dataplane/authenticate/external/grant.test.ts";
 const waits = "test/unit/dataplane/authenticate/external/key-waits.test.ts";
 const http = "test/http/external-issuers.test.ts";
 const plans = "test/http/kept-plans.test.ts";
@@ -141,7 +142,7 @@ export const externalIssuerMutations: readonly Mutation[] = [
     file: grant,
     find: "return listed && { role: listed.role, access: listed.access };",
     replace: 'return { role: listed?.role ?? "Users", access: listed?.access ?? access };',
-    caughtBy: [tests],
+    caughtBy: [grants],
   },
   {
     name: "external-claim-rules-ignored",
@@ -149,7 +150,7 @@ export const externalIssuerMutations: readonly Mutation[] = [
     file: grant,
     find: "const failed = claimRules.find(",
     replace: "const failed = claimRules.slice(1).find(",
-    caughtBy: [tests, plans],
+    caughtBy: [grants, plans],
   },
   {
     name: "external-administrators-by-part",
@@ -157,15 +158,7 @@ export const externalIssuerMutations: readonly Mutation[] = [
     file: grant,
     find: ": value === text;",
     replace: ": String(value).includes(text);",
-    caughtBy: [tests],
-  },
-  {
-    name: "external-inherited-claims",
-    harm: "A claim that is named as a member of all objects is read where the token has none",
-    file: readToken,
-    find: "return Object.hasOwn(object, name) ? object[name] : undefined;",
-    replace: 'return name === "__proto__" ? undefined : (object[name]?.valueOf() as never);',
-    caughtBy: [tests],
+    caughtBy: [grants],
   },
   {
     name: "external-grant-outlives-configuration",
@@ -214,6 +207,14 @@ export const externalIssuerMutations: readonly Mutation[] = [
     find: " || known.waiters.size >= maxWaiting",
     replace: "",
     caughtBy: [waits],
+  },
+  {
+    name: "external-keys-wanted-by-the-heartbeat",
+    harm: "The operator learns seconds late of a key that is lacking, when those who wait for it have been refused",
+    file: "dataplane/config/acknowledge.ts",
+    find: "      wanted.add(keys);\n      sendSoon();\n",
+    replace: "      wanted.add(keys);\n",
+    caughtBy: ["test/store/acknowledgements.test.ts"],
   },
   {
     name: "external-key-never-seen",
