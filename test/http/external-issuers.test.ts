@@ -194,7 +194,8 @@ describeServed("a token by a key that its issuer has only just got", (serve) => 
 
   it("is waited with until the project has the key", async () => {
     const wanted: WantedKeys[] = [];
-    const served = await serve(shop, { clock, wantKeys: (each) => wanted.push(each) });
+    const { timers } = manualTime();
+    const served = await serve(shop, { clock, timers, wantKeys: (each) => wanted.push(each) });
     const asked = [served.send("/api/notes", { as: token }), served.send("/api/notes", { as: token })];
     await eventually(async () => expect(wanted).toEqual([{ project: `${served.namespace}/shop`, issuer: "corp" }]));
     served.change(withIssuer(corp, { keys: keys.map(({ published }) => published) }));

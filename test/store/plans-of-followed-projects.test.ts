@@ -3,9 +3,11 @@
 
 import { afterEach, expect, it } from "vitest";
 import { systemClock } from "../../core/clock.ts";
+import { acknowledgementKey } from "../../core/config/config-keys.ts";
 import { newKeyringText, parseKeyring } from "../../core/config/keyring.ts";
 import type { ProjectParts } from "../../core/config/types.ts";
 import type { RedisClient } from "../../core/redis/redis-client.ts";
+import { optionalText } from "../../core/redis/reply.ts";
 import { startDataPlane } from "../../dataplane/app.ts";
 import type { Directory } from "../../dataplane/config/directory.ts";
 import { openRedisDirectory } from "../../dataplane/config/open-redis-directory.ts";
@@ -14,9 +16,11 @@ import type { Publisher } from "../../operator/publish/publisher.ts";
 import { useEmptiedRedis } from "../support/fleet/emptied-redis.ts";
 import { begunPublisher, publishWithoutHint } from "../support/fleet/publishing.ts";
 import { unchangingKeyring } from "../support/fleet/unchanging-keyring.ts";
+import { type IssuerKeyPair, keyPair, testIssuer, withIssuer } from "../support/http/external-issuer.ts";
 import { type Reply, send } from "../support/http/http-client.ts";
 import {
   apikey,
+  bearer,
   changed,
   project,
   withConfig,
@@ -27,6 +31,7 @@ import {
 } from "../support/http/projects.ts";
 import type { TestRedis } from "../support/redis/redis.ts";
 import { eventually } from "../support/time/eventually.ts";
+import { manualTime } from "../support/time/manual-time.ts";
 
 const keyring = parseKeyring(newKeyringText());
 const readable = withResource("books", { scope: { read: "All" } });
@@ -52,7 +57,7 @@ interface FollowingPlane {
   readonly directory: Directory;
   /** Projects of which a change was said. */
   readonly heard: string[];
-  ask(path: string, host?: string): Promise<Reply>;
+  ask(path: string, host?: string, as?: string): Promise<Reply>;
   /** So often that a plan is kept and found. */
   warm(path: string, host?: string): Promise<void>;
 }
@@ -73,10 +78,12 @@ async function serve(
   const store = await createEmbeddedStore({ directory: ":memory:", clock: systemClock });
   closing.push(() => store.close());
   const listening = { host: "127.0.0.1", port: 0, adminPort: 0, writeLog: () => undefined };
-  const plane = await startDataPlane({ ...listening, directory, store });
+  // Requests that wait for a key wait for as long as this takes.
+  const { timers } = manualTime();
+  const plane = await startDataPlane({ ...listening, directory, store, timers, wantKeys: config.wantKeys });
   closing.push(() => plane.close());
-  const ask = (path: string, host = "plane.test"): Promise<Reply> =>
-    send(plane.url, path, { as: apikey("ci"), headers: { host } });
+  const ask = (path: string, host = "plane.test", as = apikey("ci")): Promise<Reply> =>
+    send(plane.url, path, { as, headers: { host } });
   const warm = async (path: string, host?: string): Promise<void> => {
     for (let time = 0; time < 3; time += 1) expect((await ask(path, host)).status).toBe(200);
     heard.length = 0;
@@ -117,6 +124,31 @@ it("goes by a changed policy, a project that is withdrawn, and one that is made 
   await eventually(async () => expect((await ask(shopBooks)).code).toBe("unknown_project"));
   await publisher.publish(changed(shop, withConfig({ uid: "another" }), withoutKey("ci"), withKey("other")));
   await eventually(async () => expect((await ask(shopBooks)).code).toBe("invalid_credentials"));
+});
+
+it("waits for a key of an external issuer, which it asks the operator for, and goes by the issuer's next versions", async () => {
+  const [former, next] = [keyPair("1"), keyPair("2")];
+  const corp = testIssuer("corp", {}, [former]);
+  const withKeys = (...keys: readonly IssuerKeyPair[]) =>
+    changed(shop, withIssuer(corp, { keys: keys.map(({ published }) => published) }));
+  const { ask } = await serve([withKeys(former)]);
+  const iat = Math.floor(systemClock.now() / 1_000);
+  const [old, fresh] = [former, next].map((key) => bearer(corp.token({ iat, exp: iat + 300 }, { key })));
+  const status = async (as?: string) => (await ask(shopBooks, "plane.test", as)).status;
+  for (let time = 0; time < 3; time += 1) expect(await status(old)).toBe(200);
+  const waiting = status(fresh);
+  const acknowledgement = acknowledgementKey("r1");
+  await eventually(async () => {
+    const wanted = await redisClient.read(acknowledgement, "HGET", acknowledgement, "wantedKeys");
+    expect(optionalText(wanted)).toBe('[{"project":"default/shop","issuer":"corp"}]');
+  });
+  await publisher.publish(withKeys(former, next));
+  expect(await waiting).toBe(200);
+  expect([await status(old), await status(fresh)]).toEqual([200, 200]);
+  await publisher.publish(withKeys(next));
+  await eventually(async () => expect([await status(old), await status(fresh)]).toEqual([401, 200]));
+  await publisher.publish(shop);
+  await eventually(async () => expect(await status(fresh)).toBe(401));
 });
 
 it("goes by a host that another project claims", async () => {
