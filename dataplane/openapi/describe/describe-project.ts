@@ -1,11 +1,12 @@
 // Turns a live project into its OpenAPI 3.1 document: the operations that its policies leave, with the schemas of its resources. Pure; the
 // address that it is served at is put in later, because one project has several. A large project takes a while, so it is made in steps.
 
-import type { JsonObject, Operation } from "../../../core/config/types.ts";
+import type { IssuerConfig, JsonObject, Operation } from "../../../core/config/types.ts";
 import { parseJson } from "../../../core/json/parse-json.ts";
 import { sampleObject } from "../../../core/schema/sample-object.ts";
 import type { LiveProject, LiveResource } from "../../config/directory.ts";
 import { Components, refTo } from "./components.ts";
+import { issuerSchemes, withIssuers } from "./issuer-schemes.ts";
 import { fieldsParameter, listParameters } from "./list-parameters.ts";
 import {
   collectionOperations,
@@ -42,6 +43,7 @@ export function* describeProject(project: LiveProject): Generator<void, JsonObje
   for (const [name, parameter] of Object.entries({ ...sharedParameters, ...requestHeaders }))
     components.add("parameters", name, parameter);
   const paths = new Map<string, JsonObject>();
+  const issuers = issuersOf(project);
   const tags: JsonObject[] = [];
   let room = maxCharacters;
   for (const whole of byName(project.resources)) {
@@ -56,7 +58,7 @@ export function* describeProject(project: LiveProject): Generator<void, JsonObje
       name: `json/${rootKey.key}`,
       description: "A JSON value of any shape, which is read and changed by paths.",
     });
-    const policies = { project: project.config, access: rootKey.access, hasReadOnlyObjects: false };
+    const policies = { project: project.config, issuers, access: rootKey.access, hasReadOnlyObjects: false };
     const context = { components, policies, tag: `json/${rootKey.key}`, id: `json.${rootKey.key}`, shapes: {} };
     const path = `/json/${rootKey.key}`;
     put(paths, path, pathItem(rootOperations, context));
@@ -73,7 +75,7 @@ export function* describeProject(project: LiveProject): Generator<void, JsonObje
     },
     tags,
     paths: Object.fromEntries(paths),
-    components: { ...components.toJson(), securitySchemes },
+    components: { ...components.toJson(), securitySchemes: { ...securitySchemes, ...issuerSchemes(issuers) } },
   };
 }
 
@@ -113,6 +115,7 @@ function describeResource(project: LiveProject, resource: LiveResource, { compon
   const sample = sampleObject(schema, resource.schema);
   const policies = {
     project: project.config,
+    issuers: issuersOf(project),
     access,
     hasReadOnlyObjects: isScoped && scope.write === "Own" && scope.read === "All",
   };
@@ -133,7 +136,9 @@ function describeResource(project: LiveProject, resource: LiveResource, { compon
 
 function describeFixed(project: LiveProject, { components, paths }: Draft): void {
   const problems = rateProblems(project.config);
-  for (const { path, security, parameters = [], ...entry } of fixedOperations) {
+  const issuers = issuersOf(project);
+  for (const { path, security: own, parameters = [], ...entry } of fixedOperations) {
+    const security = withIssuers(own, issuers);
     const context = { components, tag: "sessions", id: "sessions", shapes: {} };
     const described = {
       ...operation(entry, context, { security, problems, sentence: "", isForUsers: false }),
@@ -238,13 +243,18 @@ function scopeNote({ read, write }: LiveResource["config"]["scope"]): string {
   return `The role Users ${usersMay}; the role Administrators reaches all objects.`;
 }
 
-function introduction({ config }: LiveProject): string {
+function introduction({ config, issuers }: LiveProject): string {
   const who =
     config.authentication === "Disabled"
       ? "No credentials are needed."
-      : "Send an API key (`Authorization: apikey <API_KEY>`), or log in and send `Authorization: bearer <ACCESS_TOKEN>`.";
+      : `Send an API key (\`Authorization: apikey <API_KEY>\`), or log in and send \`Authorization: bearer <ACCESS_TOKEN>\`.${tokensOf(issuers)}`;
   const serving = config.serving === "ReadOnly" ? " The project is read-only: writes are refused." : "";
   return `${who}${serving}`;
+}
+
+function tokensOf(issuers: LiveProject["issuers"]): string {
+  if (issuers.size === 0) return "";
+  return " Tokens of other issuers are taken in the same header; the security schemes `issuer.<name>` say which.";
 }
 
 function describedBy({ title, description }: JsonObject): JsonObject {
@@ -254,6 +264,11 @@ function describedBy({ title, description }: JsonObject): JsonObject {
 
 function put(paths: Map<string, JsonObject>, path: string, item: JsonObject | undefined): void {
   if (item !== undefined) paths.set(path, item);
+}
+
+/** In order of names; their map is by URL. */
+function issuersOf({ issuers }: LiveProject): readonly IssuerConfig[] {
+  return byName(new Map([...issuers.values()].map((issuer) => [issuer.name, issuer])));
 }
 
 /** In order of names, so that equal projects have equal documents on every replica. */

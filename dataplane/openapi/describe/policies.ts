@@ -1,12 +1,21 @@
 // Turns a project's policies into what an operation's description says of its callers: whether it is offered at all, how they show who
 // they are, what they may be refused with, and a sentence for people.
 
-import type { JsonObject, Operation, OperationAccess, Permission, ProjectConfig } from "../../../core/config/types.ts";
+import type {
+  IssuerConfig,
+  JsonObject,
+  Operation,
+  OperationAccess,
+  Permission,
+  ProjectConfig,
+} from "../../../core/config/types.ts";
+import { withIssuers } from "./issuer-schemes.ts";
 import type { ProblemSource } from "./problems.ts";
 
 /** Whom the policies of one resource or root key let do what. */
 export interface Policies {
   readonly project: ProjectConfig;
+  readonly issuers: readonly IssuerConfig[];
   readonly access: OperationAccess;
   /** Role Users may change less than it sees: others' objects are refused with 403. */
   readonly hasReadOnlyObjects: boolean;
@@ -44,7 +53,7 @@ export function callerTerms(
   if (permissions.includes("Nobody")) return undefined;
   const strictest = strictestOf(permissions);
   const isWrite = operation !== "read";
-  const { project } = policies;
+  const { project, issuers } = policies;
   const problems: ProblemSource[] = ["credentials", ...rateProblems(project)];
   if (strictest !== "Anyone") problems.push("anonymousCaller");
   if (mayBeTooWeak(policies, operation, strictest)) problems.push("insufficientAccess");
@@ -53,7 +62,7 @@ export function callerTerms(
   const open = strictest === "Anyone";
   const access = isWrite ? " with access level Write." : ".";
   return {
-    security: open ? [{}, ...credentials] : credentials,
+    security: withIssuers(open ? [{}, ...credentials] : credentials, issuers),
     problems,
     isForUsers: strictest !== "Administrators",
     sentence: `Who may: ${sentences[strictest]}${open ? "" : access}`,

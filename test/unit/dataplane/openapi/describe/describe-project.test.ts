@@ -9,6 +9,7 @@ import {
   changed,
   project,
   withAuthenticationDisabled,
+  withIssuer,
   withLimits,
   withResource,
   withRootKey,
@@ -325,6 +326,38 @@ describe("the OpenAPI document of a project", () => {
     const limited = await answers(changed(parts, withLimits({ rate: { caller: { requestsPerSecond: 1, burst: 2 } } })));
     expect(limited).toHaveProperty("429");
     expect(Object.keys(limited["200"]?.headers ?? {})).toContain("RateLimit");
+  });
+
+  it("has a security scheme for each external issuer, wherever an API key counts as well", async () => {
+    const serviceAccounts = [{ namespace: "jobs", name: "importer", role: "Users", access: "Read" }] as const;
+    const document = await documentOf(
+      project(
+        "shop",
+        withResource("books", { access: { read: "Anyone", delete: "Nobody" } }),
+        withIssuer("pods", { url: "https://kubernetes.default.svc", serviceAccounts }),
+        withIssuer("corp", { url: "https://login.example.org/realms/main/", audiences: ["shop", "till"] }),
+        withIssuer("bearer", { keysAreFetched: false }),
+      ),
+    );
+    expect(await faultsOf(document)).toEqual([]);
+    const { securitySchemes } = document.components;
+    expect(securitySchemes?.["issuer.corp"]).toEqual({
+      type: "openIdConnect",
+      openIdConnectUrl: "https://login.example.org/realms/main/.well-known/openid-configuration",
+      description: expect.stringContaining("`https://login.example.org/realms/main/` whose `aud` has `shop` or `till`"),
+    });
+    for (const name of ["issuer.bearer", "issuer.pods"]) {
+      expect(securitySchemes?.[name]).toMatchObject({ type: "http", scheme: "bearer", bearerFormat: "JWT" });
+    }
+    const callers = ["bearer", "apikey", "issuer.bearer", "issuer.corp", "issuer.pods"].map((name) => ({ [name]: [] }));
+    const securityOf = (path: string, method: string) => document.paths[path]?.[method]?.security;
+    expect(securityOf("/api/books", "post")).toEqual(callers);
+    expect(securityOf("/api/books", "get")).toEqual([{}, ...callers]);
+    expect(securityOf("/whoami", "get")).toEqual([{}, ...callers]);
+    expect(securityOf("/sessions", "get")).toEqual(callers);
+    expect(securityOf("/sessions", "post")).toEqual([{ login: [] }]);
+    expect(securityOf("/sessions/current", "get")).toEqual([{ bearer: [] }]);
+    expect(securityOf("/sessions/refresh", "post")).toEqual([{ refresh: [] }]);
   });
 
   it("is the same text for the same configuration", async () => {
