@@ -32,6 +32,7 @@ import { createMetrics, type Metrics } from "./observe/metrics.ts";
 import { createAccessLog, createRequestObserver } from "./observe/observe-request.ts";
 import { createUsage } from "./observe/usage.ts";
 import { createDescriptions } from "./openapi/descriptions.ts";
+import { createSignInOffers } from "./openapi/sign-in-offers.ts";
 import { createKeptPlans } from "./operation/kept-plans.ts";
 import { createPipeline, type KeptPlan } from "./pipeline.ts";
 import { createQuotas, type UsageReport } from "./quotas/quotas.ts";
@@ -176,6 +177,7 @@ async function openDataPlane(options: DataPlaneOptions, closers: Closers): Promi
     quotas,
     referencePage: createPage("reference", "docs"),
     consolePage: createPage("console", "console"),
+    signInOffers: createSignInOffers(),
     clock,
     newId: createObjectIds(clock),
   };

@@ -18,6 +18,16 @@ export interface PageRequest {
   /** The request target as it was sent. */
   readonly target: string;
   readonly headers: IncomingHttpHeaders;
+  /** The same object as long as it is the same: what is made of it is kept by it. */
+  readonly addition?: PageAddition | undefined;
+}
+
+/** What a page has in addition for one project. */
+export interface PageAddition {
+  /** At the end of its head. */
+  readonly html: string;
+  /** Origins that it may send requests to, beside its own. */
+  readonly connectTo: readonly string[];
 }
 
 export type Page = (request: PageRequest) => Promise<HttpResponse>;
@@ -38,10 +48,13 @@ const types: Readonly<Record<string, string>> = {
 };
 
 /** Scripts are the page's files; styles are also those that its packages make as they run. */
-const contentSecurityPolicy = [
-  ...["default-src 'none'", "script-src 'self'", "style-src 'self' 'unsafe-inline'", "img-src 'self' data:"],
-  ...["font-src 'self'", "connect-src 'self'", "base-uri 'none'", "form-action 'none'", "frame-ancestors 'none'"],
-].join("; ");
+function contentSecurityPolicy({ connectTo }: Pick<PageAddition, "connectTo">): string {
+  return [
+    ...["default-src 'none'", "script-src 'self'", "style-src 'self' 'unsafe-inline'", "img-src 'self' data:"],
+    ...["font-src 'self'", `connect-src ${["'self'", ...connectTo].join(" ")}`],
+    ...["base-uri 'none'", "form-action 'none'", "frame-ancestors 'none'"],
+  ].join("; ");
+}
 
 /** Headers of everything that is there for a page. */
 export const pageSafety = Object.freeze({
@@ -68,18 +81,33 @@ export function createPage(page: PageName, path: string, { isFolder = false } = 
     });
     return loading;
   };
-  return async ({ file, target, headers }) => {
+  const additions = new WeakMap<PageAddition, Promise<Asset>>();
+  const loadHtml = async ({ addition }: PageRequest): Promise<Asset | undefined> => {
+    const plain = (await load()).get("page.html");
+    if (plain === undefined || addition === undefined) return plain;
+    let made = additions.get(addition);
+    if (made === undefined) {
+      made = withAddition(plain, addition);
+      additions.set(addition, made);
+    }
+    return made;
+  };
+  return async (request) => {
+    const { file, target, headers, addition } = request;
     const [asked = "", query = ""] = target.split("?", 2);
     if (file === undefined && !isFolder && asked.endsWith("/"))
       return { status: 308, headers: { Location: `../${path}` } };
-    const asset = (await load()).get(file ?? "page.html");
+    const asset = file === undefined ? await loadHtml(request) : (await load()).get(file);
     if (asset === undefined || file === "page.html") {
       throw new Problem("unknown_path", "The page has no such file");
     }
     return respondWith(asset, headers, {
       ...pageSafety,
       ...(file === undefined
-        ? { "Content-Security-Policy": contentSecurityPolicy, "Cross-Origin-Opener-Policy": "same-origin" }
+        ? {
+            "Content-Security-Policy": contentSecurityPolicy(addition ?? { connectTo: [] }),
+            "Cross-Origin-Opener-Policy": "same-origin",
+          }
         : query === `v=${asset.version}` && { "Cache-Control": "public, max-age=31536000, immutable" }),
     });
   };
@@ -110,6 +138,10 @@ async function loadAssets(page: PageName, path: string): Promise<Assets> {
   }
   for (const [name, { version }] of assets) html = html.replaceAll(`${path}/${name}"`, `${path}/${name}?v=${version}"`);
   return assets.set("page.html", await assetOf("page.html", Buffer.from(html)));
+}
+
+function withAddition({ bytes }: Asset, { html }: PageAddition): Promise<Asset> {
+  return assetOf("page.html", Buffer.from(bytes.toString().replace("</head>", () => `  ${html}\n  </head>`)));
 }
 
 async function assetOf(name: string, bytes: Buffer): Promise<Asset> {

@@ -10,11 +10,13 @@ import type { HttpResponse } from "../http/response.ts";
 import type { PlanBase, PlanInput, SubjectOf } from "../operation/plan.ts";
 import { unknownPath } from "../route/route.ts";
 import type { Descriptions } from "./descriptions.ts";
+import type { SignInOffers } from "./sign-in-offers.ts";
 
 export interface OpenapiDeps {
   readonly descriptions: Descriptions;
   readonly referencePage: Page;
   readonly consolePage: Page;
+  readonly signInOffers: SignInOffers;
 }
 
 export interface DescriptionPlan extends PlanBase {
@@ -48,7 +50,7 @@ export function planDescription(
 }
 
 export async function carryOutDescription(
-  { descriptions, referencePage, consolePage }: OpenapiDeps,
+  { descriptions, referencePage, consolePage, signInOffers }: OpenapiDeps,
   { project, base, target }: DescriptionPlan,
   { request: { headers }, rawUrl }: Exchange,
 ): Promise<HttpResponse> {
@@ -56,9 +58,9 @@ export async function carryOutDescription(
     case "base":
       return pageOf(project, base, headers);
     case "docs":
-      return referencePage({ file: target.file, target: rawUrl, headers });
+      return referencePage({ file: target.file, target: rawUrl, headers, addition: signInOffers(project) });
     case "console":
-      return consolePage({ file: target.file, target: rawUrl, headers });
+      return consolePage({ file: target.file, target: rawUrl, headers, addition: signInOffers(project) });
     case "openapi":
       return currentResponse(await descriptions.textOf(project, base), preconditionsOf(headers));
     case "consoleDescription": {

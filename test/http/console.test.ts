@@ -6,6 +6,7 @@ import {
   project,
   withAuthenticationDisabled,
   withConfig,
+  withIssuer,
   withKey,
   withResource,
   withServing,
@@ -68,6 +69,46 @@ describeServed("the console", (serve) => {
     expect((await served.send(description)).status).toBe(200);
     served.change(withServing("Off"));
     expect((await served.send("/console")).code).toBe("project_off");
+  });
+
+  it("names the issuers where people sign in, follows them, and may reach their token endpoints besides", async () => {
+    const served = await serve(shop);
+    served.change(withConfig({ console: "Authenticated" }));
+    const plain = await served.send("/console");
+    served.change(withIssuer("pods"));
+    const same = await served.send("/console");
+    expect([same.text, same.headers.etag]).toEqual([plain.text, plain.headers.etag]);
+    expect(same.headers["content-security-policy"]).toBe(
+      "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self'; " +
+        "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    );
+    const signIn = {
+      clientId: "</script><b>$&",
+      authorizationEndpoint: "https://login.example.org/auth",
+      tokenEndpoint: "https://token.example.org:8443/token?x=1",
+    };
+    served.change(withIssuer("corp", { signIn }));
+    for (const path of ["/console", "/docs"]) {
+      const reply = await served.send(path);
+      const [, json = ""] = /<script type="application\/json" id="issuers">([^<]*)<\/script>/.exec(reply.text) ?? [];
+      const corp = { name: "corp", url: "https://corp.example.org", audiences: ["shop"], ...signIn };
+      expect([path, JSON.parse(json)]).toEqual([path, [corp]]);
+      expect(reply.headers["content-security-policy"]).toBe(
+        String(plain.headers["content-security-policy"]).replace(
+          "'self'; base",
+          "'self' https://token.example.org:8443; base",
+        ),
+      );
+    }
+    const named = await served.send("/console");
+    expect(named.headers.etag).not.toBe(plain.headers.etag);
+    const again = await served.send("/console", { headers: { "if-none-match": String(named.headers.etag) } });
+    expect(again.status).toBe(304);
+    served.change(withIssuer("corp", { signIn: { ...signIn, clientId: "other" } }));
+    const changed = await served.send("/console", { headers: { "if-none-match": String(named.headers.etag) } });
+    expect([changed.status, changed.text.includes('"other"')]).toEqual([200, true]);
+    served.change(withConfig({ console: "Nobody" }));
+    expect((await served.send("/console")).text).not.toContain("example.org");
   });
 
   it("is where a browser comes to that follows the project's URL", async () => {

@@ -20,6 +20,7 @@ import { createMetrics } from "../../../dataplane/observe/metrics.ts";
 import { createAccessLog, createRequestObserver } from "../../../dataplane/observe/observe-request.ts";
 import { createUsage } from "../../../dataplane/observe/usage.ts";
 import { createDescriptions } from "../../../dataplane/openapi/descriptions.ts";
+import { createSignInOffers } from "../../../dataplane/openapi/sign-in-offers.ts";
 import type { KeptPlans } from "../../../dataplane/operation/kept-plans.ts";
 import { createPipeline, type KeptPlan } from "../../../dataplane/pipeline.ts";
 import { createQuotas } from "../../../dataplane/quotas/quotas.ts";
@@ -134,6 +135,7 @@ export async function createPipelineWorld(options: PipelineWorldOptions): Promis
       quotas,
       referencePage: createPage("reference", "docs"),
       consolePage: createPage("console", "console"),
+      signInOffers: createSignInOffers(),
       clock,
       newId: createObjectIds(clock, (size) => Buffer.alloc(size)),
     }),

@@ -1,0 +1,28 @@
+// What a page of a project is told of an external issuer at which people may sign in, as the data plane writes it into the page's HTML.
+// Public facts only: the page has them before anybody has signed in.
+
+export interface OfferedIssuer {
+  readonly name: string;
+  /** `iss` of its tokens. */
+  readonly url: string;
+  /** The project takes tokens for one of them. */
+  readonly audiences: readonly string[];
+  readonly clientId: string;
+  readonly authorizationEndpoint: string;
+  readonly tokenEndpoint: string;
+}
+
+/** Id of the element in which the page has them as JSON; a project without any has no such element. */
+export const offeredIssuersId = "issuers";
+
+/**
+ * A host as a source of a Content-Security-Policy may name it, reached by TLS or on this machine. URLs admit more: `;` and `,` in a host
+ * would begin another directive or policy, and `*` stand for other hosts.
+ */
+const origins = /^(?:https:\/\/[a-z0-9.-]+|http:\/\/(?:localhost|127\.0\.0\.1))(?::[0-9]+)?$/;
+
+/** Of an endpoint; undefined where a page can't go there safely. */
+export function safeOriginOf(endpoint: string): string | undefined {
+  const origin = URL.parse(endpoint)?.origin;
+  return origin !== undefined && origins.test(origin) ? origin : undefined;
+}
