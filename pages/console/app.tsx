@@ -61,7 +61,12 @@ export function App({ signIn, unsaved }: AppProps) {
         ))}
       </Bar>
       {isGateShown && (
-        <Gate signIn={signIn} why={whyOf(session, isLocked)} {...(hasWayBack && { onBack: session.closeGate })} />
+        <Gate
+          signIn={signIn}
+          why={whyOf(session, isLocked)}
+          holdsText={!unsaved.isEmpty}
+          {...(hasWayBack && { onBack: session.closeGate })}
+        />
       )}
       {/* Hidden and not gone, so that what was entered there is kept. */}
       <div hidden={isGateShown}>
@@ -76,7 +81,7 @@ export function App({ signIn, unsaved }: AppProps) {
 function whyOf({ isKept }: Session, isLocked: boolean): string {
   if (isKept) return "You are signed out. What you entered is not saved; it is kept here until you sign in again.";
   return isLocked
-    ? "The console of this project is for its users and keys."
+    ? "To use the console of this project, you have to sign in."
     : "Requests are sent with what you enter here.";
 }
 

@@ -13,7 +13,7 @@ interface BarProps {
 }
 
 export function Bar({ signIn, title, hidesSignIn, onSignIn, onSignOut, children }: BarProps) {
-  const caller = signIn.credential?.caller;
+  const { caller, issuer } = signIn.credential ?? {};
   return (
     <header class="bar">
       <strong>
@@ -28,7 +28,7 @@ export function Bar({ signIn, title, hidesSignIn, onSignIn, onSignOut, children 
         {caller === undefined ? "Not signed in" : `Signed in as ${caller.name}`}
       </span>
       {caller !== undefined && (
-        <button type="button" id="sign-out" onClick={onSignOut}>
+        <button type="button" id="sign-out" title={issuer && `You stay signed in at ${issuer}`} onClick={onSignOut}>
           Sign out
         </button>
       )}

@@ -1,12 +1,16 @@
 // The console of a project: begins with who is signed in, then shows the app.
 
 import { render } from "preact";
+import { offeredIssuers, takeResponse } from "../sign-in/issuer-sign-in.ts";
 import { SignIn } from "../sign-in/sign-in.ts";
 import { App } from "./app.tsx";
 import { UnsavedChanges } from "./unsaved.ts";
 
-const signIn = new SignIn(new URL(".", location.href));
+// First: it cleans the page's URL.
+const response = takeResponse();
+const signIn = new SignIn(new URL(".", location.href), offeredIssuers());
 const unsaved = new UnsavedChanges();
 const container = document.getElementById("console");
 if (container === null) throw new Error("The page has no #console");
-void signIn.askOtherPages().then(() => render(<App signIn={signIn} unsaved={unsaved} />, container));
+if (response !== undefined) render(<p class="notice">Signing in…</p>, container);
+void signIn.begin(response).then(() => render(<App signIn={signIn} unsaved={unsaved} />, container));

@@ -2,7 +2,7 @@
 // would lose what a person has entered: then it waits behind the form until the same person has signed in again.
 
 import { useEffect, useRef, useState } from "preact/hooks";
-import type { SignIn } from "../sign-in/sign-in.ts";
+import { type SignIn, schemeOf } from "../sign-in/sign-in.ts";
 import type { UnsavedChanges } from "./unsaved.ts";
 
 export interface SessionState {
@@ -22,8 +22,13 @@ export interface Session extends SessionState {
 
 const first: SessionState = { changes: 0, contentKey: 0, isGateOpen: false, isKept: false };
 
+/** Whoever comes back from an issuer without being signed in reads why. */
+function firstOf({ fault }: SignIn): SessionState {
+  return { ...first, isGateOpen: fault !== undefined };
+}
+
 export function useSession(signIn: SignIn, unsaved: UnsavedChanges): Session {
-  const [state, setState] = useState(first);
+  const [state, setState] = useState(() => firstOf(signIn));
   /** For whom the content was loaded; undefined: for anybody. */
   const owner = useRef(callerOf(signIn));
   useEffect(
@@ -49,5 +54,5 @@ export function useSession(signIn: SignIn, unsaved: UnsavedChanges): Session {
 }
 
 function callerOf({ credential }: SignIn): string | undefined {
-  return credential === undefined ? undefined : `${credential.scheme} ${credential.caller.name}`;
+  return credential === undefined ? undefined : `${schemeOf(credential)} ${credential.caller.name}`;
 }

@@ -3,13 +3,21 @@
 
 import { render } from "preact";
 import { Gate } from "../sign-in/gate.tsx";
+import { offeredIssuers, takeResponse } from "../sign-in/issuer-sign-in.ts";
 import { problemOf } from "../sign-in/problem.ts";
-import { type Credential, SignIn } from "../sign-in/sign-in.ts";
+import { type Credential, SignIn, schemeOf } from "../sign-in/sign-in.ts";
 
 /** An OpenAPI document, as far as it is looked at here. */
 interface Description {
   readonly info: { readonly title: string };
+  readonly components: { readonly securitySchemes: Record<string, SecurityScheme> };
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+}
+
+interface SecurityScheme {
+  readonly type: string;
+  readonly scheme?: string;
+  readonly description?: string;
 }
 
 interface Operation {
@@ -24,11 +32,13 @@ declare global {
   var Scalar: { createApiReference(selector: string, configuration: object): Viewer } | undefined;
 }
 
+// First: it cleans the page's URL.
+const response = takeResponse();
 const base = new URL(".", location.href);
-const signIn = new SignIn(base);
+const signIn = new SignIn(base, offeredIssuers());
 /** What the viewer shows, and for which credential. */
 let shown:
-  | { readonly viewer: Viewer; readonly scheme: Credential["scheme"] | undefined; readonly description: Description }
+  | { readonly viewer: Viewer; readonly scheme: string | undefined; readonly description: Description }
   | undefined;
 
 function element(id: string): HTMLElement {
@@ -46,7 +56,7 @@ async function open(): Promise<void> {
     return;
   }
   const { status, title, detail } = await problemOf(response);
-  if (status === 401) ask("The description of this API is for its users and keys.");
+  if (status === 401) ask("To read the description of this API, you have to sign in.");
   else say(`${title}. ${detail ?? ""}`);
 }
 
@@ -58,11 +68,12 @@ async function show(description: Description): Promise<void> {
   element("who").textContent = credential === undefined ? "Not signed in" : `Signed in as ${credential.caller.name}`;
   element("sign-in").hidden = credential !== undefined;
   element("sign-out").hidden = credential === undefined;
+  element("sign-out").title = credential?.issuer === undefined ? "" : `You stay signed in at ${credential.issuer}`;
   document.title = `${description.info.title}: API reference`;
-  if (shown !== undefined && shown.scheme === credential?.scheme) return;
+  if (shown !== undefined && shown.scheme === schemeOf(credential)) return;
   const configuration = {
     content: asSignedIn(description, credential),
-    authentication: { securitySchemes: placeholders },
+    authentication: { securitySchemes: placeholdersOf(description) },
     customFetch: sendAndShow,
     persistAuth: false,
     telemetry: false,
@@ -78,7 +89,7 @@ async function show(description: Description): Promise<void> {
   };
   const made = shown?.viewer ?? createApiReference("#reference", configuration);
   if (shown !== undefined) made.updateConfiguration(configuration);
-  shown = { viewer: made, scheme: credential?.scheme, description };
+  shown = { viewer: made, scheme: schemeOf(credential), description };
 }
 
 /** What examples show in place of a secret: the viewer never has one, and page.css hides its own fields for them. */
@@ -88,13 +99,26 @@ const placeholders = {
   refresh: { token: "YOUR_REFRESH_TOKEN" },
 };
 
+function placeholdersOf({ components }: Description): object {
+  const issuers = Object.keys(components.securitySchemes).filter((name) => name.startsWith("issuer."));
+  return { ...placeholders, ...Object.fromEntries(issuers.map((name) => [name, { token: "YOUR_TOKEN" }])) };
+}
+
 /** The description with one way to show who calls, the one signed in with: the viewer's examples take the first, or none where that may be. */
 function asSignedIn(description: Description, credential: Credential | undefined): Description {
   const copy = structuredClone(description);
+  const { securitySchemes } = copy.components;
+  for (const [name, { type, description: text }] of Object.entries(securitySchemes)) {
+    // The viewer would offer a sign-in of its own.
+    if (type === "openIdConnect") {
+      securitySchemes[name] = { type: "http", scheme: "bearer", ...(text !== undefined && { description: text }) };
+    }
+  }
   if (credential === undefined) return copy;
+  const scheme = schemeOf(credential);
   for (const operations of Object.values(copy.paths)) {
     for (const operation of Object.values(operations)) {
-      const own = operation.security?.filter((each) => credential.scheme in each) ?? [];
+      const own = operation.security?.filter((each) => scheme in each) ?? [];
       if (own.length > 0) operation.security = own;
     }
   }
@@ -169,4 +193,17 @@ element("reference").addEventListener("click", saveDescription, { capture: true 
 element("sign-in").addEventListener("click", () => ask("Requests that you try are sent with what you enter here."));
 element("sign-out").addEventListener("click", () => void signIn.signOut());
 
-void signIn.askOtherPages().then(() => (signIn.credential === undefined ? open() : undefined));
+signIn.onExpiry(() => {
+  say("Your sign-in has expired: requests are refused until you sign in again.");
+  element("sign-in").hidden = false;
+});
+
+/** Whoever comes back from an issuer without being signed in reads why. */
+async function begin(): Promise<void> {
+  if (response !== undefined) element("who").textContent = "Signing in…";
+  await signIn.begin(response);
+  if (signIn.credential === undefined || signIn.fault !== undefined) await open();
+  if (signIn.fault !== undefined) ask("Requests that you try are sent with what you enter here.");
+}
+
+void begin();

@@ -1,7 +1,9 @@
-// The form by which a person signs in: with an API key, or with a user's name and password. Says why a credential was not accepted.
+// The form by which a person signs in: at an external issuer, with an API key, or with a user's name and password. Says why that failed.
 
 import { useEffect, useRef, useState } from "preact/hooks";
-import type { Problem } from "./problem.ts";
+import { leaveForIssuer } from "./issuer-sign-in.ts";
+import type { OfferedIssuer } from "./offered-issuer.ts";
+import { type Problem, wordsOf } from "./problem.ts";
 import type { SignIn } from "./sign-in.ts";
 
 export interface GateProps {
@@ -10,14 +12,21 @@ export interface GateProps {
   readonly why: string;
   /** Called to go back to what is shown without credentials; absent where there is nothing. */
   readonly onBack?: () => void;
+  /** The page holds something unsaved, which would be lost on the way to an issuer. */
+  readonly holdsText?: boolean;
 }
 
-export function Gate({ signIn, why, onBack }: GateProps) {
-  const [fault, setFault] = useState("");
+export function Gate({ signIn, why, onBack, holdsText = false }: GateProps) {
+  const [fault, setFault] = useState(signIn.fault ?? "");
+  const place = useRef<HTMLElement>(null);
   const key = useRef<HTMLInputElement>(null);
   const name = useRef<HTMLInputElement>(null);
   const password = useRef<HTMLInputElement>(null);
-  useEffect(() => key.current?.focus(), []);
+  useEffect(() => {
+    place.current?.querySelector<HTMLElement>("button, input, a")?.focus();
+    // It is said once.
+    signIn.forgetFault();
+  }, []);
 
   const attempt = async (event: SubmitEvent, use: () => Promise<Problem | undefined>): Promise<void> => {
     event.preventDefault();
@@ -29,13 +38,18 @@ export function Gate({ signIn, why, onBack }: GateProps) {
       setFault("The server can't be reached.");
     }
   };
+  const leaveFor = async (issuer: OfferedIssuer): Promise<void> => {
+    setFault("");
+    setFault((await leaveForIssuer(issuer)) ?? "");
+  };
   return (
-    <main id="gate">
+    <main id="gate" ref={place}>
       <h1>Sign in</h1>
       <p id="why">{why}</p>
       <p id="fault" class="fault" role="alert">
         {fault}
       </p>
+      {signIn.issuers.length > 0 && <Issuers issuers={signIn.issuers} holdsText={holdsText} onChoose={leaveFor} />}
       <form
         id="with-key"
         autocomplete="off"
@@ -75,8 +89,42 @@ export function Gate({ signIn, why, onBack }: GateProps) {
   );
 }
 
+interface IssuersProps {
+  readonly issuers: readonly OfferedIssuer[];
+  readonly holdsText: boolean;
+  readonly onChoose: (issuer: OfferedIssuer) => Promise<void>;
+}
+
+function Issuers({ issuers, holdsText, onChoose }: IssuersProps) {
+  const names = issuers.map(({ name }) => name).join(" or ");
+  return (
+    <>
+      <div class="issuers">
+        {holdsText ? (
+          <>
+            <p>
+              Signing in with {names} leaves this page and loses what you entered. Sign in on another page of this
+              project instead; this one then goes on.
+            </p>
+            <a class="button main" href={location.pathname} target="_blank" rel="noopener">
+              Open another page
+            </a>
+          </>
+        ) : (
+          issuers.map((issuer) => (
+            <button key={issuer.name} type="button" class="main" onClick={() => void onChoose(issuer)}>
+              Sign in with {issuer.name}
+            </button>
+          ))
+        )}
+        <p class="note">When you sign out here, you stay signed in at {names}.</p>
+      </div>
+      <p class="or">or</p>
+    </>
+  );
+}
+
 /** The detail of a 401 is for programs: how to write the header. */
-function wordsFor({ status, title, detail }: Problem): string {
-  if (status === 401) return "These credentials were not accepted.";
-  return detail === undefined ? `${title}.` : `${title}. ${detail}`;
+function wordsFor(problem: Problem): string {
+  return problem.status === 401 ? "These credentials were not accepted." : wordsOf(problem);
 }

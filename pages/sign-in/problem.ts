@@ -19,3 +19,8 @@ export async function problemOf(response: Response): Promise<Problem> {
     ? (body as Problem)
     : { status, title: statusText === "" ? `The server answered ${status}` : statusText };
 }
+
+/** For people, as the server says it. */
+export function wordsOf({ title, detail }: Problem): string {
+  return detail === undefined ? `${title}.` : `${title}. ${detail}`;
+}

@@ -2,7 +2,10 @@
 // project's own address and nowhere else. Another page of the project that is open in the same browser is told of it, so that a person
 // signs in once; when the last one is closed, it is gone.
 
-import { type Problem, problemOf } from "./problem.ts";
+import type { AuthorizationResponse } from "./authorization.ts";
+import { redeem, refreshAt } from "./issuer-sign-in.ts";
+import type { OfferedIssuer } from "./offered-issuer.ts";
+import { type Problem, problemOf, wordsOf } from "./problem.ts";
 
 /** What is used of the response of `/whoami`. */
 export interface Caller {
@@ -14,6 +17,8 @@ export interface Credential {
   /** Value of the Authorization header. */
   readonly authorization: string;
   readonly refreshToken?: string;
+  /** Name of the external issuer whose token it is. */
+  readonly issuer?: string;
   readonly caller: Caller;
 }
 
@@ -27,19 +32,27 @@ const signOutTimeoutMs = 10_000;
 
 type Message =
   | { readonly kind: "who?" }
+  /** The answer to that. */
+  | { readonly kind: "is signed in"; readonly credential: Credential }
   | { readonly kind: "signed in"; readonly credential: Credential }
+  | { readonly kind: "refreshed"; readonly credential: Credential }
   | { readonly kind: "signed out" };
 
 export class SignIn {
+  readonly issuers: readonly OfferedIssuer[];
   #credential: Credential | undefined;
   #refreshing: Promise<void> | undefined;
+  #isAsking = false;
+  #fault: string | undefined;
   readonly #base: URL;
   readonly #channel: BroadcastChannel;
   readonly #listeners = new Set<() => void>();
+  readonly #expiryListeners = new Set<() => void>();
 
-  /** `base` = the project's URL, with a slash at its end. */
-  constructor(base: URL) {
+  /** `base` = the project's URL, with a slash at its end; `issuers` = where people may sign in besides. */
+  constructor(base: URL, issuers: readonly OfferedIssuer[]) {
     this.#base = base;
+    this.issuers = issuers;
     this.#channel = new BroadcastChannel(`jsonplane ${base.pathname}`);
     this.#channel.addEventListener("message", ({ data }: MessageEvent<Message>) => this.#receive(data));
   }
@@ -48,10 +61,31 @@ export class SignIn {
     return this.#credential;
   }
 
+  /** Why nobody is signed in by the response of an issuer that the page was opened with. */
+  get fault(): string | undefined {
+    return this.#fault;
+  }
+
+  forgetFault(): void {
+    this.#fault = undefined;
+  }
+
+  /** That is what a page begins with: resolves once it is known who is signed in. */
+  async begin(response: AuthorizationResponse | undefined): Promise<void> {
+    if (response !== undefined) this.#fault = await this.#withIssuer(response);
+    if (this.#credential === undefined) await this.askOtherPages();
+  }
+
   /** Called whenever somebody has signed in or out, on this page or another one. */
   onChange(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
+  }
+
+  /** Called when a request was refused because the credential has expired, and there is no other one to be had without the person. */
+  onExpiry(listener: () => void): () => void {
+    this.#expiryListeners.add(listener);
+    return () => this.#expiryListeners.delete(listener);
   }
 
   /** Resolves once another page has said who is signed in there, or none has. */
@@ -66,8 +100,10 @@ export class SignIn {
         resolve();
       }, answerTimeoutMs);
     });
+    this.#isAsking = true;
     this.#publish({ kind: "who?" });
     await answered;
+    this.#isAsking = false;
   }
 
   /** `input` is relative to the project's URL. */
@@ -85,7 +121,11 @@ export class SignIn {
     // Another request, or another page, may have got a token meanwhile.
     if (this.#credential?.authorization === used.authorization) await this.#refreshOnce();
     const current = this.#credential;
-    if (!isSamePerson(current, used) || current?.authorization === used.authorization) return response;
+    if (!isSamePerson(current, used)) return response;
+    if (current?.authorization === used.authorization) {
+      for (const listener of this.#expiryListeners) listener();
+      return response;
+    }
     authorize(again, current);
     return fetch(again);
   }
@@ -118,12 +158,34 @@ export class SignIn {
     });
   }
 
-  /** Forgets the credential at once, whether or not the server can be reached; then ends the session there. */
+  /** Why the issuer's response signs nobody in; undefined once it does. */
+  async #withIssuer(response: AuthorizationResponse): Promise<string | undefined> {
+    const redeemed = await redeem(response, this.issuers);
+    if ("fault" in redeemed) return redeemed.fault;
+    const { token, issuer, refreshToken } = redeemed;
+    const made = {
+      scheme: "bearer",
+      authorization: `bearer ${token}`,
+      issuer: issuer.name,
+      ...(refreshToken !== undefined && { refreshToken }),
+    } as const;
+    try {
+      const problem = await this.#use(made);
+      return problem && `You are signed in at ${issuer.name}, but this API refused its token. ${wordsOf(problem)}`;
+    } catch {
+      return `You are signed in at ${issuer.name}, but this API can't be reached. Sign in again.`;
+    }
+  }
+
+  /**
+   * Forgets the credential at once, whether or not the server can be reached; then ends the session there. At an external issuer nothing
+   * ends: the person is signed in there for other applications, too.
+   */
   async signOut(): Promise<void> {
     const before = this.#credential;
     this.#set(undefined);
     this.#publish({ kind: "signed out" });
-    if (before?.scheme !== "bearer") return;
+    if (before?.scheme !== "bearer" || before.issuer !== undefined) return;
     const headers = { Authorization: before.authorization };
     const signal = AbortSignal.timeout(signOutTimeoutMs);
     const ended = { ...omit, method: "DELETE", headers, signal, keepalive: true };
@@ -133,6 +195,10 @@ export class SignIn {
   async #refresh(): Promise<void> {
     const before = this.#credential;
     if (before?.refreshToken === undefined) return;
+    if (before.issuer !== undefined) {
+      await this.#refreshAtIssuer(before.issuer, before.refreshToken);
+      return;
+    }
     const headers = { Authorization: `bearer ${before.refreshToken}` };
     const response = await fetch(new URL("sessions/refresh", this.#base), { ...omit, method: "POST", headers });
     if (!response.ok) return;
@@ -140,7 +206,24 @@ export class SignIn {
     // Somebody may have signed in or out while the server answered.
     if (this.#credential !== before) return;
     this.#credential = { ...before, authorization: `bearer ${access_token}` };
-    this.#publish({ kind: "signed in", credential: this.#credential });
+    this.#publish({ kind: "refreshed", credential: this.#credential });
+  }
+
+  /** One page at a time: many issuers take a refresh token once, and take the second use of it for theft. */
+  async #refreshAtIssuer(name: string, refreshToken: string): Promise<void> {
+    const issuer = this.issuers.find((each) => each.name === name);
+    if (issuer === undefined) return;
+    await navigator.locks.request(`jsonplane refresh ${this.#base.pathname}`, async () => {
+      // The page that had the lock before may have got another one.
+      await this.askOtherPages();
+      const before = this.#credential;
+      if (before?.refreshToken !== refreshToken) return;
+      const refreshed = await refreshAt(issuer, refreshToken);
+      if ("fault" in refreshed || this.#credential?.refreshToken !== refreshToken) return;
+      const { token, refreshToken: next = refreshToken } = refreshed;
+      this.#credential = { ...before, authorization: `bearer ${token}`, refreshToken: next };
+      this.#publish({ kind: "refreshed", credential: this.#credential });
+    });
   }
 
   async #use(made: Omit<Credential, "caller">): Promise<Problem | undefined> {
@@ -156,9 +239,25 @@ export class SignIn {
   }
 
   #receive(message: Message): void {
-    if (message.kind === "signed in") this.#set(message.credential);
-    else if (message.kind === "signed out") this.#set(undefined);
-    else if (this.#credential !== undefined) this.#publish({ kind: "signed in", credential: this.#credential });
+    switch (message.kind) {
+      case "signed in":
+        this.#credential = message.credential;
+        this.#notify();
+        break;
+      case "refreshed":
+        this.#set(message.credential);
+        break;
+      case "is signed in":
+        // An answer that comes late may be older than what is known by then.
+        if (this.#isAsking) this.#set(message.credential);
+        break;
+      case "signed out":
+        this.#set(undefined);
+        break;
+      case "who?":
+        if (this.#credential !== undefined) this.#publish({ kind: "is signed in", credential: this.#credential });
+        break;
+    }
   }
 
   #set(credential: Credential | undefined): void {
@@ -182,7 +281,14 @@ function authorize(request: Request, credential: Credential | undefined): void {
 }
 
 function isSamePerson(one: Credential | undefined, other: Credential | undefined): boolean {
-  return one?.caller.name === other?.caller.name && one?.scheme === other?.scheme;
+  return one?.caller.name === other?.caller.name && schemeOf(one) === schemeOf(other);
+}
+
+/** Name of the security scheme in the project's OpenAPI document. */
+export function schemeOf(credential: Credential): string;
+export function schemeOf(credential: Credential | undefined): string | undefined;
+export function schemeOf(credential: Credential | undefined): string | undefined {
+  return credential?.issuer === undefined ? credential?.scheme : `issuer.${credential.issuer}`;
 }
 
 async function isTokenExpired(response: Response): Promise<boolean> {

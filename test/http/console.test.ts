@@ -1,12 +1,12 @@
 // The console as HTTP: who gets the page, who the description that it is made of, and where a project's URL leads.
 
 import { expect, it } from "vitest";
+import { testIssuer, withIssuer } from "../support/http/external-issuer.ts";
 import {
   apikey,
   project,
   withAuthenticationDisabled,
   withConfig,
-  withIssuer,
   withKey,
   withResource,
   withServing,
@@ -75,7 +75,7 @@ describeServed("the console", (serve) => {
     const served = await serve(shop);
     served.change(withConfig({ console: "Authenticated" }));
     const plain = await served.send("/console");
-    served.change(withIssuer("pods"));
+    served.change(withIssuer(testIssuer("pods")));
     const same = await served.send("/console");
     expect([same.text, same.headers.etag]).toEqual([plain.text, plain.headers.etag]);
     expect(same.headers["content-security-policy"]).toBe(
@@ -87,11 +87,11 @@ describeServed("the console", (serve) => {
       authorizationEndpoint: "https://login.example.org/auth",
       tokenEndpoint: "https://token.example.org:8443/token?x=1",
     };
-    served.change(withIssuer("corp", { signIn }));
+    served.change(withIssuer(testIssuer("corp", { signIn })));
     for (const path of ["/console", "/docs"]) {
       const reply = await served.send(path);
       const [, json = ""] = /<script type="application\/json" id="issuers">([^<]*)<\/script>/.exec(reply.text) ?? [];
-      const corp = { name: "corp", url: "https://corp.example.org", audiences: ["shop"], ...signIn };
+      const corp = { name: "corp", url: "https://corp.example", audiences: ["shop"], ...signIn };
       expect([path, JSON.parse(json)]).toEqual([path, [corp]]);
       expect(reply.headers["content-security-policy"]).toBe(
         String(plain.headers["content-security-policy"]).replace(
@@ -104,11 +104,11 @@ describeServed("the console", (serve) => {
     expect(named.headers.etag).not.toBe(plain.headers.etag);
     const again = await served.send("/console", { headers: { "if-none-match": String(named.headers.etag) } });
     expect(again.status).toBe(304);
-    served.change(withIssuer("corp", { signIn: { ...signIn, clientId: "other" } }));
+    served.change(withIssuer(testIssuer("corp", { signIn: { ...signIn, clientId: "other" } })));
     const changed = await served.send("/console", { headers: { "if-none-match": String(named.headers.etag) } });
     expect([changed.status, changed.text.includes('"other"')]).toEqual([200, true]);
     served.change(withConfig({ console: "Nobody" }));
-    expect((await served.send("/console")).text).not.toContain("example.org");
+    expect((await served.send("/console")).text).not.toContain("corp");
   });
 
   it("is where a browser comes to that follows the project's URL", async () => {

@@ -5,7 +5,6 @@ import { argon2Sync, createHash, generateKeyPairSync, randomBytes, randomUUID } 
 import type {
   Access,
   IndexField,
-  IssuerConfig,
   JsonObject,
   OperationAccess,
   ProjectConfig,
@@ -143,23 +142,6 @@ export function withKey(name: string, options: KeyOptions = {}): Modifier {
 
 export function withoutKey(name: string): Modifier {
   return (parts) => ({ ...parts, keys: new Map([...parts.keys].filter(([, key]) => key.name !== name)) });
-}
-
-/** An external issuer; by default one that nobody can have a token of, because it has no keys. */
-export function withIssuer(name: string, options: Partial<IssuerConfig> = {}): Modifier {
-  const issuer: IssuerConfig = {
-    name,
-    url: `https://${name}.example.org`,
-    audiences: ["shop"],
-    usernameClaim: "sub",
-    claimRules: [],
-    access: "Write",
-    administrators: [],
-    keysAreFetched: true,
-    keys: [],
-    ...options,
-  };
-  return (parts) => ({ ...parts, issuers: new Map(parts.issuers).set(name, issuer) });
 }
 
 /** Replaces the ring: the first of the keys that `signs` signs, all verify. */

@@ -4,7 +4,8 @@ import type { IssuerSignIn } from "../../../../core/config/types.ts";
 import { createMemoryDirectory } from "../../../../dataplane/config/memory-directory.ts";
 import type { PageAddition } from "../../../../dataplane/http/page.ts";
 import { createSignInOffers } from "../../../../dataplane/openapi/sign-in-offers.ts";
-import { type Modifier, project, withIssuer } from "../../../support/http/projects.ts";
+import { testIssuer, withIssuer } from "../../../support/http/external-issuer.ts";
+import { type Modifier, project } from "../../../support/http/projects.ts";
 
 function additionOf(...issuers: readonly Modifier[]): PageAddition | undefined {
   const parts = project("shop", ...issuers);
@@ -23,15 +24,15 @@ const corp: IssuerSignIn = {
 
 it("pages of a project of which no issuer has a client have nothing in addition", () => {
   expect(additionOf()).toBeUndefined();
-  expect(additionOf(withIssuer("pods"))).toBeUndefined();
+  expect(additionOf(withIssuer(testIssuer("pods")))).toBeUndefined();
 });
 
 it("a page may reach each token endpoint's origin once, and no other address of an issuer", () => {
   const { connectTo } = additionOf(
-    withIssuer("corp", { signIn: corp }),
-    withIssuer("dev", { signIn: { ...corp, tokenEndpoint: "http://127.0.0.1:9000/token" } }),
-    withIssuer("partner", { signIn: { ...corp, authorizationEndpoint: "https://other.example.org/auth" } }),
-    withIssuer("pods"),
+    withIssuer(testIssuer("corp", { signIn: corp })),
+    withIssuer(testIssuer("dev", { signIn: { ...corp, tokenEndpoint: "http://127.0.0.1:9000/token" } })),
+    withIssuer(testIssuer("partner", { signIn: { ...corp, authorizationEndpoint: "https://other.example.org/auth" } })),
+    withIssuer(testIssuer("pods")),
   ) ?? { connectTo: [] };
   expect(connectTo).toEqual(["http://127.0.0.1:9000", "https://login.example.org"]);
 });
@@ -45,6 +46,8 @@ it.each([
   ["is not encrypted", "http://login.example.org/token"],
   ["is no URL", "login.example.org"],
 ])("an endpoint whose origin %s gets neither into the policy nor into the page", (_what, endpoint) => {
-  expect(additionOf(withIssuer("corp", { signIn: { ...corp, tokenEndpoint: endpoint } }))).toBeUndefined();
-  expect(additionOf(withIssuer("corp", { signIn: { ...corp, authorizationEndpoint: endpoint } }))).toBeUndefined();
+  expect(additionOf(withIssuer(testIssuer("corp", { signIn: { ...corp, tokenEndpoint: endpoint } })))).toBeUndefined();
+  expect(
+    additionOf(withIssuer(testIssuer("corp", { signIn: { ...corp, authorizationEndpoint: endpoint } }))),
+  ).toBeUndefined();
 });

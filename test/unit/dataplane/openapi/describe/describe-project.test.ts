@@ -5,11 +5,11 @@ import type { JsonObject, ProjectParts } from "../../../../../core/config/types.
 import { createMemoryDirectory } from "../../../../../dataplane/config/memory-directory.ts";
 import { createDescriptions } from "../../../../../dataplane/openapi/descriptions.ts";
 import { tenantsOf } from "../../../../fuzz/tenants.ts";
+import { testIssuer, withIssuer } from "../../../../support/http/external-issuer.ts";
 import {
   changed,
   project,
   withAuthenticationDisabled,
-  withIssuer,
   withLimits,
   withResource,
   withRootKey,
@@ -334,9 +334,9 @@ describe("the OpenAPI document of a project", () => {
       project(
         "shop",
         withResource("books", { access: { read: "Anyone", delete: "Nobody" } }),
-        withIssuer("pods", { url: "https://kubernetes.default.svc", serviceAccounts }),
-        withIssuer("corp", { url: "https://login.example.org/realms/main/", audiences: ["shop", "till"] }),
-        withIssuer("bearer", { keysAreFetched: false }),
+        withIssuer(testIssuer("pods", { url: "https://kubernetes.default.svc", serviceAccounts })),
+        withIssuer(testIssuer("corp", { url: "https://login.example.org/realms/main/", audiences: ["shop", "till"] })),
+        withIssuer(testIssuer("bearer", { keysAreFetched: false })),
       ),
     );
     expect(await faultsOf(document)).toEqual([]);
