@@ -3,7 +3,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { leaveForIssuer } from "./issuer-sign-in.ts";
 import type { OfferedIssuer } from "./offered-issuer.ts";
-import { type Problem, wordsOf } from "./problem.ts";
+import { describeRefusal, type Problem } from "./problem.ts";
 import type { SignIn } from "./sign-in.ts";
 
 export interface GateProps {
@@ -18,12 +18,12 @@ export interface GateProps {
 
 export function Gate({ signIn, why, onBack, holdsText = false }: GateProps) {
   const [fault, setFault] = useState(signIn.fault ?? "");
-  const place = useRef<HTMLElement>(null);
+  const container = useRef<HTMLElement>(null);
   const key = useRef<HTMLInputElement>(null);
   const name = useRef<HTMLInputElement>(null);
   const password = useRef<HTMLInputElement>(null);
   useEffect(() => {
-    place.current?.querySelector<HTMLElement>("button, input, a")?.focus();
+    container.current?.querySelector<HTMLElement>("button, input, a")?.focus();
     // It is said once.
     signIn.forgetFault();
   }, []);
@@ -43,7 +43,7 @@ export function Gate({ signIn, why, onBack, holdsText = false }: GateProps) {
     setFault((await leaveForIssuer(issuer)) ?? "");
   };
   return (
-    <main id="gate" ref={place}>
+    <main id="gate" ref={container}>
       <h1>Sign in</h1>
       <p id="why">{why}</p>
       <p id="fault" class="fault" role="alert">
@@ -126,5 +126,5 @@ function Issuers({ issuers, holdsText, onChoose }: IssuersProps) {
 
 /** The detail of a 401 is for programs: how to write the header. */
 function wordsFor(problem: Problem): string {
-  return problem.status === 401 ? "These credentials were not accepted." : wordsOf(problem);
+  return problem.status === 401 ? "These credentials were not accepted." : describeRefusal(problem);
 }

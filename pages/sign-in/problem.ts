@@ -21,6 +21,6 @@ export async function problemOf(response: Response): Promise<Problem> {
 }
 
 /** For people, as the server says it. */
-export function wordsOf({ title, detail }: Problem): string {
+export function describeRefusal({ title, detail }: Problem): string {
   return detail === undefined ? `${title}.` : `${title}. ${detail}`;
 }

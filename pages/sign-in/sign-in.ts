@@ -5,7 +5,7 @@
 import type { AuthorizationResponse } from "./authorization.ts";
 import { redeem, refreshAt } from "./issuer-sign-in.ts";
 import type { OfferedIssuer } from "./offered-issuer.ts";
-import { type Problem, problemOf, wordsOf } from "./problem.ts";
+import { describeRefusal, type Problem, problemOf } from "./problem.ts";
 
 /** What is used of the response of `/whoami`. */
 export interface Caller {
@@ -171,7 +171,9 @@ export class SignIn {
     } as const;
     try {
       const problem = await this.#use(made);
-      return problem && `You are signed in at ${issuer.name}, but this API refused its token. ${wordsOf(problem)}`;
+      return (
+        problem && `You are signed in at ${issuer.name}, but this API refused its token. ${describeRefusal(problem)}`
+      );
     } catch {
       return `You are signed in at ${issuer.name}, but this API can't be reached. Sign in again.`;
     }

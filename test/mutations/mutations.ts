@@ -6,6 +6,7 @@ import { devMutations } from "./changes/dev.ts";
 import { externalIssuerMutations } from "./changes/external-issuers.ts";
 import { guardRailMutations } from "./changes/guard-rails.ts";
 import { installationMutations } from "./changes/installations.ts";
+import { issuerSignInMutations } from "./changes/issuer-sign-in.ts";
 import { keptDataMutations } from "./changes/kept-data.ts";
 import { leaderMutations } from "./changes/leader.ts";
 import { limitMutations } from "./changes/limits.ts";
@@ -25,6 +26,7 @@ export const mutations: readonly Mutation[] = [
   ...ownersMutations,
   ...accessMutations,
   ...externalIssuerMutations,
+  ...issuerSignInMutations,
   ...answerMutations,
   ...operatorMutations,
   ...leaderMutations,
