@@ -198,7 +198,7 @@ export class SignIn {
     const before = this.#credential;
     if (before?.refreshToken === undefined) return;
     if (before.issuer !== undefined) {
-      await this.#refreshAtIssuer(before.issuer, before.refreshToken);
+      await this.#refreshAtIssuer(before);
       return;
     }
     const headers = { Authorization: `bearer ${before.refreshToken}` };
@@ -212,18 +212,18 @@ export class SignIn {
   }
 
   /** One page at a time: many issuers take a refresh token once, and take the second use of it for theft. */
-  async #refreshAtIssuer(name: string, refreshToken: string): Promise<void> {
+  async #refreshAtIssuer({ issuer: name, authorization }: Credential): Promise<void> {
     const issuer = this.issuers.find((each) => each.name === name);
     if (issuer === undefined) return;
     await navigator.locks.request(`jsonplane refresh ${this.#base.pathname}`, async () => {
-      // The page that had the lock before may have got another one.
+      // The page that had the lock before may have got another token.
       await this.askOtherPages();
       const before = this.#credential;
-      if (before?.refreshToken !== refreshToken) return;
-      const refreshed = await refreshAt(issuer, refreshToken);
-      if ("fault" in refreshed || this.#credential?.refreshToken !== refreshToken) return;
-      const { token, refreshToken: next = refreshToken } = refreshed;
-      this.#credential = { ...before, authorization: `bearer ${token}`, refreshToken: next };
+      if (before?.authorization !== authorization || before.refreshToken === undefined) return;
+      const refreshed = await refreshAt(issuer, before.refreshToken);
+      if ("fault" in refreshed || this.#credential?.authorization !== authorization) return;
+      const { token, refreshToken = before.refreshToken } = refreshed;
+      this.#credential = { ...before, authorization: `bearer ${token}`, refreshToken };
       this.#publish({ kind: "refreshed", credential: this.#credential });
     });
   }
