@@ -13,8 +13,10 @@ import { createResourceCheck } from "../../operator/compile/resource-check.ts";
 import type { Credentials } from "../../operator/model/credentials.ts";
 import type { CustomResource } from "../../operator/model/objects.ts";
 import type { ProjectObjects } from "../../operator/model/project-objects.ts";
+import { testIssuer, withIssuer } from "../support/http/external-issuer.ts";
 import {
   basic,
+  bearer,
   changed,
   inNamespace,
   signingKey,
@@ -42,19 +44,26 @@ export interface FuzzedProject {
   /** Authorization headers by name of the key or user; a user's is a login. */
   readonly keys: ReadonlyMap<string, string>;
   readonly logins: ReadonlyMap<string, string>;
-  /** Markers of the callers of role Users, by creator: `user:ada`, `apikey:frontend`. */
+  /** A caller whom an external issuer names. */
+  readonly outsider: { readonly creator: string; readonly authorization: string };
+  /** Markers of the callers of role Users, by creator: `user:ada`, `apikey:frontend`, `external:corp/eve`. */
   readonly owners: ReadonlyMap<string, string>;
   /** Of the key that sees everything and changes nothing: by it is checked what is stored. */
   readonly auditor: string;
 }
 
 const auditor = "auditor";
+/** Both tenants accept its tokens, each those for an audience of its own. */
+const corp = testIssuer("corp");
+const outsider = "eve";
+const ownerOfOutsider = `external:corp/${outsider}`;
 
 const examples = fileURLToPath(new URL("../../examples", import.meta.url));
 
 /** All keys, passwords and markers come from the seed. */
 export async function tenantsOf(seed: number): Promise<readonly Tenant[]> {
   const compiled = await compileExamples();
+  const iat = Math.floor(Date.now() / 1_000);
   return tenantNames.map((name) => {
     const word = (what: string): string =>
       createHash("sha256").update(`${seed} ${name} ${what}`).digest("base64url").replace(/[-_]/g, "x");
@@ -64,7 +73,9 @@ export async function tenantsOf(seed: number): Promise<readonly Tenant[]> {
       return word(what);
     };
     const marker = (what: string): string => word(what).slice(0, markerLength);
-    const projects = compiled.map((parts) => fuzzedProject(name, parts, { secret, marker }));
+    const token = corp.token({ aud: name, sub: outsider, iat, exp: iat + 86_400 });
+    secrets.push(token);
+    const projects = compiled.map((parts) => fuzzedProject(name, parts, { secret, marker, token }));
     return { name, marker: marker("marker"), projects, secrets };
   });
 }
@@ -72,9 +83,10 @@ export async function tenantsOf(seed: number): Promise<readonly Tenant[]> {
 interface Words {
   readonly secret: (what: string) => string;
   readonly marker: (what: string) => string;
+  readonly token: string;
 }
 
-function fuzzedProject(tenant: TenantName, parts: ProjectParts, { secret, marker }: Words): FuzzedProject {
+function fuzzedProject(tenant: TenantName, parts: ProjectParts, { secret, marker, token }: Words): FuzzedProject {
   const { name } = parts.project;
   let audit = "";
   const keys = new Map<string, string>();
@@ -93,15 +105,18 @@ function fuzzedProject(tenant: TenantName, parts: ProjectParts, { secret, marker
   });
   const own = { ...parts, keys: new Map(), users: new Map() };
   const ring = withSigningKeys(signingKey());
-  const changes = [inNamespace(tenant), withConfig({ uid: randomUUID() }), ring, ...withKeys, ...withUsers];
+  const issuer = withIssuer(corp, { audiences: [tenant] });
+  const changes = [inNamespace(tenant), withConfig({ uid: randomUUID() }), ring, issuer, ...withKeys, ...withUsers];
   const owners = new Map(ownersOf(parts).map((owner) => [owner, marker(`marker ${name} ${owner}`)]));
-  return { parts: changed(own, ...changes), base: `/${tenant}/${name}`, keys, logins, owners, auditor: audit };
+  const callers = { keys, logins, outsider: { creator: ownerOfOutsider, authorization: bearer(token) } };
+  return { parts: changed(own, ...changes), base: `/${tenant}/${name}`, ...callers, owners, auditor: audit };
 }
 
 function ownersOf({ users, keys }: ProjectParts): readonly string[] {
   const ofUsers = [...users.values()].filter(({ role }) => role === "Users");
   const ofKeys = [...keys.values()].filter(({ role }) => role === "Users");
-  return [...ofUsers.map(({ username }) => `user:${username}`), ...ofKeys.map(({ name }) => `apikey:${name}`)];
+  const own = [...ofUsers.map(({ username }) => `user:${username}`), ...ofKeys.map(({ name }) => `apikey:${name}`)];
+  return [...own, ownerOfOutsider];
 }
 
 async function compileExamples(): Promise<readonly ProjectParts[]> {
