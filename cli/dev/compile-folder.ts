@@ -3,6 +3,7 @@
 
 import type { ProjectParts, ProjectRef } from "../../core/config/types.ts";
 import type { Secret } from "../../core/manifests/object.ts";
+import { issuerSourcesOf, noIssuers } from "../../operator/compile/compile-issuers.ts";
 import { compileProject } from "../../operator/compile/compile-project.ts";
 import { type HostGrant, noHosts } from "../../operator/compile/hosts.ts";
 import type { CheckResource } from "../../operator/compile/resource-check.ts";
@@ -14,6 +15,7 @@ import { earliest, type FindSecret, type ResolveTools } from "../../operator/res
 import { type ProjectResolution, resolveProject } from "../../operator/resolve/resolve-project.ts";
 import type { SecretWrite } from "../../operator/resolve/secret-write.ts";
 import { grantHosts, groupByProject } from "../manifests/projects.ts";
+import type { DevIssuers } from "./dev-issuers.ts";
 import { type DevState, liveManifest, storedObject } from "./dev-state.ts";
 
 /** By `<namespace>/<name>`. */
@@ -21,6 +23,7 @@ export type Published = ReadonlyMap<string, ProjectParts>;
 
 export interface CompileTools extends Pick<ResolveTools, "hashPassword" | "isPasswordOf" | "random"> {
   readonly checkResource: CheckResource;
+  readonly issuers: DevIssuers;
   readonly secretOf: (namespace: string, name: string) => Secret | undefined;
   readonly writeSecret: (write: SecretWrite) => Promise<void>;
   /** Unix milliseconds. */
@@ -49,21 +52,32 @@ export async function compileFolder(known: DevState, before: Published, tools: C
   const verdicts: Verdict[] = [];
   const statuses = new Map<string, Readonly<Record<string, unknown>>>();
   const ringsReplaced: ProjectRef[] = [];
+  const bundles = groupByProject(objects);
+  await tools.issuers.useOnly(issuerSources(bundles, tools.issuers));
   const moments: (number | undefined)[] = [];
-  for (const [key, bundle] of groupByProject(objects)) {
+  for (const [key, bundle] of bundles) {
     const previous = before.get(key);
     const resolved = await resolveBundle(bundle, previous, tools);
     for (const [uid, status] of resolved.statuses) statuses.set(uid, { ...status });
     if (resolved.ringReplaced) ringsReplaced.push(bundle.ref);
     moments.push(resolved.nextAt, resolved.signingRingWaits ? tools.now + signingRingAgainMs : undefined);
     const { signing, credentials } = resolved;
-    const context = { signing, credentials, hosts: grantOf(bundle, grants), checkResource: tools.checkResource };
+    const { checkResource, issuers } = tools;
+    const context = { signing, credentials, hosts: grantOf(bundle, grants), checkResource, issuers };
     const compiled = compileProject({ ...bundle, ...context, ...(previous !== undefined && { published: previous }) });
     if (compiled.parts !== undefined) published.set(key, withConsole(compiled.parts));
     verdicts.push(...compiled.verdicts);
   }
   const nextAt = earliest(moments, tools.now);
   return { published, verdicts, statuses, ringsReplaced, ...(nextAt !== undefined && { nextAt }) };
+}
+
+function issuerSources(bundles: ReadonlyMap<string, ProjectObjects>, { isAllowed }: DevIssuers) {
+  return new Map(
+    [...bundles].flatMap(([key, { project }]) =>
+      project === undefined || project.spec.suspend ? [] : [[key, issuerSourcesOf(project, isAllowed)] as const],
+    ),
+  );
 }
 
 /** Resolves, and writes what that takes. */
@@ -103,6 +117,8 @@ export function recallFolder(known: DevState, tools: Pick<CompileTools, "checkRe
       ...bundle,
       ...recalled,
       hosts: grantOf(bundle, grants),
+      // Their keys are fetched again with the first pass.
+      issuers: noIssuers,
       checkResource: tools.checkResource,
     });
     if (parts !== undefined) published.set(key, withConsole(parts));

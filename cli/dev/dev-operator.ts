@@ -12,6 +12,7 @@ import type { CheckResource } from "../../operator/compile/resource-check.ts";
 import type { ResolveTools } from "../../operator/resolve/resolution.ts";
 import { applyManifests } from "./apply-manifests.ts";
 import { type CompiledFolder, compileFolder, recallFolder } from "./compile-folder.ts";
+import type { DevIssuers } from "./dev-issuers.ts";
 import type { DevState, KnownObject, PendingDeletion } from "./dev-state.ts";
 import type { DevMessage, MessageFacts } from "./messages.ts";
 import { isDue, purgeData, removeSecrets } from "./pending-deletions.ts";
@@ -28,6 +29,7 @@ export interface DevOperatorOptions extends Pick<ResolveTools, "hashPassword" | 
   readonly secretFiles: SecretFiles;
   readonly live: MemoryDirectory;
   readonly checkResource: CheckResource;
+  readonly issuers: DevIssuers;
   readonly store: CollectionPurges & DocumentPurges & SessionPurges & StoredDataContext["store"];
   readonly clock: Clock;
   readonly newUid: () => string;
@@ -156,6 +158,7 @@ async function compile(
     now,
     writeSecret: (write) => options.secretFiles.write(write),
     checkResource: options.checkResource,
+    issuers: options.issuers,
     hashPassword: options.hashPassword,
     isPasswordOf: options.isPasswordOf,
     random: options.random,

@@ -17,6 +17,8 @@ export interface FollowOptions {
 }
 
 export interface Following {
+  /** Something has changed that is in no file. */
+  wake(): void;
   /** Ends with the pass that is under way. */
   stop(): Promise<void>;
 }
@@ -86,6 +88,7 @@ export async function follow({ devOperator, paths, say, now, timers }: FollowOpt
   await running;
 
   return {
+    wake,
     async stop() {
       stopped = true;
       watching.stop();

@@ -15,6 +15,7 @@ import type { Closers } from "../run-program.ts";
 import { createStoredObjectsCheck } from "./check-stored-objects.ts";
 import { usableCredentials } from "./credentials.ts";
 import type { DataFolder } from "./data-folder.ts";
+import { createDevIssuers, type DevIssuers } from "./dev-issuers.ts";
 import { createDevOperator, type DevOperator } from "./dev-operator.ts";
 import { follow } from "./follow.ts";
 import { createMessageLog } from "./messages.ts";
@@ -44,6 +45,8 @@ export async function runDev(options: DevOptions, data: DataFolder, closers: Clo
   const requestLines = requestLinesFor(process.stdout, options.logLevel, systemTimers);
   closers.push(() => requestLines?.flush());
   const overview = createOverview(options);
+  const issuers = createDevIssuers(systemTimers);
+  closers.push(() => issuers.stop());
   const { plane, store } = await startPlane(options, { data, live, overview, requestLines });
   closers.push(() => plane.close());
 
@@ -53,7 +56,9 @@ export async function runDev(options: DevOptions, data: DataFolder, closers: Clo
   const adminUrl = reachable(plane.adminUrl);
   const urls = { url: reachable(plane.url), publicUrl: reachable(publicUrl), adminUrl };
   // Each pass applies the manifests, then stores seeds; the overview shows how it ended.
-  const operator = await openDevOperator({ options, data, live, checkResource, store, secretFiles, publicUrl });
+  const operator = await openDevOperator({
+    ...{ options, data, live, checkResource, issuers, store, secretFiles, publicUrl },
+  });
   const log = createMessageLog(print);
   const attached = { devOperator: seeding(operator, seeder), secretFiles, log, folder: options.folder, ...urls };
   const devOperator = overview.attach(attached);
@@ -76,6 +81,7 @@ export async function runDev(options: DevOptions, data: DataFolder, closers: Clo
     timers: systemTimers,
   });
   closers.push(() => following.stop());
+  issuers.onChange(following.wake);
   print("Ready");
 }
 
@@ -144,6 +150,7 @@ interface DevOperatorParts {
   readonly data: DataFolder;
   readonly live: MemoryDirectory;
   readonly checkResource: CheckResource;
+  readonly issuers: DevIssuers;
   readonly store: Store;
   readonly secretFiles: SecretFiles;
   readonly publicUrl: string;

@@ -7,6 +7,7 @@ import { compileProject } from "../../operator/compile/compile-project.ts";
 import { noHosts } from "../../operator/compile/hosts.ts";
 import { createResourceCheck } from "../../operator/compile/resource-check.ts";
 import type { Credentials } from "../../operator/model/credentials.ts";
+import type { IssuersContext } from "../../operator/model/issuers.ts";
 import type { CustomResource, Project } from "../../operator/model/objects.ts";
 import { childrenOf, type ProjectObjects, projectRefOf } from "../../operator/model/project-objects.ts";
 import type { Fault, Verdict } from "../../operator/model/verdict.ts";
@@ -34,6 +35,7 @@ export function compileManifests(checked: CheckedManifests): CompiledManifests {
       credentials: everyCredential(bundle),
       signing: { ok: true, value: { keys: [] } },
       hosts: hosts.get(project.metadata.uid) ?? noHosts,
+      issuers: everyIssuer,
       checkResource,
     });
     const results = compiled.verdicts.map((verdict) => resultOf(verdict, sources));
@@ -64,6 +66,9 @@ function stored(manifest: CheckedManifest["manifest"], uid: string): CustomResou
 function isProject(object: CustomResource): object is Project {
   return object.kind === "Project";
 }
+
+/** Nothing is fetched, and which issuers a platform allows is not known here. */
+const everyIssuer: IssuersContext = { isAllowed: () => true, lookUp: () => ({ state: "assumed" }) };
 
 function everyCredential({ users, keys }: ProjectObjects): Credentials {
   const password = { ok: true, value: { passwordHash: "", credentialRevision: "" } } as const;

@@ -5,6 +5,7 @@ import { hostname } from "node:os";
 import { systemClock } from "../../core/clock.ts";
 import { createLogger } from "../../core/log/logger.ts";
 import { parseRedisUrl } from "../../core/redis/redis-url.ts";
+import type { FetchLimits } from "../../operator/issuers/fetch-limits.ts";
 import { createKubeApi } from "../../operator/kube/connect.ts";
 import { startOperator } from "../../operator/runtime/app.ts";
 import { openAdminToken } from "../admin-token.ts";
@@ -15,11 +16,11 @@ import { newIdentity } from "./identity.ts";
 import type { OperatorSettings } from "./settings.ts";
 
 /** Resolves with the exit code once a signal has ended it, when it can't lead any more, or when it can't start. */
-export async function runOperator(options: OperatorSettings): Promise<number> {
-  return await runProgram(programOptions({ host: options.host }), (closers) => start(options, closers));
+export async function runOperator(options: OperatorSettings, fetchLimits?: FetchLimits): Promise<number> {
+  return await runProgram(programOptions({ host: options.host }), (closers) => start(options, closers, fetchLimits));
 }
 
-async function start(options: OperatorSettings, closers: Closers) {
+async function start(options: OperatorSettings, closers: Closers, fetchLimits: FetchLimits | undefined) {
   const { redis, publicUrl } = options;
   const { credentials } = parseRedisUrl(redis);
   if (options.redisSecret !== undefined && Object.keys(credentials).length > 0) {
@@ -47,6 +48,7 @@ async function start(options: OperatorSettings, closers: Closers) {
       adopt: options.adoptData,
       onDataLoss: options.onDataLoss,
       allowedHosts: options.allowedHosts,
+      allowedIssuers: options.allowedIssuers,
       guardRails: options.guardRails,
       baseUrlOf: ({ namespace, name }) => `${publicUrl}/${namespace}/${name}`,
     },
@@ -54,6 +56,7 @@ async function start(options: OperatorSettings, closers: Closers) {
     host: options.host,
     adminPort: options.adminPort,
     adminToken,
+    ...(fetchLimits !== undefined && { fetchLimits }),
     clock: systemClock,
     logger,
   });

@@ -5,6 +5,7 @@ import { type LogLevel, logLevels } from "../log/logger.ts";
 import { dnsLabel, dnsSubdomain } from "../manifests/metadata.ts";
 import type { Kind } from "../manifests/object.ts";
 import { type HostRule, readHostRules } from "./host-rules.ts";
+import { type IssuerRule, readIssuerRules } from "./issuer-rules.ts";
 import type { Setting } from "./read-settings.ts";
 import {
   durationBetween,
@@ -181,6 +182,14 @@ export const allowedHosts = {
   fallback: "",
   read: readHostRules,
 } as const satisfies Setting<readonly HostRule[]>;
+
+export const allowedIssuers = {
+  flag: "allowed-issuers",
+  placeholder: "LIST",
+  help: "External issuers that Projects may name, comma-separated: https://login.example.org/realms/main, https://login.example.org/*, https://*.example.org/*, or * for any; default: none",
+  fallback: "",
+  read: readIssuerRules,
+} as const satisfies Setting<readonly IssuerRule[]>;
 
 export const guardRails = {
   flag: "guard-rails",

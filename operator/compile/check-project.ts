@@ -1,17 +1,20 @@
 // Checks a Project by itself, without its children: what of it is served, and its verdict. Its spec may be broken, its
-// signing ring missing, or a host of it somebody else's; the last costs it that host only.
+// signing ring missing, a host of it somebody else's, or an issuer out of reach; the last two cost it that host or issuer only.
 
 import type { ProjectConfig, ProjectLimits, ProjectParts, SigningRing } from "../../core/config/types.ts";
+import type { IssuersContext } from "../model/issuers.ts";
 import type { Project } from "../model/objects.ts";
 import { type Refusal, type Result, refuse, type Verdict } from "../model/verdict.ts";
 import { refused, subjectOf } from "./compile-children.ts";
+import { compileIssuers, type RefusedIssuer, stillNamed } from "./compile-issuers.ts";
 import { acceptedLossMember, compileProjectConfig } from "./compile-project-config.ts";
-import type { HostGrant } from "./hosts.ts";
+import type { HostGrant, RefusedHost } from "./hosts.ts";
 
 export interface ProjectContext {
   /** True when data of an earlier namespace are stored under the Project's name: they are not served. */
   readonly foreignData?: boolean;
   readonly hosts: HostGrant;
+  readonly issuers: IssuersContext;
   readonly signing: Result<SigningRing>;
   readonly published?: ProjectParts;
   /** By UID, what the platform's rules forbid. */
@@ -25,6 +28,8 @@ export interface CheckedProject {
   /** Absent = the Project has never been good: nothing of it may be served. */
   readonly live?: LiveProject;
   readonly verdict: Verdict;
+  /** The keys of some issuers are being fetched for the first time. */
+  readonly awaitsIssuers?: true;
 }
 
 export function checkProject(project: Project, context: ProjectContext): CheckedProject {
@@ -35,11 +40,12 @@ export function checkProject(project: Project, context: ProjectContext): Checked
   const notAllowed = context.notAllowed?.get(project.metadata.uid);
   if (notAllowed !== undefined) return fallBack(project, context, notAllowed);
   if (!signing.ok) return fallBack(project, context, signing.refusal);
-  const live = { project: config.value, signing: signing.value, issuers: new Map() };
-  const refusal = hostRefusal(context.hosts);
-  if (refusal !== undefined)
-    return { live, verdict: { ...subject, accepted: false, ...refusal, live: true, partly: true } };
-  return { live, verdict: { ...subject, accepted: true, notices: [] } };
+  const { issuers, refused: refusedIssuers, isPending } = compileIssuers(project, context.published, context.issuers);
+  const live = { project: config.value, signing: signing.value, issuers };
+  const pending = isPending ? ({ awaitsIssuers: true } as const) : {};
+  const refusal = partialRefusal(context.hosts.refused, refusedIssuers);
+  if (refusal === undefined) return { live, verdict: { ...subject, accepted: true, notices: [] }, ...pending };
+  return { live, verdict: { ...subject, accepted: false, ...refusal, live: true, partly: true }, ...pending };
 }
 
 /**
@@ -66,7 +72,8 @@ function fallBack(project: Project, context: ProjectContext, refusal: Refusal): 
   const verdict = refused(subjectOf(project), refusal, config !== undefined);
   if (config === undefined || published === undefined) return { verdict };
   const ring = signing.ok ? signing.value : published.signing;
-  return { live: { project: config, signing: ring, issuers: published.issuers }, verdict };
+  const issuers = stillNamed(project, published.issuers, context.issuers.isAllowed);
+  return { live: { project: config, signing: ring, issuers }, verdict };
 }
 
 /** The annotation by which a person says that data of an earlier namespace may be served. */
@@ -80,13 +87,13 @@ export function foreignDataRefusal({ metadata }: Project): Refusal {
   return refuse("RetainedDataFound", message, "/metadata/annotations").refusal;
 }
 
-function hostRefusal({ refused: hosts }: HostGrant): Refusal | undefined {
-  const [first, ...rest] = hosts;
+function partialRefusal(hosts: readonly RefusedHost[], issuers: readonly RefusedIssuer[]): Refusal | undefined {
+  const [first, ...rest] = [...hosts, ...issuers];
   if (first === undefined) return undefined;
   // What a platform's rule forbids needs a person just as a conflict does; the first one's reason speaks for all.
   return { reason: first.reason, faults: [faultOf(first), ...rest.map(faultOf)] };
 }
 
-function faultOf({ message, pointer }: HostGrant["refused"][number]): Refusal["faults"][number] {
+function faultOf({ message, pointer }: RefusedHost | RefusedIssuer): Refusal["faults"][number] {
   return pointer === undefined ? { message } : { message, pointer };
 }

@@ -9,6 +9,7 @@ import { childrenOf, isDeleting, type ProjectObjects } from "../model/project-ob
 import { type Refusal, type Result, refuse, type Verdict } from "../model/verdict.ts";
 import { checkProject, foreignDataRefusal, lastGoodProject, type ProjectContext } from "./check-project.ts";
 import { compileChildren, refused, subjectOf } from "./compile-children.ts";
+import { stillAllowed } from "./compile-issuers.ts";
 import { compileKey } from "./compile-key.ts";
 import { compileResource } from "./compile-resource.ts";
 import { compileRootKey } from "./compile-root-key.ts";
@@ -17,7 +18,7 @@ import { keepSuspended, servedUids } from "./keep-suspended.ts";
 import type { CheckResource } from "./resource-check.ts";
 
 /**
- * `signing` and `credentials` come from the resolve stage, `hosts` from grantFor. `published` is what is
+ * `signing` and `credentials` come from the resolve stage, `hosts` from grantFor, keys in `issuers` from whoever fetches them. `published` is what is
  * published now: incumbents and last good versions come from it.
  */
 export interface CompileInput extends ProjectObjects, ProjectContext {
@@ -32,6 +33,8 @@ export interface CompileResult {
   readonly parts?: ProjectParts;
   /** The Project's first, then its children's by kind and name. */
   readonly verdicts: readonly Verdict[];
+  /** The keys of some issuers are being fetched for the first time: the verdict of the Project is about to be another one. */
+  readonly awaitsIssuers?: true;
 }
 
 export function compileProject(input: CompileInput): CompileResult {
@@ -41,11 +44,11 @@ export function compileProject(input: CompileInput): CompileResult {
   if (input.foreignData === true) return foreignData(input, project);
   if (project.spec.suspend) return suspendedProject(input, project);
 
-  const { live, verdict } = checkProject(project, input);
+  const { live, verdict, ...pending } = checkProject(project, input);
   if (live === undefined)
     return { verdicts: [verdict, ...withoutProject(input, unacceptedProject(input.ref)).verdicts] };
   const children = compileAllChildren(input, live.project);
-  return { parts: { ...live, ...children.parts }, verdicts: [verdict, ...children.verdicts] };
+  return { parts: { ...live, ...children.parts }, verdicts: [verdict, ...children.verdicts], ...pending };
 }
 
 const noUids: ReadonlySet<string> = new Set();
@@ -136,6 +139,9 @@ function suspendedProject(input: CompileInput, project: Project): CompileResult 
   if (input.published === undefined || config === undefined) {
     return { verdicts: [refused(subject, refusal, false), ...refuseChildren(input, refusal, noUids)] };
   }
-  const parts = keepSuspended(input, input.published, config);
+  const parts = keepSuspended(input, input.published, {
+    project: config,
+    issuers: stillAllowed(input.published.issuers, input.issuers.isAllowed),
+  });
   return { parts, verdicts: [refused(subject, refusal, true), ...refuseChildren(input, refusal, servedUids(parts))] };
 }

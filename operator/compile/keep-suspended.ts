@@ -1,25 +1,28 @@
 // Turns a suspended Project into what was published before, whatever was applied since. Only deleted objects are withdrawn, because a
 // deleted login must end even while reconciling is paused.
 
-import type { ProjectConfig, ProjectParts } from "../../core/config/types.ts";
+import type { ProjectParts } from "../../core/config/types.ts";
 import { childrenOf, isDeleting, type ProjectObjects } from "../model/project-objects.ts";
 
 interface Published {
   readonly uid: string;
 }
 
-/** `config` is the last good configuration of the Project itself. */
-export function keepSuspended(objects: ProjectObjects, published: ProjectParts, config: ProjectConfig): ProjectParts {
+/** `kept` is the last good configuration of the Project itself, and its issuers that the platform still allows. */
+export function keepSuspended(
+  objects: ProjectObjects,
+  published: ProjectParts,
+  kept: Pick<ProjectParts, "project" | "issuers">,
+): ProjectParts {
   const present = childrenOf(objects).filter((child) => !isDeleting(child));
   const uids = new Set(present.map((child) => child.metadata.uid));
   return {
-    project: config,
+    ...kept,
     signing: published.signing,
     resources: keepUids(published.resources, uids),
     rootKeys: keepUids(published.rootKeys, uids),
     users: keepUids(published.users, uids),
     keys: keepUids(published.keys, uids),
-    issuers: published.issuers,
   };
 }
 

@@ -1,4 +1,4 @@
-// Says what a publish took out of service: a whole Project, resources, root keys, users and keys. Pure: what was served, what is, and
+// Says what a publish took out of service: a whole Project, resources, root keys, users, keys and external issuers. Pure: what was served, what is, and
 // the objects and verdicts that explain the difference in; entries of the audit log out.
 
 import type { ProjectParts } from "../../core/config/types.ts";
@@ -22,7 +22,27 @@ export interface Withdrawing {
 export function withdrawnBy(withdrawing: Withdrawing): readonly AuditEntry[] {
   const { published } = withdrawing;
   if (published === undefined) return [];
-  return [...projectWithdrawn(published, withdrawing), ...childrenWithdrawn(published, withdrawing)];
+  return [
+    ...projectWithdrawn(published, withdrawing),
+    ...childrenWithdrawn(published, withdrawing),
+    ...issuersWithdrawn(published, withdrawing),
+  ];
+}
+
+/** The issuers of a Project that is still served: others are withdrawn with their Project. */
+function issuersWithdrawn(
+  { project: { namespace, name, uid }, issuers }: ProjectParts,
+  { objects: { project }, served }: Withdrawing,
+): readonly AuditEntry[] {
+  if (served?.project.uid !== uid) return [];
+  const named = new Set(project?.spec.authentication.issuers?.map((each) => each.name));
+  return [...issuers.values()]
+    .filter((issuer) => served.issuers.get(issuer.name)?.url !== issuer.url)
+    .map((issuer) => {
+      const why = named.has(issuer.name) ? "Refused" : "Removed";
+      const facts = { kind: "Project", namespace, name, uid, issuer: issuer.name, url: issuer.url, why };
+      return { action: "issuer_withdrawn", facts };
+    });
 }
 
 function projectWithdrawn({ project, ...children }: ProjectParts, withdrawing: Withdrawing): readonly AuditEntry[] {

@@ -88,6 +88,11 @@ export interface KubeReader {
   get(type: ResourceType, name: ObjectName, options?: CallOptions): Promise<KubeObject | undefined>;
 }
 
+export interface KubeDocuments {
+  /** The text of a page of the API server that is no object, such as `/openid/v1/jwks`. */
+  getDocument(path: string, options?: CallOptions): Promise<string>;
+}
+
 export interface KubeWriter {
   /** POST; 409 AlreadyExists when there is one. */
   create(type: ResourceType, object: JsonObject, options?: CallOptions): Promise<KubeObject>;
@@ -112,7 +117,7 @@ export interface ApplyOptions extends CallOptions {
   readonly subresource?: "status";
 }
 
-export interface KubeApi extends KubeReader, KubeWriter {
+export interface KubeApi extends KubeReader, KubeDocuments, KubeWriter {
   /** Ends all connections; calls under way fail with ApiUnreachable. */
   close(): Promise<void>;
 }

@@ -40,6 +40,8 @@ export function createRestApi(options: HttpTransportOptions): KubeApi {
       };
       return eventsOf(linesOf(counted(transport.stream(request, call), call.onBytes)), type);
     },
+    getDocument: (path, call) =>
+      transport.call({ verb: "get", method: "GET", type: documentType(path), path, accept: "*/*" }, call),
     async get(type, name, call) {
       const request: ApiRequest = { verb: "get", method: "GET", type, path: objectPath(type, name), accept: json };
       return orNone(object(transport, request, call));
@@ -77,6 +79,11 @@ export function createRestApi(options: HttpTransportOptions): KubeApi {
     },
     close: () => transport.close(),
   };
+}
+
+/** Counted and refused by its path, as RBAC names it. */
+function documentType(path: string): ResourceType {
+  return { group: "", version: "", plural: path, kind: "" };
 }
 
 async function list(

@@ -28,6 +28,7 @@ export function fencedApi(api: KubeApi, leadership: Leadership): KubeApi {
   return {
     list: (type, request, options) => api.list(type, request, options),
     watch: (type, request, options) => api.watch(type, request, options),
+    getDocument: (path, options) => api.getDocument(path, options),
     get: (type, name, options) => api.get(type, name, options),
     create: (type, object, options) => fenced(options, (signalled) => api.create(type, object, signalled)),
     replace: (type, object, options) => fenced(options, (signalled) => api.replace(type, object, signalled)),

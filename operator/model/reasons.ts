@@ -39,6 +39,15 @@ export const reasonCatalogue = {
   Suspended: { transient: true, meaning: "The Project is suspended; what was served before is still served" },
   Deleting: { transient: true, meaning: "The object is being deleted and is no longer served" },
   PurgePending: { transient: true, meaning: "Data of an earlier object of this name are still being deleted" },
+  WaitingForIssuer: {
+    transient: true,
+    meaning: "The keys of an external issuer are being fetched for the first time; the rest of the Project is served",
+  },
+  IssuerUnreachable: {
+    transient: true,
+    meaning:
+      "The keys of an external issuer can't be fetched; those that were fetched before still count, and the rest of the Project is served",
+  },
   InvalidSchema: { transient: false, meaning: "The JSON Schema can't be used" },
   InvalidSpec: { transient: false, meaning: "The spec has a value that can't be used" },
   NotAllowed: { transient: false, meaning: "The platform's rules forbid it in this namespace" },

@@ -7,6 +7,7 @@ export const auditMessages = {
   project_withdrawn: "Project withdrawn",
   resource_withdrawn: "Resource withdrawn",
   credential_revoked: "Credential revoked",
+  issuer_withdrawn: "External issuer withdrawn",
   credential_rotated: "Credential rotated",
   password_adopted: "Password adopted",
   signing_key_added: "Signing key added",

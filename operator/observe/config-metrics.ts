@@ -32,6 +32,8 @@ export interface ConfigGauges {
   readonly storedObjects: () => ReadonlyMap<string, number>;
   /** How many Projects are Ready, and not known to be served by a live replica. */
   readonly unavailableProjects: () => number;
+  /** Undefined where this process does not lead. */
+  readonly issuers: () => { readonly unreachable: number; readonly oldestFailureSeconds: number } | undefined;
   /** How many objects went with the CustomResourceDefinition of their kind, and are served as they were last. */
   readonly heldDeletions: () => Iterable<{ readonly kind: Kind; readonly projects: readonly unknown[] }>;
 }
@@ -58,6 +60,8 @@ export type ConfigObservation =
   | { readonly kind: "contested" }
   /** From the moment that a change of an object arrived until every replica serves it. */
   | { readonly kind: "programmed"; readonly seconds: number }
+  /** An attempt to fetch the keys of an external issuer has ended. */
+  | { readonly kind: "issuer_fetched"; readonly failed: boolean }
   | { readonly kind: "secrets_swept"; readonly count: number }
   /** Replicas have removed stored data as they were ordered to. */
   | { readonly kind: "purged"; readonly count: number };
@@ -79,6 +83,12 @@ export function configMetrics(
     "jsonplane_apply_to_programmed_seconds",
     "From the arrival of a change until every live replica serves it; not of objects that are refused first, or wait for their Project",
   );
+  const fetches = counter(
+    "jsonplane_issuer_fetches_total",
+    "Attempts to fetch the keys of an external issuer, by how they ended",
+    ["outcome"],
+  );
+  for (const outcome of ["succeeded", "failed"]) fetches.inc({ outcome }, 0);
   const swept = counter("jsonplane_secrets_swept_total", "Secrets removed because their object is gone");
   const purged = counter("jsonplane_purges_total", "Orders to remove stored data that were carried out");
   return {
@@ -96,6 +106,9 @@ export function configMetrics(
           break;
         case "programmed":
           programmed.observe(observation.seconds);
+          break;
+        case "issuer_fetched":
+          fetches.inc({ outcome: observation.failed ? "failed" : "succeeded" });
           break;
         case "secrets_swept":
           swept.inc(observation.count);
@@ -152,6 +165,7 @@ function readGauges({ read }: Instruments, gauges: ConfigGauges): void {
     },
   );
   readRedis(read, redisServers);
+  readIssuers(read, gauges.issuers);
   read(
     {
       name: "jsonplane_objects",
@@ -227,6 +241,23 @@ function readKept(read: Instruments["read"], keptData: ConfigGauges["keptData"])
       help: "Bytes of JSON that the measured ones hold; Redis takes more memory for them",
     },
     () => [{ value: keptData().bytes }],
+  );
+}
+
+function readIssuers(read: Instruments["read"], issuers: ConfigGauges["issuers"]): void {
+  read(
+    {
+      name: "jsonplane_issuers_unreachable",
+      help: "External issuers whose keys couldn't be fetched when it was tried last; those that were fetched before still count",
+    },
+    () => [{ value: issuers()?.unreachable ?? 0 }],
+  );
+  read(
+    {
+      name: "jsonplane_issuer_keys_unconfirmed_seconds",
+      help: "Age of the keys of the unreachable issuer that has been so for longest; 0 = every issuer can be reached",
+    },
+    () => [{ value: issuers()?.oldestFailureSeconds ?? 0 }],
   );
 }
 

@@ -4,6 +4,7 @@
 import { keyOfProject } from "../../core/config/config-keys.ts";
 import type { QuotaUses } from "../../core/config/quota-uses.ts";
 import type { ProjectRef } from "../../core/config/types.ts";
+import type { WantedKeys } from "../../core/config/wanted-keys.ts";
 import type { RedisClient } from "../../core/redis/redis-client.ts";
 import { type Monotonic, pause, systemMonotonic, type Timers } from "../../core/timers.ts";
 import { type Availability, availabilityOf, type Liveness, livenessOf } from "./availability.ts";
@@ -32,6 +33,8 @@ export interface Acknowledgements {
   buildingOf(ref: ProjectRef): ReadonlyMap<string, readonly string[]>;
   /** What is being built, by project. */
   building(): ReadonlyMap<string, ReadonlyMap<string, readonly string[]>>;
+  /** Keys of external issuers that some live replica met and does not have. */
+  wantedKeys(): readonly WantedKeys[];
   /** How much of its quotas each project uses, by `<namespace>/<name>`; none of which no live replica says so. */
   quotaUsages(): ReadonlyMap<string, QuotaUses>;
   /** What of that statuses report at once, in a form that can be compared. */
@@ -182,6 +185,7 @@ export function createAcknowledgements(deps: AcknowledgementsDeps): Acknowledgem
     liveness: () => latest.liveness(),
     availabilityOf: (ref, revision) => availabilityOf(latest.live(), keyOfProject(ref), revision),
     building,
+    wantedKeys: () => (latest.all() ?? []).flatMap((replica) => replica.wantedKeys),
     quotaUsages: quotas.quotaUsages,
     quotaStates: quotas.quotaStates,
     buildingOf: (ref) => building().get(keyOfProject(ref)) ?? new Map(),

@@ -4,6 +4,7 @@
 import type { BuildingIndexes } from "../../core/config/building-indexes.ts";
 import { acknowledgementKey, configKeys } from "../../core/config/config-keys.ts";
 import { readFormat } from "../../core/config/fields.ts";
+import { maxWanted, type WantedKeys } from "../../core/config/wanted-keys.ts";
 import { parseOrUndefined } from "../../core/json/parse-or-undefined.ts";
 import type { RedisClient } from "../../core/redis/redis-client.ts";
 import { listOf, optionalText, textsOf } from "../../core/redis/reply.ts";
@@ -16,6 +17,8 @@ export interface ReplicaState {
   /** Key ids of the fleet ring that it has. */
   readonly kids: readonly string[];
   readonly building: readonly BuildingIndexes[];
+  /** Keys of external issuers that it met and does not have. */
+  readonly wantedKeys: readonly WantedKeys[];
   /** The newest format of configuration that it reads; 1 when it says none, as in the first version. */
   readonly format: number;
   /** Fields of its acknowledgement that can't be read. */
@@ -35,8 +38,9 @@ export async function liveReplicas(redisClient: RedisClient): Promise<readonly R
 
 async function stateOf(redisClient: RedisClient, replica: string): Promise<ReplicaState> {
   const key = acknowledgementKey(replica);
-  const reply = await redisClient.read(key, "HMGET", key, "revision", "nacks", "kids", "building", "format");
-  const [revision, nacks, kids, building, format] = listOf(reply).map(optionalText);
+  const fields = ["revision", "nacks", "kids", "building", "format", "wantedKeys"];
+  const reply = await redisClient.read(key, "HMGET", key, ...fields);
+  const [revision, nacks, kids, building, format, wantedKeys] = listOf(reply).map(optionalText);
   const unreadable: string[] = [];
   const listIn = <T>(
     field: string,
@@ -48,6 +52,9 @@ async function stateOf(redisClient: RedisClient, replica: string): Promise<Repli
     unreadable.push(field);
     return [];
   };
+  const wanted = listIn("wantedKeys", wantedKeys, isWanted);
+  const isBounded = wanted.length <= maxWanted;
+  if (!isBounded) unreadable.push("wantedKeys");
   const reads = readFormat(format) ?? 1;
   const isFormat = Number.isFinite(reads);
   if (!isFormat) unreadable.push("format");
@@ -59,6 +66,7 @@ async function stateOf(redisClient: RedisClient, replica: string): Promise<Repli
     nacks: listIn("nacks", nacks, isNack),
     kids: listIn("kids", kids, isText),
     building: listIn("building", building, isBuilding),
+    wantedKeys: isBounded ? wanted : [],
     format: isFormat ? reads : 0,
     unreadable,
   };
@@ -83,4 +91,9 @@ function isNack(value: unknown): value is Nack {
 function isBuilding(value: unknown): value is BuildingIndexes {
   const { project, resource, indexes } = (value ?? {}) as Partial<BuildingIndexes>;
   return [project, resource].every(isText) && Array.isArray(indexes) && indexes.every(isText);
+}
+
+function isWanted(value: unknown): value is WantedKeys {
+  const { project, issuer } = (value ?? {}) as Partial<WantedKeys>;
+  return [project, issuer].every(isText);
 }

@@ -15,11 +15,12 @@ export function compileStep(pass: Pass, evaluation: DataEvaluation, resolved: Re
   const isUncertain = resolved.rival !== undefined || resolved.failure !== undefined;
   const ignoresAnnotation = isUncertain || objects.keepsData === true;
   const requests = deps.deletions.requestsOf(objects, { ignoresAnnotation });
-  const { parts, verdicts } = compileProject({
+  const { parts, verdicts, ...pending } = compileProject({
     ...objects,
     signing: resolved.signing,
     credentials: resolved.credentials,
     hosts: objects.project === undefined ? noHosts : deps.grantOf(objects.project),
+    issuers: deps.issuers,
     foreignData: evaluation.foreignData,
     openPurges: evaluation.openPurges,
     checkResource: deps.checkResource,
@@ -35,5 +36,5 @@ export function compileStep(pass: Pass, evaluation: DataEvaluation, resolved: Re
     sizes: deps.keptSizes.of(objects.ref),
     now,
   });
-  return { parts: parts && withUnserved(parts, data.record), verdicts, data, requests, evaluatedAt: now };
+  return { parts: parts && withUnserved(parts, data.record), verdicts, ...pending, data, requests, evaluatedAt: now };
 }

@@ -11,6 +11,8 @@ import type { ConfirmedDeletions } from "../finalize/confirmed-deletions.ts";
 import type { DeletionInbox } from "../finalize/deletion-inbox.ts";
 import type { KeptSizes } from "../finalize/kept-sizes.ts";
 import type { NamespaceUids } from "../finalize/namespace-uids.ts";
+import type { IssuerFetcher } from "../issuers/issuer-fetcher.ts";
+import type { IssuersContext } from "../model/issuers.ts";
 import type { Project } from "../model/objects.ts";
 import type { Seen } from "../model/project-objects.ts";
 import type { PublishedProject } from "../model/published-project.ts";
@@ -34,6 +36,7 @@ export interface ReconcileDeps
   readonly usageDue: ReadonlyMap<string, number | undefined>;
   readonly secrets: SecretStore;
   readonly grantOf: (project: Project) => HostGrant;
+  readonly issuers: IssuersContext & Pick<IssuerFetcher, "use">;
   /**
    * Called with what the project is published with now; undefined = it is withdrawn. `refusedUid`: of the Project, if the platform's rules
    * refuse it.

@@ -3,6 +3,7 @@
 
 import type { KeyConfig, ProjectParts, UserConfig } from "../../core/config/types.ts";
 import { OutcomeUnknown } from "../../core/errors/store-errors.ts";
+import { stillAllowed, stillNamed } from "../compile/compile-issuers.ts";
 import { acceptedLossEntries, recordEntries } from "../finalize/data-audit.ts";
 import { planData } from "../finalize/data-plan.ts";
 import { withdrawnBy } from "../finalize/withdrawn.ts";
@@ -83,11 +84,14 @@ function auditEntriesOf(
   ];
 }
 
-/** A missing object may only be unseen, but the deletion of these is certain: keys and logins are revoked without waiting for others. */
+/**
+ * A missing object may only be unseen, but the deletion of these is certain: keys and logins are revoked without waiting for others. So is
+ * what a Project that is there no longer names.
+ */
 export async function revokeDeleted(started: StartedPass): Promise<void> {
   const gone = new Set(started.deleted.map(({ metadata }) => metadata.uid));
   const stays = ({ uid }: { readonly uid: string }): boolean => !gone.has(uid);
-  await revoke(started, { user: stays, key: stays });
+  await revoke(started, { user: stays, key: stays, issuers: (issuers) => issuersLeft(started, issuers) });
 }
 
 /**
@@ -99,12 +103,28 @@ export async function revokeGone(started: StartedPass): Promise<void> {
     project === undefined || isDeleting(project) ? [] : children.filter((child) => !isDeleting(child));
   const usernames = new Set(present(users).map(usernameOf));
   const keyNames = new Set(present(keys).map(({ metadata }) => metadata.name));
-  await revoke(started, { user: ({ username }) => usernames.has(username), key: ({ name }) => keyNames.has(name) });
+  await revoke(started, {
+    user: ({ username }) => usernames.has(username),
+    key: ({ name }) => keyNames.has(name),
+    issuers: (issuers) => (project === undefined || isDeleting(project) ? new Map() : issuersLeft(started, issuers)),
+  });
+}
+
+/** Changes of a suspended Project wait, but not those of the platform's rules. */
+function issuersLeft(
+  { objects: { project }, deps: { issuers } }: StartedPass,
+  published: ProjectParts["issuers"],
+): ProjectParts["issuers"] {
+  if (project === undefined) return published;
+  const left = project.spec.suspend ? stillAllowed(published, issuers.isAllowed) : undefined;
+  return left ?? stillNamed(project, published, issuers.isAllowed);
 }
 
 interface Staying {
   readonly user: (user: UserConfig) => boolean;
   readonly key: (key: KeyConfig) => boolean;
+  /** Those that stay. */
+  readonly issuers: (issuers: ProjectParts["issuers"]) => ProjectParts["issuers"];
 }
 
 /** Publishes what was published last, without the credentials that don't stay. */
@@ -113,8 +133,11 @@ async function revoke({ objects, deleted, published, redis, deps }: StartedPass,
   if (parts === undefined) return;
   const users = new Map([...parts.users].filter(([, user]) => stays.user(user)));
   const keys = new Map([...parts.keys].filter(([, key]) => stays.key(key)));
-  if (users.size === parts.users.size && keys.size === parts.keys.size) return;
-  const served = { ...parts, users, keys };
+  const issuers = stays.issuers(parts.issuers);
+  const isSame =
+    users.size === parts.users.size && keys.size === parts.keys.size && issuers.size === parts.issuers.size;
+  if (isSame) return;
+  const served = { ...parts, users, keys, issuers };
   await redis.publisher.publish(served, data);
   const withdrawn = withdrawnBy({ objects, deleted, published: parts, served, verdicts: [], isNamespaceGone: false });
   for (const entry of withdrawn) deps.audit.record(entry);

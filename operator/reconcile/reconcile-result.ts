@@ -44,9 +44,13 @@ export function resultOf(outcome: ProjectOutcome, rewriteAfterMs: number, now: n
   };
 }
 
-/** What is due comes in time, however long its statuses wait. */
-export function unreportedResult(unreported: Unreported, now: number): ReconcileResult {
-  return { ...earliest(momentsOf(unreported, now)), unreported };
+/**
+ * What is due comes in time, however long its statuses wait. `heldBackMs`: they are not to be written within that time, unless something
+ * happens.
+ */
+export function unreportedResult(unreported: Unreported, now: number, heldBackMs?: number): ReconcileResult {
+  const moments = momentsOf(unreported, now);
+  return heldBackMs === undefined ? { ...earliest(moments), unreported } : earliest([...moments, heldBackMs]);
 }
 
 /** Milliseconds until something is due, whatever replicas do. */

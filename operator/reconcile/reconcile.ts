@@ -2,10 +2,12 @@
 // can be repeated: the next run repairs what failed, or what a crash left behind.
 
 import { keyOfProject } from "../../core/config/config-keys.ts";
+import { issuerSourcesOf } from "../compile/compile-issuers.ts";
 import { advanceDeletions, type DeletionProgress } from "../finalize/advance-deletions.ts";
 import { forgetUnrecorded, orderedPurges } from "../finalize/advance-purges.ts";
 import { type DataEvaluation, evaluateData, openPurges } from "../finalize/data-plan.ts";
 import { withKeptRecord } from "../guard-rails/apply-guard-rails.ts";
+import { pendingMs } from "../issuers/issuer-fetcher.ts";
 import { isForbidden } from "../kube/api.ts";
 import { NotTheLeader } from "../lead/leadership.ts";
 import { allObjects, isDeleting, type Seen, versionsOf } from "../model/project-objects.ts";
@@ -26,6 +28,8 @@ const acknowledgedWithinMs = 400;
 const unconfirmedRequeueMs = 5_000;
 
 export async function reconcile(seen: Seen, deps: ReconcileDeps, signal: AbortSignal): Promise<ReconcileResult> {
+  // Fetched beside all that follows.
+  deps.issuers.use(keyOfProject(seen.objects.ref), issuersToFetch(seen.objects, deps));
   const started = await start(seen, deps);
   if (!(await areDeletionsConfirmed(started, signal))) return await onlyRevoke(started);
   const pass: Pass = { ...started, namespaceUid: await namespaceUidOf(started) };
@@ -66,8 +70,15 @@ async function unreportedOf(pass: Pass, served: Served): Promise<ReconcileResult
   const { objects, redis, publishResult } = served;
   const compiled = { parts, verdicts, requests };
   const versions = versionsOf(objects);
+  // What is said now would be taken back in a moment. Once the keys are there, or can't be had, the key is served anew.
+  const heldBackMs = served.compiled.awaitsIssuers === true ? pendingMs : undefined;
   const unreported = { ref: objects.ref, versions, redis, resolved, compiled, publishResult, progress };
-  return unreportedResult(unreported, pass.deps.clock.now());
+  return unreportedResult(unreported, pass.deps.clock.now(), heldBackMs);
+}
+
+function issuersToFetch({ project }: Seen["objects"], { issuers }: ReconcileDeps): ReturnType<typeof issuerSourcesOf> {
+  if (project === undefined || isDeleting(project) || project.spec.suspend) return new Map();
+  return issuerSourcesOf(project, issuers.isAllowed);
 }
 
 async function start(seen: Seen, deps: ReconcileDeps): Promise<StartedPass> {

@@ -8,6 +8,7 @@ import type { Logger } from "../../core/log/logger.ts";
 import type { Kind } from "../../core/manifests/object.ts";
 import { type Monotonic, systemMonotonic, systemTimers } from "../../core/timers.ts";
 import { createFollowedGuardRails, type FollowedGuardRails } from "../guard-rails/followed-guard-rails.ts";
+import { clusterLimits, type FetchLimits } from "../issuers/fetch-limits.ts";
 import type { ConnectedApi } from "../kube/connect.ts";
 import type { CallObserved } from "../kube/http-transport.ts";
 import { createElector } from "../lead/elector.ts";
@@ -34,6 +35,8 @@ export interface OperatorOptions {
   readonly adminPort: number;
   /** What metrics ask for; absent = nothing. */
   readonly adminToken: FollowedToken | undefined;
+  /** What fetching from external issuers is limited by; absent = as in a cluster. */
+  readonly fetchLimits?: FetchLimits;
   readonly clock: Clock;
   readonly logger: Logger;
 }
@@ -51,7 +54,7 @@ const silentMs = 600_000;
 const activeMs = 120_000;
 
 export async function startOperator(options: OperatorOptions): Promise<RunningOperator> {
-  const { settings, clock, logger } = options;
+  const { settings, clock, logger, fetchLimits = clusterLimits } = options;
   const timers = systemTimers;
   const monotonic = systemMonotonic;
   const random = Math.random;
@@ -72,6 +75,7 @@ export async function startOperator(options: OperatorOptions): Promise<RunningOp
     dataLost: () => session?.dataLost() ?? false,
     redisServers: () => session?.redisServers() ?? [],
     heldDeletions: () => session?.held() ?? [],
+    issuers: () => session?.issuers.figures(),
   });
   const { api, account } = await options.connect(metrics.observeCall);
   const guardRails = guardRailsOf(settings, logger, () => session?.listener.guardRailsChanged());
@@ -88,7 +92,7 @@ export async function startOperator(options: OperatorOptions): Promise<RunningOp
   });
   const audit = createAuditLog(logger);
   const tools = { metrics, logger, audit, clock, timers, monotonic, random };
-  const context: OperatorContext = { settings, api, caches, guardRails, ...tools };
+  const context: OperatorContext = { settings, api, caches, guardRails, fetchLimits, ...tools };
   let otherRelease: string | undefined;
   const admin = createAdminServer({
     metrics,

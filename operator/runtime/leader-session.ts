@@ -28,6 +28,7 @@ import { acceptAnnotatedLoss, reportDataLoss } from "./data-loss.ts";
 import { createEventHandlers, type EventHandlers } from "./event-handlers.ts";
 import { createHostRegistry, type HostRegistry } from "./host-registry.ts";
 import { createKeptDataMaintenance, type KeptDataMaintenance } from "./kept-data-maintenance.ts";
+import { createLeaderIssuers, type LeaderIssuers } from "./leader-issuers.ts";
 import { createLeaderStatuses } from "./leader-statuses.ts";
 import { createMaintenance, type Maintenance } from "./maintenance.ts";
 import { type LeaderRedis, openRedis } from "./open-redis.ts";
@@ -43,6 +44,7 @@ import { createUsageMaintenance, type UsageMaintenance } from "./usage-maintenan
 export class LeaderSession {
   readonly keptData: KeptDataMaintenance;
   readonly usage: UsageMaintenance;
+  readonly issuers: LeaderIssuers;
   readonly #context: OperatorContext;
   readonly #openRedis: typeof openRedis;
   readonly #leadership: Leadership;
@@ -126,6 +128,7 @@ export class LeaderSession {
       enqueue: (key) => this.#queue.add(key),
       redis,
     });
+    this.issuers = createLeaderIssuers({ context, api: this.#api, enqueue: (key) => this.#queue.add(key) });
     this.usage = createUsageMaintenance({ context, enqueue: this.#queue.add, redis });
     this.#keyRing = createRingMaintenance({
       context,
@@ -199,6 +202,7 @@ export class LeaderSession {
 
   /** Ends the work under way, then gives the Lease back. */
   async stop(): Promise<void> {
+    this.issuers.stop();
     await this.#queue.stop();
     await this.#recorder.stop();
     await this.#leadership.release();
@@ -235,7 +239,10 @@ export class LeaderSession {
       clock,
       timers,
       observeLook: createAcknowledgementLog(logger, monotonic),
-      onAcknowledged: () => this.#handlers.acknowledged(opened.acknowledgements),
+      onAcknowledged: () => {
+        this.#handlers.acknowledged(opened.acknowledgements);
+        for (const wanted of opened.acknowledgements.wantedKeys()) this.issuers.want(wanted);
+      },
     });
     this.#opened = opened;
     return opened;
@@ -358,6 +365,7 @@ export class LeaderSession {
         monotonic: this.#context.monotonic,
       }),
       grantOf: this.#hosts.grantOf,
+      issuers: this.issuers,
       onPublished: (ref, parts, refusedUid) => {
         for (const key of this.#hosts.published(ref, parts, refusedUid)) this.#queue.add(key);
       },

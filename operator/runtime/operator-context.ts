@@ -3,9 +3,11 @@
 import type { Clock } from "../../core/clock.ts";
 import type { ProjectRef } from "../../core/config/types.ts";
 import type { HostRule } from "../../core/env/host-rules.ts";
+import type { IssuerRule } from "../../core/env/issuer-rules.ts";
 import type { Logger } from "../../core/log/logger.ts";
 import type { Monotonic, Timers } from "../../core/timers.ts";
 import type { FollowedGuardRails } from "../guard-rails/followed-guard-rails.ts";
+import type { FetchLimits } from "../issuers/fetch-limits.ts";
 import type { KubeApi } from "../kube/api.ts";
 import type { AuditLog } from "../observe/audit-log.ts";
 import type { OperatorMetrics } from "../observe/metrics.ts";
@@ -34,6 +36,8 @@ export interface OperatorSettings {
   readonly onDataLoss: DataLossPolicy;
   /** Where the guard rails have no such rule. */
   readonly allowedHosts: readonly HostRule[];
+  /** External issuers that Projects may name; none = none. */
+  readonly allowedIssuers: readonly IssuerRule[];
   /** ConfigMap of the own namespace with the platform's rules for manifests; absent = there are none. */
   readonly guardRails: string | undefined;
   readonly baseUrlOf: (ref: ProjectRef) => string;
@@ -46,6 +50,7 @@ export interface OperatorContext {
   readonly caches: Caches;
   /** Absent = there are none. */
   readonly guardRails: FollowedGuardRails | undefined;
+  readonly fetchLimits: FetchLimits;
   readonly metrics: OperatorMetrics;
   readonly logger: Logger;
   readonly audit: AuditLog;

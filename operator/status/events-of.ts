@@ -44,7 +44,12 @@ export const statusEventCatalogue = {
 } as const satisfies Record<string, Pick<EventNote, "type" | "action"> & { readonly meaning: string }>;
 
 /** A reason that is an ordinary step on the way, and nothing to warn of. */
-const ordinary: ReadonlySet<string> = new Set<Reason>(["WaitingForReplicas", "Suspended", "Deleting"]);
+const ordinary: ReadonlySet<string> = new Set<Reason>([
+  "WaitingForReplicas",
+  "WaitingForIssuer",
+  "Suspended",
+  "Deleting",
+]);
 
 const maxNoteCharacters = 1000;
 

@@ -50,6 +50,8 @@ export interface CompiledProject {
   /** Undefined = nothing is served. */
   readonly parts: ProjectParts | undefined;
   readonly verdicts: readonly Verdict[];
+  /** The keys of some issuers are being fetched for the first time: the verdict of the Project is about to be another one. */
+  readonly awaitsIssuers?: true;
   readonly data: DataEvaluation;
   /** What people ask to be deleted of the Project's kept data. */
   readonly requests: readonly DeletionRequest[];

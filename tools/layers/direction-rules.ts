@@ -31,6 +31,7 @@ const stages: Readonly<Record<string, readonly string[]>> = {
     "guard-rails",
     "secrets",
     "resolve",
+    "issuers",
     "compile",
     "publish",
     "keyring",

@@ -31,6 +31,7 @@ export function operatorMetrics(options: Partial<OperatorMetricsOptions> = {}): 
     stalled: () => [],
     storedObjects: () => new Map(),
     heldDeletions: () => [],
+    issuers: () => undefined,
     ...options,
   });
   return {

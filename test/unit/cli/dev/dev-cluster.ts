@@ -5,10 +5,12 @@ import { randomBytes, randomUUID } from "node:crypto";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { createDevIssuers } from "../../../../cli/dev/dev-issuers.ts";
 import { createDevOperator, type DevOperator } from "../../../../cli/dev/dev-operator.ts";
 import { createSecretFiles, type SecretFiles } from "../../../../cli/dev/secret-files.ts";
 import { createStateFile } from "../../../../cli/dev/state-file.ts";
 import type { ProjectParts } from "../../../../core/config/types.ts";
+import { systemTimers } from "../../../../core/timers.ts";
 import { createMemoryDirectory, type MemoryDirectory } from "../../../../dataplane/config/memory-directory.ts";
 import { createEmbeddedStore } from "../../../../dataplane/store/embedded/embedded-store.ts";
 import type { Store } from "../../../../dataplane/store/port.ts";
@@ -45,6 +47,7 @@ export async function devCluster(): Promise<DevCluster> {
   const secrets = createSecretFiles(join(root, "secrets"));
   const hashed: string[] = [];
   const live = createMemoryDirectory(clock);
+  const issuers = createDevIssuers(systemTimers);
   const open = (): Promise<DevOperator> =>
     createDevOperator({
       folder,
@@ -52,6 +55,7 @@ export async function devCluster(): Promise<DevCluster> {
       secretFiles: secrets,
       live,
       checkResource: createResourceCheck(),
+      issuers,
       store,
       clock,
       random: randomBytes,

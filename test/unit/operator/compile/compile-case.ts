@@ -12,6 +12,7 @@ import { createResourceCheck } from "../../../../operator/compile/resource-check
 import { applyGuardRails } from "../../../../operator/guard-rails/apply-guard-rails.ts";
 import { readGuardRails } from "../../../../operator/guard-rails/rules.ts";
 import type { Credentials, KeyCredential } from "../../../../operator/model/credentials.ts";
+import type { KnownIssuer } from "../../../../operator/model/issuers.ts";
 import type { CustomResource } from "../../../../operator/model/objects.ts";
 import type { ProjectObjects } from "../../../../operator/model/project-objects.ts";
 import type { Reason } from "../../../../operator/model/reasons.ts";
@@ -33,6 +34,12 @@ export interface CompileCase {
   readonly rules?: Readonly<Record<string, string>>;
   /** `resource:<name>`, `rootkey:<name>` whose former data are still to be deleted, now. */
   readonly openPurges?: readonly string[];
+  /** URLs that the platform does not let Projects name, now. */
+  readonly forbiddenIssuers?: readonly string[];
+  /** What has been fetched of issuers, by URL, `cluster` for this cluster's own; others are being fetched for the first time. */
+  readonly fetched?: Readonly<Record<string, KnownIssuer>>;
+  /** Likewise, of before. */
+  readonly fetchedBefore?: Readonly<Record<string, KnownIssuer>>;
   /** True when data of an earlier namespace are found, now. */
   readonly foreignData?: boolean;
 }
@@ -42,7 +49,11 @@ export type CompileCaseResult = Readonly<Record<string, unknown>>;
 
 export function runCompileCase(given: CompileCase): CompileCaseResult {
   const before = compileAll(
-    { ...given, objects: given.before ?? [], unresolved: [], openPurges: [], foreignData: false, rules: {} },
+    {
+      ...given,
+      ...{ objects: given.before ?? [], unresolved: [], openPurges: [], foreignData: false, rules: {} },
+      ...{ forbiddenIssuers: [], fetched: given.fetchedBefore ?? {} },
+    },
     new Map(),
   );
   const published = new Map([...before].flatMap(([key, { parts }]) => (parts === undefined ? [] : [[key, parts]])));
@@ -77,6 +88,10 @@ function compileAll(given: CompileCase, published: ReadonlyMap<string, ProjectPa
       credentials: credentialsFor(bundle, given),
       signing: { ok: true, value: { keys: [] } },
       hosts: (bundle.project && grants.get(bundle.project.metadata.uid)) ?? noHosts,
+      issuers: {
+        isAllowed: (url) => !given.forbiddenIssuers?.includes(url),
+        lookUp: (source) => given.fetched?.[source.kind === "url" ? source.url : "cluster"] ?? { state: "pending" },
+      },
       checkResource: createResourceCheck(),
       openPurges: new Set(given.openPurges),
       foreignData: given.foreignData ?? false,
@@ -113,8 +128,8 @@ function credentialsFor({ users, keys }: ProjectObjects, given: CompileCase): Cr
 
 /** Without what every Project without a spec has, so that a case shows its own. */
 function plain(parts: ProjectParts): Readonly<Record<string, unknown>> {
-  const { project, resources, rootKeys, users, keys } = parts;
-  const maps = Object.entries({ resources, rootKeys, users, keys }).filter(([, map]) => map.size > 0);
+  const { project, resources, rootKeys, users, keys, issuers } = parts;
+  const maps = Object.entries({ resources, rootKeys, users, keys, issuers }).filter(([, map]) => map.size > 0);
   const own = Object.entries(project).filter(([name, value]) => !isDeepStrictEqual(value, usual[name]));
   return { project: Object.fromEntries(own), ...Object.fromEntries(maps.map(([name, map]) => [name, fromMap(map)])) };
 }

@@ -1,6 +1,7 @@
 // A leader that handles one key, with fakes of what it writes to, for tests of what becomes of the key.
 
 import type { ProjectParts } from "../../../../core/config/types.ts";
+import { noIssuers } from "../../../../operator/compile/compile-issuers.ts";
 import { createRepairs } from "../../../../operator/kube/repairs.ts";
 import type { Installation } from "../../../../operator/model/installation.ts";
 import type { CustomResource } from "../../../../operator/model/objects.ts";
@@ -171,6 +172,7 @@ export function leader(world: World = {}) {
       writeContested: async (_, { message }, rival) => void calls.push(["writeContested", message, rival]),
     },
     grantOf: () => ({ granted: [], refused: [] }),
+    issuers: { ...noIssuers, use: () => undefined },
     repairs: createRepairs(() => 0),
     isHeld: () => world.held ?? false,
     isReplaced: () => false,

@@ -15,7 +15,7 @@ import { openedRedis } from "./opened-redis.ts";
 import { cachesOver, type SessionParts, sessionContext } from "./session-context.ts";
 
 const rootKeys = new Map(["flags", "texts"].map((name) => [name, { uid: `uid-${name}` } as RootKeyConfig]));
-const noParts = { resources: new Map(), users: new Map(), keys: new Map() };
+const noParts = { resources: new Map(), users: new Map(), keys: new Map(), issuers: new Map() };
 
 let server: FakeApiServer;
 let api: KubeApi;

@@ -92,6 +92,7 @@ export function openedRedis(events: string[], options: Opened) {
     building: () => new Map(),
     quotaUsages: () => new Map(),
     quotaStates: () => new Map(),
+    wantedKeys: () => [],
     refusedProjects: () => new Set(),
     figures: () => ({ live: 2, refusals: 1 }),
     stop: () => void events.push("stop listening"),

@@ -3,6 +3,7 @@
 
 import { systemClock } from "../../../../core/clock.ts";
 import { systemMonotonic, systemTimers } from "../../../../core/timers.ts";
+import { clusterLimits } from "../../../../operator/issuers/fetch-limits.ts";
 import type { KubeApi } from "../../../../operator/kube/api.ts";
 import type { RecordObservation } from "../../../../operator/record/create-event-recorder.ts";
 import type { OperatorContext } from "../../../../operator/runtime/operator-context.ts";
@@ -56,6 +57,7 @@ export function sessionContext({
     api,
     caches,
     guardRails: undefined,
+    fetchLimits: clusterLimits,
     clock: systemClock,
     logger: { info: ignore, warn, debug: ignore, error: ignore } as never,
     audit: { record: ignore },
@@ -73,6 +75,7 @@ export function sessionContext({
       adopt: false,
       onDataLoss: "Refuse",
       allowedHosts: [{ namespace: "*", suffix: "example.org" }],
+      allowedIssuers: [],
       guardRails: undefined,
       baseUrlOf: ({ namespace, name }) => `http://api.test/${namespace}/${name}`,
     },

@@ -1,0 +1,86 @@
+// Which addresses keys of external issuers may be fetched from. Whoever writes a Project chooses the URL, and the name in it may lead anywhere:
+// never to the operator's own machine, to what only its link can reach, or to the metadata service of a cloud, which gives credentials away. Private
+// networks are allowed, because a platform's own provider is often there; the list of allowed issuers decides about those.
+
+import { BlockList, isIP } from "node:net";
+
+export interface AddressRules {
+  /** `address` is an IP address. */
+  mayConnectTo(address: string): boolean;
+  /** Whether the URL may be fetched, before its name is resolved. */
+  mayFetch(url: URL): boolean;
+}
+
+const refused = blockList([
+  ...(["0.0.0.0/8", "127.0.0.0/8", "169.254.0.0/16", "224.0.0.0/4", "255.255.255.255/32"] as const),
+  // Metadata services of clouds outside of the link-local range: Alibaba, Azure, Oracle.
+  ...(["100.100.100.200/32", "168.63.129.16/32", "192.0.0.192/32"] as const),
+  ...(["::/127", "fe80::/10", "fec0::/10", "ff00::/8"] as const),
+  // Of AWS and of Google Cloud.
+  ...(["fd00:ec2::254/128", "fd20:ce::254/128"] as const),
+]);
+const loopback = blockList(["127.0.0.0/8", "::1/128"]);
+
+/** What an operator in a cluster may fetch. */
+export const clusterAddresses: AddressRules = {
+  mayConnectTo: (address) => isIP(address) !== 0 && !isListed(refused, address),
+  mayFetch: ({ protocol }) => protocol === "https:",
+};
+
+/** Dev mode fetches from this machine as well, there without TLS, too: for providers that a developer runs. */
+export const devAddresses: AddressRules = {
+  mayConnectTo: (address) => clusterAddresses.mayConnectTo(address) || isListed(loopback, address),
+  mayFetch: (url) => url.protocol === "https:" || (url.protocol === "http:" && isLoopbackHost(url)),
+};
+
+/** A host that a URL has, without the brackets of IPv6. */
+export function hostIn({ hostname }: URL): string {
+  return hostname.replace(/^\[|\]$/g, "");
+}
+
+function isLoopbackHost(url: URL): boolean {
+  const host = hostIn(url);
+  return host === "localhost" || (isIP(host) !== 0 && isListed(loopback, host));
+}
+
+function blockList(networks: readonly string[]): BlockList {
+  const list = new BlockList();
+  for (const network of networks) {
+    const [address = "", bits] = network.split("/");
+    list.addSubnet(address, Number(bits), isIP(address) === 4 ? "ipv4" : "ipv6");
+  }
+  return list;
+}
+
+function isListed(list: BlockList, address: string): boolean {
+  const [bare = ""] = address.split("%");
+  if (isIP(bare) === 4) return list.check(bare, "ipv4");
+  const inner = embeddedAddress(bare);
+  return list.check(bare, "ipv6") || (inner !== undefined && list.check(inner, "ipv4"));
+}
+
+/** The IPv4 address that an IPv6 address stands for: mapped, compatible, translated (NAT64), or of a 6to4 network. */
+function embeddedAddress(address: string): string | undefined {
+  const groups = groupsOf(address);
+  const before = groups
+    .slice(0, 6)
+    .map((group) => group.toString(16))
+    .join(":");
+  if (groups[0] === 0x2002) return dotted(groups[1], groups[2]);
+  const isEmbedding = ["0:0:0:0:0:ffff", "0:0:0:0:0:0", "0:0:0:0:ffff:0", "64:ff9b:0:0:0:0"].includes(before);
+  return isEmbedding ? dotted(groups[6], groups[7]) : undefined;
+}
+
+/** Eight groups of 16 bits: a URL writes every address in one way, an IPv4 part as groups. */
+function groupsOf(address: string): readonly number[] {
+  const [head = "", tail] = hostIn(new URL(`http://[${address}]`)).split("::");
+  const of = (text: string): readonly number[] =>
+    text === "" ? [] : text.split(":").map((group) => Number.parseInt(group, 16));
+  const first = of(head);
+  const last = of(tail ?? "");
+  return [...first, ...Array.from({ length: 8 - first.length - last.length }, () => 0), ...last];
+}
+
+function dotted(high = 0, low = 0): string {
+  return [high >> 8, high & 0xff, low >> 8, low & 0xff].join(".");
+}

@@ -1,0 +1,13 @@
+// What fetching from external issuers is limited by, chosen by the program that fetches: an operator in a cluster, or dev mode. No setting changes it,
+// so that nobody lets Projects reach the operator's own machine by a mistake. A program of the tests runs the operator with others, because
+// the issuers of tests are on this machine.
+
+import { type AddressRules, clusterAddresses } from "./address-rules.ts";
+
+export interface FetchLimits {
+  readonly addresses: AddressRules;
+  /** Milliseconds from the beginning of a fetch in which a wanted key causes no other. */
+  readonly refetchAfterMs: number;
+}
+
+export const clusterLimits: FetchLimits = Object.freeze({ addresses: clusterAddresses, refetchAfterMs: 60_000 });

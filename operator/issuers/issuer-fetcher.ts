@@ -1,0 +1,278 @@
+// Keeps what external issuers publish, for all Projects of this process together: fetched when the first Project names an issuer, again when its
+// keys have become old or a replica has met one that is not among them, and forgotten with the last Project. An issuer that can't be
+// reached is tried again after longer and longer pauses; what it had stays.
+
+import { type WantedKeys, wantedForMs } from "../../core/config/wanted-keys.ts";
+import type { Monotonic, Timers } from "../../core/timers.ts";
+import type { IssuerContent, IssuerSource, KnownIssuer } from "../model/issuers.ts";
+import type { FetchedIssuer } from "./fetch-issuer.ts";
+import { FetchFailure } from "./fetch-text.ts";
+
+export interface IssuerFetcher {
+  /** The issuers of a project (`<namespace>/<name>`) from now on, by their names there. */
+  use(project: string, sources: ReadonlyMap<string, IssuerSource>): void;
+  lookUp(source: IssuerSource): KnownIssuer;
+  /** Tokens have come with a key that is not among those of the issuer. */
+  want(wanted: WantedKeys): void;
+  /** Resolves when no issuer is waiting for its first fetch. */
+  settled(): Promise<void>;
+  figures(): IssuerFigures;
+  /** Ends the fetches under way; nothing happens afterwards. */
+  stop(): void;
+}
+
+export interface IssuerFigures {
+  /** How many issuers the last attempts could not fetch. */
+  readonly unreachable: number;
+  /** Seconds since keys were fetched that no later attempt could confirm, of the issuer that has waited longest; 0 = none waits. */
+  readonly oldestFailureSeconds: number;
+}
+
+export type FetchObservation = { readonly source: IssuerSource } & (
+  | { readonly kind: "fetched" }
+  | { readonly kind: "failed"; readonly error: Error }
+  /** It counts as unreachable from now on; or no longer. */
+  | { readonly kind: "lost"; readonly failure: string }
+  | { readonly kind: "recovered" }
+);
+
+export interface IssuerFetcherDeps {
+  /** Rejects with FetchFailure, or with the signal's reason. */
+  readonly fetch: (source: IssuerSource, signal: AbortSignal) => Promise<FetchedIssuer>;
+  readonly timers: Timers;
+  readonly monotonic: Monotonic;
+  /** From 0 up to, and without, 1. */
+  readonly random: () => number;
+  /** What is known of an issuer of these projects is something else now. */
+  readonly onChange: (projects: Iterable<string>) => void;
+  readonly observe: (observation: FetchObservation) => void;
+  /** Milliseconds from the beginning of a fetch in which a wanted key causes no other; a minute by default. */
+  readonly refetchAfterMs?: number;
+}
+
+/** In all: for the discovery document and the key set together. */
+const fetchMs = 5_000;
+const maxAtOnce = 8;
+const backoff = { firstMs: 5_000, mostMs: 300_000 };
+/** Attempts that may fail in a row before an issuer whose keys are known counts as unreachable: a provider that restarts is no news. */
+const toleratedFailures = 1;
+const defaultRefetchAfterMs = 60_000;
+/** How long nothing is said of an issuer that waits for its first fetch. */
+export const pendingMs = 10_000;
+
+interface Entry {
+  readonly source: IssuerSource;
+  readonly usedSince: number;
+  readonly projects: Set<string>;
+  content?: IssuerContent;
+  failure: string;
+  failures: number;
+  begunAt: number;
+  fetchedAt: number;
+  /** Waits for a place, or has one. */
+  isUnderWay: boolean;
+  stopTimer: () => void;
+}
+
+export function createIssuerFetcher(deps: IssuerFetcherDeps): IssuerFetcher {
+  return new Fetcher(deps);
+}
+
+class Fetcher implements IssuerFetcher {
+  readonly #deps: IssuerFetcherDeps;
+  readonly #entries = new Map<string, Entry>();
+  /** By project, the key of each of its issuers' entries by name. */
+  readonly #uses = new Map<string, ReadonlyMap<string, string>>();
+  readonly #waiting: Entry[] = [];
+  readonly #stopped = new AbortController();
+  #settling: (() => void)[] = [];
+  #atOnce = 0;
+
+  constructor(deps: IssuerFetcherDeps) {
+    this.#deps = deps;
+  }
+
+  use(project: string, sources: ReadonlyMap<string, IssuerSource>): void {
+    const before = this.#uses.get(project);
+    const now = new Map([...sources].map(([name, source]) => [name, keyOf(source)]));
+    if (now.size > 0) this.#uses.set(project, now);
+    else this.#uses.delete(project);
+    for (const source of sources.values()) this.#entryOf(source).projects.add(project);
+    const kept = new Set(now.values());
+    for (const key of before?.values() ?? []) if (!kept.has(key)) this.#leave(key, project);
+  }
+
+  lookUp(source: IssuerSource): KnownIssuer {
+    const entry = this.#entries.get(keyOf(source));
+    return entry === undefined ? { state: "pending" } : this.#known(entry);
+  }
+
+  want({ project, issuer }: WantedKeys): void {
+    const entry = this.#entries.get(this.#uses.get(project)?.get(issuer) ?? "");
+    if (entry === undefined || entry.isUnderWay) return;
+    const { timers, monotonic, refetchAfterMs = defaultRefetchAfterMs } = this.#deps;
+    const wait = refetchAfterMs - (monotonic() - entry.begunAt);
+    // A replica that still wants them then may not say so again.
+    if (wait > wantedForMs) return;
+    entry.stopTimer();
+    entry.stopTimer = timers.after(Math.max(0, wait), () => this.#enqueue(entry));
+  }
+
+  settled(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#settling.push(resolve);
+      this.#settle();
+    });
+  }
+
+  figures(): IssuerFigures {
+    const failed = [...this.#entries.values()].filter((entry) => failureOf(entry) !== undefined);
+    const now = this.#deps.monotonic();
+    const ages = failed.map(
+      ({ content, fetchedAt, usedSince }) => now - (content === undefined ? usedSince : fetchedAt),
+    );
+    return { unreachable: failed.length, oldestFailureSeconds: Math.max(0, ...ages) / 1_000 };
+  }
+
+  stop(): void {
+    this.#stopped.abort(new Error("issuers are not fetched any more"));
+    for (const { stopTimer } of this.#entries.values()) stopTimer();
+    this.#entries.clear();
+    this.#uses.clear();
+    this.#waiting.length = 0;
+    this.#settle();
+  }
+
+  #entryOf(source: IssuerSource): Entry {
+    const key = keyOf(source);
+    const found = this.#entries.get(key);
+    if (found !== undefined) return found;
+    const entry: Entry = {
+      source,
+      usedSince: this.#deps.monotonic(),
+      projects: new Set(),
+      failure: "",
+      failures: 0,
+      begunAt: Number.NEGATIVE_INFINITY,
+      fetchedAt: Number.NEGATIVE_INFINITY,
+      isUnderWay: false,
+      stopTimer: () => undefined,
+    };
+    this.#entries.set(key, entry);
+    this.#enqueue(entry);
+    return entry;
+  }
+
+  #leave(key: string, project: string): void {
+    const entry = this.#entries.get(key);
+    entry?.projects.delete(project);
+    if (entry === undefined || entry.projects.size > 0) return;
+    entry.stopTimer();
+    this.#entries.delete(key);
+    this.#settle();
+  }
+
+  #isUsed(entry: Entry): boolean {
+    return this.#entries.get(keyOf(entry.source)) === entry;
+  }
+
+  #enqueue(entry: Entry): void {
+    if (entry.isUnderWay || this.#stopped.signal.aborted) return;
+    entry.stopTimer();
+    entry.isUnderWay = true;
+    this.#waiting.push(entry);
+    this.#startWaiting();
+  }
+
+  #startWaiting(): void {
+    while (this.#atOnce < maxAtOnce) {
+      const entry = this.#waiting.shift();
+      if (entry === undefined) return;
+      if (!this.#isUsed(entry)) continue;
+      this.#atOnce += 1;
+      void this.#fetch(entry).finally(() => {
+        this.#atOnce -= 1;
+        this.#startWaiting();
+        this.#settle();
+      });
+    }
+  }
+
+  async #fetch(entry: Entry): Promise<void> {
+    const { fetch, timers, monotonic } = this.#deps;
+    entry.begunAt = monotonic();
+    const over = new AbortController();
+    const stop = (): void => over.abort(this.#stopped.signal.reason);
+    this.#stopped.signal.addEventListener("abort", stop, { once: true });
+    const late = new FetchFailure(`it did not answer within ${fetchMs / 1_000} seconds`);
+    const stopTimer = timers.after(fetchMs, () => over.abort(late));
+    try {
+      const { keepForMs, ...content } = await fetch(entry.source, over.signal);
+      this.#ended(entry, keepForMs, () => this.#succeeded(entry, content));
+    } catch (error) {
+      const failure = error instanceof Error ? error : new Error(String(error));
+      this.#ended(entry, this.#pauseAfter(entry.failures + 1), () => this.#failed(entry, failure));
+    } finally {
+      stopTimer();
+      this.#stopped.signal.removeEventListener("abort", stop);
+    }
+  }
+
+  #ended(entry: Entry, againMs: number, take: () => void): void {
+    entry.isUnderWay = false;
+    if (!this.#isUsed(entry)) return;
+    const before = JSON.stringify(this.#known(entry));
+    const hadFailed = failureOf(entry) !== undefined;
+    take();
+    entry.stopTimer = this.#deps.timers.after(againMs, () => this.#enqueue(entry));
+    const failure = failureOf(entry);
+    if (failure !== undefined && !hadFailed) this.#deps.observe({ kind: "lost", source: entry.source, failure });
+    if (failure === undefined && hadFailed) this.#deps.observe({ kind: "recovered", source: entry.source });
+    if (JSON.stringify(this.#known(entry)) !== before) this.#deps.onChange([...entry.projects]);
+  }
+
+  #succeeded(entry: Entry, content: IssuerContent): void {
+    entry.content = content;
+    entry.fetchedAt = entry.begunAt;
+    entry.failures = 0;
+    this.#deps.observe({ kind: "fetched", source: entry.source });
+  }
+
+  #failed(entry: Entry, error: Error): void {
+    entry.failures += 1;
+    // Whatever else goes wrong is described in the log only.
+    entry.failure = error instanceof FetchFailure ? error.message : "it could not be fetched";
+    this.#deps.observe({ kind: "failed", source: entry.source, error });
+  }
+
+  #pauseAfter(failures: number): number {
+    const pause = Math.min(backoff.mostMs, backoff.firstMs * 2 ** Math.min(failures - 1, 16));
+    return pause * (0.8 + 0.4 * this.#deps.random());
+  }
+
+  #known(entry: Entry): KnownIssuer {
+    const failure = failureOf(entry);
+    if (entry.content !== undefined) {
+      return { state: "known", content: entry.content, ...(failure !== undefined && { failure }) };
+    }
+    if (failure !== undefined) return { state: "unreachable", failure };
+    return { state: this.#deps.monotonic() - entry.usedSince < pendingMs ? "pending" : "overdue" };
+  }
+
+  #settle(): void {
+    const isWaiting = [...this.#entries.values()].some((entry) => entry.content === undefined && entry.failures === 0);
+    if (isWaiting) return;
+    for (const resolve of this.#settling) resolve();
+    this.#settling = [];
+  }
+}
+
+/** Why it counts as unreachable; undefined when it does not. */
+function failureOf({ content, failure, failures }: Entry): string | undefined {
+  const tolerated = content === undefined ? 0 : toleratedFailures;
+  return failures > tolerated ? failure : undefined;
+}
+
+function keyOf(source: IssuerSource): string {
+  return source.kind === "cluster" ? "cluster" : JSON.stringify([source.url, source.certificateAuthority ?? null]);
+}

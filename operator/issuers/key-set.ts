@@ -1,0 +1,129 @@
+// Reads a JSON Web Key Set (RFC 7517) of an external issuer, fetched or written in a manifest: which of its keys can verify tokens, and by
+// which algorithms. Keys for something else are left out. Refuses a set that would make private or shared keys known, and one without
+// a key that can be used. Equal keys give equal results in the same order, so that a set in another order is nothing new.
+
+import { createPublicKey, type JsonWebKey } from "node:crypto";
+import { type IssuerKey, type SignatureAlgorithm, signatureAlgorithms } from "../../core/config/types.ts";
+import { canonicalJson } from "../../core/json/canonical.ts";
+import { isObject } from "../../core/json/json-value.ts";
+import { parseJson } from "../../core/json/parse-json.ts";
+
+export type KeySet =
+  | { readonly ok: true; readonly keys: readonly IssuerKey[] }
+  /** A clause that begins with what the set is or has, such as "has a private key", and quotes nothing of it. */
+  | { readonly ok: false; readonly fault: string };
+
+/** Of keys that can be used. */
+export const maxKeys = 64;
+const maxDepth = 8;
+const maxKidBytes = 256;
+const rsaBits = { least: 2048, most: 8192 };
+const maxExponent = 2n ** 32n;
+
+/** Members of private keys (RFC 7518, section 6) and of keys that are shared. */
+const secretMembers = ["d", "p", "q", "dp", "dq", "qi", "oth", "k"];
+
+export function readKeySet(text: string): KeySet {
+  const checked = canonicalJson(text, maxDepth);
+  if (!checked.ok) return { ok: false, fault: `is not usable JSON: ${lowerFirst(checked.error.reason)}` };
+  const set = parseJson(text);
+  const given = isObject(set) ? set["keys"] : undefined;
+  if (!Array.isArray(given) || !given.every(isObject)) {
+    return { ok: false, fault: 'is not a JSON Web Key Set, an object whose "keys" are objects' };
+  }
+  if (given.some(isSecret)) {
+    return {
+      ok: false,
+      fault: "has a private or a shared key, which whoever reads it could sign with; it may have public keys only",
+    };
+  }
+  const keys = new Map<string, IssuerKey>();
+  for (const jwk of given) {
+    const key = usableKey(jwk);
+    if (key !== undefined) keys.set(orderOf(key), key);
+    if (keys.size > maxKeys) return { ok: false, fault: `has more than ${maxKeys} keys` };
+  }
+  if (keys.size === 0) {
+    const kinds = "RSA of 2048 to 8192 bits, EC on P-256, P-384 or P-521, or Ed25519";
+    return { ok: false, fault: `has no public key for signatures that can be used: ${kinds}` };
+  }
+  const sorted = [...keys].sort(([left], [right]) => (left < right ? -1 : 1));
+  return { ok: true, keys: sorted.map(([, key]) => key) };
+}
+
+type Jwk = Readonly<Record<string, unknown>>;
+
+function isSecret(jwk: Jwk): boolean {
+  return jwk["kty"] === "oct" || secretMembers.some((member) => Object.hasOwn(jwk, member));
+}
+
+function orderOf({ kid, algorithms, jwk }: IssuerKey): string {
+  return JSON.stringify([kid ?? "", kid === undefined, jwk, algorithms]);
+}
+
+/** Undefined for a key that is for something else, or can't be used. */
+function usableKey(jwk: Jwk): IssuerKey | undefined {
+  const { kid, use, key_ops: operations, alg } = jwk;
+  if (use !== undefined && use !== "sig") return undefined;
+  if (operations !== undefined && !(Array.isArray(operations) && operations.includes("verify"))) return undefined;
+  if (kid !== undefined && !isKid(kid)) return undefined;
+  const imported = imports(jwk);
+  if (imported === undefined) return undefined;
+  const algorithms = alg === undefined ? imported.algorithms : imported.algorithms.filter((each) => each === alg);
+  if (algorithms.length === 0) return undefined;
+  return { ...(kid !== undefined && { kid }), algorithms, jwk: imported.jwk };
+}
+
+function isKid(kid: unknown): kid is string {
+  return typeof kid === "string" && kid.isWellFormed() && Buffer.byteLength(kid) <= maxKidBytes;
+}
+
+type Imported = Pick<IssuerKey, "algorithms" | "jwk">;
+
+/** The key in the one way in which it can be written. Undefined for a type that is not known, a point beside the curve, a bad number. */
+function imports(jwk: Jwk): Imported | undefined {
+  const members = memberNames(jwk);
+  const algorithms = algorithmsOf(jwk);
+  if (members === undefined || algorithms.length === 0) return undefined;
+  const given = Object.fromEntries(members.map((name) => [name, jwk[name]]));
+  if (!Object.values(given).every((value) => typeof value === "string")) return undefined;
+  try {
+    const key = createPublicKey({ key: given as JsonWebKey, format: "jwk" });
+    if (key.asymmetricKeyType === "rsa" && !isSaneRsa(key.asymmetricKeyDetails)) return undefined;
+    const exported = key.export({ format: "jwk" }) as Record<string, string>;
+    return { algorithms, jwk: Object.fromEntries(members.map((name) => [name, exported[name] ?? ""])) };
+  } catch {
+    return undefined;
+  }
+}
+
+function memberNames({ kty }: Jwk): readonly string[] | undefined {
+  if (kty === "RSA") return ["kty", "n", "e"];
+  if (kty === "EC") return ["kty", "crv", "x", "y"];
+  return kty === "OKP" ? ["kty", "crv", "x"] : undefined;
+}
+
+const byCurve: Readonly<Record<string, SignatureAlgorithm>> = { "P-256": "ES256", "P-384": "ES384", "P-521": "ES512" };
+
+function algorithmsOf({ kty, crv }: Jwk): readonly SignatureAlgorithm[] {
+  if (kty === "RSA") return signatureAlgorithms.filter((each) => each.startsWith("RS") || each.startsWith("PS"));
+  if (kty === "OKP") return crv === "Ed25519" ? ["EdDSA"] : [];
+  const algorithm = typeof crv === "string" && Object.hasOwn(byCurve, crv) ? byCurve[crv] : undefined;
+  return kty === "EC" && algorithm !== undefined ? [algorithm] : [];
+}
+
+/** An exponent of 1 would take every text for a signature. */
+function isSaneRsa({
+  modulusLength = 0,
+  publicExponent = 0n,
+}: {
+  modulusLength?: number;
+  publicExponent?: bigint;
+} = {}): boolean {
+  const isSize = modulusLength >= rsaBits.least && modulusLength <= rsaBits.most;
+  return isSize && publicExponent >= 3n && publicExponent < maxExponent && publicExponent % 2n === 1n;
+}
+
+function lowerFirst(text: string): string {
+  return text.charAt(0).toLowerCase() + text.slice(1);
+}

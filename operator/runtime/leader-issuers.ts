@@ -1,0 +1,82 @@
+// External issuers in a leader's session: which ones Projects may name, and what those have published. What is fetched is counted, and logged
+// where an issuer can't be reached any more, and where it can again.
+
+import { isIssuerAllowed } from "../../core/env/issuer-rules.ts";
+import { describeError } from "../../core/log/describe-error.ts";
+import { fetchClusterIssuer } from "../issuers/cluster-issuer.ts";
+import { fetchIssuer } from "../issuers/fetch-issuer.ts";
+import { createIssuerFetcher, type FetchObservation, type IssuerFetcher } from "../issuers/issuer-fetcher.ts";
+import type { KubeDocuments } from "../kube/api.ts";
+import type { IssuerSource, IssuersContext } from "../model/issuers.ts";
+import type { OperatorContext } from "./operator-context.ts";
+
+export type LeaderIssuers = IssuersContext & IssuerFetcher;
+
+export interface LeaderIssuersDeps {
+  readonly context: OperatorContext;
+  readonly api: KubeDocuments;
+  readonly enqueue: (key: string) => void;
+}
+
+export function createLeaderIssuers({ context, api, enqueue }: LeaderIssuersDeps): LeaderIssuers {
+  const { settings, timers, monotonic, random, metrics, logger, fetchLimits } = context;
+  const { addresses: rules, refetchAfterMs } = fetchLimits;
+  const fetcher = createIssuerFetcher({
+    fetch: (source, signal) =>
+      source.kind === "cluster"
+        ? fetchClusterIssuer(api, signal)
+        : fetchIssuer(source.url, { rules, certificateAuthority: source.certificateAuthority, signal }),
+    onChange: (projects) => {
+      for (const project of projects) enqueue(project);
+    },
+    observe(observation) {
+      const { kind } = observation;
+      if (kind === "fetched" || kind === "failed")
+        metrics.observeConfig({ kind: "issuer_fetched", failed: kind === "failed" });
+      log(observation, logger);
+    },
+    ...{ timers, monotonic, random, refetchAfterMs },
+  });
+  return {
+    isAllowed: (url) => isIssuerAllowed(settings.allowedIssuers, url),
+    lookUp: (source) => fetcher.lookUp(source),
+    use: (project, sources) => fetcher.use(project, sources),
+    want: (wanted) => fetcher.want(wanted),
+    settled: () => fetcher.settled(),
+    figures: () => fetcher.figures(),
+    stop: () => fetcher.stop(),
+  };
+}
+
+function log(observation: FetchObservation, logger: OperatorContext["logger"]): void {
+  const issuer = issuerOf(observation.source);
+  switch (observation.kind) {
+    case "fetched":
+      logger.debug("Keys of an external issuer fetched", { issuer });
+      break;
+    case "failed": {
+      const facts = { issuer, error: observation.error.message, cause: describeError(firstCause(observation.error)) };
+      logger.debug("Failed to fetch the keys of an external issuer", facts);
+      break;
+    }
+    case "lost":
+      logger.warn("Keys of an external issuer can't be fetched; keeping the previous ones", {
+        issuer,
+        error: observation.failure,
+      });
+      break;
+    case "recovered":
+      logger.info("Keys of an external issuer can be fetched again", { issuer });
+      break;
+  }
+}
+
+/** Codes of connections and of the resolver, which no status shows. */
+function firstCause(error: unknown): unknown {
+  const cause = error instanceof Error ? error.cause : undefined;
+  return cause === undefined ? error : firstCause(cause);
+}
+
+function issuerOf(source: IssuerSource): string {
+  return source.kind === "cluster" ? "this cluster" : source.url;
+}

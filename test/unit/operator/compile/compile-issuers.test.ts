@@ -1,0 +1,256 @@
+// What becomes of the external issuers that a Project names: whose keys are published, which stay, and which are taken away at once.
+
+import { describe, expect, it } from "vitest";
+import type { JsonObject } from "../../../../core/config/types.ts";
+import type { KnownIssuer } from "../../../../operator/model/issuers.ts";
+import { publicJwk } from "../../../support/oidc/issuer-server.ts";
+import { makeCertificate } from "../../../support/tls/certificates.ts";
+import { type CompileCase, runCompileCase } from "./compile-case.ts";
+
+const url = "https://login.example.org/realms/main";
+const one = [{ kid: "one", algorithms: ["ES256"] as const, jwk: { kty: "EC" } }];
+const two = [{ kid: "two", algorithms: ["ES256"] as const, jwk: { kty: "EC" } }];
+const endpoints = {
+  authorizationEndpoint: "https://login.example.org/a",
+  tokenEndpoint: "https://login.example.org/t",
+};
+const known = (keys: typeof one, more: object = {}): KnownIssuer => ({
+  state: "known",
+  content: { url, keys, endpoints },
+  ...more,
+});
+const corp = (more: JsonObject = {}, issuer: JsonObject = {}) => ({
+  name: "corp",
+  issuer: { url, audiences: ["shop"], ...issuer },
+  ...more,
+});
+const project = (issuers: readonly object[], spec: JsonObject = {}): JsonObject =>
+  ({
+    kind: "Project",
+    metadata: { name: "shop" },
+    spec: { authentication: { issuers }, ...spec },
+  }) as unknown as JsonObject;
+
+interface Compiled {
+  /** By name; undefined = the Project has none. */
+  readonly issuers: Readonly<Record<string, { readonly keys: unknown }>> | undefined;
+  readonly verdict: unknown;
+}
+
+function compiled(given: Partial<CompileCase>): Compiled {
+  const result = runCompileCase({ shows: "", objects: [], ...given })["default/shop"] as {
+    readonly parts: { readonly issuers?: Compiled["issuers"] };
+    readonly verdicts: Readonly<Record<string, unknown>>;
+  };
+  return { issuers: result.parts.issuers, verdict: result.verdicts["Project default/shop"] };
+}
+
+const refused = (reason: string, message: string | RegExp, pointer: string) => ({
+  accepted: false,
+  reason,
+  faults: [{ message: expect.stringMatching(message), pointer: `/spec/authentication/issuers/0${pointer}` }],
+  live: true,
+  partly: true,
+});
+const before = { before: [project([corp()])], fetchedBefore: { [url]: known(one) } };
+
+it("an issuer whose keys were fetched is published, with every default", () => {
+  const { issuers, verdict } = compiled({ objects: [project([corp()])], fetched: { [url]: known(one) } });
+  expect(verdict).toBe("accepted");
+  expect(issuers).toEqual({
+    corp: {
+      ...{ name: "corp", url, audiences: ["shop"], usernameClaim: "sub", claimRules: [], access: "Read" },
+      ...{ administrators: [], keysAreFetched: true, keys: one },
+    },
+  });
+});
+
+it("with all that the Project says of its callers, and where a page signs in", () => {
+  const more = {
+    clientId: "shop-web",
+    access: "Write",
+    claimMappings: { username: { claim: "email" } },
+    claimValidationRules: [{ claim: "email_verified", requiredValue: "true" }],
+    administrators: [{ claim: "groups", contains: "staff" }],
+  };
+  const { issuers } = compiled({ objects: [project([corp(more)])], fetched: { [url]: known(one) } });
+  expect(issuers?.["corp"]).toMatchObject({
+    usernameClaim: "email",
+    access: "Write",
+    claimRules: more.claimValidationRules,
+    administrators: more.administrators,
+    signIn: { clientId: "shop-web", ...endpoints },
+  });
+});
+
+it("this cluster's issuer has the URL that the API server says, and lets in who is listed", () => {
+  const cluster = "https://kubernetes.default.svc";
+  const serviceAccounts = [{ namespace: "jobs", name: "importer", role: "Administrators", access: "Write" }];
+  const declared = { name: "cluster", kubernetes: {}, issuer: { audiences: ["jsonplane"] }, serviceAccounts };
+  const { issuers, verdict } = compiled({
+    objects: [project([declared])],
+    fetched: { cluster: { state: "known", content: { url: cluster, keys: one } } },
+    forbiddenIssuers: [cluster],
+  });
+  expect(verdict).toBe("accepted");
+  expect(issuers?.["cluster"]).toMatchObject({ url: cluster, serviceAccounts, usernameClaim: "sub", access: "Read" });
+});
+
+it("keys that the manifest has are read as fetched ones are, and marked as not fetched", () => {
+  const jwks = JSON.stringify({ keys: [publicJwk("inline")] });
+  const { issuers } = compiled({ objects: [project([corp({}, { jwks })])] });
+  expect(issuers?.["corp"]).toMatchObject({ keysAreFetched: false, keys: [{ kid: "inline", algorithms: ["ES256"] }] });
+});
+
+describe("while keys are fetched for the first time", () => {
+  it("the Project is not accepted, and nobody comes in by them", () => {
+    const { issuers, verdict } = compiled({ objects: [project([corp()])] });
+    expect(issuers).toBeUndefined();
+    expect(verdict).toEqual(refused("WaitingForIssuer", "are being fetched$", "/issuer/url"));
+  });
+
+  it("those that are published stay, and count as good: an operator has started", () => {
+    const { issuers, verdict } = compiled({ ...before, objects: [project([corp()])] });
+    expect(verdict).toBe("accepted");
+    expect(issuers?.["corp"]?.keys).toEqual(one);
+  });
+
+  it("for too long, it is said that they are waited for", () => {
+    const { issuers, verdict } = compiled({
+      ...before,
+      objects: [project([corp()])],
+      fetched: { [url]: { state: "overdue" } },
+    });
+    expect(verdict).toEqual(refused("WaitingForIssuer", "are being fetched$", "/issuer/url"));
+    expect(issuers?.["corp"]?.keys).toEqual(one);
+  });
+});
+
+describe("while an issuer can't be reached", () => {
+  const unreachable: KnownIssuer = { state: "unreachable", failure: "it answered with status 503" };
+  const said = refused("IssuerUnreachable", "can't be fetched: it answered with status 503$", "/issuer/url");
+
+  it("the keys that are published stay, and changes of the Project count", () => {
+    const objects = [project([corp({ access: "Write" })])];
+    const { issuers, verdict } = compiled({ ...before, objects, fetched: { [url]: unreachable } });
+    expect(verdict).toEqual(said);
+    expect(issuers?.["corp"]).toMatchObject({ keys: one, access: "Write" });
+  });
+
+  it("so do keys that were fetched before it went", () => {
+    const fetched = { [url]: known(two, { failure: "it answered with status 503" }) };
+    const { issuers, verdict } = compiled({ ...before, objects: [project([corp()])], fetched });
+    expect(verdict).toEqual(said);
+    expect(issuers?.["corp"]?.keys).toEqual(two);
+  });
+
+  it("keys of another URL don't stay under its name", () => {
+    const moved = project([corp({}, { url: "https://other.example.org" })]);
+    const { issuers } = compiled({
+      ...before,
+      objects: [moved],
+      fetched: { "https://other.example.org": unreachable },
+    });
+    expect(issuers).toBeUndefined();
+  });
+
+  it("nor do those of a former Project of the name", () => {
+    const again = project([corp()]);
+    const objects = [{ ...again, metadata: { name: "shop", uid: "another" } } as unknown as JsonObject];
+    expect(compiled({ ...before, objects, fetched: { [url]: unreachable } }).issuers).toBeUndefined();
+  });
+});
+
+describe("an issuer that the platform does not allow", () => {
+  const forbidden = { forbiddenIssuers: [url], fetched: { [url]: known(one) } };
+
+  it("is refused with its place, and taken away at once where it was served", () => {
+    const { issuers, verdict } = compiled({ ...before, objects: [project([corp()])], ...forbidden });
+    expect(verdict).toEqual(refused("NotAllowed", `^The platform does not allow the issuer ${url}`, "/issuer/url"));
+    expect(issuers).toBeUndefined();
+  });
+
+  it("with keys in the manifest, too", () => {
+    const jwks = JSON.stringify({ keys: [publicJwk("inline")] });
+    expect(compiled({ objects: [project([corp({}, { jwks })])], ...forbidden }).issuers).toBeUndefined();
+  });
+
+  it("and where the Project is suspended, or its present spec is refused", () => {
+    for (const spec of [{ suspend: true }, { sessions: { accessTokenTTL: "never" } }]) {
+      expect(compiled({ ...before, objects: [project([corp()], spec)], ...forbidden }).issuers).toBeUndefined();
+      expect(compiled({ ...before, objects: [project([corp()], spec)] }).issuers).toHaveProperty("corp");
+    }
+  });
+});
+
+it("an issuer that a Project no longer names is taken away, even if the rest of its new spec is refused", () => {
+  const spec = { sessions: { accessTokenTTL: "never" } };
+  const { issuers, verdict } = compiled({ ...before, objects: [project([], spec)] });
+  expect(verdict).toMatchObject({ reason: "InvalidSpec", live: true });
+  expect(issuers).toBeUndefined();
+});
+
+it("changes of a suspended Project wait, that an issuer is gone among them", () => {
+  expect(compiled({ ...before, objects: [project([], { suspend: true })] }).issuers).toHaveProperty("corp");
+});
+
+describe("what can't be used is refused with its place, and the keys that are published stay", () => {
+  it.each([
+    ["a key set that is none", { jwks: "{}" }, "/issuer/jwks", "The key set is not a JSON Web Key Set"],
+    [
+      "a key set with a private key",
+      { jwks: '{"keys":[{"kty":"oct","k":"AA"}]}' },
+      "/issuer/jwks",
+      "has a private or a shared key",
+    ],
+    [
+      "an authority that is none",
+      { certificateAuthority: "none" },
+      "/issuer/certificateAuthority",
+      "Has no certificate that can be read",
+    ],
+    [
+      "an authority that is cut off",
+      { certificateAuthority: "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----" },
+      "/issuer/certificateAuthority",
+      "Has no certificate that can be read",
+    ],
+  ])("%s", (_name, issuer, pointer, message) => {
+    const { issuers, verdict } = compiled({ ...before, objects: [project([corp({}, issuer)])] });
+    expect(verdict).toEqual(refused("InvalidSpec", message, pointer));
+    expect(issuers?.["corp"]?.keys).toEqual(one);
+  });
+
+  it("but a good authority counts", () => {
+    const { authority } = makeCertificate({ ends: new Date(Date.now() + 60_000) });
+    const objects = [project([corp({}, { certificateAuthority: authority })])];
+    expect(compiled({ objects, fetched: { [url]: known(one) } }).verdict).toBe("accepted");
+  });
+
+  it("a URL that hides where it leads is refused, with how to write it", () => {
+    const objects = [project([corp({}, { url: "https://login.example.org/a/../b" })])];
+    const message = "^Is not a URL in its plain form: write https://login.example.org/b$";
+    expect(compiled({ objects }).verdict).toEqual(refused("InvalidSpec", message, "/issuer/url"));
+  });
+});
+
+it("what needs a person comes before what passes by itself", () => {
+  const objects = [project([corp(), { ...corp({}, { url: "https://b.test", jwks: "{}" }), name: "inline" }])];
+  const { verdict } = compiled({ objects });
+  expect(verdict).toMatchObject({
+    reason: "InvalidSpec",
+    faults: [
+      { pointer: "/spec/authentication/issuers/1/issuer/jwks" },
+      { pointer: "/spec/authentication/issuers/0/issuer/url" },
+    ],
+  });
+});
+
+it("two issuers with the same URL, which only the API server can tell, are not both served", () => {
+  const serviceAccounts = [{ namespace: "jobs", name: "importer" }];
+  const cluster = { name: "cluster", kubernetes: {}, issuer: { audiences: ["jsonplane"] }, serviceAccounts };
+  const fetched = { cluster: known(one), [url]: known(two) };
+  const { issuers, verdict } = compiled({ objects: [project([cluster, corp()])], fetched });
+  expect(Object.keys(issuers ?? {})).toEqual(["cluster"]);
+  expect(verdict).toMatchObject({ reason: "InvalidSpec", faults: [{ pointer: "/spec/authentication/issuers/1" }] });
+});

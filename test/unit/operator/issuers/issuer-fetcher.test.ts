@@ -1,0 +1,206 @@
+// When keys of issuers are fetched, for how many Projects, and what is known of an issuer meanwhile.
+
+import { beforeEach, describe, expect, it } from "vitest";
+import type { FetchedIssuer } from "../../../../operator/issuers/fetch-issuer.ts";
+import { FetchFailure } from "../../../../operator/issuers/fetch-text.ts";
+import { createIssuerFetcher, type IssuerFetcher } from "../../../../operator/issuers/issuer-fetcher.ts";
+import type { IssuerSource } from "../../../../operator/model/issuers.ts";
+import { type ManualTime, manualTime, settled } from "../../../support/time/manual-time.ts";
+
+const corp: IssuerSource = { kind: "url", url: "https://login.example.org" };
+const keys = (kid: string): FetchedIssuer => ({
+  url: corp.url,
+  keys: [{ kid, algorithms: ["ES256"], jwk: {} }],
+  keepForMs: 600_000,
+});
+const used = new Map([["corp", corp]]);
+
+let time: ManualTime;
+let fetcher: IssuerFetcher;
+/** What the next fetches end with; the last one stays. */
+let answers: (FetchedIssuer | Error | "never")[];
+let begun: number[];
+let changed: string[][];
+let observed: string[];
+let atOnce: number;
+let most: number;
+
+beforeEach(() => {
+  time = manualTime();
+  answers = [keys("one")];
+  begun = [];
+  changed = [];
+  observed = [];
+  atOnce = 0;
+  most = 0;
+  fetcher = createIssuerFetcher({
+    ...time,
+    random: () => 0.5,
+    fetch: async (_source, signal) => {
+      begun.push(time.monotonic());
+      atOnce += 1;
+      most = Math.max(most, atOnce);
+      const answer = answers.length > 1 ? answers.shift() : answers[0];
+      try {
+        if (answer === "never") {
+          await new Promise((_resolve, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
+        }
+        if (answer instanceof Error) throw answer;
+        return answer as FetchedIssuer;
+      } finally {
+        atOnce -= 1;
+      }
+    },
+    onChange: (projects) => changed.push([...projects]),
+    observe: ({ kind }) => observed.push(kind),
+  });
+});
+
+const down = new FetchFailure("it answered with status 503");
+const known = (kid: string) => ({ state: "known", content: { url: corp.url, keys: keys(kid).keys } });
+
+it("an issuer is fetched once for all Projects that name it, and its Projects are told", async () => {
+  fetcher.use("shop/web", used);
+  fetcher.use("shop/blog", used);
+  expect(fetcher.lookUp(corp)).toEqual({ state: "pending" });
+  await fetcher.settled();
+  expect(fetcher.lookUp(corp)).toEqual(known("one"));
+  expect(begun).toHaveLength(1);
+  expect(changed).toEqual([["shop/web", "shop/blog"]]);
+});
+
+it("the same issuer with another authority is fetched by itself, and so is this cluster's", async () => {
+  fetcher.use(
+    "shop/web",
+    new Map<string, IssuerSource>([
+      ["corp", corp],
+      ["other", { ...corp, certificateAuthority: "PEM" }],
+      ["cluster", { kind: "cluster" }],
+    ]),
+  );
+  await fetcher.settled();
+  expect(begun).toHaveLength(3);
+});
+
+it("keys are fetched again when they have become old, and only others are told of", async () => {
+  fetcher.use("shop/web", used);
+  await fetcher.settled();
+  answers = [keys("one"), keys("two")];
+  await time.advance(600_000);
+  expect([begun, changed.length]).toEqual([[0, 600_000], 1]);
+  await time.advance(600_000);
+  expect(fetcher.lookUp(corp)).toEqual(known("two"));
+  expect(changed).toHaveLength(2);
+});
+
+describe("an issuer that can't be fetched", () => {
+  it("is said so with the first attempt where nothing is known of it, and tried again after longer and longer pauses", async () => {
+    answers = [down];
+    fetcher.use("shop/web", used);
+    await fetcher.settled();
+    expect(fetcher.lookUp(corp)).toEqual({ state: "unreachable", failure: down.message });
+    await time.advance(1_000_000);
+    expect(begun.map((at) => at / 1_000)).toEqual([0, 5, 15, 35, 75, 155, 315, 615, 915]);
+    expect(changed).toHaveLength(1);
+  });
+
+  it("keeps the keys that it had, is said so with the second attempt that fails, and comes back", async () => {
+    fetcher.use("shop/web", used);
+    await fetcher.settled();
+    answers = [down, down, keys("two")];
+    await time.advance(600_000);
+    expect(fetcher.lookUp(corp)).toEqual(known("one"));
+    await time.advance(5_000);
+    expect(fetcher.lookUp(corp)).toEqual({ ...known("one"), failure: down.message });
+    expect(fetcher.figures()).toEqual({ unreachable: 1, oldestFailureSeconds: 605 });
+    await time.advance(10_000);
+    expect(fetcher.lookUp(corp)).toEqual(known("two"));
+    expect(fetcher.figures()).toEqual({ unreachable: 0, oldestFailureSeconds: 0 });
+    expect(observed).toEqual(["fetched", "failed", "failed", "lost", "fetched", "recovered"]);
+  });
+
+  it("is given up after five seconds", async () => {
+    answers = ["never"];
+    fetcher.use("shop/web", used);
+    await time.advance(4_999);
+    expect(fetcher.lookUp(corp)).toEqual({ state: "pending" });
+    await time.advance(1);
+    await settled();
+    expect(fetcher.lookUp(corp)).toEqual({ state: "unreachable", failure: "it did not answer within 5 seconds" });
+  });
+
+  it("is described without what it may have said", async () => {
+    answers = [new Error("what only the operator can read")];
+    fetcher.use("shop/web", used);
+    await fetcher.settled();
+    expect(fetcher.lookUp(corp)).toEqual({ state: "unreachable", failure: "it could not be fetched" });
+  });
+});
+
+describe("a wanted key", () => {
+  beforeEach(async () => {
+    fetcher.use("shop/web", used);
+    await fetcher.settled();
+    answers = [keys("two")];
+  });
+
+  it("has the issuer fetched at once, if its last fetch began a minute ago", async () => {
+    await time.advance(60_000);
+    fetcher.want({ project: "shop/web", issuer: "corp" });
+    await time.advance(0);
+    expect(fetcher.lookUp(corp)).toEqual(known("two"));
+  });
+
+  it("at the end of that minute, if a replica may still want it then", async () => {
+    await time.advance(57_000);
+    fetcher.want({ project: "shop/web", issuer: "corp" });
+    fetcher.want({ project: "shop/web", issuer: "corp" });
+    await time.advance(2_999);
+    expect(begun).toEqual([0]);
+    await time.advance(1);
+    expect(begun).toEqual([0, 60_000]);
+  });
+
+  it("changes nothing earlier, and of unknown projects and issuers", async () => {
+    fetcher.want({ project: "shop/web", issuer: "corp" });
+    await time.advance(300_000);
+    fetcher.want({ project: "shop/web", issuer: "other" });
+    fetcher.want({ project: "shop/blog", issuer: "corp" });
+    await time.advance(10_000);
+    expect(begun).toEqual([0]);
+  });
+});
+
+it("no more than eight issuers are fetched at a time, and one that waits long is overdue", async () => {
+  answers = ["never"];
+  const many = Array.from({ length: 40 }, (_, index) => `https://${index}.example.org`);
+  const sources = many.map((url) => [url, { kind: "url", url }] as const);
+  fetcher.use("shop/web", new Map<string, IssuerSource>(sources));
+  await time.advance(9_999);
+  expect(most).toBe(8);
+  const last: IssuerSource = { kind: "url", url: "https://39.example.org" };
+  expect(fetcher.lookUp(last)).toEqual({ state: "pending" });
+  await time.advance(1);
+  expect(fetcher.lookUp(last)).toEqual({ state: "overdue" });
+});
+
+it("an issuer that no Project names any more is forgotten, and fetched anew for the next", async () => {
+  fetcher.use("shop/web", used);
+  fetcher.use("shop/blog", used);
+  await fetcher.settled();
+  fetcher.use("shop/web", new Map());
+  await time.advance(600_000);
+  expect(begun).toHaveLength(2);
+  fetcher.use("shop/blog", new Map());
+  expect(time.waiting()).toBe(0);
+  expect(fetcher.lookUp(corp)).toEqual({ state: "pending" });
+});
+
+it("after the end nothing happens any more", async () => {
+  answers = ["never"];
+  fetcher.use("shop/web", used);
+  await settled();
+  fetcher.stop();
+  await time.advance(1_000_000);
+  expect([begun, changed, observed, time.waiting()]).toEqual([[0], [], [], 0]);
+});
