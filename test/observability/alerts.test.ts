@@ -26,6 +26,8 @@ const takesMinutes = [
   "JsonplaneStoreSlow",
 ];
 const fired = new Set<string>();
+/** Nobody has this name. */
+const issuer = "https://issuer.invalid";
 
 let folder: string;
 const dayMs = 24 * 3_600_000;
@@ -41,7 +43,7 @@ beforeAll(async () => {
   const certificate = await makeRedisCertificate({ folder, ends: inDays(3), authorityEnds: inDays(300) });
   vi.stubEnv("NODE_EXTRA_CA_CERTS", certificate.authorityFile);
   fleet = await startFleet({ operators: 0, replicas: 0, redis: { args: certificate.args }, onDataLoss: "Refuse" });
-  await fleet.addOperator({ redis: certificate.url, args: ["--lease-duration", "4s"] });
+  await fleet.addOperator({ redis: certificate.url, args: ["--lease-duration", "4s", "--allowed-issuers", issuer] });
   await Promise.all([fleet.addReplica(), fleet.addReplica()]);
   namespace = await fleet.api.namespace();
   await fleet.api.apply(manifests(), { namespace });
@@ -141,6 +143,15 @@ it("a schema that can't be used: JsonplaneObjectStalled, with the tenant's names
   const [found] = await prometheus.query(await alertExpr("JsonplaneObjectStalled"));
   expect(found?.labels).toMatchObject({ namespace, kind: "ApiResource", reason: "InvalidSchema" });
   await fleet.api.kubectl(["delete", "apiresources.jsonplane.io", "broken", "--namespace", namespace]);
+});
+
+it("an issuer that is not there: JsonplaneIssuerUnreachable", async () => {
+  await isQuiet("JsonplaneIssuerUnreachable");
+  const issuers = [{ name: "corp", issuer: { url: issuer, audiences: ["web"] } }];
+  const project = { apiVersion: "jsonplane.io/v1alpha1", kind: "Project", metadata: { name: "signed-in" } };
+  await fleet.api.apply(JSON.stringify({ ...project, spec: { authentication: { issuers } } }), { namespace });
+  await fires("JsonplaneIssuerUnreachable");
+  await fleet.api.kubectl(["delete", "projects.jsonplane.io", "signed-in", "--namespace", namespace]);
 });
 
 it("a definition deleted: JsonplaneDeletionsHeld", async () => {

@@ -27,7 +27,7 @@ async function gone(tenant: Tenant, ...objects: readonly (readonly [kind: string
 }
 
 /** Everything that makes the operator write or read something of its own kind, in both forms. */
-async function useEverything(tenant: Tenant): Promise<void> {
+async function useEverything(tenant: Tenant, form: RbacForm): Promise<void> {
   await tenant.create(
     secretOf("given", { password: "correct horse" }),
     declared("Project", "shop", { deletionPolicy: "Delete" }),
@@ -45,6 +45,7 @@ async function useEverything(tenant: Tenant): Promise<void> {
   await tenant.reports("ApiKey", "web", "Ready");
   await tenant.edit("ApiResource", "books", { schema: { type: "wrong" } });
   await tenant.reports("ApiResource", "books", "InvalidSchema");
+  if (form === "cluster") await letServiceAccountsIn(tenant);
   await tenant.remove("ApiKey", "web");
   await tenant.remove("ProjectUser", "bob");
   await gone(tenant, ["Secret", "web-api-key"], ["Secret", "bob-password"]);
@@ -55,6 +56,14 @@ async function useEverything(tenant: Tenant): Promise<void> {
     const { metadata } = await home.get("Secret", "jsonplane-keyring");
     expect(metadata.annotations).toHaveProperty(["jsonplane.io/rotated"]);
   }, within);
+}
+
+/** In the namespaced form, it is the cluster that gives the right to its issuer. */
+async function letServiceAccountsIn(tenant: Tenant): Promise<void> {
+  const serviceAccounts = [{ namespace: "jobs", name: "importer" }];
+  const cluster = { name: "cluster", kubernetes: {}, issuer: { audiences: ["jsonplane"] }, serviceAccounts };
+  await tenant.edit("Project", "shop", { authentication: { issuers: [cluster] } });
+  await tenant.reports("Project", "shop", "Ready");
 }
 
 /** Somebody edits while a status is written: the operator reads that one object anew. */
@@ -158,7 +167,7 @@ describe.concurrent("the cluster-wide form", () => {
     await fleet.addOperator({ kubeconfig });
     await fleet.addReplica();
     const tenant = await newTenant(fleet);
-    await useEverything(tenant);
+    await useEverything(tenant, "cluster");
     await restoreAndDelete(tenant);
     await changeLeader(fleet, () => fleet.addOperator({ kubeconfig }));
     await tenant.remove("RootKey", "flags");

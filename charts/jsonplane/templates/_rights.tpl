@@ -28,6 +28,10 @@
 - apiGroups: [events.k8s.io]
   resources: [events]
   verbs: [create, patch]
+{{- if not .Values.operator.watchNamespaces }}
+- nonResourceURLs: [/.well-known/openid-configuration, /openid/v1/jwks]
+  verbs: [get]
+{{- end }}
 {{- end -}}
 
 {{/* dict "root" $ "name" name of Role and binding "namespace" where "described" its labels and annotations, text */}}

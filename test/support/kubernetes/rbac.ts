@@ -64,6 +64,7 @@ export async function grantedElsewhere(form: RbacForm): Promise<ReadonlySet<stri
 interface RoleRule {
   readonly apiGroups?: readonly string[];
   readonly resources?: readonly string[];
+  readonly nonResourceURLs?: readonly string[];
   readonly verbs: readonly string[];
 }
 
@@ -74,10 +75,11 @@ export function grantedVerbs(yaml: string): ReadonlySet<string> {
   return new Set(rules.flatMap((rule) => (rule === undefined ? [] : verbsOf(rule))));
 }
 
-function verbsOf({ apiGroups = [], resources = [], verbs }: RoleRule): readonly string[] {
-  const all = [...apiGroups, ...resources, ...verbs];
+function verbsOf({ apiGroups = [], resources = [], nonResourceURLs = [], verbs }: RoleRule): readonly string[] {
+  const all = [...apiGroups, ...resources, ...nonResourceURLs, ...verbs];
   if (all.includes("*")) throw new Error("a rule with * grants more than can be compared");
-  const names = apiGroups.flatMap((group) => resources.map((resource) => inGroup(resource, group)));
+  const inGroups = apiGroups.flatMap((group) => resources.map((resource) => inGroup(resource, group)));
+  const names = [...inGroups, ...nonResourceURLs];
   return names.flatMap((name) => verbs.map((verb) => `${verb} ${name}`));
 }
 
@@ -88,8 +90,8 @@ function inGroup(resource: string, group: string): string {
 }
 
 /**
- * What a user asked for, granted or not; needs a server with `audit`. Paths outside the API's resources are left out, and what
- * `where` says no to; it is given the namespace of each request, undefined for all of them.
+ * What a user asked for, granted or not; needs a server with `audit`. What `where` says no to is left out; it is given the namespace of
+ * each request, undefined for all of them, and for paths outside the API's resources.
  */
 export async function usedVerbs(
   server: TestApiServer,
@@ -97,8 +99,8 @@ export async function usedVerbs(
   where: (namespace: string | undefined) => boolean = () => true,
 ): Promise<ReadonlySet<string>> {
   const requests = await server.requests(user);
-  const resources = requests.filter(({ resource, namespace }) => !resource.startsWith("/") && where(namespace));
-  return new Set(resources.map(({ verb, resource }) => `${verb} ${resource}`));
+  const asked = requests.filter(({ namespace }) => where(namespace));
+  return new Set(asked.map(({ verb, resource }) => `${verb} ${resource}`));
 }
 
 /** What a user had no right to, oldest first; needs a server with `audit`. */
