@@ -50,7 +50,7 @@ export function createDevIssuers(timers: Timers): DevIssuers {
       const late = new Promise<void>((resolve) => {
         stopTimer = timers.after(firstFetchMs, resolve);
       });
-      await Promise.race([fetcher.settled(), late]);
+      await Promise.race([fetcher.whenFetched(), late]);
       stopTimer();
     },
     want: (wanted) => fetcher.want(wanted),

@@ -6,7 +6,7 @@ import type { IssuersContext } from "../model/issuers.ts";
 import type { Project } from "../model/objects.ts";
 import { type Refusal, type Result, refuse, type Verdict } from "../model/verdict.ts";
 import { refused, subjectOf } from "./compile-children.ts";
-import { compileIssuers, type RefusedIssuer, stillNamed } from "./compile-issuers.ts";
+import { type CompiledIssuers, compileIssuers, type RefusedIssuer, stillNamed } from "./compile-issuers.ts";
 import { acceptedLossMember, compileProjectConfig } from "./compile-project-config.ts";
 import type { HostGrant, RefusedHost } from "./hosts.ts";
 
@@ -40,12 +40,19 @@ export function checkProject(project: Project, context: ProjectContext): Checked
   const notAllowed = context.notAllowed?.get(project.metadata.uid);
   if (notAllowed !== undefined) return fallBack(project, context, notAllowed);
   if (!signing.ok) return fallBack(project, context, signing.refusal);
-  const { issuers, refused: refusedIssuers, isPending } = compileIssuers(project, context.published, context.issuers);
+  const { issuers, refused: refusedIssuers, isPending } = issuersOf(project, context);
   const live = { project: config.value, signing: signing.value, issuers };
   const pending = isPending ? ({ awaitsIssuers: true } as const) : {};
   const refusal = partialRefusal(context.hosts.refused, refusedIssuers);
   if (refusal === undefined) return { live, verdict: { ...subject, accepted: true, notices: [] }, ...pending };
   return { live, verdict: { ...subject, accepted: false, ...refusal, live: true, partly: true }, ...pending };
+}
+
+const withoutIssuers: CompiledIssuers = Object.freeze({ issuers: new Map(), refused: [], isPending: false });
+
+function issuersOf(project: Project, { published, issuers }: ProjectContext): CompiledIssuers {
+  const isNamingSome = project.spec.authentication.issuers !== undefined;
+  return isNamingSome ? compileIssuers(project, published, issuers) : withoutIssuers;
 }
 
 /**

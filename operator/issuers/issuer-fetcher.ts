@@ -9,13 +9,15 @@ import type { FetchedIssuer } from "./fetch-issuer.ts";
 import { FetchFailure } from "./fetch-text.ts";
 
 export interface IssuerFetcher {
+  /** Projects that use an issuer at present. */
+  readonly users: { has(project: string): boolean };
   /** The issuers of a project (`<namespace>/<name>`) from now on, by their names there. */
   use(project: string, sources: ReadonlyMap<string, IssuerSource>): void;
   lookUp(source: IssuerSource): KnownIssuer;
   /** Tokens have come with a key that is not among those of the issuer. */
   want(wanted: WantedKeys): void;
   /** Resolves when no issuer is waiting for its first fetch. */
-  settled(): Promise<void>;
+  whenFetched(): Promise<void>;
   figures(): IssuerFigures;
   /** Ends the fetches under way; nothing happens afterwards. */
   stop(): void;
@@ -53,7 +55,7 @@ export interface IssuerFetcherDeps {
 /** In all: for the discovery document and the key set together. */
 const fetchMs = 5_000;
 const maxAtOnce = 8;
-const backoff = { firstMs: 5_000, mostMs: 300_000 };
+const backoff = { firstMs: 5_000, maxMs: 300_000 };
 /** Attempts that may fail in a row before an issuer whose keys are known counts as unreachable: a provider that restarts is no news. */
 const toleratedFailures = 1;
 const defaultRefetchAfterMs = 60_000;
@@ -79,17 +81,19 @@ export function createIssuerFetcher(deps: IssuerFetcherDeps): IssuerFetcher {
 }
 
 class Fetcher implements IssuerFetcher {
+  readonly users: IssuerFetcher["users"];
   readonly #deps: IssuerFetcherDeps;
   readonly #entries = new Map<string, Entry>();
   /** By project, the key of each of its issuers' entries by name. */
   readonly #uses = new Map<string, ReadonlyMap<string, string>>();
   readonly #waiting: Entry[] = [];
   readonly #stopped = new AbortController();
-  #settling: (() => void)[] = [];
+  #onFetched: (() => void)[] = [];
   #atOnce = 0;
 
   constructor(deps: IssuerFetcherDeps) {
     this.#deps = deps;
+    this.users = this.#uses;
   }
 
   use(project: string, sources: ReadonlyMap<string, IssuerSource>): void {
@@ -118,10 +122,10 @@ class Fetcher implements IssuerFetcher {
     entry.stopTimer = timers.after(Math.max(0, wait), () => this.#enqueue(entry));
   }
 
-  settled(): Promise<void> {
+  whenFetched(): Promise<void> {
     return new Promise((resolve) => {
-      this.#settling.push(resolve);
-      this.#settle();
+      this.#onFetched.push(resolve);
+      this.#checkFetched();
     });
   }
 
@@ -140,7 +144,7 @@ class Fetcher implements IssuerFetcher {
     this.#entries.clear();
     this.#uses.clear();
     this.#waiting.length = 0;
-    this.#settle();
+    this.#checkFetched();
   }
 
   #entryOf(source: IssuerSource): Entry {
@@ -169,7 +173,7 @@ class Fetcher implements IssuerFetcher {
     if (entry === undefined || entry.projects.size > 0) return;
     entry.stopTimer();
     this.#entries.delete(key);
-    this.#settle();
+    this.#checkFetched();
   }
 
   #isUsed(entry: Entry): boolean {
@@ -193,7 +197,7 @@ class Fetcher implements IssuerFetcher {
       void this.#fetch(entry).finally(() => {
         this.#atOnce -= 1;
         this.#startWaiting();
-        this.#settle();
+        this.#checkFetched();
       });
     }
   }
@@ -246,7 +250,7 @@ class Fetcher implements IssuerFetcher {
   }
 
   #pauseAfter(failures: number): number {
-    const pause = Math.min(backoff.mostMs, backoff.firstMs * 2 ** Math.min(failures - 1, 16));
+    const pause = Math.min(backoff.maxMs, backoff.firstMs * 2 ** Math.min(failures - 1, 16));
     return pause * (0.8 + 0.4 * this.#deps.random());
   }
 
@@ -259,11 +263,11 @@ class Fetcher implements IssuerFetcher {
     return { state: this.#deps.monotonic() - entry.usedSince < pendingMs ? "pending" : "overdue" };
   }
 
-  #settle(): void {
+  #checkFetched(): void {
     const isWaiting = [...this.#entries.values()].some((entry) => entry.content === undefined && entry.failures === 0);
     if (isWaiting) return;
-    for (const resolve of this.#settling) resolve();
-    this.#settling = [];
+    for (const resolve of this.#onFetched) resolve();
+    this.#onFetched = [];
   }
 }
 

@@ -45,12 +45,12 @@ export function resultOf(outcome: ProjectOutcome, rewriteAfterMs: number, now: n
 }
 
 /**
- * What is due comes in time, however long its statuses wait. `heldBackMs`: they are not to be written within that time, unless something
+ * What is due comes in time, however long its statuses wait. `statusDelayMs`: they are not to be written within that time, unless something
  * happens.
  */
-export function unreportedResult(unreported: Unreported, now: number, heldBackMs?: number): ReconcileResult {
+export function unreportedResult(unreported: Unreported, now: number, statusDelayMs?: number): ReconcileResult {
   const moments = momentsOf(unreported, now);
-  return heldBackMs === undefined ? { ...earliest(moments), unreported } : earliest([...moments, heldBackMs]);
+  return statusDelayMs === undefined ? { ...earliest(moments), unreported } : earliest([...moments, statusDelayMs]);
 }
 
 /** Milliseconds until something is due, whatever replicas do. */

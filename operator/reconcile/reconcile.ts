@@ -28,8 +28,7 @@ const acknowledgedWithinMs = 400;
 const unconfirmedRequeueMs = 5_000;
 
 export async function reconcile(seen: Seen, deps: ReconcileDeps, signal: AbortSignal): Promise<ReconcileResult> {
-  // Fetched beside all that follows.
-  deps.issuers.use(keyOfProject(seen.objects.ref), issuersToFetch(seen.objects, deps));
+  beginFetching(seen.objects, deps);
   const started = await start(seen, deps);
   if (!(await areDeletionsConfirmed(started, signal))) return await onlyRevoke(started);
   const pass: Pass = { ...started, namespaceUid: await namespaceUidOf(started) };
@@ -71,14 +70,18 @@ async function unreportedOf(pass: Pass, served: Served): Promise<ReconcileResult
   const compiled = { parts, verdicts, requests };
   const versions = versionsOf(objects);
   // What is said now would be taken back in a moment. Once the keys are there, or can't be had, the key is served anew.
-  const heldBackMs = served.compiled.awaitsIssuers === true ? pendingMs : undefined;
+  const statusDelayMs = served.compiled.awaitsIssuers === true ? pendingMs : undefined;
   const unreported = { ref: objects.ref, versions, redis, resolved, compiled, publishResult, progress };
-  return unreportedResult(unreported, pass.deps.clock.now(), heldBackMs);
+  return unreportedResult(unreported, pass.deps.clock.now(), statusDelayMs);
 }
 
-function issuersToFetch({ project }: Seen["objects"], { issuers }: ReconcileDeps): ReturnType<typeof issuerSourcesOf> {
-  if (project === undefined || isDeleting(project) || project.spec.suspend) return new Map();
-  return issuerSourcesOf(project, issuers.isAllowed);
+/** The keys of external issuers come beside all that follows. A Project without issuers has nothing to do with that. */
+function beginFetching({ ref, project }: Seen["objects"], { issuers }: ReconcileDeps): void {
+  const key = keyOfProject(ref);
+  const isServed = project !== undefined && !isDeleting(project) && !project.spec.suspend;
+  if (isServed && project.spec.authentication.issuers !== undefined) {
+    issuers.use(key, issuerSourcesOf(project, issuers.isAllowed));
+  } else if (issuers.users.has(key)) issuers.use(key, new Map());
 }
 
 async function start(seen: Seen, deps: ReconcileDeps): Promise<StartedPass> {

@@ -40,9 +40,10 @@ export function createLeaderIssuers({ context, api, enqueue }: LeaderIssuersDeps
   return {
     isAllowed: (url) => isIssuerAllowed(settings.allowedIssuers, url),
     lookUp: (source) => fetcher.lookUp(source),
+    users: fetcher.users,
     use: (project, sources) => fetcher.use(project, sources),
     want: (wanted) => fetcher.want(wanted),
-    settled: () => fetcher.settled(),
+    whenFetched: () => fetcher.whenFetched(),
     figures: () => fetcher.figures(),
     stop: () => fetcher.stop(),
   };

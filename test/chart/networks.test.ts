@@ -39,9 +39,9 @@ async function policies(...set: readonly string[]): Promise<ReadonlyMap<string, 
   return new Map(found.map((policy) => [policy.metadata.name.replace("jsonplane-", ""), policy]));
 }
 
-/** Ports of TCP that the data plane may reach anywhere, ascending. */
-function reached(found: ReadonlyMap<string, Policy>): readonly number[] {
-  const rules = found.get("dataplane")?.spec.egress.filter(({ to }) => to === undefined) ?? [];
+/** Ports of TCP that the data plane, or the operator, may reach anywhere, ascending. */
+function reached(found: ReadonlyMap<string, Policy>, component = "dataplane"): readonly number[] {
+  const rules = found.get(component)?.spec.egress.filter(({ to }) => to === undefined) ?? [];
   const ports = rules.flatMap((rule) => rule.ports).filter(({ protocol }) => protocol !== "UDP");
   return ports.map(({ port }) => Number(port)).sort((a, b) => a - b);
 }
@@ -73,6 +73,17 @@ describe("the data plane reaches the Redis that is named, whatever its port, and
 
 it("names are resolved at the ports that are said", async () => {
   expect(reached(await policies("networkPolicy.dnsPorts={1053}"))).toEqual([1053]);
+});
+
+it("the operator reaches external issuers where some are allowed, at the ports that are said, and nobody else does", async () => {
+  const apiServer = "networkPolicy.apiServerPorts={6443}";
+  const allowed = "operator.allowedIssuers={https://login.example.org/*}";
+  expect(reached(await policies(apiServer), "operator")).toEqual([...dns, 6443]);
+  const found = await policies(apiServer, allowed);
+  expect(reached(found, "operator")).toEqual([443, ...dns, 6443].sort((a, b) => a - b));
+  expect(reached(found)).toEqual(dns);
+  const others = await policies(apiServer, allowed, "networkPolicy.issuerPorts={8443}");
+  expect(reached(others, "operator")).toEqual([...dns, 6443, 8443]);
 });
 
 const monitoring = { namespaceSelector: { matchLabels: { "kubernetes.io/metadata.name": "monitoring" } } };
@@ -110,6 +121,7 @@ it("`helm test` reaches the API although nobody else but the ingress may", async
 it.each([
   ["redis.external.ports", "[]"],
   ["networkPolicy.dnsPorts", "[]"],
+  ["networkPolicy.issuerPorts", "[]"],
 ])("%s must not be empty: no port would mean every port", async (value, empty) => {
   const { code, complaint } = await render(helm, ["--set-json", `${value}=${empty}`]);
   expect([code, complaint]).toEqual([1, expect.stringContaining(value.replace(".", "/").split(".")[0] ?? "")]);

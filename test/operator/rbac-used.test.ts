@@ -192,7 +192,7 @@ describe.concurrent("the namespaced form", () => {
     await start();
     await fleet.addReplica();
     const tenant = tenantAt(fleet, namespace);
-    await useEverything(tenant);
+    await useEverything(tenant, [namespace]);
     await changeLeader(fleet, start);
     await tenant.remove("Project", "shop");
     await gone(tenant, ["Project", "shop"]);

@@ -63,7 +63,7 @@ it("an issuer is fetched once for all Projects that name it, and its Projects ar
   fetcher.use("shop/web", used);
   fetcher.use("shop/blog", used);
   expect(fetcher.lookUp(corp)).toEqual({ state: "pending" });
-  await fetcher.settled();
+  await fetcher.whenFetched();
   expect(fetcher.lookUp(corp)).toEqual(known("one"));
   expect(begun).toHaveLength(1);
   expect(changed).toEqual([["shop/web", "shop/blog"]]);
@@ -78,13 +78,13 @@ it("the same issuer with another authority is fetched by itself, and so is this 
       ["cluster", { kind: "cluster" }],
     ]),
   );
-  await fetcher.settled();
+  await fetcher.whenFetched();
   expect(begun).toHaveLength(3);
 });
 
 it("keys are fetched again when they have become old, and only others are told of", async () => {
   fetcher.use("shop/web", used);
-  await fetcher.settled();
+  await fetcher.whenFetched();
   answers = [keys("one"), keys("two")];
   await time.advance(600_000);
   expect([begun, changed.length]).toEqual([[0, 600_000], 1]);
@@ -97,7 +97,7 @@ describe("an issuer that can't be fetched", () => {
   it("is said so with the first attempt where nothing is known of it, and tried again after longer and longer pauses", async () => {
     answers = [down];
     fetcher.use("shop/web", used);
-    await fetcher.settled();
+    await fetcher.whenFetched();
     expect(fetcher.lookUp(corp)).toEqual({ state: "unreachable", failure: down.message });
     await time.advance(1_000_000);
     expect(begun.map((at) => at / 1_000)).toEqual([0, 5, 15, 35, 75, 155, 315, 615, 915]);
@@ -106,7 +106,7 @@ describe("an issuer that can't be fetched", () => {
 
   it("keeps the keys that it had, is said so with the second attempt that fails, and comes back", async () => {
     fetcher.use("shop/web", used);
-    await fetcher.settled();
+    await fetcher.whenFetched();
     answers = [down, down, keys("two")];
     await time.advance(600_000);
     expect(fetcher.lookUp(corp)).toEqual(known("one"));
@@ -132,7 +132,7 @@ describe("an issuer that can't be fetched", () => {
   it("is described without what it may have said", async () => {
     answers = [new Error("what only the operator can read")];
     fetcher.use("shop/web", used);
-    await fetcher.settled();
+    await fetcher.whenFetched();
     expect(fetcher.lookUp(corp)).toEqual({ state: "unreachable", failure: "it could not be fetched" });
   });
 });
@@ -140,7 +140,7 @@ describe("an issuer that can't be fetched", () => {
 describe("a wanted key", () => {
   beforeEach(async () => {
     fetcher.use("shop/web", used);
-    await fetcher.settled();
+    await fetcher.whenFetched();
     answers = [keys("two")];
   });
 
@@ -187,7 +187,7 @@ it("no more than eight issuers are fetched at a time, and one that waits long is
 it("an issuer that no Project names any more is forgotten, and fetched anew for the next", async () => {
   fetcher.use("shop/web", used);
   fetcher.use("shop/blog", used);
-  await fetcher.settled();
+  await fetcher.whenFetched();
   fetcher.use("shop/web", new Map());
   await time.advance(600_000);
   expect(begun).toHaveLength(2);

@@ -172,7 +172,7 @@ export function leader(world: World = {}) {
       writeContested: async (_, { message }, rival) => void calls.push(["writeContested", message, rival]),
     },
     grantOf: () => ({ granted: [], refused: [] }),
-    issuers: { ...noIssuers, use: () => undefined },
+    issuers: { ...noIssuers, users: new Set(), use: () => undefined },
     repairs: createRepairs(() => 0),
     isHeld: () => world.held ?? false,
     isReplaced: () => false,
