@@ -68,7 +68,9 @@ it("callers of an issuer come in once its Project is applied, and no longer once
   const tenant = await openShop({ access: "Write", administrators: [{ claim: "groups", contains: "staff" }] });
   const token = tokenOf(first, { groups: ["staff"] });
   const expected = { kind: "external", name: "corp/ann", issuer: "corp", role: "Administrators", access: "Write" };
-  await tenant.everywhere("/whoami", { as: `bearer ${token}` }, ({ body }) => expect(body).toMatchObject(expected));
+  await tenant.everywhere("/whoami", { as: `bearer ${token}` }, (reply) =>
+    expect(reply.json()).toMatchObject(expected),
+  );
   expect((await tenant.events("Project", "shop")).map(({ type }) => type)).not.toContain("Warning");
 
   await tenant.edit("Project", "shop", { authentication: { issuers: null } });
@@ -96,7 +98,7 @@ it("a ServiceAccount of the cluster comes in with a token of the API server, if 
   const name = `cluster/system:serviceaccount:${tenant.namespace}:importer`;
   const as = `bearer ${await tokenFor("importer")}`;
   const expected = { kind: "external", name, role: "Users", access: "Write" };
-  await tenant.everywhere("/whoami", { as }, ({ body }) => expect(body).toMatchObject(expected));
+  await tenant.everywhere("/whoami", { as }, (reply) => expect(reply.json()).toMatchObject(expected));
   await refuses(tenant, await tokenFor("stranger"));
 });
 
@@ -163,8 +165,9 @@ describe("an operator that starts", () => {
     await accepts(tenant, tokenOf());
     // Edits count meanwhile.
     await tenant.edit("Project", "shop", { authentication: { issuers: [corp(issuer, { access: "Write" })] } });
-    const written = (reply: { body?: unknown }) => expect(reply.body).toMatchObject({ access: "Write" });
-    await tenant.everywhere("/whoami", { as: `bearer ${tokenOf()}` }, written);
+    await tenant.everywhere("/whoami", { as: `bearer ${tokenOf()}` }, (reply) =>
+      expect(reply.json()).toMatchObject({ access: "Write" }),
+    );
     issuer.change({ keys: [first.jwk] });
     await tenant.reports("Project", "shop", "Ready");
     const events = await tenant.events("Project", "shop");
