@@ -79,7 +79,21 @@ function arrayErrors(schema: SchemaNode, items: readonly Json[], path: ManifestP
   if (items.length < minItems) errors.push(outOfBounds(path, items.length, `have at least ${minItems} items`));
   errors.push(...items.flatMap((item, index) => structuralErrors(node, item, [...path, index])));
   if (schema["x-kubernetes-list-type"] === "set") errors.push(...repeatedItems(items, path));
+  const keys = schema["x-kubernetes-list-map-keys"];
+  if (keys !== undefined)
+    errors.push(
+      ...repeatedItems(
+        items.map((item) => keysIn(item, keys)),
+        path,
+      ),
+    );
   return errors;
+}
+
+/** The members by which items of a list are told apart. */
+function keysIn(item: Json, keys: readonly string[]): Json {
+  const members = isObject(item) ? item : {};
+  return Object.fromEntries(keys.toSorted().flatMap((key) => (key in members ? [[key, members[key] ?? null]] : [])));
 }
 
 /** One error for each item that is there twice, at its second place. */

@@ -1,6 +1,7 @@
 // External issuers from the manifest to a caller: their keys are fetched from a real issuer over HTTPS, or from the API server, and tokens that
 // they sign are accepted by every replica; and what becomes of them when the issuer is away, changes its keys, or is not allowed.
 
+import type { ServerResponse } from "node:http";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type OwnFleet, startFleet } from "../support/fleet/fleet.ts";
@@ -16,19 +17,24 @@ const program = fileURLToPath(new URL("../support/oidc/operator-program.ts", imp
 let fleet: OwnFleet;
 let issuer: IssuerServer;
 let other: IssuerServer;
+let slow: IssuerServer;
 let allowed: string;
 const first = newSigningKey("first");
 
 beforeAll(async () => {
-  [issuer, other] = await Promise.all([startIssuerServer({ path: "/realms/main" }), startIssuerServer()]);
+  [issuer, other, slow] = await Promise.all([
+    startIssuerServer({ path: "/realms/main" }),
+    startIssuerServer(),
+    startIssuerServer(),
+  ]);
   issuer.change({ keys: [first.jwk] });
   other.change({ keys: [first.jwk] });
-  allowed = `${new URL(issuer.url).origin}/*`;
+  allowed = `${new URL(issuer.url).origin}/*,${slow.url}`;
   fleet = await startFleet({ operators: 0, replicas: 0, operatorArgs: ["--lease-duration", "4s"] });
   await startOperator();
   await Promise.all([fleet.addReplica(), fleet.addReplica()]);
 });
-afterAll(() => Promise.all([fleet?.stop(), issuer?.close(), other?.close()]));
+afterAll(() => Promise.all([fleet?.stop(), ...[issuer, other, slow].map((server) => server?.close())]));
 
 async function startOperator(options: { readonly rules?: string; readonly isOfCluster?: true } = {}): Promise<void> {
   await Promise.all(fleet.operators.splice(0).map((operator) => operator.stop()));
@@ -75,11 +81,14 @@ it("callers of an issuer come in once its Project is applied, and no longer once
 
   await tenant.edit("Project", "shop", { authentication: { issuers: null } });
   await refuses(tenant, token);
-  const line = fleet.operators[0]
-    ?.log()
-    .split("\n")
-    .find((each) => each.includes("External issuer withdrawn"));
-  expect(JSON.parse(line ?? "{}")).toMatchObject({ audit: true, issuer: "corp", url: issuer.url, why: "Removed" });
+  const facts = { audit: true, issuer: "corp", url: issuer.url, why: "Removed" };
+  await eventually(() => {
+    const line = fleet.operators[0]
+      ?.log()
+      .split("\n")
+      .find((each) => each.includes("External issuer withdrawn"));
+    expect(JSON.parse(line ?? "{}")).toMatchObject(facts);
+  }, within);
 });
 
 it("a ServiceAccount of the cluster comes in with a token of the API server, if it is listed", async () => {
@@ -113,6 +122,26 @@ it("a token with a key that the issuer has just begun to use is accepted at its 
   await accepts(tenant, tokenOf(first));
   await refuses(tenant, tokenOf(third));
   issuer.change({ keys: [first.jwk] });
+});
+
+it("while something of a Project is being deleted, its status says that keys are being fetched, which is nothing to warn of", async () => {
+  const tenant = await newTenant(fleet);
+  const flags = declared("RootKey", "flags");
+  const held = { ...flags, metadata: { ...flags.metadata, finalizers: ["example.org/hold"] } };
+  await tenant.create(declared("Project", "shop"), held);
+  await tenant.remove("RootKey", "flags");
+  await tenant.reports("RootKey", "flags", "Deleting");
+  const waiting: ServerResponse[] = [];
+  slow.change({ answer: (_request, response) => waiting.push(response) > 0 });
+  await tenant.edit("Project", "shop", { authentication: { issuers: [corp(slow)] } });
+  const { Ready: ready } = await tenant.reports("Project", "shop", "WaitingForIssuer");
+  expect(ready?.message).toContain('The keys of the issuer "corp" are being fetched');
+  slow.change({ keys: [first.jwk] });
+  for (const response of waiting) response.end(JSON.stringify({ issuer: slow.url, jwks_uri: `${slow.url}/keys` }));
+  await tenant.reports("Project", "shop", "Ready");
+  const events = await tenant.events("Project", "shop");
+  expect(events).toContainEqual(expect.objectContaining({ type: "Normal", reason: "WaitingForIssuer" }));
+  expect(events.map(({ type }) => type)).not.toContain("Warning");
 });
 
 describe("an issuer that is not allowed", () => {

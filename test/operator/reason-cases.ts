@@ -45,7 +45,24 @@ export async function forbidSecrets(tenant: Tenant): Promise<void> {
   });
 }
 
+/** Nobody has this name; the platform allows it. */
+export const unknownIssuer = "https://issuer.invalid";
+const corp = { name: "corp", issuer: { url: unknownIssuer, audiences: ["shop"] } };
+
 const healing: readonly ReasonCase[] = [
+  {
+    reason: "IssuerUnreachable",
+    kind: "Project",
+    name: "shop",
+    when: "an external issuer is not there",
+    given: (tenant) => tenant.create(declared("Project", "shop", { authentication: { issuers: [corp] } })),
+    says: [
+      "/spec/authentication/issuers/0/issuer/url",
+      "The keys of the issuer \"corp\" can't be fetched: when asked for its discovery document, its host name can't be resolved",
+      "The rest of it is served",
+    ],
+    heal: (tenant) => tenant.edit("Project", "shop", { authentication: { issuers: null } }),
+  },
   {
     reason: "ProjectNotFound",
     kind: "ApiResource",

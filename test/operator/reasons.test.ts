@@ -15,7 +15,7 @@ import {
 import { kstatusOf } from "../support/kubernetes/kstatus.ts";
 import { askRedis } from "../support/redis/ask-redis.ts";
 import { eventually } from "../support/time/eventually.ts";
-import { reasonCases } from "./reason-cases.ts";
+import { reasonCases, unknownIssuer } from "./reason-cases.ts";
 
 let fleet: OwnFleet;
 
@@ -23,7 +23,7 @@ beforeAll(async () => {
   fleet = await startFleet({
     replicas: 2,
     api: { controllers: ["namespace"] },
-    operatorArgs: ["--allowed-hosts", "*={namespace}.apps.test"],
+    operatorArgs: ["--allowed-hosts", "*={namespace}.apps.test", "--allowed-issuers", unknownIssuer],
     onDataLoss: "Refuse",
   });
 });
@@ -309,6 +309,8 @@ describe("the catalogue", () => {
       "DataLost",
       "NewerVersion",
       "ReplicasOutdated",
+      // external-issuers.test.ts.
+      "WaitingForIssuer",
     ];
     const reached = new Set([...reasonCases.map(({ reason }) => reason), ...byFleet]);
     expect([...reached].sort()).toEqual([...Object.keys(reasonCatalogue), ...Object.keys(noticeCatalogue)].sort());

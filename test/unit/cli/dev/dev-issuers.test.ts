@@ -1,0 +1,62 @@
+// Dev mode fetches the keys of external issuers itself, also from this machine without TLS, and says at the terminal when it can't.
+
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { createDevIssuers } from "../../../../cli/dev/dev-issuers.ts";
+import { systemTimers } from "../../../../core/timers.ts";
+import { type IssuerServer, publicJwk, startIssuerServer } from "../../../support/oidc/issuer-server.ts";
+import { type DevCluster, devCluster } from "./dev-cluster.ts";
+
+let dev: DevCluster;
+let issuer: IssuerServer;
+
+beforeEach(async () => {
+  [dev, issuer] = await Promise.all([devCluster(), startIssuerServer({ plain: true })]);
+  issuer.change({ keys: [publicJwk("one")] });
+});
+afterEach(() => Promise.all([dev.close(), issuer.close()]));
+
+const project = (issuers: string) => `apiVersion: jsonplane.io/v1alpha1
+kind: Project
+metadata: {name: shop}
+spec:
+  authentication:
+    issuers: [${issuers}]
+`;
+const corp = (url: string) => `{name: corp, issuer: {url: "${url}", audiences: [shop]}, clientId: shop-web}`;
+const served = () => dev.parts()?.issuers.get("corp");
+
+it("an issuer on this machine is served from the first pass on, with where a page signs in", async () => {
+  dev.edit("shop.yaml", project(corp(issuer.url)));
+  expect(await dev.pass()).toEqual([]);
+  expect(served()).toMatchObject({
+    url: issuer.url,
+    keys: [{ kid: "one" }],
+    signIn: { clientId: "shop-web", authorizationEndpoint: `${issuer.url}/authorize` },
+  });
+});
+
+it("one that is not there is said so at its line, and the rest of the Project is live", async () => {
+  await issuer.close();
+  dev.edit("shop.yaml", project(corp(issuer.url)));
+  const lines = await dev.pass();
+  expect(lines[0]).toMatch(
+    /^shop\.yaml:6:\d+: .*: The keys of the issuer "corp" can't be fetched: .* \(IssuerUnreachable\)$/,
+  );
+  expect(dev.parts()).toBeDefined();
+  expect(served()).toBeUndefined();
+});
+
+it("this cluster's issuer is said to be missing: there is none", async () => {
+  const cluster =
+    "{name: cluster, kubernetes: {}, issuer: {audiences: [x]}, serviceAccounts: [{namespace: a, name: b}]}";
+  dev.edit("shop.yaml", project(cluster));
+  expect((await dev.pass())[0]).toContain("dev mode has no cluster, so no ServiceAccount is let in here");
+});
+
+it("plain HTTP to another machine is refused, and nothing is fetched", () => {
+  const issuers = createDevIssuers(systemTimers);
+  expect(issuers.isAllowed("http://localhost:8080")).toBe(true);
+  expect(issuers.isAllowed("https://login.example.org/realms/main")).toBe(true);
+  expect(issuers.isAllowed("http://login.example.org")).toBe(false);
+  issuers.stop();
+});
