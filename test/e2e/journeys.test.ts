@@ -9,6 +9,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { eventually } from "../support/time/eventually.ts";
 import { failureReport } from "./failure-report.ts";
 import { openTarget, release, systemNamespace, type Target } from "./target.ts";
+import { answersToPodOf } from "./token-pod.ts";
 import { type PodTraffic, startPodTraffic } from "./traffic.ts";
 
 const bookshop = fileURLToPath(new URL("../../examples/bookshop.yaml", import.meta.url));
@@ -106,8 +107,12 @@ async function orphans(...words: readonly string[]): Promise<string> {
 
 /** A change of the Project is live. */
 async function changed(host: string): Promise<void> {
-  const patch = JSON.stringify({ spec: { cors: { allowedOrigins: [`https://${host}.example.org`] } } });
-  await target.kubectl("patch", "project", "load", "-n", load, "--type=merge", "-p", patch);
+  await patched({ spec: { cors: { allowedOrigins: [`https://${host}.example.org`] } } });
+}
+
+/** A merge patch of the Project is live. */
+async function patched(patch: unknown): Promise<void> {
+  await target.kubectl("patch", "project", "load", "-n", load, "--type=merge", "-p", JSON.stringify(patch));
   await target.kubectl(
     "wait",
     "project/load",
@@ -144,6 +149,23 @@ describe("an installation", () => {
   upgradeJourney("is upgraded from an earlier commit, image, chart and values, without a failed request", async () => {
     await target.rollOut("upgrade", target.to, "--set", "dataplane.logLevel=warn,operator.workers=4");
     await settled(2);
+    await expectUnharmed();
+  });
+
+  journey("lets a pod in by its ServiceAccount's token, and no pod of another ServiceAccount", async () => {
+    const kubernetes = { name: "cluster", kubernetes: {}, issuer: { audiences: ["jsonplane"] } };
+    const importer = { namespace: load, name: "importer", access: "Write" };
+    const issuers = [{ ...kubernetes, serviceAccounts: [importer] }];
+    await patched({ spec: { authentication: { issuers } } });
+    const importing = await answersToPodOf(target, importer, "jsonplane");
+    expect(importing).toMatchObject({
+      created: 201,
+      whoami: { kind: "external", name: `cluster/system:serviceaccount:${load}:importer`, access: "Write" },
+    });
+    const other = await answersToPodOf(target, { namespace: load, name: "other" }, "jsonplane");
+    expect(other).toMatchObject({ created: 401, whoami: { code: "invalid_credentials" } });
+    const astray = await answersToPodOf(target, importer, "somebody-else");
+    expect(astray).toMatchObject({ created: 401, whoami: { code: "invalid_credentials" } });
     await expectUnharmed();
   });
 
