@@ -206,6 +206,10 @@ export interface IssuerSignIn {
   /** URLs of the issuer's discovery document. */
   readonly authorizationEndpoint: string;
   readonly tokenEndpoint: string;
+  /** Whether its authorization responses always say whose they are, by `iss` (RFC 9207). */
+  readonly namesItself: boolean;
+  /** What is asked for: `openid` and others. */
+  readonly scopes: readonly string[];
 }
 
 /** Who else's tokens a project takes: an OpenID Connect issuer, or this cluster's own for its ServiceAccounts. */

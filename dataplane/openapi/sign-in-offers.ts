@@ -36,7 +36,7 @@ function additionOf(issuers: LiveProject["issuers"]): PageAddition | undefined {
 
 function offerOf({ name, url, audiences, signIn }: IssuerConfig): readonly OfferedIssuer[] {
   if (signIn === undefined) return [];
-  const { clientId, authorizationEndpoint, tokenEndpoint } = signIn;
+  const { authorizationEndpoint, tokenEndpoint } = signIn;
   const isSafe = [authorizationEndpoint, tokenEndpoint].every((endpoint) => safeOriginOf(endpoint) !== undefined);
-  return isSafe ? [{ name, url, audiences, clientId, authorizationEndpoint, tokenEndpoint }] : [];
+  return isSafe ? [{ name, url, audiences, ...signIn }] : [];
 }

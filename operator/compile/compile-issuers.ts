@@ -124,7 +124,8 @@ function keysFor(declared: Declared, lookup: Lookup): KeysFor {
 }
 
 function fetchedKeys(declared: Declared, source: IssuerSource, { former, lookUp }: Lookup): KeysFor {
-  const kept = former && { content: contentOf(former) };
+  // Keys that were in the manifest went with it: perhaps because one of them is no longer to be trusted.
+  const kept = former?.keysAreFetched === true ? { content: contentOf(former) } : undefined;
   const known: KnownIssuer = lookUp(source);
   const at = source.kind === "cluster" ? "/kubernetes" : "/issuer/url";
   const unreachable = (failure: string): KeysFor["refused"] => {
@@ -154,7 +155,7 @@ function fetchedKeys(declared: Declared, source: IssuerSource, { former, lookUp 
 
 function configOf(declared: Declared, content: NonNullable<KeysFor["content"]>): IssuerConfig {
   const { name, issuer, claimMappings, claimValidationRules = [], clientId, access = "Read" } = declared;
-  const { administrators = [], serviceAccounts } = declared;
+  const { administrators = [], serviceAccounts, scopes = [] } = declared;
   const { endpoints } = content;
   return {
     name,
@@ -174,7 +175,8 @@ function configOf(declared: Declared, content: NonNullable<KeysFor["content"]>):
     }),
     keysAreFetched: content.keysAreFetched,
     keys: content.keys,
-    ...(clientId !== undefined && endpoints !== undefined && { signIn: { clientId, ...endpoints } }),
+    ...(clientId !== undefined &&
+      endpoints !== undefined && { signIn: { clientId, scopes: [...new Set(["openid", ...scopes])], ...endpoints } }),
   };
 }
 
@@ -182,8 +184,8 @@ function contentOf({ url, keys, keysAreFetched, signIn }: IssuerConfig): NonNull
   return { url, keys: keys as readonly IssuerKey[], keysAreFetched, ...(signIn && { endpoints: endpointsOf(signIn) }) };
 }
 
-function endpointsOf({ authorizationEndpoint, tokenEndpoint }: IssuerEndpoints): IssuerEndpoints {
-  return { authorizationEndpoint, tokenEndpoint };
+function endpointsOf({ authorizationEndpoint, tokenEndpoint, namesItself }: IssuerEndpoints): IssuerEndpoints {
+  return { authorizationEndpoint, tokenEndpoint, namesItself };
 }
 
 function declaredIn({ spec }: Project): readonly Declared[] {

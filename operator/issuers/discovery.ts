@@ -37,7 +37,8 @@ export function readDiscovery(text: string, mayUse: (url: URL) => boolean): Disc
   if (typeof issuer !== "string") return refuse("its discovery document names no issuer");
   const { authorization_endpoint: authorizationEndpoint, token_endpoint: tokenEndpoint } = document;
   const canSignIn = isUsable(authorizationEndpoint, mayUse) && isUsable(tokenEndpoint, mayUse);
-  const endpoints = canSignIn ? { endpoints: { authorizationEndpoint, tokenEndpoint } } : {};
+  const namesItself = document["authorization_response_iss_parameter_supported"] === true;
+  const endpoints = canSignIn ? { endpoints: { authorizationEndpoint, tokenEndpoint, namesItself } } : {};
   return { ok: true, value: { issuer, ...(isUsable(keySetUrl, mayUse) && { keySetUrl }), ...endpoints } };
 }
 

@@ -8,7 +8,7 @@ export type IssuerSource =
   { readonly kind: "cluster" } | { readonly kind: "url"; readonly url: string; readonly certificateAuthority?: string };
 
 /** Where a browser signs in. */
-export type IssuerEndpoints = Omit<IssuerSignIn, "clientId">;
+export type IssuerEndpoints = Omit<IssuerSignIn, "clientId" | "scopes">;
 
 /** What an issuer has published. */
 export interface IssuerContent {

@@ -27,7 +27,7 @@ export async function authorizationUrl(issuer: OfferedIssuer, pending: PendingSi
     response_type: "code",
     client_id: issuer.clientId,
     redirect_uri: pending.redirectUri,
-    scope: "openid",
+    scope: issuer.scopes.join(" "),
     state: pending.state,
     nonce: pending.nonce,
     code_challenge: await challengeOf(pending.verifier),
@@ -65,8 +65,8 @@ export function checkResponse(
     return { fault: "This page was opened with the answer to a sign-in that it has not begun. Sign in again." };
   }
   const named = parameters.getAll("iss");
-  // RFC 9207: an issuer that names itself. Another one's code must not be sent to this one.
-  if (named.length > 0 && !isOnly(issuer.url, named)) {
+  // RFC 9207: another issuer's code must not be sent to this one.
+  if ((named.length > 0 || issuer.namesItself) && !isOnly(issuer.url, named)) {
     return { fault: `The answer is not from ${issuer.name} (${issuer.url}). Sign in again.` };
   }
   const error = parameters.get("error");

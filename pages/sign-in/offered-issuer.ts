@@ -10,6 +10,10 @@ export interface OfferedIssuer {
   readonly clientId: string;
   readonly authorizationEndpoint: string;
   readonly tokenEndpoint: string;
+  /** Whether its answers always say whose they are, by `iss` (RFC 9207). */
+  readonly namesItself: boolean;
+  /** What is asked for. */
+  readonly scopes: readonly string[];
 }
 
 /** Id of the element in which the page has them as JSON; a project without any has no such element. */

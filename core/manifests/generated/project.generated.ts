@@ -93,6 +93,10 @@ export interface ProjectSpec {
        */
       readonly clientId?: string;
       /**
+       * What /docs and /console ask the issuer for, beside openid: scopes of OAuth 2.0 (RFC 6749), such as profile, or the one that makes an access token for this API. Unset: openid only.
+       */
+      readonly scopes?: readonly string[];
+      /**
        * What its callers may do: Read, or Write as well. Which objects they reach, the rules of each resource and root key say. If unset: Read.
        */
       readonly access?: "Read" | "Write";
@@ -505,6 +509,10 @@ export const projectSchema: SchemaNode = {
                     "message": "kubernetes takes name, issuer.audiences and serviceAccounts only"
                   },
                   {
+                    "rule": "!has(self.scopes) || has(self.clientId)",
+                    "message": "scopes are what a clientId asks for; set clientId as well"
+                  },
+                  {
                     "rule": "!has(self.issuer.jwks) || !(has(self.clientId) || has(self.issuer.certificateAuthority))",
                     "message": "with issuer.jwks nothing is fetched from the issuer, so clientId and issuer.certificateAuthority have no use"
                   }
@@ -611,6 +619,22 @@ export const projectSchema: SchemaNode = {
                     "type": "string",
                     "minLength": 1,
                     "maxLength": 256
+                  },
+                  "scopes": {
+                    "type": "array",
+                    "maxItems": 16,
+                    "x-kubernetes-list-type": "set",
+                    "items": {
+                      "type": "string",
+                      "minLength": 1,
+                      "maxLength": 256,
+                      "x-kubernetes-validations": [
+                        {
+                          "rule": "self.matches('^[!#-Z\\\\x5b\\\\x5d^-~]+$')",
+                          "message": "a scope has printable ASCII characters other than space, \" and \\"
+                        }
+                      ]
+                    }
                   },
                   "access": {
                     "type": "string",

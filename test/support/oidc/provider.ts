@@ -8,6 +8,13 @@ import { fileURLToPath } from "node:url";
 import type { IssuerConfig, IssuerKey } from "../../../core/config/types.ts";
 import { guard } from "../process/watchdog.ts";
 
+interface Discovery {
+  readonly jwks_uri?: string;
+  readonly authorization_endpoint?: string;
+  readonly token_endpoint?: string;
+  readonly authorization_response_iss_parameter_supported?: boolean;
+}
+
 /** A public client. */
 export interface ProviderClient {
   readonly id: string;
@@ -41,8 +48,8 @@ export async function startProvider(options: ProviderOptions): Promise<StartedPr
     createInterface({ input: child.stdout }).once("line", resolve);
     child.once("exit", () => reject(new Error("The OpenID provider ended before it listened")));
   });
-  const read = async (at: string) => (await (await fetch(at)).json()) as Readonly<Record<string, string>>;
-  const discovery = await read(`${url}/.well-known/openid-configuration`);
+  const read = async (at: string) => (await (await fetch(at)).json()) as Discovery;
+  const discovery = (await read(`${url}/.well-known/openid-configuration`)) as Discovery;
   const keySet: unknown = await read(discovery.jwks_uri ?? "");
   const { keys } = keySet as { readonly keys: readonly Readonly<Record<"kid" | "kty" | "crv" | "x" | "y", string>>[] };
   return {
@@ -52,6 +59,8 @@ export async function startProvider(options: ProviderOptions): Promise<StartedPr
       clientId,
       authorizationEndpoint: discovery.authorization_endpoint ?? "",
       tokenEndpoint: discovery.token_endpoint ?? "",
+      namesItself: discovery.authorization_response_iss_parameter_supported === true,
+      scopes: ["openid"],
     }),
     async stop() {
       if (child.exitCode !== null) return;

@@ -20,6 +20,8 @@ const corp: IssuerSignIn = {
   clientId: "shop-web",
   authorizationEndpoint: "https://login.example.org/auth",
   tokenEndpoint: "https://login.example.org/token",
+  namesItself: true,
+  scopes: ["openid"],
 };
 
 it("pages of a project of which no issuer has a client have nothing in addition", () => {

@@ -13,6 +13,7 @@ const two = [{ kid: "two", algorithms: ["ES256"] as const, jwk: { kty: "EC" } }]
 const endpoints = {
   authorizationEndpoint: "https://login.example.org/a",
   tokenEndpoint: "https://login.example.org/t",
+  namesItself: true,
 };
 const known = (keys: typeof one, more: object = {}): KnownIssuer => ({
   state: "known",
@@ -68,6 +69,7 @@ it("an issuer whose keys were fetched is published, with every default", () => {
 it("with all that the Project says of its callers, and where a page signs in", () => {
   const more = {
     clientId: "shop-web",
+    scopes: ["openid", "profile"],
     access: "Write",
     claimMappings: { username: { claim: "email" } },
     claimValidationRules: [{ claim: "email_verified", requiredValue: "true" }],
@@ -79,8 +81,16 @@ it("with all that the Project says of its callers, and where a page signs in", (
     access: "Write",
     claimRules: more.claimValidationRules,
     administrators: more.administrators,
-    signIn: { clientId: "shop-web", ...endpoints },
+    signIn: { clientId: "shop-web", scopes: ["openid", "profile"], ...endpoints },
   });
+});
+
+it("a page asks for openid at least", () => {
+  const { issuers } = compiled({
+    objects: [project([corp({ clientId: "shop-web" })])],
+    fetched: { [url]: known(one) },
+  });
+  expect(issuers?.["corp"]).toMatchObject({ signIn: { scopes: ["openid"] } });
 });
 
 it("this cluster's issuer has the URL that the API server says, and lets in who is listed", () => {
@@ -152,6 +162,14 @@ describe("while an issuer can't be reached", () => {
       fetched: { "https://other.example.org": unreachable },
     });
     expect(issuers).toBeUndefined();
+  });
+
+  it("nor do keys that the manifest had before", () => {
+    const jwks = JSON.stringify({ keys: [publicJwk("inline")] });
+    const inline = { before: [project([corp({}, { jwks })])] };
+    expect(
+      compiled({ ...inline, objects: [project([corp()])], fetched: { [url]: unreachable } }).issuers,
+    ).toBeUndefined();
   });
 
   it("nor do those of a former Project of the name", () => {

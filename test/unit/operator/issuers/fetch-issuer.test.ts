@@ -46,7 +46,7 @@ it("the discovery document and then the key set are fetched", async () => {
   expect(await fetched()).toMatchObject({
     url: server.url,
     keys: [{ kid: "one", algorithms: ["ES256"] }],
-    endpoints: { authorizationEndpoint: `${origin}/authorize`, tokenEndpoint: `${origin}/token` },
+    endpoints: { authorizationEndpoint: `${origin}/authorize`, tokenEndpoint: `${origin}/token`, namesItself: false },
     keepForMs: 3_600_000,
   });
   expect(server.requests).toEqual(["/realms/main/.well-known/openid-configuration", "/keys"]);

@@ -17,6 +17,8 @@ const corp: OfferedIssuer = {
   clientId: "shop-web",
   authorizationEndpoint: "https://login.example.org/auth?tenant=7",
   tokenEndpoint: "https://login.example.org/token",
+  namesItself: false,
+  scopes: ["openid", "api://shop/access"],
 };
 const partner: OfferedIssuer = { ...corp, name: "partner", url: "https://partner.example.org" };
 const pending = newPendingSignIn({ issuer: "corp", redirectUri: page, fragment: "#/api/books" });
@@ -30,7 +32,7 @@ describe("what an issuer is asked", () => {
       response_type: "code",
       client_id: "shop-web",
       redirect_uri: page,
-      scope: "openid",
+      scope: "openid api://shop/access",
       state: pending.state,
       nonce: pending.nonce,
       code_challenge: createHash("sha256").update(pending.verifier).digest("base64url"),
@@ -82,6 +84,13 @@ describe("what the browser comes back with", () => {
       const { fault } = checked(`code=c&state=${state}&iss=${iss}`) as { readonly fault: string };
       expect(fault).toBe("The answer is not from corp (https://login.example.org). Sign in again.");
     }
+  });
+
+  it("is refused if it does not say whose it is, where the issuer's answers always do", () => {
+    const response = { parameters: new URLSearchParams(`code=c&state=${state}`), page, pending };
+    expect(checkResponse(response, [{ ...corp, namesItself: true }])).toEqual({
+      fault: "The answer is not from corp (https://login.example.org). Sign in again.",
+    });
   });
 
   it.each([

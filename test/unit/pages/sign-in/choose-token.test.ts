@@ -9,6 +9,8 @@ const corp: OfferedIssuer = {
   clientId: "shop-web",
   authorizationEndpoint: "https://login.example.org/auth",
   tokenEndpoint: "https://login.example.org/token",
+  namesItself: false,
+  scopes: ["openid"],
 };
 const nonce = "n";
 
