@@ -4,6 +4,7 @@ import { accessMutations } from "./changes/access.ts";
 import { answerMutations } from "./changes/answers.ts";
 import { devMutations } from "./changes/dev.ts";
 import { externalIssuerMutations } from "./changes/external-issuers.ts";
+import { fetchedIssuerMutations } from "./changes/fetched-issuers.ts";
 import { guardRailMutations } from "./changes/guard-rails.ts";
 import { installationMutations } from "./changes/installations.ts";
 import { issuerSignInMutations } from "./changes/issuer-sign-in.ts";
@@ -41,4 +42,5 @@ export const mutations: readonly Mutation[] = [
   ...operatorScaleMutations,
   ...guardRailMutations,
   ...storedObjectsMutations,
+  ...fetchedIssuerMutations,
 ];

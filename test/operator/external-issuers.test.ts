@@ -182,6 +182,8 @@ describe("an operator that starts", () => {
     await tenant.edit("ApiResource", "books", { limits: { maxObjects: 1_000 } });
     await tenant.reports("ApiResource", "books", "Ready");
     expect(await version()).toBe(before);
+    // The field of the edit is all that it has published.
+    expect(await fleet.operators[0]?.metrics()).toMatch(/^jsonplane_publish_fields_total 1$/m);
   });
 
   it("keeps the keys of an issuer that is away, says so, and says so when it is back", async () => {

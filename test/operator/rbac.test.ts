@@ -113,6 +113,8 @@ describe("the rights of an operator for some namespaces", () => {
     const [few, many] = [await grantedToOperator(["shop"]), await grantedToOperator("cluster")];
     expect([...few].filter((verb) => !many.has(verb))).toEqual([]);
     expect([...many].filter((verb) => !few.has(verb)).sort()).toEqual([
+      "get /.well-known/openid-configuration",
+      "get /openid/v1/jwks",
       "get customresourcedefinitions.apiextensions.k8s.io",
       "list namespaces",
       "patch apiresources.jsonplane.io",

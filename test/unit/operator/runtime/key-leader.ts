@@ -1,9 +1,10 @@
 // A leader that handles one key, with fakes of what it writes to, for tests of what becomes of the key.
 
+import { randomBytes } from "node:crypto";
 import type { ProjectParts } from "../../../../core/config/types.ts";
-import { noIssuers } from "../../../../operator/compile/compile-issuers.ts";
 import { createRepairs } from "../../../../operator/kube/repairs.ts";
 import type { Installation } from "../../../../operator/model/installation.ts";
+import type { KnownIssuer } from "../../../../operator/model/issuers.ts";
 import type { CustomResource } from "../../../../operator/model/objects.ts";
 import type { PublishedProject } from "../../../../operator/model/published-project.ts";
 import type { Acknowledgements, RolloutState } from "../../../../operator/publish/acknowledgements.ts";
@@ -58,6 +59,8 @@ export interface World {
   readonly onAwait?: () => void;
   /** Statuses can't be written, for this reason. */
   readonly statusFailure?: unknown;
+  /** What is known of every external issuer, all of which are allowed; default: none is. */
+  readonly issuer?: KnownIssuer;
   /** Called while Redis is written. */
   readonly onWrite?: (clock: ManualClock) => void;
 }
@@ -172,7 +175,13 @@ export function leader(world: World = {}) {
       writeContested: async (_, { message }, rival) => void calls.push(["writeContested", message, rival]),
     },
     grantOf: () => ({ granted: [], refused: [] }),
-    issuers: { ...noIssuers, users: new Set(), use: () => undefined },
+    issuers: {
+      isAllowed: () => world.issuer !== undefined,
+      lookUp: () => world.issuer ?? { state: "pending" },
+      users: new Set(),
+      use: () => undefined,
+    },
+    random: randomBytes,
     repairs: createRepairs(() => 0),
     isHeld: () => world.held ?? false,
     isReplaced: () => false,

@@ -4,6 +4,7 @@
 import { describe, expect, it } from "vitest";
 import { ApiFailure } from "../../../../operator/kube/api.ts";
 import { NotTheLeader } from "../../../../operator/lead/leadership.ts";
+import type { KnownIssuer } from "../../../../operator/model/issuers.ts";
 import type { CustomResource } from "../../../../operator/model/objects.ts";
 import { stored, terminating } from "../../../support/kubernetes/stored-crs.ts";
 import { elsewhere, key, leader, type World } from "./key-leader.ts";
@@ -128,5 +129,29 @@ describe("statuses that can't be written", () => {
     const { serve, report } = leader({ ...quiet, statusFailure: new NotTheLeader("no") });
     await serve();
     expect(await report()).toBeUndefined();
+  });
+});
+
+describe("a Project whose issuer is fetched for the first time", () => {
+  const issuers = [{ name: "corp", issuer: { url: "https://login.example.org", audiences: ["shop"] } }];
+  const shop = stored("Project", "shop", { spec: { authentication: { policy: "Enabled", issuers } } });
+  const world = (issuer: KnownIssuer): World => ({ ...quiet, objects: [shop], issuer });
+
+  it("is served without it, and says nothing until that is over, for ten seconds at most", async () => {
+    const { serve, publishedParts, calls } = leader(world({ state: "pending" }));
+    expect(await serve()).toEqual({ requeueAfterMs: 10_000 });
+    expect(publishedParts.map((parts) => [...parts.issuers])).toEqual([[]]);
+    expect(calls.filter(isReport)).toEqual([]);
+  });
+
+  it.each<KnownIssuer>([
+    { state: "overdue" },
+    { state: "unreachable", failure: "it answered with status 503" },
+    { state: "known", content: { url: "https://login.example.org", keys: [] } },
+  ])("is reported otherwise: it is $state", async (issuer) => {
+    const { serve, report, calls } = leader(world(issuer));
+    expect(await serve()).toEqual({ requeue: "report" });
+    await report();
+    expect(calls.filter(isReport)).toHaveLength(2);
   });
 });

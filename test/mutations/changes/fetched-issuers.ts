@@ -1,0 +1,180 @@
+// Faults of which external issuers are allowed, of how their keys are fetched, and of which keys count.
+
+import type { Mutation } from "../mutation.ts";
+
+const rules = "core/env/issuer-rules.ts";
+const onRules = "test/unit/core/env/issuer-rules.test.ts";
+const fetching = "operator/issuers/fetch-text.ts";
+const onFetching = "test/unit/operator/issuers/fetch-issuer.test.ts";
+const addresses = "operator/issuers/address-rules.ts";
+const onAddresses = "test/unit/operator/issuers/address-rules.test.ts";
+const keySet = "operator/issuers/key-set.ts";
+const onKeySet = "test/unit/operator/issuers/key-set.test.ts";
+const fetcher = "operator/issuers/issuer-fetcher.ts";
+const onFetcher = "test/unit/operator/issuers/issuer-fetcher.test.ts";
+const compiling = "operator/compile/compile-issuers.ts";
+const onCompiling = "test/unit/operator/compile/compile-issuers.test.ts";
+const inACluster = "test/operator/external-issuers.test.ts";
+
+export const fetchedIssuerMutations: readonly Mutation[] = [
+  {
+    name: "issuer-rule-ignores-the-port",
+    harm: "A Project names an issuer at another port of an allowed host, where anybody may run a server",
+    file: rules,
+    find: "if (port !== pattern.port || !isHostOf(pattern.host, hostname)) return false;",
+    replace: "if (!isHostOf(pattern.host, hostname)) return false;",
+    caughtBy: [onRules],
+  },
+  {
+    name: "issuer-rule-allows-a-way-out",
+    harm: "A Project names an issuer beside the allowed path",
+    file: rules,
+    find: "return path.startsWith(pattern.path) && !escapedWay.test(path);",
+    replace: "return path.startsWith(pattern.path);",
+    caughtBy: [onRules],
+  },
+  {
+    name: "wildcard-issuer-matches-other-domains",
+    harm: "Whoever owns evilexample.org makes tokens where hosts of example.org are allowed",
+    file: rules,
+    find: "hostname.endsWith(host.slice(1))",
+    replace: "hostname.endsWith(host.slice(2))",
+    caughtBy: [onRules],
+  },
+  {
+    name: "issuer-that-is-not-allowed-is-served",
+    harm: "A Project takes tokens of an issuer that the platform does not allow",
+    file: compiling,
+    find: "if (isAllowed(url)) return undefined;",
+    replace: "if (isAllowed(url) || url.startsWith('https://')) return undefined;",
+    caughtBy: [onCompiling, inACluster],
+  },
+  {
+    name: "issuer-no-longer-allowed-stays-while-suspended",
+    harm: "Tokens of an issuer that the platform has shut out are accepted by a suspended Project",
+    file: compiling,
+    find: "isOfCluster(config) || isAllowed(config.url)",
+    replace: "isOfCluster(config) || config.url !== isAllowed.name",
+    caughtBy: [onCompiling, inACluster],
+  },
+  {
+    name: "removed-issuer-stays-with-a-broken-spec",
+    harm: "Tokens of an issuer that was removed are accepted, because something else in the spec is wrong",
+    file: "operator/compile/check-project.ts",
+    find: "const issuers = stillNamed(project, published.issuers, context.issuers.isAllowed);",
+    replace: "const { issuers } = published;",
+    caughtBy: [onCompiling],
+  },
+  {
+    name: "keys-of-another-issuer-stay",
+    harm: "A Project that names another issuer takes tokens of the former one",
+    file: compiling,
+    find: "!isOfCluster(config) && config.url === url",
+    replace: "!isOfCluster(config)",
+    caughtBy: [onCompiling],
+  },
+  {
+    name: "discovery-of-another-issuer-counts",
+    harm: "Whoever answers at a URL of an issuer brings another issuer's keys under its name",
+    file: "operator/issuers/fetch-issuer.ts",
+    find: "if (issuer !== url)",
+    replace: "if (!url.startsWith('https://'))",
+    caughtBy: [onFetching],
+  },
+  {
+    name: "redirect-is-taken-for-a-document",
+    harm: "An answer that is none is read as the issuer's own",
+    file: fetching,
+    find: "if (statusCode !== 200) {",
+    replace: "if (statusCode >= 400) {",
+    caughtBy: [onFetching],
+  },
+  {
+    name: "issuer-may-answer-without-end",
+    harm: "A tenant's issuer uses up the memory of the operator",
+    file: fetching,
+    find: "if (bytes > maxBytes) throw",
+    replace: "if (bytes > maxBytes * 1024) throw",
+    caughtBy: [onFetching],
+  },
+  {
+    name: "resolved-address-is-not-checked",
+    harm: "A tenant has the operator ask its own machine, by a name that leads there",
+    file: fetching,
+    find: "const failure = error ?? faultOf(addresses, rules);",
+    replace: "const failure = error ?? undefined;",
+    caughtBy: [onFetching, inACluster],
+  },
+  {
+    name: "address-in-a-url-is-not-checked",
+    harm: "A tenant has the operator ask the metadata service of its cloud",
+    file: fetching,
+    find: "if (isIP(hostIn(url)) !== 0 && !rules.mayConnectTo(hostIn(url))) throw refusedAddress();",
+    replace: "",
+    caughtBy: [onFetching],
+  },
+  {
+    name: "embedded-address-is-not-checked",
+    harm: "The same, by an IPv6 address that stands for it",
+    file: addresses,
+    find: 'return list.check(bare, "ipv6") || (inner !== undefined && list.check(inner, "ipv4"));',
+    replace: 'return list.check(bare, "ipv6") || inner === "";',
+    caughtBy: [onAddresses],
+  },
+  {
+    name: "operator-fetches-as-dev-mode-does",
+    harm: "Projects reach what listens on the operator's own machine",
+    file: "operator/issuers/fetch-limits.ts",
+    find: "addresses: clusterAddresses, refetch",
+    replace: "addresses: { ...clusterAddresses, mayConnectTo: () => true }, refetch",
+    caughtBy: [inACluster],
+  },
+  {
+    name: "private-keys-are-published",
+    harm: "An issuer that shows its private key by mistake is trusted on, and whoever reads it signs tokens",
+    file: keySet,
+    find: "if (given.some(isSecret)) {",
+    replace: "if (given.every(isSecret)) {",
+    caughtBy: [onKeySet],
+  },
+  {
+    name: "weak-rsa-keys-count",
+    harm: "Tokens are accepted that a factored key has signed",
+    file: keySet,
+    find: "least: 2048",
+    replace: "least: 512",
+    caughtBy: [onKeySet],
+  },
+  {
+    name: "key-for-encryption-verifies",
+    harm: "A key that the issuer has for something else signs tokens",
+    file: keySet,
+    find: 'if (use !== undefined && use !== "sig") return undefined;',
+    replace: "",
+    caughtBy: [onKeySet],
+  },
+  {
+    name: "wanted-keys-are-fetched-without-end",
+    harm: "Whoever sends tokens with made-up keys has the operator flood the issuer",
+    file: fetcher,
+    find: "if (wait > wantedForMs) return;",
+    replace: "if (wait > 1e9) return;",
+    caughtBy: [onFetcher],
+  },
+  {
+    name: "unreachable-issuer-loses-its-keys",
+    harm: "Everybody is shut out while an identity provider restarts",
+    file: compiling,
+    find: "return { ...kept, refused: unreachable(known.failure) }",
+    replace: "return { refused: unreachable(known.failure) }",
+    caughtBy: [onCompiling, inACluster],
+  },
+  {
+    name: "start-of-an-operator-tells-of-issuers",
+    harm: "Each start of an operator writes the status of every Project with an issuer, twice",
+    file: "operator/reconcile/reconcile.ts",
+    find: "served.compiled.awaitsIssuers === true ? pendingMs : undefined",
+    replace: "undefined",
+    caughtBy: ["test/unit/operator/runtime/report-key.test.ts"],
+  },
+];
