@@ -272,6 +272,27 @@ describe("what can't be read", () => {
     expect(observed).toContainEqual({ kind: "unreadable", replica: "bad", fields: ["nacks", "kids", "building"] });
   });
 
+  it("counts for nothing where it is about wanted keys: what is no list of them, and more than a replica may list", async () => {
+    const wanted = { project: "default/shop", issuer: "corp" };
+    const write = (value: unknown) =>
+      redisClient.write(
+        configKeys.replicas,
+        ...["HSET", acknowledgementKey("wants"), "wantedKeys", JSON.stringify(value)],
+      );
+    await heartbeat("wants", 9);
+    await write([wanted]);
+    const observed: LookObservation[] = [];
+    const looking = look(observed);
+    await eventually(() => expect(looking.wantedKeys()).toEqual([wanted]));
+    for (const value of [{ wanted }, [{ project: "default/shop" }], Array.from({ length: 101 }, () => wanted)]) {
+      observed.length = 0;
+      await write(value);
+      const unreadable = { kind: "unreadable", replica: "wants", fields: ["wantedKeys"] };
+      await eventually(() => expect(observed).toContainEqual(unreadable));
+      await eventually(() => expect(looking.wantedKeys()).toEqual([]));
+    }
+  });
+
   it("is waited for, where it is the revision", async () => {
     await heartbeat("bad", 9);
     await redisClient.write(configKeys.replicas, "HSET", acknowledgementKey("bad"), "revision", "nine");
