@@ -47,7 +47,7 @@ export const fetchedIssuerMutations: readonly Mutation[] = [
     file: compiling,
     find: "if (isAllowed(url)) return undefined;",
     replace: "if (isAllowed(url) || url.startsWith('https://')) return undefined;",
-    caughtBy: [onCompiling, inACluster],
+    caughtBy: [onCompiling],
   },
   {
     name: "issuer-no-longer-allowed-stays-while-suspended",
@@ -55,7 +55,7 @@ export const fetchedIssuerMutations: readonly Mutation[] = [
     file: compiling,
     find: "isOfCluster(config) || isAllowed(config.url)",
     replace: "isOfCluster(config) || config.url !== isAllowed.name",
-    caughtBy: [onCompiling, inACluster],
+    caughtBy: [onCompiling],
   },
   {
     name: "removed-issuer-stays-with-a-broken-spec",
@@ -103,7 +103,7 @@ export const fetchedIssuerMutations: readonly Mutation[] = [
     file: fetching,
     find: "const failure = error ?? faultOf(addresses, rules);",
     replace: "const failure = error ?? undefined;",
-    caughtBy: [onFetching, inACluster],
+    caughtBy: [onFetching],
   },
   {
     name: "address-in-a-url-is-not-checked",
@@ -167,7 +167,7 @@ export const fetchedIssuerMutations: readonly Mutation[] = [
     file: compiling,
     find: "return { ...kept, refused: unreachable(known.failure) }",
     replace: "return { refused: unreachable(known.failure) }",
-    caughtBy: [onCompiling, inACluster],
+    caughtBy: [onCompiling],
   },
   {
     name: "start-of-an-operator-tells-of-issuers",
