@@ -75,7 +75,7 @@ export async function compileFolder(known: DevState, before: Published, tools: C
 function issuerSources(bundles: ReadonlyMap<string, ProjectObjects>, { isAllowed }: DevIssuers) {
   return new Map(
     [...bundles].flatMap(([key, { project }]) =>
-      project === undefined || project.spec.suspend ? [] : [[key, issuerSourcesOf(project, isAllowed)] as const],
+      project === undefined ? [] : [[key, issuerSourcesOf(project, isAllowed)] as const],
     ),
   );
 }

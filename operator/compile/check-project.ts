@@ -6,7 +6,13 @@ import type { IssuersContext } from "../model/issuers.ts";
 import type { Project } from "../model/objects.ts";
 import { type Refusal, type Result, refuse, type Verdict } from "../model/verdict.ts";
 import { refused, subjectOf } from "./compile-children.ts";
-import { type CompiledIssuers, compileIssuers, type RefusedIssuer, stillNamed } from "./compile-issuers.ts";
+import {
+  type CompiledIssuers,
+  compileIssuers,
+  type RefusedIssuer,
+  stillNamed,
+  withNewestKeys,
+} from "./compile-issuers.ts";
 import { acceptedLossMember, compileProjectConfig } from "./compile-project-config.ts";
 import type { HostGrant, RefusedHost } from "./hosts.ts";
 
@@ -79,7 +85,8 @@ function fallBack(project: Project, context: ProjectContext, refusal: Refusal): 
   const verdict = refused(subjectOf(project), refusal, config !== undefined);
   if (config === undefined || published === undefined) return { verdict };
   const ring = signing.ok ? signing.value : published.signing;
-  const issuers = stillNamed(project, published.issuers, context.issuers.isAllowed);
+  const named = stillNamed(project, published.issuers, context.issuers.isAllowed);
+  const issuers = withNewestKeys(project, named, context.issuers);
   return { live: { project: config, signing: ring, issuers }, verdict };
 }
 

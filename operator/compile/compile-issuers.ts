@@ -95,6 +95,25 @@ export function stillAllowed(
   return new Map([...published].filter(([, config]) => isOfCluster(config) || isAllowed(config.url)));
 }
 
+/**
+ * The same issuers with the keys that they have by now: new keys are no change of the Project, and what waits for one must not go on
+ * trusting keys that an issuer has given up.
+ */
+export function withNewestKeys(
+  project: Project,
+  published: ProjectParts["issuers"],
+  { isAllowed, lookUp }: IssuersContext,
+): ProjectParts["issuers"] {
+  const sources = issuerSourcesOf(project, isAllowed);
+  const newest = ([name, config]: readonly [string, IssuerConfig]): readonly [string, IssuerConfig] => {
+    const source = sources.get(name);
+    const known = source && config.keysAreFetched ? lookUp(source) : undefined;
+    const isSame = known?.state === "known" && known.content.url === config.url;
+    return [name, isSame ? { ...config, keys: known.content.keys } : config];
+  };
+  return new Map([...published].map(newest));
+}
+
 interface KeysFor {
   readonly content?: IssuerContent & Pick<IssuerConfig, "keysAreFetched">;
   readonly refused?: Omit<RefusedIssuer, "pointer"> & { readonly at: string };

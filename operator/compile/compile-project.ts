@@ -9,7 +9,7 @@ import { childrenOf, isDeleting, type ProjectObjects } from "../model/project-ob
 import { type Refusal, type Result, refuse, type Verdict } from "../model/verdict.ts";
 import { checkProject, foreignDataRefusal, lastGoodProject, type ProjectContext } from "./check-project.ts";
 import { compileChildren, refused, subjectOf } from "./compile-children.ts";
-import { stillAllowed } from "./compile-issuers.ts";
+import { stillAllowed, withNewestKeys } from "./compile-issuers.ts";
 import { compileKey } from "./compile-key.ts";
 import { compileResource } from "./compile-resource.ts";
 import { compileRootKey } from "./compile-root-key.ts";
@@ -141,7 +141,7 @@ function suspendedProject(input: CompileInput, project: Project): CompileResult 
   }
   const parts = keepSuspended(input, input.published, {
     project: config,
-    issuers: stillAllowed(input.published.issuers, input.issuers.isAllowed),
+    issuers: withNewestKeys(project, stillAllowed(input.published.issuers, input.issuers.isAllowed), input.issuers),
   });
   return { parts, verdicts: [refused(subject, refusal, true), ...refuseChildren(input, refusal, servedUids(parts))] };
 }

@@ -60,6 +60,8 @@ function respond(url: URL, { rules, certificateAuthority, signal }: FetchOptions
       lookup: lookupBy(rules),
       headers: { accept: "application/json", "accept-encoding": "identity", "user-agent": "jsonplane" },
       signal,
+      // Whatever the environment says.
+      rejectUnauthorized: true,
     };
     const request: ClientRequest =
       url.protocol === "https:"

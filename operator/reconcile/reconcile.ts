@@ -78,7 +78,7 @@ async function unreportedOf(pass: Pass, served: Served): Promise<ReconcileResult
 /** The keys of external issuers come beside all that follows. A Project without issuers has nothing to do with that. */
 function beginFetching({ ref, project }: Seen["objects"], { issuers }: ReconcileDeps): void {
   const key = keyOfProject(ref);
-  const isServed = project !== undefined && !isDeleting(project) && !project.spec.suspend;
+  const isServed = project !== undefined && !isDeleting(project);
   if (isServed && project.spec.authentication.issuers !== undefined) {
     issuers.use(key, issuerSourcesOf(project, issuers.isAllowed));
   } else if (issuers.users.has(key)) issuers.use(key, new Map());

@@ -61,8 +61,8 @@ export const fetchedIssuerMutations: readonly Mutation[] = [
     name: "removed-issuer-stays-with-a-broken-spec",
     harm: "Tokens of an issuer that was removed are accepted, because something else in the spec is wrong",
     file: "operator/compile/check-project.ts",
-    find: "const issuers = stillNamed(project, published.issuers, context.issuers.isAllowed);",
-    replace: "const { issuers } = published;",
+    find: "const named = stillNamed(project, published.issuers, context.issuers.isAllowed);",
+    replace: "const named = published.issuers;",
     caughtBy: [onCompiling],
   },
   {

@@ -208,6 +208,14 @@ it("an issuer that a Project no longer names is taken away, even if the rest of 
   expect(issuers).toBeUndefined();
 });
 
+it("new keys of an issuer count while changes of its Project wait, or are refused", () => {
+  for (const spec of [{ suspend: true }, { sessions: { accessTokenTTL: "never" } }]) {
+    const objects = [project([corp({ access: "Write" })], spec)];
+    const { issuers } = compiled({ ...before, objects, fetched: { [url]: known(two) } });
+    expect(issuers?.["corp"]).toMatchObject({ keys: two, access: "Read" });
+  }
+});
+
 it("changes of a suspended Project wait, that an issuer is gone among them", () => {
   expect(compiled({ ...before, objects: [project([], { suspend: true })] }).issuers).toHaveProperty("corp");
 });

@@ -1,6 +1,7 @@
 // Fetching from a real issuer over HTTPS: what is taken, and that whoever chooses a URL reaches and learns nothing by it.
 
 import type { lookup } from "node:dns";
+import type { ServerResponse } from "node:http";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { type AddressRules, clusterAddresses, devAddresses } from "../../../../operator/issuers/address-rules.ts";
 import { discoveryUrl, keepForMs } from "../../../../operator/issuers/discovery.ts";
@@ -200,8 +201,11 @@ it("a server that is not there is refused without saying why, which would tell w
   expect(await refusal()).toBe(without);
 });
 
-it("a server that does not answer is given up with the reason of whoever waits", async () => {
-  server.change({ answer: () => true });
+it.each([
+  ["does not answer", () => true],
+  ["does not end its answer", (_request: unknown, response: ServerResponse) => response.write('{"issuer":')],
+])("a server that %s is given up with the reason of whoever waits", async (_name, answer) => {
+  server.change({ answer });
   const over = new AbortController();
   const waiting = fetchIssuer(server.url, {
     rules: devAddresses,
