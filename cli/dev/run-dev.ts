@@ -47,7 +47,7 @@ export async function runDev(options: DevOptions, data: DataFolder, closers: Clo
   const overview = createOverview(options);
   const issuers = createDevIssuers(systemTimers);
   closers.push(() => issuers.stop());
-  const { plane, store } = await startPlane(options, { data, live, overview, requestLines });
+  const { plane, store } = await startPlane(options, { data, live, issuers, overview, requestLines });
   closers.push(() => plane.close());
 
   const publicUrl = options.publicUrl ?? plane.url;
@@ -88,6 +88,7 @@ export async function runDev(options: DevOptions, data: DataFolder, closers: Clo
 interface PlaneParts {
   readonly data: DataFolder;
   readonly live: MemoryDirectory;
+  readonly issuers: DevIssuers;
   readonly overview: Overview;
   readonly requestLines: RequestLines | undefined;
 }
@@ -95,7 +96,7 @@ interface PlaneParts {
 /** The port is taken before anything is minted, because a Secret names the URL. Until the first pass it answers 503. */
 async function startPlane(
   options: DevOptions,
-  { data, live, overview, requestLines }: PlaneParts,
+  { data, live, issuers, overview, requestLines }: PlaneParts,
 ): Promise<{ readonly plane: DataPlane; readonly store: Store }> {
   const { host, port, adminPort, logLevel, trustedProxies, publicUrl } = options;
   let store: Store | undefined;
@@ -112,6 +113,7 @@ async function startPlane(
     trustedProxies,
     clock: systemClock,
     pages: overview,
+    wantKeys: issuers.want,
     ...(requestLines !== undefined && { onRequestEnded: shownBy(requestLines, overview) }),
     ...(publicUrl !== undefined && { publicUrl }),
   }).catch(async (error: unknown) => {
