@@ -4,11 +4,8 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { systemClock } from "../../core/clock.ts";
 import { acknowledgementKey, configKeys, projectConfigKey } from "../../core/config/config-keys.ts";
 import { newKeyringText, parseKeyring } from "../../core/config/keyring.ts";
-import { maxWanted } from "../../core/config/wanted-keys.ts";
 import type { RedisClient } from "../../core/redis/redis-client.ts";
-import { optionalText } from "../../core/redis/reply.ts";
 import { systemTimers, type Timers } from "../../core/timers.ts";
-import { createAcknowledger } from "../../dataplane/config/acknowledge.ts";
 import { type FollowedConfig, openRedisDirectory } from "../../dataplane/config/open-redis-directory.ts";
 import {
   type Acknowledgements,
@@ -272,27 +269,6 @@ describe("what can't be read", () => {
     expect(observed).toContainEqual({ kind: "unreadable", replica: "bad", fields: ["nacks", "kids", "building"] });
   });
 
-  it("counts for nothing where it is about wanted keys: what is no list of them, and more than a replica may list", async () => {
-    const wanted = { project: "default/shop", issuer: "corp" };
-    const write = (value: unknown) =>
-      redisClient.write(
-        configKeys.replicas,
-        ...["HSET", acknowledgementKey("wants"), "wantedKeys", JSON.stringify(value)],
-      );
-    await heartbeat("wants", 9);
-    await write([wanted]);
-    const observed: LookObservation[] = [];
-    const looking = look(observed);
-    await eventually(() => expect(looking.wantedKeys()).toEqual([wanted]));
-    for (const value of [{ wanted }, [{ project: "default/shop" }], Array.from({ length: 101 }, () => wanted)]) {
-      observed.length = 0;
-      await write(value);
-      const unreadable = { kind: "unreadable", replica: "wants", fields: ["wantedKeys"] };
-      await eventually(() => expect(observed).toContainEqual(unreadable));
-      await eventually(() => expect(looking.wantedKeys()).toEqual([]));
-    }
-  });
-
   it("is waited for, where it is the revision", async () => {
     await heartbeat("bad", 9);
     await redisClient.write(configKeys.replicas, "HSET", acknowledgementKey("bad"), "revision", "nine");
@@ -378,41 +354,5 @@ describe("a change", () => {
     await heartbeat("a", 6);
     await acknowledgements.awaitRollout(6, 100);
     expect(changes).toBe(before);
-  });
-});
-
-describe("keys of external issuers that a replica lacks", () => {
-  const corp = { project: "default/shop", issuer: "corp" };
-  const listed = async (name: string): Promise<unknown> => {
-    const key = acknowledgementKey(name);
-    return JSON.parse(optionalText(await redisClient.read(key, "HGET", key, "wantedKeys")) ?? "null");
-  };
-
-  it("are said with its next acknowledgement, which it sends soon, and for five seconds", async () => {
-    const time = manualTime();
-    const own = { kids: () => [], building: () => [], heartbeatMs: 3_600_000, monotonic: time.monotonic };
-    const acknowledger = createAcknowledger(redisClient, "a", own);
-    acknowledger.applied(1, []);
-    await eventually(async () => expect(await listed("a")).toEqual([]));
-    acknowledger.wantKeys(corp);
-    acknowledger.wantKeys(corp);
-    await eventually(async () => expect(await listed("a")).toEqual([corp]));
-    await time.advance(4_999);
-    acknowledger.wantKeys({ ...corp, issuer: "other" });
-    await eventually(async () => expect(await listed("a")).toEqual([corp, { ...corp, issuer: "other" }]));
-    await time.advance(1);
-    acknowledger.applied(2, []);
-    await eventually(async () => expect(await listed("a")).toEqual([{ ...corp, issuer: "other" }]));
-    for (let n = 0; n <= maxWanted; n += 1) acknowledger.wantKeys({ ...corp, issuer: `issuer-${n}` });
-    await eventually(async () => expect(await listed("a")).toHaveLength(maxWanted));
-    expect(await listed("a")).toContainEqual({ ...corp, issuer: `issuer-${maxWanted}` });
-    await acknowledger.stop();
-  });
-
-  it("are said by a replica that follows Redis", async () => {
-    await publisher.publish(shop);
-    const config = await replica("a");
-    config.wantKeys(corp);
-    await eventually(async () => expect(await listed("a")).toEqual([corp]));
   });
 });

@@ -214,7 +214,7 @@ export const externalIssuerMutations: readonly Mutation[] = [
     file: "dataplane/config/acknowledge.ts",
     find: "      wanted.add(keys);\n      sendSoon();\n",
     replace: "      wanted.add(keys);\n",
-    caughtBy: ["test/store/acknowledgements.test.ts"],
+    caughtBy: ["test/store/wanted-keys.test.ts"],
   },
   {
     name: "external-key-never-seen",
