@@ -157,15 +157,18 @@ describe("an installation", () => {
     const importer = { namespace: load, name: "importer", access: "Write" };
     const issuers = [{ ...kubernetes, serviceAccounts: [importer] }];
     await patched({ spec: { authentication: { issuers } } });
-    const importing = await answersToPodOf(target, importer, "jsonplane");
+    const [importing, other, astray] = await Promise.all([
+      answersToPodOf(target, importer, "jsonplane"),
+      answersToPodOf(target, { namespace: load, name: "other" }, "jsonplane"),
+      answersToPodOf(target, importer, "somebody-else"),
+    ]);
     expect(importing).toMatchObject({
       created: 201,
       whoami: { kind: "external", name: `cluster/system:serviceaccount:${load}:importer`, access: "Write" },
     });
-    const other = await answersToPodOf(target, { namespace: load, name: "other" }, "jsonplane");
-    expect(other).toMatchObject({ created: 401, whoami: { code: "invalid_credentials" } });
-    const astray = await answersToPodOf(target, importer, "somebody-else");
-    expect(astray).toMatchObject({ created: 401, whoami: { code: "invalid_credentials" } });
+    for (const refused of [other, astray]) {
+      expect(refused).toMatchObject({ created: 401, whoami: { code: "invalid_credentials" } });
+    }
     await expectUnharmed();
   });
 

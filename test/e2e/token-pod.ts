@@ -29,7 +29,7 @@ export async function answersToPodOf(
   audience: string,
 ): Promise<TokenAnswers> {
   const { namespace, name } = account;
-  const pod = `token-of-${name}`;
+  const pod = podOf(name, audience);
   await target.apply(
     JSON.stringify({ apiVersion: "v1", kind: "List", items: objects(target.to.image, account, audience) }),
   );
@@ -39,6 +39,10 @@ export async function answersToPodOf(
   const answers = JSON.parse(await target.kubectl("logs", pod, "-n", namespace)) as TokenAnswers;
   await target.kubectl("delete", "pod", pod, "-n", namespace, "--wait=true");
   return answers;
+}
+
+function podOf(account: string, audience: string): string {
+  return `${account}-for-${audience}`;
 }
 
 function objects(
@@ -51,7 +55,7 @@ function objects(
     {
       apiVersion: "v1",
       kind: "Pod",
-      metadata: { namespace, name: `token-of-${name}` },
+      metadata: { namespace, name: podOf(name, audience) },
       spec: {
         restartPolicy: "Never",
         serviceAccountName: name,
