@@ -79,6 +79,7 @@ const row = (title: string) =>
   `[...document.querySelectorAll('#rows tr')].find((row) => row.innerText.includes(${JSON.stringify(title)}))`;
 const part = (title: string, name: string) => `${row(title)}?.querySelector('[data-part=${name}]')`;
 const message = textOf("#message");
+const alert = textOf("#task-form [role=alert]");
 const isOpen = (id: string) => `document.querySelector('#${id}').open`;
 const click = (page: Page, selector: string) =>
   page.evaluate(`document.querySelector(${JSON.stringify(selector)}).click()`);
@@ -100,13 +101,30 @@ async function accessToken(name: string): Promise<string> {
   return ((await session.json()) as { access_token: string }).access_token;
 }
 
+/** The server carries requests of this method out, and the page gets no answer, until `isLosing` is false. */
+async function loseAnswersTo(page: Page, method: string): Promise<void> {
+  await page.evaluate(`void ([globalThis.keys, globalThis.isLosing, globalThis.kept] = [[], true, fetch], globalThis.fetch = async (input, init) => {
+    const isMeant = input.method === "${method}";
+    if (isMeant) keys.push(input.headers.get("Idempotency-Key"));
+    const response = await kept(input, init);
+    if (isMeant && isLosing) throw new TypeError("Failed to fetch");
+    return response;
+  })`);
+}
+
 /** What is stored, by somebody who has nothing to do with the page. */
 async function storedTask(title: string): Promise<Readonly<Record<string, unknown>> | undefined> {
+  return (await storedTasks(title))[0];
+}
+
+const countOf = async (title: string): Promise<number> => (await storedTasks(title)).length;
+
+async function storedTasks(title: string): Promise<readonly Readonly<Record<string, unknown>>[]> {
   const token = await accessToken("omar");
   const list = await fetch(`${base}/api/tasks?title=${encodeURIComponent(title)}`, {
     headers: { Authorization: `bearer ${token}` },
   });
-  return ((await list.json()) as { items: Readonly<Record<string, unknown>>[] }).items[0];
+  return ((await list.json()) as { items: Readonly<Record<string, unknown>>[] }).items;
 }
 
 describe("the sample app's sources", () => {
@@ -195,7 +213,7 @@ describe("the sample app in a browser", () => {
     expect(await page.evaluate(`${row(title)}.className`)).toBe("");
     await page.evaluate("globalThis.letThrough()");
     await page.until(`${message} !== ''`);
-    expect(await page.evaluate(message)).toBe("The server can't be reached. Nothing was changed.");
+    expect(await page.evaluate(message)).toContain("it is not known whether this was stored");
     expect(await page.evaluate(`${row(title)}.className`)).toBe("done");
     expect(await page.evaluate(`${part(title, "done")}.checked`)).toBe(true);
     expect(complaintsBut(page)).toEqual([]);
@@ -233,6 +251,50 @@ describe("the sample app in a browser", () => {
     await click(page, "#task-form [value=save]");
     await eventually(async () => expect(await storedTask("Buy flowers")).toMatchObject({ priority: 1 }));
     expect(complaintsBut(page, 400)).toEqual([]);
+  });
+
+  it("keeps what was typed for a new task when the answer is lost, and creates the task once", async () => {
+    const page = await openAs("lin");
+    await loseAnswersTo(page, "POST");
+    const save = () => click(page, "#task-form [value=save]");
+    await click(page, "#new");
+    await fill(page, "#task-title", "Order balloons");
+    // Far ahead, so that it takes no other task's place on the first page.
+    await page.evaluate("document.querySelector('#task-due').value = '2027-12-01'");
+    await save();
+    await page.until(`${alert} !== ''`);
+    expect(await page.evaluate(alert)).toContain("it is not known whether this was stored");
+    expect(await page.evaluate("document.querySelector('#task-title').value")).toBe("Order balloons");
+    await save();
+    await page.until("keys.length === 2");
+    await page.until(isOpen("task"));
+    await fill(page, "#task-title", "Order more balloons");
+    await page.evaluate("void (globalThis.isLosing = false)");
+    await save();
+    await page.until(`!${isOpen("task")}`);
+    await eventually(async () => expect(await storedTask("Order more balloons")).toBeDefined());
+    const [first, again, other] = await page.evaluate<string[]>("keys");
+    expect(again).toBe(first);
+    expect(other).not.toBe(first);
+    expect(await countOf("Order balloons")).toBe(1);
+    expect(complaintsBut(page)).toEqual([]);
+  });
+
+  it("keeps what was typed into an edit when the answer is lost, and finds it saved at the next attempt", async () => {
+    const page = await openAs("lin");
+    await loseAnswersTo(page, "PATCH");
+    await edit(page, "Collect talks");
+    await fill(page, "#task-title", "Collect all talks");
+    await click(page, "#task-form [value=save]");
+    await page.until(`${alert} !== ''`);
+    expect(await page.evaluate(alert)).toContain("it is not known whether this was stored");
+    expect(await page.evaluate("document.querySelector('#task-title').value")).toBe("Collect all talks");
+    await page.evaluate("void (globalThis.isLosing = false)");
+    await click(page, "#task-form [value=save]");
+    await page.until(row("Collect all talks"));
+    expect(await page.evaluate(isOpen("conflict"))).toBe(false);
+    expect(await countOf("Collect all talks")).toBe(1);
+    expect(complaintsBut(page, 412)).toEqual([]);
   });
 
   it("takes an edit back that the server refuses, and asks again with what the person typed", async () => {

@@ -243,6 +243,34 @@ describe("the page's app in a browser", () => {
     expect(complaintsBut(page, 412)).toEqual([]);
   });
 
+  it("creates the task of each person, also in one opened page, and the same one once where the answer is lost", async () => {
+    await signedIn();
+    const countOf = async (title: string) =>
+      (await served.send(`/api/tasks?title=${title}`, { as: apikey("staff") })).json<{ count: number }>().count;
+    await page.evaluate(`void ([globalThis.isLosing, globalThis.kept] = [true, fetch], globalThis.fetch = async (input, init) => {
+      const response = await kept(input, init);
+      if (input.method === "POST" && isLosing) throw new TypeError("Failed to fetch");
+      return response;
+    })`);
+    await save("Twice", "1");
+    await page.until(`${status}.startsWith('No answer came')`);
+    await page.evaluate("void (globalThis.isLosing = false)");
+    await save("Twice", "1");
+    await page.until(`${status} === 'Saved'`);
+    expect(await countOf("Twice")).toBe(1);
+    for (const title of ["Twice", "Thrice"]) {
+      await page.evaluate("document.querySelector('#sign-out').click()");
+      await page.until("document.querySelector('#task').hidden");
+      await signIn(passwordOf("lin"));
+      await page.until("document.querySelector('#sign-in').hidden");
+      await save(title, "1");
+      await page.until(`${status} === 'Saved'`);
+    }
+    expect(await countOf("Twice")).toBe(2);
+    expect(await countOf("Thrice")).toBe(1);
+    expect(complaintsBut(page)).toEqual([]);
+  });
+
   it("refreshes an expired token once for all requests that find it expired, and sends each once more", async () => {
     await signedIn();
     const before = requestsTo("/whoami");

@@ -14,7 +14,6 @@ export async function wantsOwn(current: Task, changes: Changes): Promise<boolean
     return [comparison(label, worded(current[field]), worded(changes[field]))];
   });
   element("differences", HTMLTableSectionElement).replaceChildren(...rows);
-  element("same", HTMLElement).hidden = rows.length > 0;
   dialog.returnValue = "";
   dialog.showModal();
   await new Promise((resolve) => dialog.addEventListener("close", resolve, { once: true }));

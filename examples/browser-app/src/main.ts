@@ -8,7 +8,7 @@ import { showPage } from "./list-view.ts";
 import { Refused, signIn, signOut, whyNotSignedIn } from "./session.ts";
 import { type Attempt, askForTask } from "./task-dialog.ts";
 import { createTaskList } from "./task-list.ts";
-import { type Changes, createTask, type Task } from "./tasks.ts";
+import { type Changes, createTask, keysOfNewTask, type Task } from "./tasks.ts";
 import "./style.css";
 
 const signInForm = element("sign-in", HTMLFormElement);
@@ -34,9 +34,12 @@ function sentenceFor(error: unknown): string {
   if (error instanceof Refused && error.problem.status === 401) return "Please sign in again.";
   if (error instanceof Refused) return error.problem.detail;
   // What fetch throws if there is no answer.
-  if (error instanceof TypeError) return "The server can't be reached. Nothing was changed.";
+  if (error instanceof TypeError) return "The server can't be reached. What you see may be out of date.";
   throw error;
 }
+
+const lost = "No answer came from the server, so it is not known whether this was stored. It is safe to save it again.";
+const isSignedIn = (): boolean => document.body.classList.contains("signed-in");
 
 async function change(task: Task, changes: Changes): Promise<void> {
   const outcome = await list.change(task.id, changes);
@@ -49,6 +52,16 @@ async function change(task: Task, changes: Changes): Promise<void> {
       await edit(task, { heading: "Edit task", fields: { ...task, ...changes }, problem: outcome.problem });
     }
   }
+  if (outcome.kind === "unknown") await askAgain(task, changes);
+}
+
+async function askAgain(task: Task, changes: Changes): Promise<void> {
+  // Only the form has text that must not be lost.
+  if (changes.title === undefined) {
+    message.textContent = "No answer came from the server, so it is not known whether this was stored. Try again.";
+  } else if (isSignedIn()) {
+    await edit(task, { heading: "Edit task", fields: { ...task, ...changes }, alert: lost });
+  }
 }
 
 async function edit(task: Task, shown: Attempt = { heading: "Edit task", fields: task }): Promise<void> {
@@ -57,18 +70,24 @@ async function edit(task: Task, shown: Attempt = { heading: "Edit task", fields:
   message.textContent = "";
   const changes = { ...fields, due: fields.due ?? null };
   const isSame = fields.title === task.title && fields.priority === task.priority && fields.due === task.due;
-  if (!isSame) await change(task, changes);
+  // After a lost answer something else may be stored.
+  if (!isSame || shown.alert !== undefined) await change(task, changes);
 }
 
 async function create(): Promise<void> {
-  const key = crypto.randomUUID();
-  let shown: Attempt = { heading: "New task", fields: {} };
+  const keyFor = keysOfNewTask();
+  const heading = "New task";
+  let shown: Attempt = { heading, fields: {} };
   for (;;) {
     const fields = await askForTask(shown);
     if (fields === undefined) return;
-    const outcome = await createTask(fields, key);
-    if (outcome.kind !== "refused") break;
-    shown = { heading: "New task", fields, problem: outcome.problem };
+    const outcome = await createTask(fields, keyFor(fields));
+    if (outcome.kind === "saved") break;
+    if (outcome.kind === "refused" && outcome.problem.status === 401) throw new Refused(outcome.problem);
+    // The next person must not see what this one typed.
+    if (!isSignedIn()) return;
+    shown =
+      outcome.kind === "refused" ? { heading, fields, problem: outcome.problem } : { heading, fields, alert: lost };
   }
   await list.load();
 }

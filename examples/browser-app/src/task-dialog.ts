@@ -1,7 +1,7 @@
 // task-dialog.ts: asks for the fields of a task, with the errors of an attempt beside them. Undefined if the person cancels.
 
 import { element } from "./elements.ts";
-import { showErrors } from "./form-errors.ts";
+import { showAlert, showErrors } from "./form-errors.ts";
 import type { Problem } from "./session.ts";
 import type { Changes, Fields } from "./tasks.ts";
 
@@ -14,10 +14,12 @@ const due = element("task-due", HTMLInputElement);
 export interface Attempt {
   readonly heading: string;
   readonly fields: Changes;
-  readonly problem?: Problem | undefined;
+  readonly problem?: Problem;
+  /** What became of the attempt, where that is no problem of the server's. */
+  readonly alert?: string;
 }
 
-export async function askForTask({ heading, fields, problem }: Attempt): Promise<Fields | undefined> {
+export async function askForTask({ heading, fields, problem, alert }: Attempt): Promise<Fields | undefined> {
   element("task-heading", HTMLElement).textContent = heading;
   title.value = fields.title ?? "";
   priority.value = String(fields.priority ?? 2);
@@ -25,6 +27,7 @@ export async function askForTask({ heading, fields, problem }: Attempt): Promise
   dialog.returnValue = "";
   dialog.showModal();
   showErrors(form, problem);
+  if (alert !== undefined) showAlert(form, alert);
   await new Promise((resolve) => dialog.addEventListener("close", resolve, { once: true }));
   if (dialog.returnValue !== "save") return undefined;
   return {

@@ -18,7 +18,9 @@ export type Outcome =
   | { readonly kind: "saved"; readonly saved: TaggedTask }
   /** Somebody else has changed it meanwhile: nothing was written. */
   | { readonly kind: "conflict"; readonly current: TaggedTask }
-  | { readonly kind: "refused"; readonly problem: Problem };
+  | { readonly kind: "refused"; readonly problem: Problem }
+  /** No answer came: it was written, or not. To send the same again is safe. */
+  | { readonly kind: "unknown" };
 
 export interface TaskPage {
   readonly tasks: readonly TaggedTask[];
@@ -50,18 +52,51 @@ export async function readTask(id: string): Promise<TaggedTask> {
 
 export async function changeTask({ task, etag }: TaggedTask, changes: Changes): Promise<Outcome> {
   const params = { path: { id: task.id }, header: { "If-Match": etag } };
-  const { data, error, response } = await api.PATCH("/api/tasks/{id}", { params, body: changes });
+  const answer = await unlessLost(api.PATCH("/api/tasks/{id}", { params, body: changes }));
+  if (answer === undefined) return { kind: "unknown" };
+  const { data, error, response } = answer;
   if (data !== undefined) return { kind: "saved", saved: tagged(data, response) };
-  if (error.code === "precondition_failed") return { kind: "conflict", current: await readTask(task.id) };
-  return { kind: "refused", problem: error };
+  if (error.code !== "precondition_failed") return { kind: "refused", problem: error };
+  const current = await readTask(task.id);
+  // An attempt whose answer was lost may have written it.
+  return hasAll(current.task, changes) ? { kind: "saved", saved: current } : { kind: "conflict", current };
 }
 
-/** `key` is one for each task that a person means to create: repeated with the same key, it is created once. */
+/** Sent again with the same key, a task is created once. */
 export async function createTask(fields: Fields, key: string): Promise<Outcome> {
   const params = { header: { "Idempotency-Key": key } };
-  const { data, error, response } = await api.POST("/api/tasks", { params, body: fields });
+  const answer = await unlessLost(api.POST("/api/tasks", { params, body: fields }));
+  if (answer === undefined) return { kind: "unknown" };
+  const { data, error, response } = answer;
   if (error !== undefined) return { kind: "refused", problem: error };
   return { kind: "saved", saved: tagged(data, response) };
+}
+
+/** The keys of one new task: the same as long as the fields are the same, because the server refuses a key with other fields. */
+export function keysOfNewTask(): (fields: Fields) => string {
+  let sent = "";
+  let key = "";
+  return (fields) => {
+    const text = JSON.stringify(fields);
+    if (text !== sent) key = crypto.randomUUID();
+    sent = text;
+    return key;
+  };
+}
+
+async function unlessLost<T>(request: Promise<T>): Promise<T | undefined> {
+  try {
+    return await request;
+  } catch (error) {
+    // What fetch throws if there is no answer.
+    if (error instanceof TypeError) return undefined;
+    throw error;
+  }
+}
+
+function hasAll(task: Task, changes: Changes): boolean {
+  const names = Object.keys(changes) as (keyof Fields)[];
+  return names.every((name) => (task[name] ?? null) === (changes[name] ?? null));
 }
 
 function tagged(task: Task, response: Response): TaggedTask {
