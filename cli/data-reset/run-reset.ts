@@ -1,77 +1,87 @@
 // Deletes stored objects and values of dev mode's embedded store, all of them or those of some resources and root keys. Users, keys, passwords
 // and sessions stay. Dev mode holds its data folder, so that the two never work at the same time.
 
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import { systemClock } from "../../core/clock.ts";
 import { keyOfProject } from "../../core/config/config-keys.ts";
 import { purgeCollection, purgeWholeDocument } from "../../dataplane/config/purge-whole.ts";
 import { createEmbeddedStore } from "../../dataplane/store/embedded/embedded-store.ts";
+import { storedNames } from "../../dataplane/store/embedded/stored-names.ts";
 import type { Store } from "../../dataplane/store/port.ts";
-import { resourceNameOf, rootKeyOf } from "../../operator/model/claimed-name.ts";
-import { type DataObject, isDataObject } from "../../operator/model/objects.ts";
-import { projectRefOf } from "../../operator/model/project-objects.ts";
 import { chooseDataFolder } from "../dev/choose-data-folder.ts";
 import { openDataFolder } from "../dev/data-folder.ts";
-import { type DevState, storedObject } from "../dev/dev-state.ts";
 import { createStateFile } from "../dev/state-file.ts";
 import { programOptions, runProgram } from "../run-program.ts";
+import { programWord, shellWord } from "../shell-words.ts";
 import { requireFolder, StartRefused } from "../start-refused.ts";
+import { type ChosenData, dataOfManifests, dataOfProject, pathOf, type StoredData, storedData } from "./choose-data.ts";
 
 export interface ResetSettings {
   readonly data: string | undefined;
+  /** `<namespace>/<name>`. */
+  readonly project: string | undefined;
   /** Names of resources and root keys, or paths as in the URL; none = all. */
   readonly only: readonly string[];
 }
 
 /** Resolves with the exit code. */
-export async function runReset(folder: string, { data, only }: ResetSettings): Promise<number> {
+export async function runReset(folder: string, settings: ResetSettings): Promise<number> {
+  const { data, project, only } = settings;
   return await runProgram(programOptions({ host: "" }), async (closers) => {
     await requireFolder(folder);
-    const opened = await openDataFolder(data ?? (await chooseDataFolder(folder)), folder);
+    const path = data ?? (await chooseDataFolder(folder));
+    if (!existsSync(join(path, "objects.json"))) {
+      throw new StartRefused(
+        `Nothing is stored for ${folder}: dev mode has never served it with the data folder ${path}`,
+      );
+    }
+    const opened = await openDataFolder(path, folder);
     closers.push(() => opened.close());
-    const wanted = chosen(await createStateFile(opened.file("objects.json")).read(), only, folder);
+    const stored = storedData(storedNames(opened.file("store")));
+    const describeLeft = (result: ChosenData): readonly string[] => leftLines(result, folder, data);
+    const state = await createStateFile(opened.file("objects.json")).read();
+    const result =
+      project === undefined
+        ? await dataOfManifests(stored, { folder, state, only, describeLeft })
+        : dataOfProject(stored, project, only);
     const store = await createEmbeddedStore({ directory: opened.file("store"), clock: systemClock });
     closers.push(() => store.close());
-    for (const object of wanted) process.stdout.write(`${await reset(object, store)}\n`);
-    if (wanted.length === 0) process.stdout.write(`Nothing is stored for ${folder}\n`);
+    for (const chosen of result.chosen) print(await reset(chosen, store));
+    if (result.chosen.length === 0) print(`Nothing is stored of ${only.join(", ") || result.projects.join(", ")}`);
+    for (const line of describeLeft(result)) print(line);
     return { ended: Promise.resolve(0) };
   });
 }
 
-/** Refuses a name that nothing has, before anything is deleted. */
-function chosen(state: DevState, only: readonly string[], folder: string): readonly DataObject[] {
-  const all = [...state.objects.values()].map((known) => storedObject(known, known.manifest)).filter(isDataObject);
-  const unknown = only.find((name) => !all.some((object) => isNamed(object, name)));
-  if (unknown !== undefined) {
-    const names = all.map(pathOf).join(", ");
-    throw new StartRefused(
-      `${folder} has no resource or root key called ${unknown}; it has ${names === "" ? "none at all" : names}`,
-    );
+const print = (line: string): void => void process.stdout.write(`${line}\n`);
+
+async function reset(data: StoredData, store: Store): Promise<string> {
+  const { project, kind, name } = data;
+  if (kind === "json") {
+    await purgeWholeDocument(store, { project, rootKey: name });
+    return `${pathOf(data)}: its value is deleted`;
   }
-  return only.length === 0 ? all : all.filter((object) => only.some((name) => isNamed(object, name)));
+  await purgeCollection(store, { project, resource: name });
+  return `${pathOf(data)}: ${counted(data)} ${data.objects === 1 ? "is" : "are"} deleted`;
 }
 
-function isNamed(object: DataObject, name: string): boolean {
-  return name === pathOf(object) || name === nameOf(object);
+function counted({ objects }: StoredData): string {
+  return objects === 1 ? "1 object" : `${objects} objects`;
 }
 
-function nameOf(object: DataObject): string {
-  return object.kind === "ApiResource" ? resourceNameOf(object) : rootKeyOf(object);
-}
-
-/** As in the URL: `<namespace>/<project>/api/<resource>`. */
-function pathOf(object: DataObject): string {
-  const kind = object.kind === "ApiResource" ? "api" : "json";
-  return `${keyOfProject(projectRefOf(object))}/${kind}/${nameOf(object)}`;
-}
-
-async function reset(object: DataObject, store: Store): Promise<string> {
-  const project = projectRefOf(object);
-  if (object.kind === "RootKey") {
-    await purgeWholeDocument(store, { project, rootKey: rootKeyOf(object) });
-    return `${pathOf(object)}: its value is deleted; initialValue is served again`;
-  }
-  const collection = { project, resource: resourceNameOf(object) };
-  const objects = await store.count(collection, {});
-  await purgeCollection(store, collection);
-  return `${pathOf(object)}: ${objects} ${objects === 1 ? "object is" : "objects are"} deleted`;
+/** A line for each Project, with the command that deletes what is left of it. */
+function leftLines({ left, projects }: ChosenData, folder: string, data: string | undefined): readonly string[] {
+  const command = [
+    programWord(),
+    "data reset",
+    shellWord(folder),
+    ...(data === undefined ? [] : ["--data", shellWord(data)]),
+  ];
+  return [...Map.groupBy(left, ({ project }) => keyOfProject(project))].map(([key, own]) => {
+    const names = own.map((each) => (each.kind === "api" ? `${pathOf(each)} (${counted(each)})` : pathOf(each)));
+    const only = projects.includes(key) ? ["--only", own.map((each) => shellWord(pathOf(each))).join(",")] : [];
+    const way = [...command, "--project", key, ...only].join(" ");
+    return `Kept, because no manifest names it: ${names.join(", ")}. To delete it: ${way}`;
+  });
 }

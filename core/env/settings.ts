@@ -24,6 +24,8 @@ import {
   switchSetting,
 } from "./setting-readers.ts";
 
+const projectKey = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?\/[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
+
 export const host = {
   flag: "host",
   placeholder: "ADDRESS",
@@ -69,6 +71,13 @@ export const only = {
   fallback: "",
   read: listOf,
 } as const satisfies Setting<readonly string[]>;
+
+export const ofProject = {
+  flag: "project",
+  placeholder: "NAMESPACE/NAME",
+  help: "All data of this Project, also if no manifest names it any more; default: what the manifests in DIR name now",
+  read: matching(projectKey, "a namespace and the name of a Project, such as default/shop"),
+} as const satisfies Setting<string>;
 
 export const seed = {
   flag: "seed",

@@ -97,8 +97,8 @@ it("deletes what is stored of one resource, or of all, and keeps the keys", asyn
   expect(await counts()).toEqual([0, 1, { dark: true }]);
   await dev?.stop();
   const all = await reset();
-  expect(all.stdout.split("\n")).toContain(
-    "default/shop/json/flags: its value is deleted; initialValue is served again",
+  expect(all.stdout).toBe(
+    "default/shop/api/films: 1 object is deleted\ndefault/shop/json/flags: its value is deleted\n",
   );
   await start();
   expect(await counts()).toEqual([0, 0, { dark: false }]);
@@ -116,7 +116,61 @@ it("deletes nothing for a name that nothing has, and says what there is", async 
   expect(await counts()).toEqual([1, 1, { dark: true }]);
 });
 
-it("says so where nothing was ever stored", async () => {
+it("refuses a folder that was never served, and makes no data folder for it", async () => {
   const none = await reset();
-  expect([none.code, none.stdout]).toEqual([0, "Nothing is stored for manifests\n"]);
+  expect([none.code, none.stdout]).toEqual([1, ""]);
+  expect(none.stderr).toContain("Nothing is stored for manifests: dev mode has never served it with the data folder");
+  expect(readdirSync(cwd)).toEqual(["manifests"]);
+});
+
+it("leaves the data of a Project that was renamed since it was served, and deletes them by its name", async () => {
+  await start();
+  await store();
+  await dev?.stop();
+  writeFileSync(join(cwd, "manifests/shop.yaml"), manifests.replaceAll("name: shop}", "name: garden}"));
+  const refused = await reset();
+  expect([refused.code, refused.stdout]).toEqual([1, ""]);
+  expect(refused.stderr).toContain(
+    "manifests has the Project default/garden, never served from here: nothing is deleted",
+  );
+  expect(refused.stderr).toContain(
+    "Kept, because no manifest names it: default/shop/api/books (1 object), default/shop/api/films (1 object), default/shop/json/flags. To delete it: ",
+  );
+  expect(refused.stderr).toContain("data reset manifests --project default/shop\n");
+
+  // Served under its new name, it has data of its own.
+  await start();
+  await dev?.stop();
+  const empty = await reset();
+  expect([empty.code, empty.stdout.split("\n")[0]]).toEqual([0, "Nothing is stored of default/garden"]);
+  const one = await reset("--project", "default/shop", "--only", "films");
+  expect([one.code, one.stdout]).toEqual([0, "default/shop/api/films: 1 object is deleted\n"]);
+  const former = await reset("--project", "default/shop");
+  expect([former.code, former.stdout]).toEqual([
+    0,
+    "default/shop/api/books: 1 object is deleted\ndefault/shop/json/flags: its value is deleted\n",
+  ]);
+  const again = await reset("--project", "default/shop");
+  expect([again.code, again.stderr]).toEqual([
+    1,
+    expect.stringContaining("Nothing is stored of the Project default/shop; nothing is"),
+  ]);
+});
+
+it("leaves the data of a resource whose manifest is gone, and deletes nothing while a file can't be read", async () => {
+  await start();
+  await store();
+  await dev?.stop();
+  writeFileSync(join(cwd, "manifests/shop.yaml"), `${manifests}---\nkind: [\n`);
+  const unread = await reset();
+  expect([unread.code, unread.stdout]).toEqual([1, ""]);
+  expect(unread.stderr).toContain("mend it first, so that it is clear what to delete");
+  writeFileSync(join(cwd, "manifests/shop.yaml"), manifests.replace("name: films", "name: albums"));
+  const done = await reset();
+  expect(done.code).toBe(0);
+  expect(done.stdout).toContain("default/shop/api/books: 1 object is deleted\n");
+  expect(done.stdout).toContain(
+    "Kept, because no manifest names it: default/shop/api/films (1 object). To delete it: ",
+  );
+  expect(done.stdout).toContain("--project default/shop --only default/shop/api/films\n");
 });

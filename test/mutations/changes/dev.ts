@@ -14,9 +14,9 @@ export const devMutations: readonly Mutation[] = [
   {
     name: "reset-deletes-before-it-knows-all-names",
     harm: "A typing error in --only deletes everything that dev mode has stored",
-    file: "cli/data-reset/run-reset.ts",
+    file: "cli/data-reset/choose-data.ts",
     find: "  if (unknown !== undefined) {",
-    replace: "  if (unknown !== undefined && all.length === 0) {",
+    replace: "  if (unknown !== undefined && paths.length === 0) {",
     caughtBy: ["test/process/data-reset.test.ts"],
   },
   {
