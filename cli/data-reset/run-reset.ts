@@ -9,7 +9,7 @@ import { purgeCollection, purgeWholeDocument } from "../../dataplane/config/purg
 import { createEmbeddedStore } from "../../dataplane/store/embedded/embedded-store.ts";
 import { storedNames } from "../../dataplane/store/embedded/stored-names.ts";
 import type { Store } from "../../dataplane/store/port.ts";
-import { chooseDataFolder } from "../dev/choose-data-folder.ts";
+import { chooseDataFolder, otherDataFolders } from "../dev/choose-data-folder.ts";
 import { openDataFolder } from "../dev/data-folder.ts";
 import { createStateFile } from "../dev/state-file.ts";
 import { programOptions, runProgram } from "../run-program.ts";
@@ -32,8 +32,11 @@ export async function runReset(folder: string, settings: ResetSettings): Promise
     await requireFolder(folder);
     const path = data ?? (await chooseDataFolder(folder));
     if (!existsSync(join(path, "objects.json"))) {
+      const others = (await otherDataFolders(folder, path)).map(
+        (other) => `; there are data of it in ${other}, name them with --data`,
+      );
       throw new StartRefused(
-        `Nothing is stored for ${folder}: dev mode has never served it with the data folder ${path}`,
+        `Nothing is stored for ${folder}: dev mode has never served it with the data folder ${path}${others.join("")}`,
       );
     }
     const opened = await openDataFolder(path, folder);

@@ -3,7 +3,8 @@
 
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
-import { basename, join, resolve } from "node:path";
+import { readdir } from "node:fs/promises";
+import { basename, dirname, join, relative, resolve } from "node:path";
 import { pathFrom, readBinding } from "./data-binding.ts";
 
 const parent = ".jsonplane";
@@ -11,6 +12,29 @@ const maxNameCharacters = 40;
 
 export async function chooseDataFolder(manifests: string): Promise<string> {
   return (await isFormerDataOf(manifests)) ? parent : join(parent, dataFolderName(manifests));
+}
+
+/** Other folders with data of the same manifests: dev mode was started in DIR, or in a folder above it, and keeps data below where it starts. */
+export async function otherDataFolders(manifests: string, used: string): Promise<readonly string[]> {
+  const found: string[] = [];
+  for (let above = resolve(manifests); ; above = dirname(above)) {
+    const own = join(above, parent);
+    for (const folder of [own, ...(await foldersIn(own))]) {
+      if (folder !== resolve(used) && (await hasDataOf(folder, manifests))) found.push(relative("", folder));
+    }
+    if (above === dirname(above)) return found;
+  }
+}
+
+/** None where it can't be read. */
+async function foldersIn(folder: string): Promise<readonly string[]> {
+  const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
+  return entries.filter((entry) => entry.isDirectory()).map(({ name }) => join(folder, name));
+}
+
+async function hasDataOf(folder: string, manifests: string): Promise<boolean> {
+  if (!existsSync(join(folder, "objects.json"))) return false;
+  return (await readBinding(folder).catch(() => undefined)) === pathFrom(folder, manifests);
 }
 
 /** What names no manifests is theirs who come first, as it was then. */

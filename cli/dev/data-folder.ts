@@ -1,6 +1,7 @@
 // Opens the folder where dev mode keeps stored data, generated secrets and what it has accepted: made when missing, closed to
 // other users, ignored by git, held by one process at a time and bound to one folder of manifests. Refuses with what to do.
 
+import { existsSync } from "node:fs";
 import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, join, relative, resolve, sep } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -12,6 +13,8 @@ import { writeAtomically } from "./write-atomically.ts";
 export interface DataFolder {
   /** As given, for messages. */
   readonly path: string;
+  /** Nothing was served from it yet. */
+  readonly isNew: boolean;
   readonly file: (name: string) => string;
   readonly held: HeldFiles;
   close(): void;
@@ -37,6 +40,7 @@ export async function openDataFolder(path: string, manifests: string): Promise<D
     });
   }
   const lock = await takeLock(path, file);
+  const isNew = !existsSync(file("objects.json"));
   try {
     await bind(path, manifests);
     await writeFile(file("pid"), `${process.pid}\n`, { mode: 0o600 });
@@ -46,7 +50,7 @@ export async function openDataFolder(path: string, manifests: string): Promise<D
   }
   const held = holdFiles(path);
   held.hold(file("lock.db"));
-  return { path, file, held, close: () => lock.close() };
+  return { path, isNew, file, held, close: () => lock.close() };
 }
 
 /** With all above it. Node's own way of that never ends below a folder that takes none, such as /proc. */

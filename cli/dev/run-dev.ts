@@ -13,6 +13,7 @@ import { isEmptyFolder } from "../init/entries-in.ts";
 import { seedFolderName } from "../manifests/list-files.ts";
 import type { Closers } from "../run-program.ts";
 import { createStoredObjectsCheck } from "./check-stored-objects.ts";
+import { otherDataFolders } from "./choose-data-folder.ts";
 import { usableCredentials } from "./credentials.ts";
 import type { DataFolder } from "./data-folder.ts";
 import { createDevIssuers, type DevIssuers } from "./dev-issuers.ts";
@@ -66,7 +67,12 @@ export async function runDev(options: DevOptions, data: DataFolder, closers: Clo
 
   const view = devOperator.view();
   const credentials = await usableCredentials(view, secretFiles);
-  const folder = { folder: options.folder, isEmpty: await isEmptyFolder(options.folder) };
+  const others = data.isNew ? await otherDataFolders(options.folder, data.path) : [];
+  const folder = {
+    folder: options.folder,
+    isEmpty: await isEmptyFolder(options.folder),
+    data: { ...data, others, hasData: options.redis === undefined },
+  };
   for (const line of startupMessage({ view, credentials, ...folder, ...urls })) print(line);
 
   const paths = [options.folder, secretFiles.folder, ...(options.seed === undefined ? [] : [options.seed])];

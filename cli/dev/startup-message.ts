@@ -10,6 +10,7 @@ export interface StartupMessageOptions {
   readonly credentials: readonly UsableCredential[];
   readonly folder: string;
   readonly isEmpty: boolean;
+  readonly data: UsedDataFolder;
   /** Origin that this machine reaches the API by. */
   readonly url: string;
   /** What clients reach it by. */
@@ -17,11 +18,21 @@ export interface StartupMessageOptions {
   readonly adminUrl: string;
 }
 
+export interface UsedDataFolder {
+  readonly path: string;
+  readonly isNew: boolean;
+  /** Data may be in Redis; secrets are here. */
+  readonly hasData: boolean;
+  /** Folders with data of the same manifests, where this one is new. */
+  readonly others: readonly string[];
+}
+
 export function startupMessage(options: StartupMessageOptions): readonly string[] {
-  const { view, credentials, folder, url, publicUrl, adminUrl } = options;
+  const { view, credentials, folder, data, url, publicUrl, adminUrl } = options;
   const keys = [...view.published.keys()];
   const first = `Open ${url}/ in a browser to see projects, credentials and problems.`;
-  if (keys.length === 0) return [first, "", noProjectLine(options), ""];
+  if (keys.length === 0)
+    return [first, "", noProjectLine(options), ...dataLines(data), ""];
   const projects = keys.map((key) => [key, `${publicUrl}/${key}`] as const);
   const secrets = credentials.map(
     ({ kind, name, project, role, access, file }) => [`${kind} ${name}`, project, `${role}, ${access}`, file] as const,
@@ -34,6 +45,7 @@ export function startupMessage(options: StartupMessageOptions): readonly string[
     ...block("Credentials, each in its file", columns(secrets)),
     ...block("Try", lines),
     `Changes in ${folder} are live when saved; usage figures are at ${adminUrl}/usage; Ctrl-C stops.`,
+    ...dataLines(data),
     "",
   ];
 }
@@ -41,6 +53,16 @@ export function startupMessage(options: StartupMessageOptions): readonly string[
 export function noProjectLine({ folder, isEmpty }: Pick<StartupMessageOptions, "folder" | "isEmpty">): string {
   const advice = isEmpty ? `, or have one written with ${programWord()} init ${shellWord(folder)},` : "";
   return `No Project is served yet: save one in ${folder}${advice} and it is live.`;
+}
+
+function dataLines({ path, isNew, hasData, others }: UsedDataFolder): readonly string[] {
+  return [
+    `${hasData ? "Stored data and generated" : "Generated"} secrets are in ${path}${isNew ? ", which is new and empty" : ""}.`,
+    ...others.map(
+      (other) =>
+        `${other} has data of the same manifests: to go on with them, stop, and start with --data ${shellWord(other)}.`,
+    ),
+  ];
 }
 
 function block(title: string, lines: readonly string[]): readonly string[] {

@@ -81,6 +81,28 @@ describe("the data folder of jsonplane dev", () => {
     cwd = home;
   });
 
+  it("is named at the start; a new one also names the folders that have data of the same manifests", async () => {
+    const home = cwd;
+    writeManifests("app/backend", "shelf");
+    cwd = join(home, "app");
+    const first = await serve("backend", "shelf");
+    expect(first.dev.out()).toMatch(
+      /^Stored data and generated secrets are in \.jsonplane\/backend-[0-9a-f]{8}, which is new and empty\.$/m,
+    );
+    expect(first.dev.out()).not.toContain("has data of the same manifests");
+    await add(first.notes);
+    await first.dev.stop();
+    cwd = home;
+    const second = await serve("app/backend", "shelf");
+    const line = await second.dev.line(/has data of the same manifests/);
+    expect(await count(second.notes)).toBe(0);
+    await second.dev.stop();
+    const [, option = "", folder = ""] = /start with (--data) (.*)\.$/.exec(line) ?? [];
+    const third = await serve("app/backend", "shelf", option, folder);
+    expect(await count(third.notes)).toBe(1);
+    expect(third.dev.out()).toContain(`Stored data and generated secrets are in ${folder}.\n`);
+  });
+
   it("of an earlier version stays in use for its manifests, and other manifests get one inside it", async () => {
     writeManifests("shelf", "first");
     writeManifests("other", "second");
