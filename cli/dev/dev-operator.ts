@@ -108,7 +108,7 @@ async function pass(
     ...(nextAt !== undefined && { nextAt }),
   };
   const news = [
-    ...newsOf(state.snapshot, snapshot).map((text) => ({ text })),
+    ...newsOf(state.snapshot, snapshot, projectUrl(options)).map((text) => ({ text })),
     ...faults,
     ...compiled.ringsReplaced.map(ringReplaced),
     ...projectChanges(state.known, applied),
@@ -116,6 +116,13 @@ async function pass(
     ...purged.news,
   ];
   return { next, news };
+}
+
+function projectUrl({ baseUrlOf }: DevOperatorOptions): (subject: string) => string | undefined {
+  return (subject) => {
+    const [kind, namespace = "", name = ""] = subject.split("/");
+    return kind === "Project" ? baseUrlOf({ namespace, name }) : undefined;
+  };
 }
 
 /** Which versions are live after a compilation, which Secrets were resolved, and which deletions are left. */

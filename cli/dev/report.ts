@@ -77,27 +77,39 @@ function stateOf(
   return verdict.accepted ? "live" : "waiting";
 }
 
-/** Lines that are new since `before`; the first time only problems and notes. */
-export function newsOf(before: Snapshot | undefined, now: Snapshot): readonly string[] {
+/**
+ * Lines that are new since `before`; the first time only problems and notes. `urlOf` gives the URL of what has become live, where it has one of its
+ * own: Projects do.
+ */
+export function newsOf(before: Snapshot | undefined, now: Snapshot, urlOf: UrlOf = () => undefined): readonly string[] {
   const known = new Set([...(before?.problems ?? []).map(problemLine), ...(before?.notes ?? []).map(noteLine)]);
   const isNews = (line: string): boolean => !known.has(line);
   const problems = unique(now.problems.map(problemLine)).filter(isNews);
   const notes = unique(now.notes.map(noteLine)).filter(isNews);
-  return [...problems, ...objectNews(before, now), ...notes];
+  return [...problems, ...objectNews(before, now, urlOf), ...notes];
 }
 
-function objectNews(before: Snapshot | undefined, now: Snapshot): readonly string[] {
+/** By `Kind/namespace/name`. */
+type UrlOf = (subject: string) => string | undefined;
+
+function objectNews(before: Snapshot | undefined, now: Snapshot, urlOf: UrlOf): readonly string[] {
   const lines: string[] = [];
   for (const [subject, object] of now.objects) {
     const former = before?.objects.get(subject);
     const change = before === undefined && object.state === "live" ? undefined : newsOfOne(former, object);
-    if (change !== undefined) lines.push(`${subject} ${change}`);
+    if (change !== undefined) lines.push(`${subject} ${change}${atNewUrl(former, object, urlOf(subject))}`);
   }
   for (const subject of before?.objects.keys() ?? []) {
     if (!now.objects.has(subject)) lines.push(`${subject} is withdrawn`);
   }
   const files = now.unreadable.filter((file) => !before?.unreadable.includes(file));
   return [...lines, ...files.map((file) => `${file}: ${unreadableSentence}`)];
+}
+
+/** Where it was served before, people know the URL. */
+function atNewUrl(former: ReportedObject | undefined, now: ReportedObject, url: string | undefined): string {
+  const wasServed = former !== undefined && former.state !== "refused" && former.state !== "waiting";
+  return url === undefined || wasServed || now.state !== "live" ? "" : ` at ${url}`;
 }
 
 const sentences: Readonly<Record<ManifestState, string | undefined>> = {

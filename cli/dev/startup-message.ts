@@ -1,8 +1,10 @@
 // Turns what is served into the text that dev mode prints at its start: the overview's URL, base URLs, files of credentials, sample requests.
 
+import { hidesObjects } from "../manifests/check-manifests.ts";
 import { programWord, shellWord } from "../shell-words.ts";
 import type { UsableCredential } from "./credentials.ts";
 import type { DevOperatorView } from "./dev-operator.ts";
+import type { Snapshot } from "./report.ts";
 import { sampleRequests } from "./sample-requests.ts";
 
 export interface StartupMessageOptions {
@@ -32,7 +34,7 @@ export function startupMessage(options: StartupMessageOptions): readonly string[
   const keys = [...view.published.keys()];
   const first = `Open ${url}/ in a browser to see projects, credentials and problems.`;
   if (keys.length === 0)
-    return [first, "", noProjectLine(options), ...dataLines(data), ""];
+    return [first, "", noProjectLine({ ...options, snapshot: view.snapshot }), ...dataLines(data), ""];
   const projects = keys.map((key) => [key, `${publicUrl}/${key}`] as const);
   const secrets = credentials.map(
     ({ kind, name, project, role, access, file }) => [`${kind} ${name}`, project, `${role}, ${access}`, file] as const,
@@ -50,7 +52,18 @@ export function startupMessage(options: StartupMessageOptions): readonly string[
   ];
 }
 
-export function noProjectLine({ folder, isEmpty }: Pick<StartupMessageOptions, "folder" | "isEmpty">): string {
+export interface NoProjectOptions extends Pick<StartupMessageOptions, "folder" | "isEmpty"> {
+  readonly snapshot: Snapshot | undefined;
+}
+
+/** Says what to do: mend the Projects that are there, or a file that may have one, or save a first one. */
+export function noProjectLine({ folder, isEmpty, snapshot }: NoProjectOptions): string {
+  const problems = snapshot?.problems.filter(({ isAbsent }) => !isAbsent) ?? [];
+  const refused = new Set(problems.flatMap(({ subject = "" }) => (subject.startsWith("Project/") ? [subject] : [])));
+  if (refused.size > 0) return `No Project is served: mend ${[...refused].join(", ")}, and it is live.`;
+  const unread = problems.find(hidesObjects);
+  if (unread !== undefined)
+    return `No Project is served: mend ${unread.file}, which can't be read, or save one in ${folder}.`;
   const advice = isEmpty ? `, or have one written with ${programWord()} init ${shellWord(folder)},` : "";
   return `No Project is served yet: save one in ${folder}${advice} and it is live.`;
 }

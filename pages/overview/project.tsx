@@ -16,7 +16,13 @@ export function Project({ project }: { readonly project: ShownProject }) {
         {name} {note !== undefined && <span class="note">{note}</span>}
       </h3>
       <p class="url">
-        <code>{url}</code>
+        {pages.length > 0 ? (
+          <a href={name}>
+            <code>{url}</code>
+          </a>
+        ) : (
+          <code>{url}</code>
+        )}
         {hosts.length > 0 && <span class="quiet"> also at {hosts.join(", ")}</span>}
       </p>
       <p class="links">

@@ -220,6 +220,7 @@ describe("the overview of jsonplane dev", () => {
 
     save("project.yaml", template);
     await page.until(`${shows("default/todo")} && ${shows("No problems")}`);
+    expect(await page.evaluate("document.querySelector('.project .url a').href")).toMatch(/\/default\/todo$/);
     save("notes.yaml", notes);
     await page.until(shows("other/notes"));
     save("project.yaml", broken);

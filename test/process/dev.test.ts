@@ -181,7 +181,7 @@ describe("jsonplane dev", () => {
     mkdirSync(join(cwd, "manifests", "more"));
     const manifest = "apiVersion: jsonplane.io/v1alpha1\nkind: Project\nmetadata: {name: late, namespace: other}\n";
     writeFileSync(join(cwd, "manifests", "more", "late.yaml"), manifest);
-    await dev.line(/^Project\/other\/late is live$/);
+    await dev.line(/^Project\/other\/late is live at http:\/\/127\.0\.0\.1:\d+\/other\/late$/);
     expect((await fetch(url("/other/late/sessions"))).status).not.toBe(404);
   });
 

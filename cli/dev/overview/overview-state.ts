@@ -73,8 +73,17 @@ function projectOf(name: string, parts: ProjectParts, facts: OverviewFacts): Sho
     usage: `${facts.adminUrl}/usage/${name}`,
     resources: [...resources.keys()].sort(),
     rootKeys: [...rootKeys.keys()].sort(),
-    credentials: facts.credentials.filter((credential) => credential.project === name).map(credentialOf),
+    credentials: facts.credentials
+      .filter((credential) => credential.project === name)
+      .toSorted(byKindAndName)
+      .map(credentialOf),
   };
+}
+
+/** Users first: a person opens the console as one. */
+function byKindAndName(one: LocatedCredential, other: LocatedCredential): number {
+  if (one.kind !== other.kind) return one.kind === "login" ? -1 : 1;
+  return one.name < other.name ? -1 : 1;
 }
 
 /** Member by member, so that nothing else of it is sent. */

@@ -136,7 +136,7 @@ async function stateText(
   const credentials = locateCredentials(view, secretFiles);
   const hasNone = view.published.size === 0;
   const advice = hasNone
-    ? noProjectLine({ folder: facts.folder, isEmpty: await isEmptyFolder(facts.folder) })
+    ? noProjectLine({ folder: facts.folder, isEmpty: await isEmptyFolder(facts.folder), snapshot: view.snapshot })
     : undefined;
   return JSON.stringify(overviewState({ ...facts, view, credentials, failure, advice }));
 }

@@ -103,7 +103,7 @@ describe("the state of the overview", () => {
   });
 
   it("shows what is served, and the files of secrets without the secrets", async () => {
-    dev.edit("a.yaml", shop + books({ type: "object" }) + login + key + manifest("RootKey", "flags", inShop));
+    dev.edit("a.yaml", shop + books({ type: "object" }) + key + login + manifest("RootKey", "flags", inShop));
     const { overview, devOperator } = followed();
     expect((await stateOf(overview)).isRead).toBe(false);
     await devOperator.reconcile();
@@ -146,6 +146,31 @@ describe("the state of the overview", () => {
       expect(secret?.length).toBeGreaterThan(15);
       expect(text).not.toContain(secret);
     }
+  });
+
+  it("has users before keys, each by name, in whatever order their manifests are", async () => {
+    const user = (name: string) => login.replace('"ada"', `"${name}"`);
+    dev.edit("a.yaml", shop + key + user("mia") + login + user("eve"));
+    const { overview, devOperator } = followed();
+    await devOperator.reconcile();
+    const [project] = (await stateOf(overview)).projects;
+    expect(project?.credentials.map(({ name }) => name)).toEqual(["ada", "eve", "mia", "robot"]);
+  });
+
+  it.each([
+    [
+      "a Project that is refused",
+      manifest("Project", "shop", { serving: "Paused" }),
+      "mend Project/default/shop, and it is live",
+    ],
+    ["a file that can't be read", "kind: [\n", "mend a.yaml, which can't be read, or save one in"],
+    ["nothing", "", "No Project is served yet: save one in"],
+    ["what names a Project that isn't there", books({}), "No Project is served yet: save one in"],
+  ])("says what to do while no Project is served and the folder has %s", async (_what, text, advice) => {
+    dev.edit("a.yaml", text);
+    const { overview, devOperator } = followed();
+    await devOperator.reconcile();
+    expect((await stateOf(overview)).advice).toContain(advice);
   });
 
   it("has the messages of the terminal with file and pointer, and what has become of the object", async () => {

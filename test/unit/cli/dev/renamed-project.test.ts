@@ -48,7 +48,7 @@ describe("a Project that is renamed together with its children", () => {
   it("is served under the new name with all of them, and one message says what became of them", async () => {
     await served(project("shop") + children("shop"));
     expect(await newsOf(project("store") + children("store"))).toEqual([
-      "Project/default/store is live",
+      "Project/default/store is live at http://localhost/default/store",
       "ApiResource/default/books is live",
       "RootKey/default/flags is live",
       "ProjectUser/default/ada is live",
@@ -120,7 +120,7 @@ describe("an edit that is half done", () => {
     await served(project("shop") + children("shop"));
     expect(await newsOf(project("store") + children("shop"))).toEqual([
       `a.yaml:3:117: Project/default/shop: There is no such Project: did you mean "store"? 4 objects name it in projectRef and are not served until this is fixed: ${names}`,
-      "Project/default/store is live",
+      "Project/default/store is live at http://localhost/default/store",
       "Project/default/shop is withdrawn",
       "ApiResource/default/books: its data (1 object) stays stored as default/shop/api/books (deletionPolicy: Retain): to serve it again, name a Project shop again",
     ]);
