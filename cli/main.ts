@@ -14,7 +14,9 @@ for (const stream of [process.stdout, process.stderr]) {
 }
 
 if (major < oldest) {
-  process.stderr.write(`jsonplane needs Node ${oldest} or newer, this is ${process.version}\n`);
+  process.stderr.write(
+    `jsonplane needs Node ${oldest} or newer, this is ${process.version}: https://nodejs.org/en/download has it\n`,
+  );
   process.exitCode = 1;
 } else {
   const [{ runCommandLine }, { commands }] = await Promise.all([import("./command-line.ts"), import("./commands.ts")]);

@@ -1,3 +1,5 @@
+import { spawnSync } from "node:child_process";
+import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { type Command, defineCommand } from "../../../cli/command.ts";
 import { runCommandLine } from "../../../cli/command-line.ts";
@@ -172,4 +174,14 @@ describe("the command line", () => {
     expect(alone.error).toContain('"graves" is not a command by itself; did you mean graves dig?');
     expect((await run(["help", "graves", "dig"], [command])).out).toContain("Usage: jsonplane graves dig DIR\n");
   });
+});
+
+it("an older Node is told where there is a newer one", () => {
+  const older = "data:text/javascript,Object.defineProperty(process,'versions',{value:{node:'22.1.0'}})";
+  const main = fileURLToPath(new URL("../../../cli/main.ts", import.meta.url));
+  const { status, stderr } = spawnSync(process.execPath, ["--import", older, main, "--version"], { encoding: "utf8" });
+  expect(status).toBe(1);
+  expect(stderr).toBe(
+    `jsonplane needs Node 24 or newer, this is ${process.version}: https://nodejs.org/en/download has it\n`,
+  );
 });
