@@ -131,9 +131,12 @@ function useKeptPlan(deps: PipelineDeps, shape: RequestShape | undefined, exchan
 
 /** Decides, and keeps the plan for requests that are alike. */
 async function newPlan(deps: PipelineDeps, shape: RequestShape | undefined, exchange: Exchange): Promise<Plan> {
+  const before = deps.plans.generation();
+  const first = await decide(deps, exchange);
   const generation = deps.plans.generation();
   exchange.generation = generation;
-  const { plan, baseSegments } = await decide(deps, exchange);
+  // A token's key may have been waited for, for seconds: what the Project says now counts. By now the token is remembered.
+  const { plan, baseSegments } = generation === before ? first : await decide(deps, exchange);
   if (plan.kind !== "objects" && plan.kind !== "document" && plan.kind !== "options") return plan;
   exchange.counters = plan.counters;
   // The public path may be written in another way, with percent signs: then the shape ends at another segment.

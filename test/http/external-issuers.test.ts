@@ -203,6 +203,17 @@ describeServed("a token by a key that its issuer has only just got", (serve) => 
     expect((await served.send("/api/notes", { as: token })).status).toBe(200);
   });
 
+  it("is let in by what the Project says when its key is there, not by what it said when it came", async () => {
+    const wanted: WantedKeys[] = [];
+    const served = await serve(shop, { clock, timers: manualTime().timers, wantKeys: (each) => wanted.push(each) });
+    const asked = ["/api/notes", "/json/flags", "/whoami"].map((path) => served.send(path, { as: token }));
+    await eventually(async () => expect(wanted).toHaveLength(1));
+    const read = "Administrators";
+    served.change(withResource("notes", { access: { read } }), withRootKey("flags", { access: { read } }));
+    served.change(withIssuer(corp, { keys: keys.map(({ published }) => published) }));
+    expect((await Promise.all(asked)).map(({ status }) => status)).toEqual([403, 403, 200]);
+  });
+
   it("is refused with 401 after two seconds without it", async () => {
     const time = manualTime();
     const wanted: WantedKeys[] = [];
