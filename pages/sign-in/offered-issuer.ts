@@ -27,6 +27,7 @@ const origins = /^(?:https:\/\/[a-z0-9.-]+|http:\/\/(?:localhost|127\.0\.0\.1))(
 
 /** Of an endpoint; undefined where a page can't go there safely. */
 export function safeOriginOf(endpoint: string): string | undefined {
-  const origin = URL.parse(endpoint)?.origin;
-  return origin !== undefined && origins.test(origin) ? origin : undefined;
+  const { origin, protocol } = URL.parse(endpoint) ?? {};
+  // Those of blobs have the origin of the page that made them, and lead into it.
+  return origin !== undefined && protocol !== "blob:" && origins.test(origin) ? origin : undefined;
 }

@@ -82,8 +82,10 @@ function containsText(value: Json | undefined, text: string): boolean {
   return Array.isArray(value) ? value.includes(text) : value === text;
 }
 
+/** Undefined also for a large number, which stands for its neighbours as well: one id would pass for another. */
 function textOf(value: Json | undefined): string | undefined {
   if (typeof value === "string") return value;
+  if (typeof value === "number" && Math.abs(value) > Number.MAX_SAFE_INTEGER) return undefined;
   return typeof value === "number" || typeof value === "boolean" ? JSON.stringify(value) : undefined;
 }
 

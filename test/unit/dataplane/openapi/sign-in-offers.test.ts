@@ -45,6 +45,7 @@ it.each([
   ["stands for other hosts", "https://*.example.org/token"],
   ["quotes a keyword", "https://'unsafe-eval'/token"],
   ["is a script", "javascript:alert(1)"],
+  ["is that of a page which made a blob", "blob:https://login.example.org/0b5f"],
   ["is not encrypted", "http://login.example.org/token"],
   ["is no URL", "login.example.org"],
 ])("an endpoint whose origin %s gets neither into the policy nor into the page", (_what, endpoint) => {

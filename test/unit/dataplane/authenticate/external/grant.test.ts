@@ -42,6 +42,15 @@ describe("what a project asks of claims", () => {
     );
   });
 
+  test("is not met by a number that stands for its neighbours, too", () => {
+    const rule = (requiredValue: string) => granting({ claimRules: [{ claim: "org", requiredValue }] });
+    const largest = Number.MAX_SAFE_INTEGER;
+    expect(rule(`${largest}`)({ org: largest })).toMatchObject({ caller: ada });
+    for (const org of [2 ** 53, JSON.parse("9007199254740993"), -(2 ** 53)])
+      expect(rule(`${org}`)({ org })).toContain("org");
+    expect(rule("9007199254740993")({ org: "9007199254740993" })).toMatchObject({ caller: ada });
+  });
+
   test("looks at members of the token only", () => {
     expect(granting({ usernameClaim: "constructor" })({})).toContain("claim constructor");
     expect(granting({ administrators: [{ claim: "constructor", contains: "x" }] })({})).toMatchObject({ caller: ada });
