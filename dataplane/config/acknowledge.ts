@@ -88,22 +88,28 @@ export function createAcknowledger(redisClient: RedisClient, replica: string, ow
 
 interface WantedList {
   add(keys: WantedKeys): void;
-  /** The newest of those that are still to be listed. */
+  /** Those that are to be listed: of more than fit the oldest, then the others in turn. */
   current(): readonly WantedKeys[];
 }
 
 function createWantedList(monotonic: Monotonic): WantedList {
-  /** By project and issuer, oldest first, each with when it was added. */
-  const listed = new Map<string, { readonly keys: WantedKeys; readonly since: number }>();
+  /** By project and issuer, oldest first, each with when it was first listed: nobody's pushes out somebody else's. */
+  const wanted = new Map<string, { readonly keys: WantedKeys; readonly since: number | undefined }>();
   return {
     add(keys) {
       const name = `${keys.project} ${keys.issuer}`;
-      listed.delete(name);
-      listed.set(name, { keys, since: monotonic() });
+      const known = wanted.get(name);
+      // One that still waits for its turn keeps it.
+      if (known !== undefined && known.since === undefined) return;
+      wanted.delete(name);
+      wanted.set(name, { keys, since: undefined });
     },
     current() {
-      for (const [name, { since }] of listed) if (monotonic() - since >= wantedForMs) listed.delete(name);
-      return [...listed.values()].slice(-maxWanted).map(({ keys }) => keys);
+      const now = monotonic();
+      for (const [name, { since = now }] of wanted) if (now - since >= wantedForMs) wanted.delete(name);
+      const listed = [...wanted].slice(0, maxWanted);
+      for (const [name, { keys, since = now }] of listed) wanted.set(name, { keys, since });
+      return listed.map(([, { keys }]) => keys);
     },
   };
 }

@@ -52,9 +52,21 @@ describe("keys of external issuers that a replica lacks", () => {
     await time.advance(1);
     acknowledger.applied(2, []);
     await eventually(async () => expect(await listed("a")).toEqual([{ ...corp, issuer: "other" }]));
-    for (let n = 0; n <= maxWanted; n += 1) acknowledger.wantKeys({ ...corp, issuer: `issuer-${n}` });
-    await eventually(async () => expect(await listed("a")).toHaveLength(maxWanted));
-    expect(await listed("a")).toContainEqual({ ...corp, issuer: `issuer-${maxWanted}` });
+    await acknowledger.stop();
+  });
+
+  it("are said in turn where they are more than fit, so that nobody's push out somebody else's", async () => {
+    const time = manualTime();
+    const own = { kids: () => [], building: () => [], heartbeatMs: 20, monotonic: time.monotonic };
+    const acknowledger = createAcknowledger(redisClient, "a", own);
+    acknowledger.applied(1, []);
+    const many = Array.from({ length: maxWanted + 1 }, (_, n) => ({ ...corp, issuer: `issuer-${n}` }));
+    for (const each of many) acknowledger.wantKeys(each);
+    await eventually(async () => expect(await listed("a")).toEqual(many.slice(0, maxWanted)));
+    await time.advance(5_000);
+    await eventually(async () => expect(await listed("a")).toEqual(many.slice(maxWanted)));
+    await time.advance(5_000);
+    await eventually(async () => expect(await listed("a")).toEqual([]));
     await acknowledger.stop();
   });
 
