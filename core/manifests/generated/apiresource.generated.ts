@@ -39,7 +39,7 @@ export interface ApiResourceSpec {
    */
   readonly indexes?: readonly string[];
   /**
-   * Access rules, one per operation. Anyone: no credentials are needed. Authenticated: users and API keys whose access allows it. Administrators: of these, only those with role Administrators. Nobody: the operation is always refused.
+   * Access rules, one per operation. Anyone: no credentials are needed. Authenticated: callers with credentials whose access allows it. Administrators: of these, only those with role Administrators. Nobody: the operation is always refused.
    */
   readonly access: {
     /**

@@ -248,11 +248,11 @@ export interface ProjectSpec {
     readonly maxAge: string;
   };
   /**
-   * Who may use the console at /console, a page in which people browse and edit the data of the Project with credentials of their own. It shows the schema of every resource, as /openapi.json does; the access rules say who may read and write the data. Anyone: the console opens without credentials. Authenticated: for any user or key of the Project; with authentication Disabled, the same as Anyone. Nobody: it is not served, except in dev mode, where Nobody means Authenticated. Default: Nobody.
+   * Who may use the console at /console, a page in which people browse and edit the data of the Project with credentials of their own. It shows the schema of every resource, as /openapi.json does; the access rules say who may read and write the data. Anyone: the console opens without credentials. Authenticated: for any caller with credentials of the Project; with authentication Disabled, the same as Anyone. Nobody: it is not served, except in dev mode, where Nobody means Authenticated. Default: Nobody.
    */
   readonly console: "Anyone" | "Authenticated" | "Nobody";
   /**
-   * Who may read the OpenAPI document at /openapi.json and use the reference page at /docs. Both show the schema of every resource, independently of its access rules. Anyone: for public APIs. Authenticated: any user or key of the Project; with authentication Disabled, the same as Anyone. Nobody: neither is served. Default: Authenticated.
+   * Who may read the OpenAPI document at /openapi.json and use the reference page at /docs. Both show the schema of every resource, independently of its access rules. Anyone: for public APIs. Authenticated: any caller with credentials of the Project; with authentication Disabled, the same as Anyone. Nobody: neither is served. Default: Authenticated.
    */
   readonly openapi: "Anyone" | "Authenticated" | "Nobody";
   /**

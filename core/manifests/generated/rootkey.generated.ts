@@ -35,7 +35,7 @@ export interface RootKeySpec {
    */
   readonly initialValue?: Json;
   /**
-   * Access rules, one per operation. Anyone: no credentials are needed. Authenticated: users and API keys whose access allows it. Administrators: of these, only those with role Administrators. Nobody: the operation is always refused.
+   * Access rules, one per operation. Anyone: no credentials are needed. Authenticated: callers with credentials whose access allows it. Administrators: of these, only those with role Administrators. Nobody: the operation is always refused.
    */
   readonly access: {
     /**

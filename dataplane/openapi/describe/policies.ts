@@ -32,8 +32,8 @@ export interface CallerTerms {
 const credentials: readonly JsonObject[] = [{ bearer: [] }, { apikey: [] }];
 const sentences: Readonly<Record<Permission, string>> = {
   Anyone: "Anyone, with or without credentials.",
-  Authenticated: "Any user or key",
-  Administrators: "Users and keys with the role Administrators",
+  Authenticated: "Any caller with credentials",
+  Administrators: "Any caller with the role Administrators",
   Nobody: "Nobody.",
 };
 
@@ -60,7 +60,7 @@ export function callerTerms(
   if (isWrite && strictest === "Anyone" && project.authentication === "Enabled") problems.push("anonymousWrite");
   if (isWrite && project.serving === "ReadOnly") problems.push("readOnlyProject");
   const open = strictest === "Anyone";
-  const access = isWrite ? " with access level Write." : ".";
+  const access = isWrite ? " and access level Write." : ".";
   return {
     security: withIssuers(open ? [{}, ...credentials] : credentials, issuers),
     problems,

@@ -13,13 +13,13 @@ export interface paths {
         };
         /**
          * List objects, page by page
-         * @description Who may: Any user or key.
+         * @description Who may: Any caller with credentials.
          */
         get: operations["api.tasks.list"];
         put?: never;
         /**
          * Create an object
-         * @description Who may: Any user or key with access level Write.
+         * @description Who may: Any caller with credentials and access level Write.
          */
         post: operations["api.tasks.create"];
         delete?: never;
@@ -40,20 +40,20 @@ export interface paths {
         };
         /**
          * Read an object
-         * @description Who may: Any user or key.
+         * @description Who may: Any caller with credentials.
          */
         get: operations["api.tasks.read"];
         /**
          * Change fields of an object
          * @description Fields that are not sent keep their values. Nested objects are replaced as a whole, and `null` is a value.
          *
-         *     Who may: Any user or key with access level Write.
+         *     Who may: Any caller with credentials and access level Write.
          */
         put: operations["api.tasks.update"];
         post?: never;
         /**
          * Delete an object
-         * @description Who may: Any user or key with access level Write.
+         * @description Who may: Any caller with credentials and access level Write.
          */
         delete: operations["api.tasks.delete"];
         options?: never;
@@ -62,7 +62,7 @@ export interface paths {
          * Change parts of an object at any depth
          * @description A merge patch (RFC 7396) or a JSON Patch (RFC 6902). All of it takes effect, or nothing.
          *
-         *     Who may: Any user or key with access level Write.
+         *     Who may: Any caller with credentials and access level Write.
          */
         patch: operations["api.tasks.patch"];
         trace?: never;
