@@ -1,6 +1,7 @@
 // Which external issuers the platform lets Projects name, as the setting `allowed-issuers` says it: one URL such as
-// `https://login.example.org/realms/main`, all below a path with `/*` at the end, all hosts below a domain with `https://*.example.org`,
-// and `*` for every https issuer. Refuses what could never match an issuer, and what would match more than its writer meant.
+// `https://login.example.org/realms/main`, all of a host or below a path with `/*` at the end, all hosts below a domain with
+// `https://*.example.org/*` (without `/*` only those issuers that have no path), and `*` for every https issuer. Refuses what could never
+// match an issuer, and what would match more than its writer meant.
 
 import { InvalidSetting } from "./read-settings.ts";
 import { listOf } from "./setting-readers.ts";
@@ -70,7 +71,7 @@ function readRule(entry: string): IssuerRule {
   const found = /^https:\/\/(\*\.)?([^/*]+)(\/[^*]*)?(\*)?$/.exec(entry);
   if (found === null) {
     throw new InvalidSetting(
-      `must list issuers such as https://login.example.org/realms/main, https://login.example.org/*, https://*.example.org or *; ${quoted} is none`,
+      `must list issuers such as https://login.example.org/realms/main, https://login.example.org/*, https://*.example.org/* or *; ${quoted} is none`,
     );
   }
   const [, wildcard = "", authority = "", path = "", star] = found;

@@ -1,6 +1,6 @@
 // Gets one small document from a URL that whoever writes a Project has chosen. Redirects are not followed, addresses are checked when the
 // connection is made, so that neither an address in the URL nor a name that resolves to another one later leads inside, and nothing of
-// what comes back is in a failure: its text could tell the writer of a Project what only the operator can reach.
+// what comes back but its status is in a failure: its text could tell the writer of a Project what only the operator can reach.
 
 import type { LookupAddress } from "node:dns";
 import { lookup as resolve } from "node:dns";
@@ -122,7 +122,10 @@ function refusedAddress(): FetchFailure {
 
 const unresolved = "its host name can't be resolved";
 
-/** Codes are of Node and OpenSSL; one clause for all that happens to connections, which would tell which ports are open. */
+/**
+ * Codes are of Node and OpenSSL. A name that is not resolved and a certificate that is not trusted have clauses of their own, because
+ * somebody has to mend them; connections that are refused, reset or broken have one, which does not tell which ports are open.
+ */
 function clauseOf(error: unknown): string {
   const code = String((error as { readonly code?: unknown }).code ?? "");
   if (["ENOTFOUND", "EAI_AGAIN", "ENODATA", "EAI_FAIL"].includes(code)) return unresolved;

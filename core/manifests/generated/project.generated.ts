@@ -58,7 +58,7 @@ export interface ProjectSpec {
         readonly jwks?: string;
       };
       /**
-       * This cluster's own issuer, whose URL and keys the API server gives. Tokens are those of ServiceAccounts, such as a Pod's projected volume has. A token outlives its deleted Pod until it expires.
+       * This cluster's own issuer, whose URL and keys the API server gives. Tokens are those of ServiceAccounts, such as a Pod's projected volume has. Of an API server with several issuers, those of the first count. A token outlives its deleted Pod until it expires.
        */
       readonly kubernetes?: {};
       /**
@@ -70,13 +70,13 @@ export interface ProjectSpec {
          */
         readonly username?: {
           /**
-           * A claim whose value is a string that only the issuer can change, and that no two of its subjects have. If unset: sub.
+           * A claim whose value is a string that only the issuer can change, and that no two of its subjects have. With email, add a claim validation rule for email_verified: the API server looks at it by itself, a Project does not. If unset: sub.
            */
           readonly claim: string;
         };
       };
       /**
-       * What else a token has to say. Unset = nothing.
+       * What else a token has to say. Other than in the API server's structured authentication, claims need not be strings (see requiredValue). Unset = nothing.
        */
       readonly claimValidationRules?: {
         /**
@@ -93,7 +93,7 @@ export interface ProjectSpec {
        */
       readonly clientId?: string;
       /**
-       * What /docs and /console ask the issuer for, beside openid: scopes of OAuth 2.0 (RFC 6749), such as profile, or the one that makes an access token for this API. Unset: openid only.
+       * What /docs and /console ask the issuer for, beside openid: scopes of OAuth 2.0 (RFC 6749), such as profile, the one that makes an access token for this API, or offline_access where the issuer gives a refresh token for it. Unset: openid only.
        */
       readonly scopes?: readonly string[];
       /**
