@@ -1,13 +1,14 @@
 // The frame of the console: bar, list of resources and root keys, and what is chosen of them. Asks for credentials where the server does,
 // and before something unsaved is lost.
 
-import { useEffect, useLayoutEffect, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useMemo, useState } from "preact/hooks";
 import { Gate } from "../sign-in/gate.tsx";
 import type { SignIn } from "../sign-in/sign-in.ts";
 import { Bar } from "./bar.tsx";
 import { DiscardDialog } from "./confirm.tsx";
 import { ConsoleContext } from "./console-context.ts";
 import { DataNavigation } from "./data-navigation.tsx";
+import { VisitedLists } from "./objects/visited-lists.ts";
 import { ObjectList } from "./objects/object-list.tsx";
 import { ObjectPage } from "./objects/object-page.tsx";
 import { ProblemMessage } from "./problem-message.tsx";
@@ -29,6 +30,8 @@ export function App({ signIn, unsaved }: AppProps) {
   const navigation = useNavigation(unsaved);
   const session = useSession(signIn, unsaved);
   const state = useDescription({ signIn, session, unsaved, route: navigation.route });
+  // Nobody else gets to see what was looked for.
+  const visited = useMemo(() => new VisitedLists(), [session.contentKey]);
   const [isSigningOut, setSigningOut] = useState(false);
   const isLocked = state.problem?.status === 401;
   const isGateShown = isLocked || session.isGateOpen;
@@ -46,7 +49,9 @@ export function App({ signIn, unsaved }: AppProps) {
     void signIn.signOut();
   };
   return (
-    <ConsoleContext.Provider value={{ signIn, unsaved, title, onSignIn: session.openGate, onRefused: state.check }}>
+    <ConsoleContext.Provider
+      value={{ signIn, unsaved, visited, title, onSignIn: session.openGate, onRefused: state.check }}
+    >
       <Bar
         signIn={signIn}
         title={title}

@@ -3,11 +3,13 @@
 import { createContext } from "preact";
 import { useContext } from "preact/hooks";
 import type { SignIn } from "../sign-in/sign-in.ts";
+import type { VisitedLists } from "./objects/visited-lists.ts";
 import type { UnsavedChanges } from "./unsaved.ts";
 
 export interface ConsoleServices {
   readonly signIn: SignIn;
   readonly unsaved: UnsavedChanges;
+  readonly visited: VisitedLists;
   /** The project's name. */
   readonly title: string;
   /** Shows the form by which a person signs in, over what is shown now. */

@@ -4,10 +4,17 @@ import type { Description } from "./description.ts";
 
 export type Route =
   | { readonly kind: "start" }
-  | { readonly kind: "list"; readonly resource: string; readonly query: string }
+  | ListRoute
   | { readonly kind: "new"; readonly resource: string }
   | { readonly kind: "object"; readonly resource: string; readonly id: string }
   | { readonly kind: "rootKey"; readonly rootKey: string };
+
+export interface ListRoute {
+  readonly kind: "list";
+  readonly resource: string;
+  /** Filters, order and page. */
+  readonly query: string;
+}
 
 export function routeOf(fragment: string): Route {
   const [path = "", query = ""] = fragment.replace(/^#\/?/, "").split("?", 2);

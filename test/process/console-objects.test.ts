@@ -174,6 +174,36 @@ describe("lists", () => {
     expect(await page.evaluate("location.hash")).toBe("#/api/books");
   });
 
+  it("show the page that the address names, whatever was shown before, and the first one where there is no such page", async () => {
+    const page = await opened("/api/books?price%3Alt=3");
+    await page.until(`${bookTitles}.length === 2`);
+    await page.evaluate("document.querySelector('nav.data a[aria-current]').click()");
+    await page.until(`${bookTitles}.length === 25`);
+    await click(page, "Next page");
+    await page.until(`${bookTitles}.length === 5 && ${shows("30 objects, page 2")}`);
+    const second = await page.evaluate<string>("location.hash");
+    expect(second).toMatch(/^#\/api\/books\?_cursor=[\w-]+$/);
+    await page.evaluate("history.go(-2)");
+    await page.until(`${bookTitles}.length === 2 && document.querySelector('.filter input').value === '3'`);
+    await page.evaluate("history.go(2)");
+    await page.until(`${bookTitles}.length === 5 && ${shows("30 objects, page 2")}`);
+    await page.evaluate("document.querySelector('nav.data a[aria-current]').click()");
+    await page.until(`${bookTitles}.length === 25 && location.hash === '#/api/books'`);
+
+    const other = await opened(second.slice(1));
+    await other.until(`${bookTitles}.length === 5 && ${shows("30 objects, a page after the first")}`);
+    await other.evaluate(`location.hash = '${second}&_sort=-price'`);
+    await other.until(`${bookTitles}[0] === 'Book 30'`);
+    expect(await other.evaluate(shows("The page that the address names is no longer there."))).toBe(true);
+    await other.picture(`${pictures}place-lost.png`);
+    await click(other, "Next page");
+    await other.until(`${bookTitles}.length === 5 && ${shows("30 objects, page 2")}`);
+    await other.evaluate(`location.hash = '${second}'`);
+    await other.until(`${bookTitles}[0] === 'Book 26'`);
+    await click(other, "First page");
+    await other.until(`${bookTitles}.length === 25 && location.hash === '#/api/books'`);
+  });
+
   it("follow the browser's Back with their filters", async () => {
     const page = await opened("/api/books?price%3Age=29");
     await page.until(`${bookTitles}.length === 2`);

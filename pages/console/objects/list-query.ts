@@ -1,4 +1,4 @@
-// What a list shows, as the query that stands in the console's address: filters and order. A page's cursor is not part of it.
+// What a list shows, as the query that stands in the console's address: filters, order, and which page.
 
 export interface Condition {
   readonly field: string;
@@ -11,6 +11,8 @@ export interface ListQuery {
   readonly conditions: readonly Condition[];
   /** A field, with `-` in front to sort descending; undefined = order of creation. */
   readonly sort: string | undefined;
+  /** Where the page begins, as the server's link to it says; undefined = the first page. */
+  readonly cursor: string | undefined;
 }
 
 /** In the order in which they are offered; the empty one is "equals". */
@@ -29,18 +31,23 @@ export const operatorWords: ReadonlyMap<string, string> = new Map([
 
 export function readListQuery(query: string): ListQuery {
   const parameters = new URLSearchParams(query);
-  const sort = parameters.get("_sort");
-  parameters.delete("_sort");
+  const taken = (name: string): string | undefined => {
+    const value = parameters.get(name);
+    parameters.delete(name);
+    return value === null || value === "" ? undefined : value;
+  };
+  const [sort, cursor] = [taken("_sort"), taken("_cursor")];
   const conditions = [...parameters].map(([name, value]) => ({ ...namedBy(name), value }));
-  return { conditions, sort: sort === null || sort === "" ? undefined : sort };
+  return { conditions, sort, cursor };
 }
 
-export function writeListQuery({ conditions, sort }: ListQuery): string {
+export function writeListQuery({ conditions, sort, cursor }: ListQuery): string {
   const parameters = new URLSearchParams();
   for (const { field, operator, value } of conditions) {
     parameters.append(operator === "" ? field : `${field}:${operator}`, value);
   }
   if (sort !== undefined) parameters.set("_sort", sort);
+  if (cursor !== undefined) parameters.set("_cursor", cursor);
   return parameters.toString();
 }
 

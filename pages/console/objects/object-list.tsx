@@ -13,7 +13,7 @@ import { type ObjectPages, type ObjectsOfPage, type PageState, useObjectPages } 
 
 export interface ObjectListProps {
   readonly resource: Resource;
-  /** Filters and order. */
+  /** Filters, order and page. */
   readonly query: string;
 }
 
@@ -23,8 +23,7 @@ export function ObjectList({ resource, query }: ObjectListProps) {
   const { name } = resource;
   const listQuery = readListQuery(query);
   const show = (change: Partial<ListQuery>): void => {
-    pages.showFirst();
-    go({ kind: "list", resource: name, query: writeListQuery({ ...listQuery, ...change }) });
+    go({ kind: "list", resource: name, query: writeListQuery({ ...listQuery, cursor: undefined, ...change }) });
   };
   const page = pageOf(state);
   return (
@@ -40,6 +39,9 @@ export function ObjectList({ resource, query }: ObjectListProps) {
       {resource.description !== undefined && <p class="quiet">{resource.description}</p>}
       <FilterBar resource={resource} conditions={listQuery.conditions} onApply={(conditions) => show({ conditions })} />
       <ProblemMessage problem={state.kind === "refused" ? state.problem : undefined} />
+      <p role="status" class="first-instead">
+        {page?.isFallback === true && "The page that the address names is no longer there. This is the first page."}
+      </p>
       <p class="quiet" role="status">
         {statusOf(state, listQuery)}
       </p>
@@ -52,14 +54,16 @@ export function ObjectList({ resource, query }: ObjectListProps) {
 }
 
 function PageButtons({ pages, page }: { readonly pages: ObjectPages; readonly page: ObjectsOfPage }) {
-  const { showPrevious, showNext } = pages;
+  const { showFirst, showPrevious, showNext } = pages;
   // Those of the page before, while the next one is loaded: a button that is gone for a moment loses the focus.
-  const { pagesBefore } = page;
+  const { pagesBefore, previous } = page.position;
   if (pagesBefore === 0 && page.next === undefined) return null;
+  const isFirst = pagesBefore === 0;
+  const isLost = !isFirst && previous === undefined;
   return (
     <nav class="actions" aria-label="Pages">
-      <ActionButton isDisabled={pagesBefore === 0} onClick={showPrevious}>
-        Previous page
+      <ActionButton isDisabled={isFirst} onClick={isLost ? showFirst : showPrevious}>
+        {isLost ? "First page" : "Previous page"}
       </ActionButton>
       <ActionButton isDisabled={page.next === undefined} onClick={showNext}>
         Next page
@@ -76,12 +80,14 @@ function pageOf(state: PageState): ObjectsOfPage | undefined {
 function statusOf(state: PageState, { conditions }: ListQuery): string {
   if (state.kind === "loading") return "Loading…";
   if (state.kind === "refused") return "";
-  const { count, items, pagesBefore } = state.page;
+  const { count, items, position } = state.page;
+  const { pagesBefore } = position;
   if (items.length === 0 && pagesBefore === 0) {
     return conditions.length > 0
       ? "No object matches the filters."
       : "There are no objects yet, or none that you may see.";
   }
   const all = count === 1 ? "1 object" : `${(count ?? items.length).toLocaleString()} objects`;
-  return pagesBefore === 0 ? all : `${all}, page ${pagesBefore + 1}`;
+  if (pagesBefore === 0) return all;
+  return `${all}, ${pagesBefore === undefined ? "a page after the first" : `page ${pagesBefore + 1}`}`;
 }

@@ -1,4 +1,4 @@
-// The pages of a list, one at a time along its cursors. An answer for a page that is no longer wanted is dropped.
+// The page of a list that the address names. An answer for a page that is no longer wanted is dropped.
 
 import { useEffect, useState } from "preact/hooks";
 import { type Problem, problemOf } from "../../sign-in/problem.ts";
@@ -6,17 +6,29 @@ import type { SignIn } from "../../sign-in/sign-in.ts";
 import { useConsole } from "../console-context.ts";
 import { unreachable } from "../describe-problem.ts";
 import type { Resource } from "../description.ts";
+import { go } from "../use-route.ts";
 import { ExactNumber, keepNumbersExact } from "./exact-number.ts";
+import type { PagePosition } from "./visited-lists.ts";
+import { readListQuery, writeListQuery } from "./list-query.ts";
 import type { StoredObject } from "./object-table.tsx";
 
-export interface ObjectsOfPage {
-  readonly pagesBefore: number;
+export interface ObjectsOfPage extends LoadedPage {
+  /** What the objects are the answer to. */
+  readonly query: string;
+  readonly position: PagePosition;
+  /** The first page, in place of one whose cursor the server refused. */
+  readonly isFallback: boolean;
+}
+
+interface LoadedPage {
   /** Of the whole list. */
   readonly count?: number;
   readonly items: readonly StoredObject[];
-  /** Query of the page after this one. */
+  /** Cursor of the page after this one. */
   readonly next: string | undefined;
 }
+
+type Loaded = LoadedPage | { readonly problem: Problem };
 
 export type PageState =
   | { readonly kind: "loading"; readonly before?: ObjectsOfPage }
@@ -33,50 +45,66 @@ export interface ObjectPages {
 const pageSize = 25;
 
 export function useObjectPages({ name, maxPageSize }: Resource, query: string): ObjectPages {
-  const { signIn } = useConsole();
+  const { signIn, visited } = useConsole();
   const [state, setState] = useState<PageState>({ kind: "loading" });
-  /** Queries of the pages up to the one that is shown. */
-  const [path, setPath] = useState<readonly string[]>([]);
-  const shown = path.at(-1) ?? firstPage(query, Math.min(pageSize, maxPageSize));
+  const limit = Math.min(pageSize, maxPageSize);
+  const list = (of: string) => ({ kind: "list", resource: name, query: of }) as const;
   useEffect(() => {
     const ending = new AbortController();
     setState((state) => (state.kind === "page" ? { kind: "loading", before: state.page } : { kind: "loading" }));
-    const pagesBefore = path.length;
-    void load(`api/${encodeURIComponent(name)}?${shown}`, signIn, ending.signal).then((loaded) => {
+    const load = (asked: string) => loadPage(urlOf(name, asked, limit), signIn, ending.signal);
+    void loadOrFirst(query, load).then(({ shown, loaded }) => {
       if (ending.signal.aborted) return;
-      setState(
-        "problem" in loaded ? { kind: "refused", ...loaded } : { kind: "page", page: { ...loaded, pagesBefore } },
-      );
+      const found = { query: shown, position: visited.positionOf(list(shown)), isFallback: shown !== query };
+      setState("problem" in loaded ? { kind: "refused", ...loaded } : { kind: "page", page: { ...loaded, ...found } });
     });
     return () => ending.abort();
-  }, [name, shown, signIn]);
-  const next = state.kind === "page" ? state.page.next : undefined;
+  }, [name, query, limit, signIn]);
+  const page = state.kind === "page" ? state.page : undefined;
   return {
     state,
-    showFirst: () => setPath([]),
-    showPrevious: () => setPath(path.slice(0, -1)),
-    showNext: () => next !== undefined && setPath([...path, next]),
+    showFirst: () => page !== undefined && go(list(withCursor(page.query, undefined))),
+    showPrevious: () => page?.position.previous !== undefined && go(list(page.position.previous)),
+    showNext: () => {
+      if (page?.next === undefined) return;
+      const next = list(withCursor(page.query, page.next));
+      visited.goOn(list(page.query), next);
+      go(next);
+    },
   };
 }
 
-function firstPage(query: string, limit: number): string {
-  const parameters = new URLSearchParams(query);
-  parameters.set("_limit", String(limit));
-  parameters.set("_cursor", "");
-  return parameters.toString();
+function withCursor(query: string, cursor: string | undefined): string {
+  return writeListQuery({ ...readListQuery(query), cursor });
 }
 
-async function load(
-  url: string,
-  signIn: SignIn,
-  signal: AbortSignal,
-): Promise<Omit<ObjectsOfPage, "pagesBefore"> | { readonly problem: Problem }> {
+/** The first page where the server refuses the cursor: one that was not copied whole, or is of a list in another order. */
+async function loadOrFirst(
+  query: string,
+  load: (query: string) => Promise<Loaded>,
+): Promise<{ readonly shown: string; readonly loaded: Loaded }> {
+  const loaded = await load(query);
+  const isRefused = "problem" in loaded && loaded.problem.status === 400;
+  if (!isRefused || readListQuery(query).cursor === undefined) return { shown: query, loaded };
+  const shown = withCursor(query, undefined);
+  return { shown, loaded: await load(shown) };
+}
+
+function urlOf(resource: string, query: string, limit: number): string {
+  const parameters = new URLSearchParams(query);
+  parameters.set("_limit", String(limit));
+  // Empty: pages along cursors, from the first one on.
+  if (!parameters.has("_cursor")) parameters.set("_cursor", "");
+  return `api/${encodeURIComponent(resource)}?${parameters}`;
+}
+
+async function loadPage(url: string, signIn: SignIn, signal: AbortSignal): Promise<Loaded> {
   try {
     const response = await signIn.send(url, { signal });
     if (!response.ok) return { problem: await problemOf(response) };
     const { count, items, links } = JSON.parse(await response.text(), keepNumbersExact) as ListAnswer;
-    const next = links.next === undefined ? undefined : new URL(links.next).search.slice(1);
-    return { items, next, ...(count instanceof ExactNumber && { count: Number(count.text) }) };
+    const next = links.next === undefined ? null : new URL(links.next).searchParams.get("_cursor");
+    return { items, next: next ?? undefined, ...(count instanceof ExactNumber && { count: Number(count.text) }) };
   } catch {
     return { problem: unreachable };
   }

@@ -10,13 +10,14 @@ import {
 
 describe("the query of a list", () => {
   it("is read as the service reads it: a colon before an operator divides, any other belongs to the name", () => {
-    expect(readListQuery("price:ge=10&a:b=c&title=Emma&_sort=-price")).toEqual({
+    expect(readListQuery("price:ge=10&a:b=c&title=Emma&_sort=-price&_cursor=abc")).toEqual({
       conditions: [
         { field: "price", operator: "ge", value: "10" },
         { field: "a:b", operator: "", value: "c" },
         { field: "title", operator: "", value: "Emma" },
       ],
       sort: "-price",
+      cursor: "abc",
     });
   });
 
@@ -24,13 +25,14 @@ describe("the query of a list", () => {
     const condition = fc.record({
       field: fc
         .string({ minLength: 1 })
-        .filter((name) => name !== "_sort" && !name.includes(":") && name.isWellFormed()),
+        .filter((name) => name !== "_sort" && name !== "_cursor" && !name.includes(":") && name.isWellFormed()),
       operator: fc.constantFrom(...operatorWords.keys()),
       value: fc.string().filter((value) => value.isWellFormed()),
     });
     const query = fc.record({
       conditions: fc.array(condition, { maxLength: 4 }),
       sort: fc.constantFrom(undefined, "price", "-price"),
+      cursor: fc.constantFrom(undefined, "abc"),
     });
     fc.assert(
       fc.property(query, (given) => {
