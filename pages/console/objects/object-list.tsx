@@ -1,6 +1,8 @@
 // The objects of a resource, page by page, filtered and sorted by the server.
 
+import { useEffect } from "preact/hooks";
 import { ActionButton } from "../action-button.tsx";
+import { useConsole } from "../console-context.ts";
 import type { Resource } from "../description.ts";
 import { ProblemMessage } from "../problem-message.tsx";
 import { fragmentOf } from "../route.ts";
@@ -19,8 +21,10 @@ export interface ObjectListProps {
 
 export function ObjectList({ resource, query }: ObjectListProps) {
   const pages = useObjectPages(resource, query);
+  const { visited } = useConsole();
   const { state } = pages;
   const { name } = resource;
+  useEffect(() => visited.show({ kind: "list", resource: name, query }), [visited, name, query]);
   const listQuery = readListQuery(query);
   const show = (change: Partial<ListQuery>): void => {
     go({ kind: "list", resource: name, query: writeListQuery({ ...listQuery, cursor: undefined, ...change }) });

@@ -1,5 +1,6 @@
 // One object, or a new one, below the way back to its list.
 
+import { useConsole } from "../console-context.ts";
 import type { Resource } from "../description.ts";
 import { fragmentOf } from "../route.ts";
 import { ViewHeading } from "../view-heading.tsx";
@@ -13,10 +14,11 @@ export interface ObjectPageProps {
 }
 
 export function ObjectPage({ resource, id }: ObjectPageProps) {
+  const { visited } = useConsole();
   return (
     <>
       <p class="breadcrumb">
-        <a href={fragmentOf({ kind: "list", resource: resource.name, query: "" })}>{resource.name}</a>
+        <a href={fragmentOf(visited.latestOf(resource.name))}>{resource.name}</a>
       </p>
       {id === undefined ? (
         <NewObject resource={resource} />

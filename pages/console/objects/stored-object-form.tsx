@@ -41,7 +41,7 @@ interface LoadedObjectFormProps {
 }
 
 function LoadedObjectForm({ resource, object, stored }: LoadedObjectFormProps) {
-  const { unsaved } = useConsole();
+  const { unsaved, visited } = useConsole();
   const isShown = useIsShown();
   const { name, may } = resource;
   const { draft, writeProblem, conflict, writing } = object.state;
@@ -53,7 +53,7 @@ function LoadedObjectForm({ resource, object, stored }: LoadedObjectFormProps) {
   const leaveDeleted = (): void => {
     if (!isShown.current) return;
     unsaved.clear();
-    go({ kind: "list", resource: name, query: "" });
+    go(visited.latestOf(name));
   };
   const save = (): void => {
     if (canSave && isDirty) void object.save(stored);

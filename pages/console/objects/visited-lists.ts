@@ -1,4 +1,4 @@
-// Where a person has been in lists. Cursors lead on and never back, so the page before one is known only while this is kept.
+// Where a person has been in lists: the way back from an object, and from a page to the one before, to which no cursor leads.
 
 import { fragmentOf, type ListRoute } from "../route.ts";
 import { readListQuery } from "./list-query.ts";
@@ -12,6 +12,17 @@ export interface PagePosition {
 
 export class VisitedLists {
   readonly #positions = new Map<string, PagePosition>();
+  /** By resource. */
+  readonly #latest = new Map<string, ListRoute>();
+
+  show(list: ListRoute): void {
+    this.#latest.set(list.resource, list);
+  }
+
+  /** The list with the filters, the order and the page that were shown last. */
+  latestOf(resource: string): ListRoute {
+    return this.#latest.get(resource) ?? { kind: "list", resource, query: "" };
+  }
 
   positionOf(list: ListRoute): PagePosition {
     if (readListQuery(list.query).cursor === undefined) return { pagesBefore: 0, previous: undefined };
