@@ -2,10 +2,10 @@
 // and before something unsaved is lost.
 
 import { useEffect, useLayoutEffect, useMemo, useState } from "preact/hooks";
-import { Gate } from "../sign-in/gate.tsx";
+import { Gate, type WayBack } from "../sign-in/gate.tsx";
 import type { SignIn } from "../sign-in/sign-in.ts";
 import { Bar } from "./bar.tsx";
-import { DiscardDialog } from "./confirm.tsx";
+import { ConfirmDialog, DiscardDialog } from "./confirm.tsx";
 import { ConsoleContext } from "./console-context.ts";
 import { DataNavigation } from "./data-navigation.tsx";
 import { VisitedLists } from "./objects/visited-lists.ts";
@@ -18,7 +18,7 @@ import { Start } from "./start.tsx";
 import type { UnsavedChanges } from "./unsaved.ts";
 import { type DescriptionState, type Loaded, type ProjectChange, useDescription } from "./use-description.ts";
 import { useNavigation } from "./use-route.ts";
-import { type Session, useSession } from "./use-session.ts";
+import { type Owner, type Session, useSession } from "./use-session.ts";
 import { ViewHeading } from "./view-heading.tsx";
 
 export interface AppProps {
@@ -35,7 +35,7 @@ export function App({ signIn, unsaved }: AppProps) {
   const [isSigningOut, setSigningOut] = useState(false);
   const isLocked = state.problem?.status === 401;
   const isGateShown = isLocked || session.isGateOpen;
-  const hasWayBack = !isLocked && !session.isKept;
+  const keptFor = unsaved.isEmpty ? undefined : session.owner;
   const title = state.loaded?.description.title ?? "Console";
   useEffect(() => {
     if (state.loaded === undefined) document.title = "Console";
@@ -68,9 +68,10 @@ export function App({ signIn, unsaved }: AppProps) {
       {isGateShown && (
         <Gate
           signIn={signIn}
-          why={whyOf(session, isLocked)}
+          why={whyOf(keptFor, isLocked)}
           holdsText={!unsaved.isEmpty}
-          {...(hasWayBack && { onBack: session.closeGate })}
+          {...(keptFor?.isUser === true && { userName: keptFor.name })}
+          {...wayBackOf(session, signIn, isLocked)}
         />
       )}
       {/* Hidden and not gone, so that what was entered there is kept. */}
@@ -78,13 +79,31 @@ export function App({ signIn, unsaved }: AppProps) {
         <Content key={session.contentKey} state={state} route={navigation.route} />
       </div>
       {navigation.isConfirming && <DiscardDialog onDiscard={navigation.leave} onCancel={navigation.stay} />}
+      {session.isAsking && (
+        <ConfirmDialog
+          title={`Discard what ${session.owner?.name} entered?`}
+          text={`It has not been saved. To keep it, sign in as ${session.owner?.name} instead.`}
+          action="Discard"
+          onConfirm={session.discard}
+          onCancel={session.keep}
+        />
+      )}
       {isSigningOut && <DiscardDialog onDiscard={signOut} onCancel={() => setSigningOut(false)} />}
     </ConsoleContext.Provider>
   );
 }
 
-function whyOf({ isKept }: Session, isLocked: boolean): string {
-  if (isKept) return "You are signed out. What you entered is not saved; it is kept here until you sign in again.";
+function wayBackOf(session: Session, signIn: SignIn, isLocked: boolean): { readonly wayBack?: WayBack } {
+  if (!session.isKept) return isLocked ? {} : { wayBack: { label: "Back", onClick: session.closeGate } };
+  const { credential } = signIn;
+  if (credential === undefined) return {};
+  return { wayBack: { label: `Go on as ${credential.caller.name}`, onClick: session.askToDiscard } };
+}
+
+function whyOf(keptFor: Owner | undefined, isLocked: boolean): string {
+  if (keptFor !== undefined) {
+    return `You have unsaved text as ${keptFor.name}: sign in as ${keptFor.name} to keep it.`;
+  }
   return isLocked
     ? "To use the console of this project, you have to sign in."
     : "Requests are sent with what you enter here.";

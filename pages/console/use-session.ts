@@ -1,11 +1,12 @@
 // What becomes of the console's content when somebody signs in or out, on this page or another one. It is shown anew, except where that
-// would lose what a person has entered: then it waits behind the form until the same person has signed in again.
+// would lose what a person has entered: then it waits behind the form until the same person has signed in again, or whoever has signed in
+// meanwhile agrees to lose it.
 
 import { useEffect, useRef, useState } from "preact/hooks";
 import { type SignIn, schemeOf } from "../sign-in/sign-in.ts";
 import type { UnsavedChanges } from "./unsaved.ts";
 
-export interface SessionState {
+interface SessionState {
   /** Counts changes of who is signed in. */
   readonly changes: number;
   /** Another number: the content is shown anew. */
@@ -13,14 +14,29 @@ export interface SessionState {
   readonly isGateOpen: boolean;
   /** Something unsaved is kept for the person who was signed in. */
   readonly isKept: boolean;
+  /** Somebody else is signed in by now, and asked whether it may be lost. */
+  readonly isAsking: boolean;
+}
+
+/** For whom the content was loaded. */
+export interface Owner {
+  readonly name: string;
+  /** Of the project, who has a password. */
+  readonly isUser: boolean;
 }
 
 export interface Session extends SessionState {
+  /** Undefined: what is shown is for anybody. */
+  readonly owner: Owner | undefined;
   readonly openGate: () => void;
   readonly closeGate: () => void;
+  /** Loses what is kept, for whoever is signed in now. */
+  readonly discard: () => void;
+  readonly askToDiscard: () => void;
+  readonly keep: () => void;
 }
 
-const first: SessionState = { changes: 0, contentKey: 0, isGateOpen: false, isKept: false };
+const first: SessionState = { changes: 0, contentKey: 0, isGateOpen: false, isKept: false, isAsking: false };
 
 /** Whoever comes back from an issuer without being signed in reads why. */
 function firstOf({ fault }: SignIn): SessionState {
@@ -29,30 +45,42 @@ function firstOf({ fault }: SignIn): SessionState {
 
 export function useSession(signIn: SignIn, unsaved: UnsavedChanges): Session {
   const [state, setState] = useState(() => firstOf(signIn));
-  /** For whom the content was loaded; undefined: for anybody. */
   const owner = useRef(callerOf(signIn));
+  const change = (part: Partial<SessionState>): void => setState((before) => ({ ...before, ...part }));
+  const showAnew = (): void => {
+    owner.current = callerOf(signIn);
+    setState(({ changes, contentKey }) => ({ ...first, changes: changes + 1, contentKey: contentKey + 1 }));
+  };
   useEffect(
     () =>
       signIn.onChange(() => {
+        if (unsaved.isEmpty) return showAnew();
         const caller = callerOf(signIn);
-        const isKept = !unsaved.isEmpty && (caller === undefined || [undefined, caller].includes(owner.current));
-        const isSignedOut = isKept && caller === undefined;
         // Somebody else gets to see neither what was entered nor what it was made of.
-        if (!isKept) unsaved.clear();
-        if (!isSignedOut) owner.current = caller;
-        setState(({ changes, contentKey }) => ({
-          changes: changes + 1,
-          contentKey: isKept ? contentKey : contentKey + 1,
-          isGateOpen: isSignedOut,
-          isKept: isSignedOut,
-        }));
+        const isKept = owner.current !== undefined && owner.current.id !== caller?.id;
+        if (!isKept) owner.current = caller;
+        const isAsking = isKept && caller !== undefined;
+        setState((before) => ({ ...before, changes: before.changes + 1, isGateOpen: isKept, isKept, isAsking }));
       }),
     [signIn, unsaved],
   );
-  const setGate = (isGateOpen: boolean) => setState((before) => ({ ...before, isGateOpen }));
-  return { ...state, openGate: () => setGate(true), closeGate: () => setGate(false) };
+  return {
+    ...state,
+    owner: owner.current,
+    openGate: () => change({ isGateOpen: true }),
+    closeGate: () => change({ isGateOpen: false }),
+    discard: () => {
+      unsaved.clear();
+      showAnew();
+    },
+    askToDiscard: () => change({ isAsking: true }),
+    keep: () => change({ isAsking: false }),
+  };
 }
 
-function callerOf({ credential }: SignIn): string | undefined {
-  return credential === undefined ? undefined : `${schemeOf(credential)} ${credential.caller.name}`;
+function callerOf({ credential }: SignIn): (Owner & { readonly id: string }) | undefined {
+  if (credential === undefined) return undefined;
+  const { scheme, issuer, caller } = credential;
+  const isUser = scheme === "bearer" && issuer === undefined;
+  return { id: `${schemeOf(credential)} ${caller.name}`, name: caller.name, isUser };
 }

@@ -170,7 +170,7 @@ async function viewer(): Promise<NonNullable<typeof globalThis.Scalar>> {
 }
 
 function ask(why: string): void {
-  const back = shown === undefined ? {} : { onBack: () => void open() };
+  const back = shown === undefined ? {} : { wayBack: { label: "Back", onClick: () => void open() } };
   element("reference").hidden = true;
   element("sign-in").hidden = true;
   render(<Gate signIn={signIn} why={why} {...back} />, element("gate-place"));

@@ -10,30 +10,42 @@ export interface GateProps {
   readonly signIn: SignIn;
   /** Why it is shown. */
   readonly why: string;
-  /** Called to go back to what is shown without credentials; absent where there is nothing. */
-  readonly onBack?: () => void;
+  /** Away from the form without signing in; absent where nothing else may be shown. */
+  readonly wayBack?: WayBack;
   /** The page holds something unsaved, which would be lost on the way to an issuer. */
   readonly holdsText?: boolean;
+  /** Who probably signs in. */
+  readonly userName?: string;
 }
 
-export function Gate({ signIn, why, onBack, holdsText = false }: GateProps) {
+export interface WayBack {
+  readonly label: string;
+  readonly onClick: () => void;
+}
+
+export function Gate({ signIn, why, wayBack, holdsText = false, userName }: GateProps) {
   const [fault, setFault] = useState(signIn.fault ?? "");
   const container = useRef<HTMLElement>(null);
   const key = useRef<HTMLInputElement>(null);
   const name = useRef<HTMLInputElement>(null);
   const password = useRef<HTMLInputElement>(null);
   useEffect(() => {
-    container.current?.querySelector<HTMLElement>("button, input, a")?.focus();
+    const start =
+      userName === undefined ? container.current?.querySelector<HTMLElement>("button, input, a") : undefined;
+    (start ?? password.current)?.focus();
     // It is said once.
     signIn.forgetFault();
   }, []);
 
   const attempt = async (event: SubmitEvent, use: () => Promise<Problem | undefined>): Promise<void> => {
     event.preventDefault();
+    const form = event.currentTarget as HTMLFormElement;
     setFault("");
     try {
       const problem = await use();
       if (problem !== undefined) setFault(wordsFor(problem));
+      // It may still be shown, where somebody else should have signed in.
+      else form.reset();
     } catch {
       setFault("The server can't be reached.");
     }
@@ -70,7 +82,15 @@ export function Gate({ signIn, why, onBack, holdsText = false }: GateProps) {
         }
       >
         <label for="username">User name</label>
-        <input id="username" ref={name} required autocomplete="off" autocapitalize="none" spellcheck={false} />
+        <input
+          id="username"
+          ref={name}
+          required
+          {...(userName !== undefined && { defaultValue: userName })}
+          autocomplete="off"
+          autocapitalize="none"
+          spellcheck={false}
+        />
         <label for="password">Password</label>
         <input id="password" ref={password} type="password" required autocomplete="off" />
         <button type="submit" class="main">
@@ -80,9 +100,9 @@ export function Gate({ signIn, why, onBack, holdsText = false }: GateProps) {
       <p class="note">
         What you enter stays in the memory of this project's open pages until you close them, and goes to this API only.
       </p>
-      {onBack !== undefined && (
-        <button type="button" id="back" onClick={onBack}>
-          Back
+      {wayBack !== undefined && (
+        <button type="button" id="back" onClick={wayBack.onClick}>
+          {wayBack.label}
         </button>
       )}
     </main>

@@ -76,7 +76,9 @@ export async function signInWithKey(page: Page, as: string): Promise<void> {
 
 export async function signInWithPassword(page: Page, name: string, password: string): Promise<void> {
   await page.until(isGateReady);
-  await fill(page, "#username", name);
+  // The name of somebody else may be there.
+  await page.evaluate("document.querySelector('#username').select()");
+  await page.type(name);
   await fill(page, "#password", password);
   await page.press("Enter");
 }

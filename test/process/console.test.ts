@@ -251,10 +251,17 @@ describe("text that is not saved", () => {
       await reference.until(`${who} === 'Signed in as ada'`);
       await reference.evaluate("document.querySelector('#sign-out').click()");
       await page.until(gate);
-      expect(await page.evaluate(`${gate}.innerText`)).toContain("it is kept here until you sign in again.");
+      expect(await page.evaluate(`${gate}.innerText`)).toContain(
+        "You have unsaved text as ada: sign in as ada to keep it.",
+      );
+      await page.until("document.querySelector('#username').value + document.activeElement.id === 'adapassword'");
       expect(await page.evaluate("document.body.innerText.includes('Half an edit')")).toBe(false);
       await page.picture(`${pictures}gate-kept.png`);
       await signInWithPassword(page, name, passwordOf(name));
+      if (name === "eve") {
+        await page.until(`${dialog} === 'Discard what ada entered?'`);
+        await click(page, "Discard");
+      }
       await page.until(`${gate} === null && ${editor}?.innerText.includes(${JSON.stringify(shown)})`);
       expect(await page.evaluate(`${editor}.innerText.includes('Half an edit')`)).toBe(name === "ada");
       expect(await page.evaluate("document.activeElement.tagName")).toBe("H1");
@@ -340,7 +347,16 @@ describe("text that is not saved", () => {
       await page.until(shows("Your credentials are no longer accepted."));
       await page.picture(`${pictures}session-ended.png`);
       await click(page, "Sign in again");
-      await page.until(gate);
+      await signInWithPassword(page, "eve", passwordOf("eve"));
+      await page.until(`${dialog} === 'Discard what ada entered?'`);
+      expect(await violationsOf(page)).toEqual([]);
+      await page.picture(`${pictures}gate-somebody-else.png`);
+      await click(page, "Cancel");
+      expect(await page.evaluate("document.querySelector('#username').value + document.activeElement.id")).toBe(
+        "adapassword",
+      );
+      await click(page, "Go on as eve");
+      await click(page, "Cancel");
       await signInWithPassword(page, "ada", passwordOf("ada"));
       await page.until(`${gate} === null`);
       expect(await page.evaluate(`${editor}.innerText`)).toBe('{"title":"Saved late"}');

@@ -23,6 +23,7 @@ import {
   type StartedConsole,
   screens,
   shows,
+  signInWithKey,
   startConsole,
   violationsOf,
   wide,
@@ -201,6 +202,11 @@ describe("the console", () => {
     } finally {
       ahead = 0;
     }
+    await signInWithKey(other, "staff");
+    await page.until("document.querySelector('dialog[open] h2')?.innerText === 'Discard what corp/ann entered?'");
+    await click(page, "Cancel");
+    await page.until(`${gate}?.innerText.includes("sign in as corp/ann to keep it") && ${named("Go on as staff")}`);
+    await click(other, "Sign out");
     await click(other, signInWithCorp);
     await page.until(`${gate} === null && ${objectEditor}.innerText === '{"title":"Half an edit"}'`);
     await click(page, "Create");
