@@ -112,6 +112,7 @@ function whyOf(keptFor: Owner | undefined, isLocked: boolean): string {
 const changeWords: Readonly<Record<ProjectChange, string>> = {
   taken: "The project has changed, and what you see here follows it.",
   waiting: "The project has changed. This view stays as it is, with what you entered, until you leave it.",
+  gone: "This project is no longer at this address.",
 };
 
 function Content({ state, route }: { readonly state: DescriptionState; readonly route: Route }) {
@@ -136,7 +137,13 @@ function Content({ state, route }: { readonly state: DescriptionState; readonly 
 function Refused({ state: { problem } }: { readonly state: DescriptionState }) {
   return (
     <div class="notice">
-      <ProblemMessage problem={problem} />
+      {problem?.status === 404 ? (
+        <p class="fault" role="alert">
+          {changeWords.gone}
+        </p>
+      ) : (
+        <ProblemMessage problem={problem} />
+      )}
     </div>
   );
 }

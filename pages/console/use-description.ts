@@ -20,8 +20,8 @@ export interface Loaded {
   readonly etag: string | undefined;
 }
 
-/** What became of the last change of the project. */
-export type ProjectChange = "taken" | "waiting";
+/** What became of the last change of the project. `gone`: nothing is served at its address. */
+export type ProjectChange = "taken" | "waiting" | "gone";
 
 export interface DescriptionState {
   /** Undefined until it is loaded. */
@@ -82,10 +82,14 @@ export function useDescription({ signIn, session, unsaved, route }: DescriptionO
     const { known: before, contentKey: key, isKept: isWaiting } = latest.current;
     if (isChecking.current || isWaiting || before.loaded === undefined) return;
     isChecking.current = true;
-    const { loaded } = await load(signIn, before.loaded.etag);
+    const { loaded, problem } = await load(signIn, before.loaded.etag);
     isChecking.current = false;
+    if (latest.current.contentKey !== key || latest.current.isKept) return;
+    if (loaded !== undefined) take({ loaded });
+    else if (problem === undefined)
+      setState(({ change, ...state }) => (change === "gone" ? state : { ...state, change }));
     // A server that can't be reached for now has no news; requests for data say so.
-    if (loaded !== undefined && latest.current.contentKey === key && !latest.current.isKept) take({ loaded });
+    else if (problem.status === 404) setState((state) => ({ ...state, change: "gone" }));
   };
   useReturns(() => void check());
   const { current: first } = useRef(route);

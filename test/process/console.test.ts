@@ -305,6 +305,14 @@ describe("text that is not saved", () => {
       await page.evaluate(`${link("#/json/settings")}.click()`);
       await click(page, "Discard");
       await page.until(`location.hash === '#/json/settings' && ${link("#/api/books")} === null`);
+
+      served.live.remove({ namespace: served.namespace, name: "shop" });
+      await click(page, "Reload");
+      await page.until(`${change} === "This project is no longer at this address."`);
+      await page.picture(`${pictures}gone.png`);
+      served.change(withoutBooks);
+      await comeBack();
+      await page.until(`${change} === ""`);
     } finally {
       served.change(withBooks(bookProperties));
     }
