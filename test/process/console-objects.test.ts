@@ -258,12 +258,11 @@ describe("an object", () => {
     await click(page, "Save");
     await page.until(`${conflict}.startsWith("Somebody else changed this object meanwhile. Nothing was saved")`);
     expect(await page.evaluate(isFocusInConflict)).toBe(true);
-    // The person has removed the price, and both have changed the title and the tags.
     expect(await page.evaluate(differences)).toEqual([
-      '/title Stored now "Theirs" Yours "Mine"',
-      "/price Stored now 1.0 Yours none",
-      "/isbn Stored now 9007199254740993 Yours none",
-      "/tags Stored now [] Yours none",
+      '/title changed by both Stored now "Theirs" Yours "Mine"',
+      "/price changed by you Stored now 1.0 Yours none",
+      "/isbn changed by you Stored now 9007199254740993 Yours none",
+      "/tags changed by both Stored now [] Yours none",
     ]);
     for (const options of screens) {
       await page.look(options);

@@ -39,19 +39,25 @@ interface DifferenceItemProps {
   readonly mineLabel: DifferenceListProps["mineLabel"];
 }
 
+const changedByWords: Readonly<Record<Difference["changedBy"], string>> = {
+  them: "changed by somebody else",
+  me: "changed by you",
+  both: "changed by both",
+};
+
 function DifferenceItem({ difference, mineLabel }: DifferenceItemProps) {
-  const { pointer, theirs, mine, isMineUnchanged } = difference;
-  const isOnlyTheirs = isMineUnchanged && mineLabel === "Yours";
+  const { pointer, theirs, mine, changedBy } = difference;
   return (
     <li>
-      {pointer === "" ? "The whole value" : <code>{pointer}</code>}
+      {pointer === "" ? "The whole value" : <code>{pointer}</code>}{" "}
+      <span class="quiet">{changedByWords[changedBy]}</span>
       <dl>
         <div>
           <dt>Stored now</dt>
           <Value text={theirs} />
         </div>
         <div>
-          <dt>{isOnlyTheirs ? "Yours, unchanged" : mineLabel}</dt>
+          <dt>{mineLabel}</dt>
           <Value text={mine} />
         </div>
       </dl>

@@ -12,8 +12,7 @@ export interface Difference {
   /** Canonical JSON text; undefined: there is none. */
   readonly theirs: string | undefined;
   readonly mine: string | undefined;
-  /** What differs is what they changed: mine is as it was before. */
-  readonly isMineUnchanged: boolean;
+  readonly changedBy: "them" | "me" | "both";
 }
 
 export interface Versions {
@@ -39,7 +38,7 @@ function compare(found: Difference[], pointer: string, { before, theirs, mine }:
   if (theirs === mine) return;
   const [inTheirs, inMine] = [childrenOf(theirs), childrenOf(mine)];
   if (theirs === undefined || mine === undefined || !areAlike(theirs, mine, inTheirs, inMine)) {
-    found.push({ pointer, theirs, mine, isMineUnchanged: mine === before });
+    found.push({ pointer, theirs, mine, changedBy: changedBy({ before, theirs, mine }) });
     return;
   }
   const inBefore = before !== undefined && kindOf(before) === kindOf(mine) ? childrenOf(before) : none;
@@ -47,6 +46,11 @@ function compare(found: Difference[], pointer: string, { before, theirs, mine }:
     const texts = { before: inBefore.get(name), theirs: inTheirs.get(name), mine: inMine.get(name) };
     compare(found, childPointer(pointer, name), texts);
   }
+}
+
+function changedBy({ before, theirs, mine }: Texts): Difference["changedBy"] {
+  if (mine === before) return "them";
+  return theirs === before ? "me" : "both";
 }
 
 type Children = ReadonlyMap<string, string>;

@@ -3,19 +3,20 @@
 import { expect, it } from "vitest";
 import { differencesOf } from "../../../../../pages/console/stored/differences.ts";
 
-it("are the members that differ, at every depth, with every digit, and whether it was the person who changed them", () => {
+it("are the members that differ, at every depth, with every digit, and who has changed them", () => {
   const differences = differencesOf({
-    before: '{"title":"Emma","n":9007199254740993,"a/b":{"c":1,"d":[1,2]},"gone":1}',
-    theirs: '{"title":"Theirs","n":9007199254740993,"a/b":{"c":1.0,"d":[1,3]},"gone":1,"new":null}',
-    mine: '{\n  "n": 9007199254740992,\n  "title": "Emma",\n  "a/b": {"c": 1, "d": [1, 2]}\n}',
+    before: '{"title":"Emma","n":9007199254740993,"a/b":{"c":1,"d":[1,2]},"gone":1,"both":1}',
+    theirs: '{"title":"Theirs","n":9007199254740993,"a/b":{"c":1.0,"d":[1,3]},"gone":1,"both":2,"new":null}',
+    mine: '{\n  "n": 9007199254740992,\n  "title": "Emma",\n  "a/b": {"c": 1, "d": [1, 2]},\n  "both": 3\n}',
   });
   expect(differences).toEqual([
-    { pointer: "/title", theirs: '"Theirs"', mine: '"Emma"', isMineUnchanged: true },
-    { pointer: "/n", theirs: "9007199254740993", mine: "9007199254740992", isMineUnchanged: false },
-    { pointer: "/a~1b/c", theirs: "1.0", mine: "1", isMineUnchanged: true },
-    { pointer: "/a~1b/d/1", theirs: "3", mine: "2", isMineUnchanged: true },
-    { pointer: "/gone", theirs: "1", mine: undefined, isMineUnchanged: false },
-    { pointer: "/new", theirs: "null", mine: undefined, isMineUnchanged: true },
+    { pointer: "/title", theirs: '"Theirs"', mine: '"Emma"', changedBy: "them" },
+    { pointer: "/n", theirs: "9007199254740993", mine: "9007199254740992", changedBy: "me" },
+    { pointer: "/a~1b/c", theirs: "1.0", mine: "1", changedBy: "them" },
+    { pointer: "/a~1b/d/1", theirs: "3", mine: "2", changedBy: "them" },
+    { pointer: "/gone", theirs: "1", mine: undefined, changedBy: "me" },
+    { pointer: "/both", theirs: "2", mine: "3", changedBy: "both" },
+    { pointer: "/new", theirs: "null", mine: undefined, changedBy: "them" },
   ]);
 });
 
@@ -24,7 +25,7 @@ it.each([
   ["[1]", "[1,2]"],
   ["{}", "[]"],
 ])("are the whole value where it is of another kind or length: %s and %s", (theirs, mine) => {
-  expect(differencesOf({ before: "0", theirs, mine })).toEqual([{ pointer: "", theirs, mine, isMineUnchanged: false }]);
+  expect(differencesOf({ before: "0", theirs, mine })).toEqual([{ pointer: "", theirs, mine, changedBy: "both" }]);
 });
 
 it("are none where only white space and the order of members differ", () => {
