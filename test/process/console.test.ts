@@ -289,10 +289,17 @@ describe("text that is not saved", () => {
 
       const text = '{"title":"Half an object"}';
       await enter(page, text, editor);
-      served.change(withBooks({ ...bookProperties, publisher, series: { type: "string" } }, ["title", "publisher"]));
+      served.change(
+        withBooks({ ...bookProperties, publisher, series: { type: "string" } }, ["title", "publisher", "series"]),
+      );
       await click(page, "Create");
       await page.until(named("Add series"));
+      expect(await page.evaluate("document.querySelector('.properties li').innerText")).toBe(
+        "Add series\nstring, required",
+      );
+      expect(await page.evaluate(`${named("Add publisher")} === undefined`)).toBe(true);
       expect(await page.evaluate(`${editor}.innerText`)).toBe(text);
+      await page.picture(`${pictures}required-later.png`);
 
       served.change(withoutBooks);
       await comeBack();

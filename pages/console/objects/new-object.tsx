@@ -7,7 +7,7 @@ import { JsonEditor } from "../editor/json-editor.tsx";
 import { ProblemMessage } from "../problem-message.tsx";
 import { useUnsaved } from "../use-unsaved.ts";
 import { ViewHeading } from "../view-heading.tsx";
-import { OptionalProperties } from "./optional-properties.tsx";
+import { PropertyButtons } from "./property-buttons.tsx";
 import { useCreation } from "./use-creation.ts";
 
 export function NewObject({ resource }: { readonly resource: Resource }) {
@@ -46,7 +46,7 @@ export function NewObject({ resource }: { readonly resource: Resource }) {
           {statusOf(isBusy, added)}
         </span>
       </div>
-      <OptionalProperties fields={resource.fields} text={text} onAdd={change} />
+      <PropertyButtons fields={resource.fields} start={start} text={text} onAdd={change} />
     </>
   );
 }

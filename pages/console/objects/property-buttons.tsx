@@ -1,30 +1,34 @@
-// Lists what the schema declares and doesn't require, each with a button that puts it into the text of a new object.
+// Lists what the schema declares and a new object doesn't begin with, each with a button that puts it into the text.
 
 import { useId, useMemo } from "preact/hooks";
 import { ActionButton } from "../action-button.tsx";
 import type { Field } from "../description.ts";
 import { memberNames, withMember } from "./with-member.ts";
 
-export interface OptionalPropertiesProps {
+export interface PropertyButtonsProps {
   readonly fields: readonly Field[];
+  /** What the form began with. */
+  readonly start: string;
   /** What the person has written. */
   readonly text: string;
   readonly onAdd: (text: string, name: string) => void;
 }
 
-export function OptionalProperties({ fields, text, onAdd }: OptionalPropertiesProps) {
+export function PropertyButtons({ fields, start, text, onAdd }: PropertyButtonsProps) {
   const id = useId();
   const present = useMemo(() => memberNames(text), [text]);
-  const optional = fields.filter(({ isRequired }) => !isRequired);
-  if (optional.length === 0) return null;
+  const begunWith = useMemo(() => memberNames(start), [start]);
+  // A schema may require more since, and what was written is left as it is.
+  const offered = fields.filter(({ name, isRequired }) => !isRequired || begunWith?.has(name) === false);
+  if (offered.length === 0) return null;
   return (
-    <section class="optional" aria-labelledby={id}>
-      <h2 id={id}>Optional properties</h2>
+    <section class="properties" aria-labelledby={id}>
+      <h2 id={id}>{offered.some(({ isRequired }) => isRequired) ? "Properties" : "Optional properties"}</h2>
       {present === undefined && (
         <p class="quiet">They can be added to a JSON object, which the text above isn't now.</p>
       )}
       <ul>
-        {optional.map(({ name, types, description, sample }) => (
+        {offered.map(({ name, types, isRequired, description, sample }) => (
           <li key={name}>
             <ActionButton
               isDisabled={present === undefined || present.has(name)}
@@ -34,6 +38,7 @@ export function OptionalProperties({ fields, text, onAdd }: OptionalPropertiesPr
             </ActionButton>
             <div>
               <span class="quiet">{types.length === 0 ? "any type" : types.join(" or ")}</span>
+              {isRequired && <strong>, required</strong>}
               {description !== undefined && <p>{description}</p>}
             </div>
           </li>
