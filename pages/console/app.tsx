@@ -36,9 +36,9 @@ export function App({ signIn, unsaved }: AppProps) {
   const isLocked = state.problem?.status === 401;
   const isGateShown = isLocked || session.isGateOpen;
   const keptFor = unsaved.isEmpty ? undefined : session.owner;
-  const title = state.loaded?.description.title ?? "Console";
+  const title = state.loaded?.description.title ?? signIn.project;
   useEffect(() => {
-    if (state.loaded === undefined) document.title = "Console";
+    if (state.loaded === undefined) document.title = `${signIn.project} console`;
   }, [state.loaded]);
   useLayoutEffect(() => {
     if (!isGateShown) document.querySelector<HTMLElement>("main h1")?.focus();
@@ -68,6 +68,7 @@ export function App({ signIn, unsaved }: AppProps) {
       {isGateShown && (
         <Gate
           signIn={signIn}
+          title={`Sign in – ${signIn.project} console`}
           why={whyOf(keptFor, isLocked)}
           holdsText={!unsaved.isEmpty}
           {...(keptFor?.isUser === true && { userName: keptFor.name })}

@@ -173,7 +173,8 @@ function ask(why: string): void {
   const back = shown === undefined ? {} : { wayBack: { label: "Back", onClick: () => void open() } };
   element("reference").hidden = true;
   element("sign-in").hidden = true;
-  render(<Gate signIn={signIn} why={why} {...back} />, element("gate-place"));
+  const title = `Sign in – ${signIn.project}: API reference`;
+  render(<Gate signIn={signIn} title={title} why={why} {...back} />, element("gate-place"));
 }
 
 function closeGate(): void {

@@ -1,6 +1,6 @@
 // The form by which a person signs in: at an external issuer, with an API key, or with a user's name and password. Says why that failed.
 
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { leaveForIssuer } from "./issuer-sign-in.ts";
 import type { OfferedIssuer } from "./offered-issuer.ts";
 import { describeRefusal, type Problem } from "./problem.ts";
@@ -8,6 +8,8 @@ import type { SignIn } from "./sign-in.ts";
 
 export interface GateProps {
   readonly signIn: SignIn;
+  /** The page's title for as long as it is shown. */
+  readonly title: string;
   /** Why it is shown. */
   readonly why: string;
   /** Away from the form without signing in; absent where nothing else may be shown. */
@@ -23,12 +25,19 @@ export interface WayBack {
   readonly onClick: () => void;
 }
 
-export function Gate({ signIn, why, wayBack, holdsText = false, userName }: GateProps) {
+export function Gate({ signIn, title, why, wayBack, holdsText = false, userName }: GateProps) {
   const [fault, setFault] = useState(signIn.fault ?? "");
   const container = useRef<HTMLElement>(null);
   const key = useRef<HTMLInputElement>(null);
   const name = useRef<HTMLInputElement>(null);
   const password = useRef<HTMLInputElement>(null);
+  useLayoutEffect(() => {
+    const before = document.title;
+    document.title = title;
+    return () => {
+      if (document.title === title) document.title = before;
+    };
+  }, [title]);
   useEffect(() => {
     const start =
       userName === undefined ? container.current?.querySelector<HTMLElement>("button, input, a") : undefined;
@@ -56,7 +65,7 @@ export function Gate({ signIn, why, wayBack, holdsText = false, userName }: Gate
   };
   return (
     <main id="gate" ref={container}>
-      <h1>Sign in</h1>
+      <h1>Sign in to {signIn.project}</h1>
       <p id="why">{why}</p>
       <p id="fault" class="fault" role="alert">
         {fault}

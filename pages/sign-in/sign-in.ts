@@ -57,6 +57,10 @@ export class SignIn {
     this.#channel.addEventListener("message", ({ data }: MessageEvent<Message>) => this.#receive(data));
   }
 
+  get project(): string {
+    return projectAt(this.#base);
+  }
+
   get credential(): Credential | undefined {
     return this.#credential;
   }
@@ -276,6 +280,12 @@ export class SignIn {
   #publish(message: Message): void {
     this.#channel.postMessage(message);
   }
+}
+
+/** The project's name as the page's address has it, for who has not signed in: the last part of the path, or a host of its own. */
+function projectAt({ pathname, host }: URL): string {
+  const name = pathname.split("/").at(-2) ?? "";
+  return name === "" ? host : name;
 }
 
 function authorize(request: Request, credential: Credential | undefined): void {

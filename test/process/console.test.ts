@@ -117,6 +117,10 @@ describe("the console", () => {
     await page.until(gate);
     expect(await page.evaluate("location.pathname")).toBe(`${served.base}/console`);
     expect(await page.evaluate("document.documentElement.innerHTML.includes('books')")).toBe(false);
+    expect(await page.evaluate("[document.querySelector('h1').innerText, document.title]")).toEqual([
+      "Sign in to shop",
+      "Sign in – shop console",
+    ]);
     expect(await violationsOf(page)).toEqual([]);
     await page.picture(`${pictures}gate-${name}.png`);
     await signInWithKey(page, "staff");

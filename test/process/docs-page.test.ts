@@ -118,6 +118,10 @@ describe("the reference page", () => {
       await page.until("document.querySelector('#gate')");
       const name = `${options.width}-${options.scheme}`;
       await page.picture(`${pictures}gate-${name}.png`);
+      expect(await page.evaluate("[document.querySelector('h1').innerText, document.title]")).toEqual([
+        "Sign in to shop",
+        "Sign in – shop: API reference",
+      ]);
       const background = await page.evaluate<string>("getComputedStyle(document.body).backgroundColor");
       expect(background).toBe(options.scheme === "dark" ? "rgb(16, 18, 20)" : "rgb(255, 255, 255)");
       expect(await page.evaluate("document.documentElement.innerHTML.includes('books')")).toBe(false);
@@ -268,6 +272,8 @@ describe("the reference page", () => {
       expect(await page.evaluate("location.pathname")).toBe("/docs");
       expect(await page.evaluate("document.querySelector('#gate') === null")).toBe(true);
       expect(page.complaints).toEqual([]);
+      await page.evaluate("document.querySelector('#sign-in').click()");
+      await page.until(`document.querySelector('#gate h1')?.innerText === 'Sign in to shop.localhost:${port}'`);
     } finally {
       served.change(withConfig({ openapi: "Authenticated" }));
     }
