@@ -11,6 +11,8 @@ export interface Field {
   readonly name: string;
   /** JSON Schema types; empty = any. */
   readonly types: readonly string[];
+  /** The only ones, as a filter takes them; absent where the schema lists none. */
+  readonly values?: readonly string[];
   readonly description?: string;
   readonly isRequired: boolean;
   /** JSON text of a value to begin with. */
@@ -131,6 +133,7 @@ function fieldsOf(whole: OpenApiDocument, collection: JsonObject, single: JsonOb
     .map(([name, property]) => ({
       name,
       types: typesOf(property),
+      ...valuesMember(property),
       ...textMember(property),
       isRequired: required.has(name),
       sample: sampleOf(whole, name, property),
@@ -158,9 +161,25 @@ function requiredOf(whole: OpenApiDocument, schema: JsonObject): readonly string
   return [...parts, ...listIn(schema, "required").map(String)];
 }
 
-function typesOf({ type }: JsonObject): readonly string[] {
+function typesOf(property: JsonObject): readonly string[] {
+  const { type } = property;
   if (typeof type === "string") return [type];
-  return Array.isArray(type) ? type.map(String) : [];
+  return Array.isArray(type) ? type.map(String) : [...new Set(listedIn(property).map(typeOf))];
+}
+
+function listedIn(property: JsonObject): readonly unknown[] {
+  return Object.hasOwn(property, "const") ? [property["const"]] : listIn(property, "enum");
+}
+
+function typeOf(value: unknown): string {
+  if (value === null) return "null";
+  if (Array.isArray(value)) return "array";
+  return Number.isInteger(value) ? "integer" : typeof value;
+}
+
+function valuesMember(property: JsonObject): { readonly values?: readonly string[] } {
+  const values = listedIn(property).filter((value) => typeof value !== "object" || value === null);
+  return values.length === 0 ? {} : { values: values.map(String) };
 }
 
 function filterOf(parameter: JsonObject): readonly Filter[] {

@@ -155,6 +155,10 @@ describe("lists", () => {
     const choose = (label: string, value: string) =>
       page.evaluate(`((each) => { each.value = '${value}'; each.dispatchEvent(new Event('change', { bubbles: true })); })
         (document.querySelector('.filter select[aria-label="${label}"]'))`);
+    await choose("Field", "cover");
+    await page.until(
+      "[...(document.querySelector('.filter input').list?.options ?? [])].map(({ value }) => value).join() === 'hard,soft'",
+    );
     await choose("Field", "price");
     await page.until("document.querySelector('.filter legend').innerText === 'Filter by price'");
     await choose("Operator", "ge");

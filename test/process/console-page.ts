@@ -24,6 +24,7 @@ export const bookProperties = {
   price: { type: "number", exclusiveMinimum: 0, description: "Without tax, in the currency of the shop." },
   isbn: { type: "integer" },
   tags: { type: "array", items: { type: "string" } },
+  cover: { enum: ["hard", "soft"] },
 };
 
 export interface StartedConsole {

@@ -1,6 +1,6 @@
 // Filters of a list: each a field, an operator and a value. They take effect together, when the form is submitted.
 
-import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useId, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { Resource } from "../description.ts";
 import { type Condition, operatorWords, withOperator } from "./list-query.ts";
 
@@ -57,6 +57,7 @@ export function FilterBar({ resource, conditions, onApply }: FilterBarProps) {
           key={index}
           row={row}
           fields={fields}
+          values={resource.fields.find(({ name }) => name === row.field)?.values ?? []}
           onChange={(changed) => setRows(rows.with(index, changed))}
           onRemove={() => remove(index)}
         />
@@ -74,11 +75,13 @@ export function FilterBar({ resource, conditions, onApply }: FilterBarProps) {
 interface FilterRowProps {
   readonly row: Condition;
   readonly fields: Fields;
+  /** The only ones that the field has; empty where they are not listed. */
+  readonly values: readonly string[];
   readonly onChange: (row: Condition) => void;
   readonly onRemove: () => void;
 }
 
-function FilterRow({ row, fields, onChange, onRemove }: FilterRowProps) {
+function FilterRow({ row, fields, values, onChange, onRemove }: FilterRowProps) {
   const operators = fields.get(row.field) ?? new Map([[row.operator, ""]]);
   return (
     <fieldset class="filter">
@@ -107,7 +110,7 @@ function FilterRow({ row, fields, onChange, onRemove }: FilterRowProps) {
           </option>
         ))}
       </select>
-      <ValueField row={row} onChange={(value) => onChange({ ...row, value })} />
+      <ValueField row={row} values={values} onChange={(value) => onChange({ ...row, value })} />
       <button type="button" aria-label={`Remove the filter by ${row.field}`} onClick={onRemove}>
         ✕
       </button>
@@ -115,7 +118,12 @@ function FilterRow({ row, fields, onChange, onRemove }: FilterRowProps) {
   );
 }
 
-function ValueField({ row, onChange }: { readonly row: Condition; readonly onChange: (value: string) => void }) {
+interface ValueFieldProps extends Pick<FilterRowProps, "row" | "values"> {
+  readonly onChange: (value: string) => void;
+}
+
+function ValueField({ row, values, onChange }: ValueFieldProps) {
+  const id = useId();
   if (row.operator === "exists") {
     return (
       <select aria-label="Value" value={row.value} onChange={({ currentTarget }) => onChange(currentTarget.value)}>
@@ -125,14 +133,26 @@ function ValueField({ row, onChange }: { readonly row: Condition; readonly onCha
     );
   }
   const placeholder = row.operator === "in" ? "a,b,c" : "";
+  const isOffered = values.length > 0 && (row.operator === "" || row.operator === "ne");
   return (
-    <input
-      aria-label="Value"
-      value={row.value}
-      placeholder={placeholder}
-      autocomplete="off"
-      onInput={({ currentTarget }) => onChange(currentTarget.value)}
-    />
+    <>
+      <input
+        type="text"
+        aria-label="Value"
+        value={row.value}
+        placeholder={placeholder}
+        autocomplete="off"
+        {...(isOffered && { list: id })}
+        onInput={({ currentTarget }) => onChange(currentTarget.value)}
+      />
+      {isOffered && (
+        <datalist id={id}>
+          {values.map((value) => (
+            <option key={value} value={value} />
+          ))}
+        </datalist>
+      )}
+    </>
   );
 }
 

@@ -23,6 +23,7 @@ const schema = {
   properties: {
     price: { type: ["number", "null"], default: 7.5 },
     title: { type: "string", description: "As on the cover" },
+    cover: { enum: ["hard", "soft", null] },
     author: { $ref: "#/$defs/author" },
   },
   $defs: { author: { type: "object", properties: { name: { type: "string" } } } },
@@ -41,6 +42,7 @@ describe("what the console knows of a project", () => {
       fields: [
         { name: "title", types: ["string"], description: "As on the cover", isRequired: true },
         { name: "price", types: ["number", "null"], isRequired: false, sample: "7.5" },
+        { name: "cover", types: ["string", "null"], values: ["hard", "soft", "null"] },
         { name: "author", types: ["object"], isRequired: false, sample: '{"name":"An example name"}' },
       ],
       maxPageSize: 100,
@@ -74,7 +76,7 @@ describe("what the console knows of a project", () => {
     expect(resources.map(({ name, may }) => [name, may])).toEqual([
       ["books", { list: true, create: false, update: false, delete: false }],
     ]);
-    expect(resources[0]?.fields.map(({ name }) => name)).toEqual(["title", "price", "author"]);
+    expect(resources[0]?.fields.map(({ name }) => name)).toEqual(["title", "price", "cover", "author"]);
     expect(rootKeys).toEqual([{ name: "settings", may: { read: true, write: false, add: false, delete: false } }]);
   });
 });
