@@ -1,15 +1,23 @@
 // Why a request was refused, in a box that screen readers read out. Errors of single members are shown at their lines, by the editor.
 
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect, useMemo, useRef } from "preact/hooks";
+import { canonicalJson } from "../../core/json/canonical.ts";
 import type { Problem } from "../sign-in/problem.ts";
 import { ActionButton } from "./action-button.tsx";
 import { useConsole } from "./console-context.ts";
 import { describeProblem } from "./describe-problem.ts";
+import { maxStoredDepth } from "./editor/pretty.ts";
 
 /** What a project answers to what it offered before its schema, its rules or its resources changed. */
 const statusesOfChange: ReadonlySet<number> = new Set([400, 403, 404, 405]);
 
-export function ProblemMessage({ problem }: { readonly problem: Problem | undefined }) {
+export interface ProblemMessageProps {
+  readonly problem: Problem | undefined;
+  /** What is in the editor now: that it isn't JSON is said until it is. */
+  readonly text?: string;
+}
+
+export function ProblemMessage({ problem, text = "" }: ProblemMessageProps) {
   const { signIn, onSignIn, onRefused } = useConsole();
   const { credential } = signIn;
   const refused = useRef({ problem, credential });
@@ -17,7 +25,11 @@ export function ProblemMessage({ problem }: { readonly problem: Problem | undefi
   useEffect(() => {
     if (problem !== undefined && statusesOfChange.has(problem.status)) onRefused();
   }, [problem]);
-  if (problem === undefined) return null;
+  const isMended = useMemo(
+    () => problem?.code === "malformed_json" && canonicalJson(text, maxStoredDepth).ok,
+    [problem, text],
+  );
+  if (problem === undefined || isMended) return null;
   const isSignedIn = credential !== undefined;
   // Somebody has signed in since.
   if (problem.status === 401 && isSignedIn && credential !== refused.current.credential) return null;

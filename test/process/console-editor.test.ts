@@ -110,6 +110,15 @@ describe("a new object", () => {
     await page.until(`${marks} === 2 && !${list}.includes("/price")`);
   });
 
+  it("is said not to be JSON until it is", async () => {
+    const page = await openedForm();
+    await enter(page, '{"title":"Emma"', objectEditor);
+    await click(page, "Create");
+    await page.until(`${faults}[0]?.startsWith("The body is not one well-formed JSON text.")`);
+    await enter(page, '{"title":"Emma"}', objectEditor);
+    await page.until(`${faults}.length === 0`);
+  });
+
   it("is created once, however often it is sent", async () => {
     const page = await openedForm();
     await enter(page, '{"title":"Lady Susan"}', objectEditor);

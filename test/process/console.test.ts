@@ -79,8 +79,9 @@ let ahead = 0;
 beforeAll(async () => {
   started = await startConsole(shop, { clock: { ...systemClock, now: () => systemClock.now() + ahead } });
   served = started.served;
+  const printed = { by: "A printer with a long name", in: "A city with a long name" };
   for (let number = 1; number <= 30; number += 1) {
-    const body = { title: `Book ${number}`, price: number, isbn: number, tags: ["a", "b"] };
+    const body = { title: `Book ${number}`, price: number, isbn: number, tags: ["a", "b"], printed };
     const reply = await served.send("/api/books", { method: "POST", as: apikey("staff"), body });
     id = reply.json<{ id: string }>().id;
   }
@@ -94,6 +95,9 @@ const opened = (fragment: string, more: Pick<ConsoleVisit, "as"> = {}): Promise<
 const link = (href: string) => `document.querySelector('nav.data a[href="${href}"]')`;
 const dialog = "document.querySelector('dialog[open] h2')?.innerText";
 const discardQuestion = `${dialog} === 'Discard what you entered?'`;
+/** How many pixels of the table can be seen by scrolling only. */
+const cutOff =
+  "((table) => table === null ? 0 : table.scrollWidth - table.clientWidth)(document.querySelector('.scrolls'))";
 const who = "document.querySelector('#who').innerText";
 const gate = "document.querySelector('#gate')";
 const liveSessions = async (): Promise<number> =>
@@ -135,6 +139,7 @@ describe("the console", () => {
       await page.until(ready);
       expect([fragment, await violationsOf(page)]).toEqual([fragment, []]);
       expect([fragment, await page.evaluate(overflow)]).toEqual([fragment, 0]);
+      if (options.width > 1000) expect([fragment, await page.evaluate(cutOff)]).toEqual([fragment, 0]);
       await page.picture(`${pictures}${picture}-${name}.png`);
     }
     expect(complaintsOf(page)).toEqual([]);

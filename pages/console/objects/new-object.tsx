@@ -30,7 +30,7 @@ export function NewObject({ resource }: { readonly resource: Resource }) {
   return (
     <>
       <ViewHeading name="New object" titled={`New object of ${resource.name}`} />
-      <ProblemMessage problem={problem} />
+      <ProblemMessage problem={problem} text={text} />
       <JsonEditor
         label={`JSON of the new object of ${resource.name}`}
         text={text}

@@ -60,7 +60,7 @@ export function AddMember(props: AddMemberProps) {
           onChange={(text) => change({ text })}
           onSave={() => void submit()}
         />
-        <ProblemMessage problem={problem} />
+        <ProblemMessage problem={problem} text={draft.text} />
         {disabledReason !== undefined && <p class="quiet">{disabledReason}</p>}
         <ActionButton type="submit" kind="main" isDisabled={isDisabled}>
           Add

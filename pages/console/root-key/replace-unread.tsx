@@ -36,7 +36,7 @@ export function ReplaceUnread({ url }: { readonly url: string }) {
     <section aria-label="A new value" class="value">
       <p class="quiet">You can't read this value, but you may be allowed to replace it as a whole.</p>
       <JsonEditor label={`New value of ${url}`} text={text} onChange={setText} onSave={ask} />
-      <ProblemMessage problem={problem} />
+      <ProblemMessage problem={problem} text={text} />
       <div class="actions">
         <ActionButton kind="main" isDisabled={isDisabled} onClick={ask}>
           Replace…

@@ -100,7 +100,7 @@ function LoadedPanel({ value, stored, onAdding, ...props }: LoadedPanelProps) {
         }}
         onSave={() => void save(stored)}
       />
-      <ProblemMessage problem={writeProblem} />
+      <ProblemMessage problem={writeProblem} text={draft} />
       {conflict !== undefined && (
         <ConflictNotice
           stored={value}
