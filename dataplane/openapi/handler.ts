@@ -62,10 +62,10 @@ export async function carryOutDescription(
     case "console":
       return consolePage({ file: target.file, target: rawUrl, headers, addition: signInOffers(project) });
     case "openapi":
-      return currentResponse(await descriptions.textOf(project, base), preconditionsOf(headers));
     case "consoleDescription": {
       const response = currentResponse(await descriptions.textOf(project, base), preconditionsOf(headers));
-      return { ...response, headers: { ...response.headers, ...linksOf(project, base) } };
+      const links = target.kind === "openapi" ? linkToConsole(project, base) : linksOf(project, base);
+      return { ...response, headers: { ...response.headers, ...links } };
     }
   }
 }
@@ -77,6 +77,11 @@ function pageOf({ config }: LiveProject, base: string, headers: IncomingHttpHead
   // Without the origin: a proxy in front may speak TLS, and not say so.
   const { pathname } = new URL(base);
   return { status: 302, headers: { Location: `${pathname.replace(/\/$/, "")}/${page}`, Vary: "Accept, Origin" } };
+}
+
+/** For the reference page to lead to the console; nowhere, if nobody may use that. */
+function linkToConsole({ config }: LiveProject, base: string): Readonly<Record<string, string>> {
+  return config.console === "Nobody" ? {} : { Link: `<${base}/console>; rel="related"; title="Console"` };
 }
 
 /** Where else the project is described (RFC 8631), for the console to lead there; nowhere, if nobody may read that. */

@@ -2,6 +2,7 @@
 
 import type { ComponentChildren } from "preact";
 import type { SignIn } from "../sign-in/sign-in.ts";
+import { SignedInAs } from "../sign-in/signed-in-as.tsx";
 
 interface BarProps {
   readonly signIn: SignIn;
@@ -25,7 +26,7 @@ export function Bar({ signIn, title, hidesSignIn, onSignIn, onSignOut, children 
         {children}
       </nav>
       <span id="who" role="status">
-        {caller === undefined ? "Not signed in" : `Signed in as ${caller.name}`}
+        <SignedInAs credential={signIn.credential} />
       </span>
       {caller !== undefined && (
         <button type="button" id="sign-out" title={issuer && `You stay signed in at ${issuer}`} onClick={onSignOut}>

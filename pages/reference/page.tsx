@@ -6,6 +6,7 @@ import { Gate } from "../sign-in/gate.tsx";
 import { offeredIssuers, takeResponse } from "../sign-in/issuer-sign-in.ts";
 import { problemOf } from "../sign-in/problem.ts";
 import { type Credential, SignIn, schemeOf } from "../sign-in/sign-in.ts";
+import { SignedInAs } from "../sign-in/signed-in-as.tsx";
 
 /** An OpenAPI document, as far as it is looked at here. */
 interface Description {
@@ -52,6 +53,7 @@ async function open(): Promise<void> {
   say("");
   const response = await signIn.send("openapi.json");
   if (response.ok) {
+    element("console").hidden = !/; rel="related"/.test(response.headers.get("Link") ?? "");
     await show((await response.json()) as Description);
     return;
   }
@@ -65,7 +67,7 @@ async function show(description: Description): Promise<void> {
   const { credential } = signIn;
   closeGate();
   element("reference").hidden = false;
-  element("who").textContent = credential === undefined ? "Not signed in" : `Signed in as ${credential.caller.name}`;
+  render(<SignedInAs credential={credential} />, element("who"));
   element("sign-in").hidden = credential !== undefined;
   element("sign-out").hidden = credential === undefined;
   element("sign-out").title = credential?.issuer === undefined ? "" : `You stay signed in at ${credential.issuer}`;
@@ -201,7 +203,7 @@ signIn.onExpiry(() => {
 
 /** Whoever comes back from an issuer without being signed in reads why. */
 async function begin(): Promise<void> {
-  if (response !== undefined) element("who").textContent = "Signing in…";
+  if (response !== undefined) render("Signing in…", element("who"));
   await signIn.begin(response);
   if (signIn.credential === undefined || signIn.fault !== undefined) await open();
   if (signIn.fault !== undefined) ask("Requests that you try are sent with what you enter here.");

@@ -47,8 +47,9 @@ describeServed("the console", (serve) => {
     expect((await served.send(description)).status).toBe(401);
     expect((await served.send(description, { as: "apikey wrong" })).status).toBe(401);
     const reply = await served.send(description, { as: apikey("reader") });
-    const { text } = await served.send("/openapi.json", { as: apikey("reader") });
+    const { text, headers } = await served.send("/openapi.json", { as: apikey("reader") });
     expect([reply.status, reply.text]).toEqual([200, text]);
+    expect(headers.link).toBe(`<${served.origin}${served.base}/console>; rel="related"; title="Console"`);
     expect(reply.headers.link).toContain(`<${served.origin}${served.base}/docs>; rel="service-doc"`);
     const again = await served.send(description, {
       as: apikey("reader"),
@@ -65,6 +66,7 @@ describeServed("the console", (serve) => {
     expect((await served.send("/openapi.json")).code).toBe("insufficient_access");
     served.change(withConfig({ console: "Nobody", openapi: "Anyone" }));
     expect((await served.send(description)).code).toBe("insufficient_access");
+    expect((await served.send("/openapi.json")).headers.link).toBeUndefined();
     served.change(withConfig({ console: "Authenticated" }), withAuthenticationDisabled());
     expect((await served.send(description)).status).toBe(200);
     served.change(withServing("Off"));

@@ -79,20 +79,16 @@ async function listed(resource: string): Promise<{ count: number; items: { id: s
   return (await served.send(`/api/${resource}?_limit=100`, { as: apikey("staff") })).json();
 }
 
-async function remove(id: string): Promise<void> {
-  await served.send(`/api/books/${id}`, { method: "DELETE", as: apikey("staff") });
-}
-
 async function replace(id: string, body: object): Promise<void> {
   const reply = await served.send(`/api/books/${id}`, { method: "PUT", as: apikey("staff"), body });
   expect(reply.status).toBe(200);
 }
 
+const remove = (id: string) => served.send(`/api/books/${id}`, { method: "DELETE", as: apikey("staff") });
 const stored = (id: string) => served.send(`/api/books/${id}`, { as: apikey("staff") });
 
-function opened(fragment: string, more: Pick<ConsoleVisit, "as"> = {}): Promise<Page> {
-  return openConsole({ ...started, fragment, ...more });
-}
+const opened = (fragment: string, more: Pick<ConsoleVisit, "as"> = {}) =>
+  openConsole({ ...started, fragment, ...more });
 
 async function openedBook(): Promise<{ readonly page: Page; readonly id: string }> {
   const [id = ""] = ids;
@@ -144,7 +140,6 @@ describe("lists", () => {
 
   it("are filtered by field, operator and value, and say what the server has against a value", async () => {
     const page = await opened("/api/books");
-    await page.until(`${bookTitles}.length === 25`);
     await click(page, "Add filter");
     await page.until("document.activeElement.ariaLabel === 'Field'");
     // The first field of the schema, with an operator that it has.

@@ -23,6 +23,7 @@ import { type Browser, type Page, startBrowser } from "./browser.ts";
 
 const shop = project(
   "shop",
+  withConfig({ console: "Authenticated" }),
   withKey("staff", { role: "Administrators" }),
   withUser("ada"),
   withHosts("shop.localhost"),
@@ -127,6 +128,8 @@ describe("the reference page", () => {
       expect(await page.evaluate("document.documentElement.innerHTML.includes('books')")).toBe(false);
       await signedIn(page);
       await page.evaluate("new Promise((resume) => setTimeout(resume, 1000))");
+      expect(await page.evaluate("document.querySelector('#console').checkVisibility()")).toBe(true);
+      expect(await page.evaluate("document.querySelector('#who').clientHeight < 25")).toBe(true);
       await page.picture(`${pictures}reference-${name}.png`);
       // What the viewer draws looks as its makers meant it: rules for our own buttons and links end at the bar and the form.
       const borders =
@@ -263,7 +266,7 @@ describe("the reference page", () => {
   });
 
   it("works at a host's root and with a trailing slash, and asks nobody where the description is for Anyone", async () => {
-    served.change(withConfig({ openapi: "Anyone" }));
+    served.change(withConfig({ openapi: "Anyone", console: "Nobody" }));
     try {
       const page = await browser.open(wide);
       const { port } = new URL(served.origin);
@@ -272,10 +275,11 @@ describe("the reference page", () => {
       expect(await page.evaluate("location.pathname")).toBe("/docs");
       expect(await page.evaluate("document.querySelector('#gate') === null")).toBe(true);
       expect(page.complaints).toEqual([]);
+      expect(await page.evaluate("document.querySelector('#console').hidden")).toBe(true);
       await page.evaluate("document.querySelector('#sign-in').click()");
       await page.until(`document.querySelector('#gate h1')?.innerText === 'Sign in to shop.localhost:${port}'`);
     } finally {
-      served.change(withConfig({ openapi: "Authenticated" }));
+      served.change(withConfig({ openapi: "Authenticated", console: "Authenticated" }));
     }
   });
 });

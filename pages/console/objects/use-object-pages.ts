@@ -8,9 +8,9 @@ import { unreachable } from "../describe-problem.ts";
 import type { Resource } from "../description.ts";
 import { go } from "../use-route.ts";
 import { ExactNumber, keepNumbersExact } from "./exact-number.ts";
-import type { PagePosition } from "./visited-lists.ts";
 import { readListQuery, writeListQuery } from "./list-query.ts";
 import type { StoredObject } from "./object-table.tsx";
+import type { PagePosition } from "./visited-lists.ts";
 
 export interface ObjectsOfPage extends LoadedPage {
   /** What the objects are the answer to. */
