@@ -45,7 +45,10 @@ export async function fetchText(url: URL, options: FetchOptions): Promise<Fetche
       response.destroy();
       throw new FetchFailure(statusClause(statusCode));
     }
-    return { text: await textOf(response), cacheControl: headers["cache-control"] };
+    const text = await textOf(response);
+    // An answer that ends with its connection looks complete when giving up has ended it.
+    signal.throwIfAborted();
+    return { text, cacheControl: headers["cache-control"] };
   } catch (error) {
     signal.throwIfAborted();
     throw error instanceof FetchFailure ? error : new FetchFailure(clauseOf(error), { cause: error });
@@ -68,7 +71,13 @@ function respond(url: URL, { rules, certificateAuthority, signal }: FetchOptions
         ? httpsRequest(url, { ...options, ...(certificateAuthority !== undefined && { ca: certificateAuthority }) })
         : httpRequest(url, options);
     request.once("response", answered);
+    // Another protocol (status 101) is never asked for. Without a listener, neither an answer nor an error would come.
+    request.once("upgrade", (response, socket) => {
+      socket.destroy();
+      answered(response);
+    });
     request.on("error", failed);
+    request.once("close", () => failed(new Error("The connection was closed without an answer")));
     request.end();
   });
 }

@@ -5,6 +5,7 @@
 import { type WantedKeys, wantedForMs } from "../../core/config/wanted-keys.ts";
 import type { Monotonic, Timers } from "../../core/timers.ts";
 import type { IssuerContent, IssuerSource, KnownIssuer } from "../model/issuers.ts";
+import { FairWaiting } from "./fair-waiting.ts";
 import type { FetchedIssuer } from "./fetch-issuer.ts";
 import { FetchFailure } from "./fetch-text.ts";
 
@@ -55,6 +56,8 @@ export interface IssuerFetcherDeps {
 /** In all: for the discovery document and the key set together. */
 const fetchMs = 5_000;
 const maxAtOnce = 8;
+/** Places are left for other namespaces, because a token with a new key waits for two seconds only. */
+const maxOfNamespace = 4;
 const backoff = { firstMs: 5_000, maxMs: 300_000 };
 /** Attempts that may fail in a row before an issuer whose keys are known counts as unreachable: a provider that restarts is no news. */
 const toleratedFailures = 1;
@@ -74,6 +77,8 @@ interface Entry {
   /** Waits for a place, or has one. */
   isUnderWay: boolean;
   stopTimer: () => void;
+  /** Ends the fetch under way. */
+  stopFetch: () => void;
 }
 
 export function createIssuerFetcher(deps: IssuerFetcherDeps): IssuerFetcher {
@@ -86,10 +91,10 @@ class Fetcher implements IssuerFetcher {
   readonly #entries = new Map<string, Entry>();
   /** By project, the key of each of its issuers' entries by name. */
   readonly #uses = new Map<string, ReadonlyMap<string, string>>();
-  readonly #waiting: Entry[] = [];
+  readonly #waiting = new FairWaiting<Entry>(maxOfNamespace);
+  readonly #underWay = new Set<Entry>();
   readonly #stopped = new AbortController();
   #onFetched: (() => void)[] = [];
-  #atOnce = 0;
 
   constructor(deps: IssuerFetcherDeps) {
     this.#deps = deps;
@@ -101,7 +106,7 @@ class Fetcher implements IssuerFetcher {
     const now = new Map([...sources].map(([name, source]) => [name, keyOf(source)]));
     if (now.size > 0) this.#uses.set(project, now);
     else this.#uses.delete(project);
-    for (const source of sources.values()) this.#entryOf(source).projects.add(project);
+    for (const source of sources.values()) this.#join(source, project);
     const kept = new Set(now.values());
     for (const key of before?.values() ?? []) if (!kept.has(key)) this.#leave(key, project);
   }
@@ -143,36 +148,46 @@ class Fetcher implements IssuerFetcher {
     for (const { stopTimer } of this.#entries.values()) stopTimer();
     this.#entries.clear();
     this.#uses.clear();
-    this.#waiting.length = 0;
+    this.#waiting.clear();
     this.#checkFetched();
   }
 
-  #entryOf(source: IssuerSource): Entry {
+  #join(source: IssuerSource, project: string): void {
     const key = keyOf(source);
     const found = this.#entries.get(key);
-    if (found !== undefined) return found;
+    if (found !== undefined) {
+      found.projects.add(project);
+      if (found.isUnderWay && !this.#underWay.has(found)) this.#waiting.add(found);
+      return;
+    }
     const entry: Entry = {
       source,
       usedSince: this.#deps.monotonic(),
-      projects: new Set(),
+      projects: new Set([project]),
       failure: "",
       failures: 0,
       begunAt: Number.NEGATIVE_INFINITY,
       fetchedAt: Number.NEGATIVE_INFINITY,
       isUnderWay: false,
       stopTimer: () => undefined,
+      stopFetch: () => undefined,
     };
     this.#entries.set(key, entry);
     this.#enqueue(entry);
-    return entry;
   }
 
   #leave(key: string, project: string): void {
     const entry = this.#entries.get(key);
-    entry?.projects.delete(project);
-    if (entry === undefined || entry.projects.size > 0) return;
+    if (entry === undefined) return;
+    entry.projects.delete(project);
+    if (entry.isUnderWay && !this.#underWay.has(entry)) {
+      this.#waiting.remove(entry, project);
+      this.#waiting.add(entry);
+    }
+    if (entry.projects.size > 0) return;
     entry.stopTimer();
     this.#entries.delete(key);
+    entry.stopFetch();
     this.#checkFetched();
   }
 
@@ -184,18 +199,17 @@ class Fetcher implements IssuerFetcher {
     if (entry.isUnderWay || this.#stopped.signal.aborted) return;
     entry.stopTimer();
     entry.isUnderWay = true;
-    this.#waiting.push(entry);
+    this.#waiting.add(entry);
     this.#startWaiting();
   }
 
   #startWaiting(): void {
-    while (this.#atOnce < maxAtOnce) {
-      const entry = this.#waiting.shift();
+    while (this.#underWay.size < maxAtOnce) {
+      const entry = this.#waiting.take(this.#underWay);
       if (entry === undefined) return;
-      if (!this.#isUsed(entry)) continue;
-      this.#atOnce += 1;
+      this.#underWay.add(entry);
       void this.#fetch(entry).finally(() => {
-        this.#atOnce -= 1;
+        this.#underWay.delete(entry);
         this.#startWaiting();
         this.#checkFetched();
       });
@@ -208,10 +222,12 @@ class Fetcher implements IssuerFetcher {
     const over = new AbortController();
     const stop = (): void => over.abort(this.#stopped.signal.reason);
     this.#stopped.signal.addEventListener("abort", stop, { once: true });
+    entry.stopFetch = () => over.abort(new Error("no Project names it any more"));
     const late = new FetchFailure(`it did not answer within ${fetchMs / 1_000} seconds`);
     const stopTimer = timers.after(fetchMs, () => over.abort(late));
     try {
-      const { keepForMs, ...content } = await fetch(entry.source, over.signal);
+      // Whatever a server does, its place is free in time.
+      const { keepForMs, ...content } = await Promise.race([fetch(entry.source, over.signal), endOf(over.signal)]);
       this.#ended(entry, keepForMs, () => this.#succeeded(entry, content));
     } catch (error) {
       const failure = error instanceof Error ? error : new Error(String(error));
@@ -269,6 +285,13 @@ class Fetcher implements IssuerFetcher {
     for (const resolve of this.#onFetched) resolve();
     this.#onFetched = [];
   }
+}
+
+/** Rejects with the signal's reason once it is aborted. */
+function endOf(signal: AbortSignal): Promise<never> {
+  return new Promise((_resolve, reject) => {
+    signal.addEventListener("abort", () => reject(signal.reason as Error), { once: true });
+  });
 }
 
 /** Why it counts as unreachable; undefined when it does not. */

@@ -109,6 +109,12 @@ describe("a document is refused", () => {
     expect(await refusal()).toBe(message);
   });
 
+  it("that comes in another protocol, which nobody asked for", async () => {
+    const upgrade = { connection: "upgrade", upgrade: "websocket" };
+    server.change({ answer: (_request, response) => Boolean(response.writeHead(101, upgrade).end()) });
+    expect(await refusal()).toBe("when asked for its discovery document, it answered with status 101");
+  });
+
   it("that is larger than 256 KiB, without reading on", async () => {
     server.change({ answer: (_request, response) => Boolean(response.end(" ".repeat(maxBytes + 1))) });
     expect(await refusal()).toBe("when asked for its discovery document, it answered with more than 256 KiB");
@@ -204,6 +210,11 @@ it("a server that is not there is refused without saying why, which would tell w
 it.each([
   ["does not answer", () => true],
   ["does not end its answer", (_request: unknown, response: ServerResponse) => response.write('{"issuer":')],
+  [
+    "does not say where its answer ends",
+    (_request: unknown, response: ServerResponse) =>
+      Boolean(response.socket?.write('HTTP/1.1 200 OK\r\n\r\n{"issuer":"https://login.example.org"}')),
+  ],
 ])("a server that %s is given up with the reason of whoever waits", async (_name, answer) => {
   server.change({ answer });
   const over = new AbortController();

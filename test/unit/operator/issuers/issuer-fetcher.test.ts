@@ -171,17 +171,63 @@ describe("a wanted key", () => {
   });
 });
 
-it("no more than eight issuers are fetched at a time, and one that waits long is overdue", async () => {
+/** As many issuers of one Project as that, none of which answers. */
+function useSilent(project: string, count: number): readonly IssuerSource[] {
   answers = ["never"];
-  const many = Array.from({ length: 40 }, (_, index) => `https://${index}.example.org`);
-  const sources = many.map((url) => [url, { kind: "url", url }] as const);
-  fetcher.use("shop/web", new Map<string, IssuerSource>(sources));
+  const [namespace] = project.split("/");
+  const sources = Array.from({ length: count }, (_, index): IssuerSource => {
+    return { kind: "url", url: `https://${index}.${namespace}.example.org` };
+  });
+  fetcher.use(project, new Map(sources.map((source, index) => [`${index}`, source])));
+  return sources;
+}
+
+it("no more than eight issuers are fetched at a time, four of a namespace, and one that waits long is overdue", async () => {
+  const last = useSilent("shop/web", 40).at(-1) as IssuerSource;
+  await settled();
+  expect(most).toBe(4);
+  useSilent("bank/web", 40);
+  useSilent("farm/web", 40);
   await time.advance(9_999);
   expect(most).toBe(8);
-  const last: IssuerSource = { kind: "url", url: "https://39.example.org" };
   expect(fetcher.lookUp(last)).toEqual({ state: "pending" });
   await time.advance(1);
   expect(fetcher.lookUp(last)).toEqual({ state: "overdue" });
+});
+
+it("an issuer does not wait for those of another namespace that don't answer", async () => {
+  for (const name of ["web", "blog", "api"]) useSilent(`shop/${name}`, 100);
+  await settled();
+  answers = [keys("one")];
+  fetcher.use("bank/web", used);
+  await settled();
+  expect(fetcher.lookUp(corp)).toEqual(known("one"));
+});
+
+it("nor for one whose fetch does not end, or that nobody names any more", async () => {
+  let ended = 0;
+  fetcher = createIssuerFetcher({
+    ...time,
+    random: () => 0.5,
+    fetch: (source, signal) => {
+      signal.addEventListener("abort", () => {
+        ended += 1;
+      });
+      return source === corp ? Promise.resolve(keys("one")) : new Promise(() => undefined);
+    },
+    onChange: () => undefined,
+    observe: () => undefined,
+  });
+  useSilent("shop/web", 4);
+  useSilent("bank/web", 4);
+  fetcher.use("farm/web", used);
+  await settled();
+  expect(fetcher.lookUp(corp)).toEqual({ state: "pending" });
+  fetcher.use("shop/web", new Map());
+  await settled();
+  expect([ended, fetcher.lookUp(corp)]).toEqual([4, known("one")]);
+  await time.advance(5_000);
+  expect(fetcher.figures().unreachable).toBe(4);
 });
 
 it("an issuer that no Project names any more is forgotten, and fetched anew for the next", async () => {
