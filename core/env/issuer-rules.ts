@@ -48,14 +48,17 @@ interface IssuerPlace {
   readonly path: string;
 }
 
-/** A server may read these as part of the way to somewhere else. */
-const escapedWay = /%(2e|2f|5c)/i;
+/**
+ * Some servers read these as `..` or as a slash, so as the way to somewhere else: escaped once or twice, in overlong UTF-8, or with path
+ * parameters (RFC 3986, section 3.3), as in `/..;/`.
+ */
+const otherWay = /%(2e|2f|5c|25|c0|c1)|\/\.{1,2};/i;
 
 function matches(pattern: IssuerPattern, { hostname, port, path }: IssuerPlace): boolean {
   if (port !== pattern.port || !isHostOf(pattern.host, hostname)) return false;
   if (!pattern.isPrefix) return path === pattern.path;
   if (pattern.path === "/" && path === "") return true;
-  return path.startsWith(pattern.path) && !escapedWay.test(path);
+  return path.startsWith(pattern.path) && !otherWay.test(path);
 }
 
 function isHostOf(host: string, hostname: string): boolean {

@@ -12,12 +12,14 @@ export interface AddressRules {
 }
 
 const refused = blockList([
-  ...(["0.0.0.0/8", "127.0.0.0/8", "169.254.0.0/16", "224.0.0.0/4", "255.255.255.255/32"] as const),
+  ...(["0.0.0.0/8", "127.0.0.0/8", "169.254.0.0/16", "224.0.0.0/4", "240.0.0.0/4"] as const),
   // Metadata services of clouds outside of the link-local range: Alibaba, Azure, Oracle.
   ...(["100.100.100.200/32", "168.63.129.16/32", "192.0.0.192/32"] as const),
   ...(["::/127", "fe80::/10", "fec0::/10", "ff00::/8"] as const),
-  // Of AWS and of Google Cloud.
-  ...(["fd00:ec2::254/128", "fd20:ce::254/128"] as const),
+  // Of AWS, Google Cloud and Oracle.
+  ...(["fd00:ec2::/32", "fd20:ce::254/128", "fd00:c1::a9fe:a9fe/128"] as const),
+  // Ways from IPv6 to any IPv4 address: NAT64 of a site (RFC 8215), whose form a site chooses, and Teredo.
+  ...(["64:ff9b:1::/48", "2001::/32"] as const),
 ]);
 const loopback = blockList(["127.0.0.0/8", "::1/128"]);
 
@@ -29,7 +31,7 @@ export const clusterAddresses: AddressRules = {
 
 /** Dev mode fetches from this machine as well, there without TLS, too: for providers that a developer runs. */
 export const devAddresses: AddressRules = {
-  mayConnectTo: (address) => clusterAddresses.mayConnectTo(address) || isListed(loopback, address),
+  mayConnectTo: (address) => clusterAddresses.mayConnectTo(address) || isLoopback(address),
   mayFetch: (url) => url.protocol === "https:" || (url.protocol === "http:" && isLoopbackHost(url)),
 };
 
@@ -40,7 +42,12 @@ export function hostIn({ hostname }: URL): string {
 
 function isLoopbackHost(url: URL): boolean {
   const host = hostIn(url);
-  return host === "localhost" || (isIP(host) !== 0 && isListed(loopback, host));
+  return host === "localhost" || (isIP(host) !== 0 && isLoopback(host));
+}
+
+/** Only as it is written: what a gateway makes of an IPv6 address that stands for another one leaves this machine. */
+function isLoopback(address: string): boolean {
+  return loopback.check(address, isIP(address) === 4 ? "ipv4" : "ipv6");
 }
 
 function blockList(networks: readonly string[]): BlockList {
@@ -59,7 +66,7 @@ function isListed(list: BlockList, address: string): boolean {
   return list.check(bare, "ipv6") || (inner !== undefined && list.check(inner, "ipv4"));
 }
 
-/** The IPv4 address that an IPv6 address stands for: mapped, compatible, translated (NAT64), or of a 6to4 network. */
+/** The IPv4 address that an IPv6 address stands for: mapped, compatible, translated (NAT64), of a 6to4 network, or of ISATAP (RFC 5214). */
 function embeddedAddress(address: string): string | undefined {
   const groups = groupsOf(address);
   const before = groups
@@ -67,6 +74,8 @@ function embeddedAddress(address: string): string | undefined {
     .map((group) => group.toString(16))
     .join(":");
   if (groups[0] === 0x2002) return dotted(groups[1], groups[2]);
+  const isOfIsatap = groups[5] === 0x5efe && (groups[4] === 0 || groups[4] === 0x200);
+  if (isOfIsatap) return dotted(groups[6], groups[7]);
   const isEmbedding = ["0:0:0:0:0:ffff", "0:0:0:0:0:0", "0:0:0:0:ffff:0", "64:ff9b:0:0:0:0"].includes(before);
   return isEmbedding ? dotted(groups[6], groups[7]) : undefined;
 }

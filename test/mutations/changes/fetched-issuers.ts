@@ -29,7 +29,7 @@ export const fetchedIssuerMutations: readonly Mutation[] = [
     name: "issuer-rule-allows-a-way-out",
     harm: "A Project names an issuer beside the allowed path",
     file: rules,
-    find: "return path.startsWith(pattern.path) && !escapedWay.test(path);",
+    find: "return path.startsWith(pattern.path) && !otherWay.test(path);",
     replace: "return path.startsWith(pattern.path);",
     caughtBy: [onRules],
   },

@@ -37,6 +37,10 @@ it.each([
   "https://login.example.org/realms/%2e%2e/admin",
   "https://login.example.org/realms/..%2fadmin",
   "https://login.example.org/realms/..%5Cadmin",
+  "https://login.example.org/realms/..;/admin",
+  "https://login.example.org/realms/.;x=1/admin",
+  "https://login.example.org/realms/%252e%252e/admin",
+  "https://login.example.org/realms/..%c0%af/admin",
 ])("a way out of the allowed path is not allowed: %s", (url) => {
   expect(allows("https://login.example.org/realms/*", url)).toBe(false);
 });
