@@ -3,8 +3,9 @@
 
 import type { ProjectParts, ProjectRef } from "../../core/config/types.ts";
 import type { Secret } from "../../core/manifests/object.ts";
-import { issuerSourcesOf, noIssuers } from "../../operator/compile/compile-issuers.ts";
+import { noIssuers } from "../../operator/compile/compile-issuers.ts";
 import { compileProject } from "../../operator/compile/compile-project.ts";
+import { issuerSourcesOf } from "../../operator/compile/declared-issuers.ts";
 import { type HostGrant, noHosts } from "../../operator/compile/hosts.ts";
 import type { CheckResource } from "../../operator/compile/resource-check.ts";
 import type { CustomResource } from "../../operator/model/objects.ts";

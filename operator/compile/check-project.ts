@@ -6,15 +6,10 @@ import type { IssuersContext } from "../model/issuers.ts";
 import type { Project } from "../model/objects.ts";
 import { type Refusal, type Result, refuse, type Verdict } from "../model/verdict.ts";
 import { refused, subjectOf } from "./compile-children.ts";
-import {
-  type CompiledIssuers,
-  compileIssuers,
-  type RefusedIssuer,
-  stillNamed,
-  withNewestKeys,
-} from "./compile-issuers.ts";
+import { type CompiledIssuers, compileIssuers, type RefusedIssuer } from "./compile-issuers.ts";
 import { acceptedLossMember, compileProjectConfig } from "./compile-project-config.ts";
 import type { HostGrant, RefusedHost } from "./hosts.ts";
+import { stillGranted, withNewestKeys } from "./kept-issuers.ts";
 
 export interface ProjectContext {
   /** True when data of an earlier namespace are stored under the Project's name: they are not served. */
@@ -85,8 +80,8 @@ function fallBack(project: Project, context: ProjectContext, refusal: Refusal): 
   const verdict = refused(subjectOf(project), refusal, config !== undefined);
   if (config === undefined || published === undefined) return { verdict };
   const ring = signing.ok ? signing.value : published.signing;
-  const named = stillNamed(project, published.issuers, context.issuers.isAllowed);
-  const issuers = withNewestKeys(project, named, context.issuers);
+  const granted = stillGranted(project, published.issuers, context.issuers.isAllowed);
+  const issuers = withNewestKeys(project, granted, context.issuers);
   return { live: { project: config, signing: ring, issuers }, verdict };
 }
 

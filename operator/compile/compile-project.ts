@@ -9,12 +9,12 @@ import { childrenOf, isDeleting, type ProjectObjects } from "../model/project-ob
 import { type Refusal, type Result, refuse, type Verdict } from "../model/verdict.ts";
 import { checkProject, foreignDataRefusal, lastGoodProject, type ProjectContext } from "./check-project.ts";
 import { compileChildren, refused, subjectOf } from "./compile-children.ts";
-import { stillAllowed, withNewestKeys } from "./compile-issuers.ts";
 import { compileKey } from "./compile-key.ts";
 import { compileResource } from "./compile-resource.ts";
 import { compileRootKey } from "./compile-root-key.ts";
 import { compileUser } from "./compile-user.ts";
 import { keepSuspended, servedUids } from "./keep-suspended.ts";
+import { stillAllowed, withNewestKeys } from "./kept-issuers.ts";
 import type { CheckResource } from "./resource-check.ts";
 
 /**

@@ -1,7 +1,7 @@
-// Says what a publish took out of service: a whole Project, resources, root keys, users, keys and external issuers. Pure: what was served, what is, and
+// Says what a publish took out of service: a whole Project, resources, root keys, users, keys, external issuers and ServiceAccounts. Pure: what was served, what is, and
 // the objects and verdicts that explain the difference in; entries of the audit log out.
 
-import type { ProjectParts } from "../../core/config/types.ts";
+import type { ProjectParts, ServiceAccountGrant } from "../../core/config/types.ts";
 import type { Kind } from "../../core/manifests/object.ts";
 import type { CustomResource } from "../model/objects.ts";
 import { allObjects, childrenOf, type ProjectObjects } from "../model/project-objects.ts";
@@ -26,6 +26,7 @@ export function withdrawnBy(withdrawing: Withdrawing): readonly AuditEntry[] {
     ...projectWithdrawn(published, withdrawing),
     ...childrenWithdrawn(published, withdrawing),
     ...issuersWithdrawn(published, withdrawing),
+    ...accountsWithdrawn(published, withdrawing),
   ];
 }
 
@@ -43,6 +44,26 @@ function issuersWithdrawn(
       const facts = { kind: "Project", namespace, name, uid, issuer: issuer.name, url: issuer.url, why };
       return { action: "issuer_withdrawn", facts };
     });
+}
+
+/** ServiceAccounts of issuers that are still served: others are withdrawn with their issuer. */
+function accountsWithdrawn({ project, issuers }: ProjectParts, { served }: Withdrawing): readonly AuditEntry[] {
+  const { namespace, name, uid } = project;
+  if (served?.project.uid !== uid) return [];
+  return [...issuers.values()].flatMap((issuer) => {
+    const { url, serviceAccounts } = served.issuers.get(issuer.name) ?? {};
+    if (url !== issuer.url) return [];
+    const left = new Set(serviceAccounts?.map(accountName));
+    const gone = (issuer.serviceAccounts ?? []).map(accountName).filter((account) => !left.has(account));
+    return gone.map((serviceAccount) => {
+      const facts = { kind: "Project", namespace, name, uid, issuer: issuer.name, serviceAccount, why: "Removed" };
+      return { action: "service_account_withdrawn" as const, facts };
+    });
+  });
+}
+
+function accountName({ namespace, name }: ServiceAccountGrant): string {
+  return `${namespace}/${name}`;
 }
 
 function projectWithdrawn({ project, ...children }: ProjectParts, withdrawing: Withdrawing): readonly AuditEntry[] {

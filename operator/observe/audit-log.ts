@@ -8,6 +8,7 @@ export const auditMessages = {
   resource_withdrawn: "Resource withdrawn",
   credential_revoked: "Credential revoked",
   issuer_withdrawn: "External issuer withdrawn",
+  service_account_withdrawn: "ServiceAccount withdrawn",
   credential_rotated: "Credential rotated",
   password_adopted: "Password adopted",
   signing_key_added: "Signing key added",

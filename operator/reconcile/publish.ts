@@ -3,7 +3,7 @@
 
 import type { KeyConfig, ProjectParts, UserConfig } from "../../core/config/types.ts";
 import { OutcomeUnknown } from "../../core/errors/store-errors.ts";
-import { stillAllowed, stillNamed } from "../compile/compile-issuers.ts";
+import { stillAllowed, stillGranted } from "../compile/kept-issuers.ts";
 import { acceptedLossEntries, recordEntries } from "../finalize/data-audit.ts";
 import { planData } from "../finalize/data-plan.ts";
 import { withdrawnBy } from "../finalize/withdrawn.ts";
@@ -117,7 +117,7 @@ function issuersLeft(
 ): ProjectParts["issuers"] {
   if (project === undefined) return published;
   const left = project.spec.suspend ? stillAllowed(published, issuers.isAllowed) : undefined;
-  return left ?? stillNamed(project, published, issuers.isAllowed);
+  return left ?? stillGranted(project, published, issuers.isAllowed);
 }
 
 interface Staying {
@@ -134,8 +134,9 @@ async function revoke({ objects, deleted, published, redis, deps }: StartedPass,
   const users = new Map([...parts.users].filter(([, user]) => stays.user(user)));
   const keys = new Map([...parts.keys].filter(([, key]) => stays.key(key)));
   const issuers = stays.issuers(parts.issuers);
-  const isSame =
-    users.size === parts.users.size && keys.size === parts.keys.size && issuers.size === parts.issuers.size;
+  const areIssuersSame =
+    issuers.size === parts.issuers.size && [...issuers].every(([name, issuer]) => parts.issuers.get(name) === issuer);
+  const isSame = users.size === parts.users.size && keys.size === parts.keys.size && areIssuersSame;
   if (isSame) return;
   const served = { ...parts, users, keys, issuers };
   await redis.publisher.publish(served, data);

@@ -2,7 +2,7 @@
 // can be repeated: the next run repairs what failed, or what a crash left behind.
 
 import { keyOfProject } from "../../core/config/config-keys.ts";
-import { issuerSourcesOf } from "../compile/compile-issuers.ts";
+import { issuerSourcesOf } from "../compile/declared-issuers.ts";
 import { advanceDeletions, type DeletionProgress } from "../finalize/advance-deletions.ts";
 import { forgetUnrecorded, orderedPurges } from "../finalize/advance-purges.ts";
 import { type DataEvaluation, evaluateData, openPurges } from "../finalize/data-plan.ts";

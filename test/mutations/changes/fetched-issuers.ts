@@ -13,6 +13,8 @@ const onKeySet = "test/unit/operator/issuers/key-set.test.ts";
 const fetcher = "operator/issuers/issuer-fetcher.ts";
 const onFetcher = "test/unit/operator/issuers/issuer-fetcher.test.ts";
 const compiling = "operator/compile/compile-issuers.ts";
+const declared = "operator/compile/declared-issuers.ts";
+const kept = "operator/compile/kept-issuers.ts";
 const onCompiling = "test/unit/operator/compile/compile-issuers.test.ts";
 const inACluster = "test/operator/external-issuers.test.ts";
 
@@ -44,7 +46,7 @@ export const fetchedIssuerMutations: readonly Mutation[] = [
   {
     name: "issuer-that-is-not-allowed-is-served",
     harm: "A Project takes tokens of an issuer that the platform does not allow",
-    file: compiling,
+    file: declared,
     find: "if (isAllowed(url)) return undefined;",
     replace: "if (isAllowed(url) || url.startsWith('https://')) return undefined;",
     caughtBy: [onCompiling],
@@ -52,23 +54,31 @@ export const fetchedIssuerMutations: readonly Mutation[] = [
   {
     name: "issuer-no-longer-allowed-stays-while-suspended",
     harm: "Tokens of an issuer that the platform has shut out are accepted by a suspended Project",
-    file: compiling,
+    file: kept,
     find: "isOfCluster(config) || isAllowed(config.url)",
     replace: "isOfCluster(config) || config.url !== isAllowed.name",
+    caughtBy: [onCompiling],
+  },
+  {
+    name: "removed-service-account-stays-with-a-broken-spec",
+    harm: "A ServiceAccount that was removed is let in, because something else in the spec is wrong",
+    file: kept,
+    find: "if (now === undefined) return [];",
+    replace: "if (now === undefined) return [account];",
     caughtBy: [onCompiling],
   },
   {
     name: "removed-issuer-stays-with-a-broken-spec",
     harm: "Tokens of an issuer that was removed are accepted, because something else in the spec is wrong",
     file: "operator/compile/check-project.ts",
-    find: "const named = stillNamed(project, published.issuers, context.issuers.isAllowed);",
-    replace: "const named = published.issuers;",
+    find: "const granted = stillGranted(project, published.issuers, context.issuers.isAllowed);",
+    replace: "const granted = published.issuers;",
     caughtBy: [onCompiling],
   },
   {
     name: "keys-of-another-issuer-stay",
     harm: "A Project that names another issuer takes tokens of the former one",
-    file: compiling,
+    file: declared,
     find: "!isOfCluster(config) && config.url === url",
     replace: "!isOfCluster(config)",
     caughtBy: [onCompiling],

@@ -33,6 +33,26 @@ const refused = (uid: string): Refused => ({
   faults: [{ message: "lost" }],
 });
 
+it("a ServiceAccount that an issuer no longer lets in is told, with the issuer that stays", () => {
+  const url = "https://kubernetes.default.svc";
+  const account = (name: string) => ({ namespace: "jobs", name, role: "Users", access: "Read" });
+  const issuing = (...names: readonly string[]) =>
+    ({
+      ...parts(),
+      issuers: new Map([["cluster", { name: "cluster", url, serviceAccounts: names.map(account) }]]),
+    }) as unknown as ProjectParts;
+  const facts = {
+    ...{ kind: "Project", namespace: "default", name: "shop", uid: "Project shop" },
+    ...{ issuer: "cluster", serviceAccount: "jobs/old", why: "Removed" },
+  };
+  const both = { published: issuing("importer", "old") };
+  expect(withdrawn([shop, ...all], { ...both, served: issuing("importer", "new") })).toEqual([
+    { action: "service_account_withdrawn", facts },
+  ]);
+  const gone = withdrawn([shop, ...all], { ...both, served: parts() });
+  expect(gone.map(({ action }) => action)).toEqual(["issuer_withdrawn"]);
+});
+
 describe("what is no longer served", () => {
   it("is nothing where the same is", () => {
     expect(withdrawn([shop, ...all])).toEqual([]);
