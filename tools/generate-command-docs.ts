@@ -65,7 +65,7 @@ These last until somebody acts (condition \`Stalled\`):
 | Reason | Meaning |
 |---|---|
 ${rows(false)}
-These are for information: the object is accepted, and nothing has to be repaired.
+These are for information: the object is accepted, and served as its spec says.
 
 | Reason | Meaning |
 |---|---|

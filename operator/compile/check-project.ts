@@ -4,7 +4,7 @@
 import type { ProjectConfig, ProjectLimits, ProjectParts, SigningRing } from "../../core/config/types.ts";
 import type { IssuersContext } from "../model/issuers.ts";
 import type { Project } from "../model/objects.ts";
-import { type Refusal, type Result, refuse, type Verdict } from "../model/verdict.ts";
+import { type Fault, type Notice, type Refusal, type Result, refuse, type Verdict } from "../model/verdict.ts";
 import { refused, subjectOf } from "./compile-children.ts";
 import { type CompiledIssuers, compileIssuers, type RefusedIssuer } from "./compile-issuers.ts";
 import { acceptedLossMember, compileProjectConfig } from "./compile-project-config.ts";
@@ -41,15 +41,20 @@ export function checkProject(project: Project, context: ProjectContext): Checked
   const notAllowed = context.notAllowed?.get(project.metadata.uid);
   if (notAllowed !== undefined) return fallBack(project, context, notAllowed);
   if (!signing.ok) return fallBack(project, context, signing.refusal);
-  const { issuers, refused: refusedIssuers, isPending } = issuersOf(project, context);
+  const { issuers, refused: refusedIssuers, notices, isPending } = issuersOf(project, context);
   const live = { project: config.value, signing: signing.value, issuers };
   const pending = isPending ? ({ awaitsIssuers: true } as const) : {};
-  const refusal = partialRefusal(context.hosts.refused, refusedIssuers);
-  if (refusal === undefined) return { live, verdict: { ...subject, accepted: true, notices: [] }, ...pending };
+  const refusal = partialRefusal([...context.hosts.refused, ...refusedIssuers], notices);
+  if (refusal === undefined) return { live, verdict: { ...subject, accepted: true, notices }, ...pending };
   return { live, verdict: { ...subject, accepted: false, ...refusal, live: true, partly: true }, ...pending };
 }
 
-const withoutIssuers: CompiledIssuers = Object.freeze({ issuers: new Map(), refused: [], isPending: false });
+const withoutIssuers: CompiledIssuers = Object.freeze({
+  issuers: new Map(),
+  refused: [],
+  notices: [],
+  isPending: false,
+});
 
 function issuersOf(project: Project, { published, issuers }: ProjectContext): CompiledIssuers {
   const isNamingSome = project.spec.authentication.issuers !== undefined;
@@ -96,13 +101,16 @@ export function foreignDataRefusal({ metadata }: Project): Refusal {
   return refuse("RetainedDataFound", message, "/metadata/annotations").refusal;
 }
 
-function partialRefusal(hosts: readonly RefusedHost[], issuers: readonly RefusedIssuer[]): Refusal | undefined {
-  const [first, ...rest] = [...hosts, ...issuers];
+function partialRefusal(
+  refused: readonly (RefusedHost | RefusedIssuer)[],
+  notices: readonly Notice[],
+): Refusal | undefined {
+  const [first, ...rest] = refused;
   if (first === undefined) return undefined;
   // What a platform's rule forbids needs a person just as a conflict does; the first one's reason speaks for all.
-  return { reason: first.reason, faults: [faultOf(first), ...rest.map(faultOf)] };
+  return { reason: first.reason, faults: [faultOf(first), ...[...rest, ...notices].map(faultOf)] };
 }
 
-function faultOf({ message, pointer }: RefusedHost | RefusedIssuer): Refusal["faults"][number] {
+function faultOf({ message, pointer }: Fault): Fault {
   return pointer === undefined ? { message } : { message, pointer };
 }

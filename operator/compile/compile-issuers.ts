@@ -1,12 +1,12 @@
 // Turns the external issuers that a Project names into what the data plane checks tokens by. An issuer that the platform does not allow, or whose
 // keys can't be had, is refused with its place, and costs the Project nothing else. While keys can't be fetched, those that were published
-// before stay.
+// before stay, and the Project is accepted with a notice.
 
-import type { IssuerConfig, IssuerKey, ProjectParts } from "../../core/config/types.ts";
+import type { IssuerConfig, ProjectParts } from "../../core/config/types.ts";
 import { readKeySet } from "../issuers/key-set.ts";
 import type { IssuerContent, IssuerEndpoints, IssuerSource, IssuersContext, KnownIssuer } from "../model/issuers.ts";
 import type { Project } from "../model/objects.ts";
-import type { Fault } from "../model/verdict.ts";
+import type { Fault, Notice } from "../model/verdict.ts";
 import {
   type DeclaredIssuer,
   declaredIn,
@@ -26,6 +26,8 @@ export interface CompiledIssuers {
   readonly issuers: ReadonlyMap<string, IssuerConfig>;
   /** What needs a person comes first. */
   readonly refused: readonly RefusedIssuer[];
+  /** Of issuers whose keys of before still count. */
+  readonly notices: readonly Notice[];
   /** The keys of some are being fetched for the first time: in a moment more is known of them. */
   readonly isPending: boolean;
 }
@@ -42,6 +44,7 @@ export function compileIssuers(
 ): CompiledIssuers {
   const issuers = new Map<string, IssuerConfig>();
   const refused: RefusedIssuer[] = [];
+  const notices: Notice[] = [];
   let isPending = false;
   for (const [position, declared] of declaredIn(project).entries()) {
     const former = formerOf(project, declared, published);
@@ -53,15 +56,20 @@ export function compileIssuers(
       continue;
     }
     if (keys.content !== undefined) issuers.set(declared.name, configOf(declared, keys.content));
-    if (keys.refused !== undefined) refused.push({ ...keys.refused, pointer: pointerTo(position, keys.refused.at) });
+    if (keys.refused !== undefined) refused.push(atPlace(position, keys.refused));
+    if (keys.notice !== undefined) notices.push(atPlace(position, keys.notice));
     isPending ||= keys.isPending === true;
   }
-  return { issuers, refused: refused.sort((left, right) => rankOf(left) - rankOf(right)), isPending };
+  return { issuers, refused: refused.sort((left, right) => rankOf(left) - rankOf(right)), notices, isPending };
 }
+
+/** `at` is a pointer into the issuer. */
+type Placed<T extends Fault> = Omit<T, "pointer"> & { readonly at: string };
 
 interface KeysFor {
   readonly content?: IssuerContent & Pick<IssuerConfig, "keysAreFetched">;
-  readonly refused?: Omit<RefusedIssuer, "pointer"> & { readonly at: string };
+  readonly refused?: Placed<RefusedIssuer>;
+  readonly notice?: Placed<Notice>;
   readonly isPending?: true;
 }
 
@@ -92,26 +100,31 @@ function fetchedKeys(declared: DeclaredIssuer, source: IssuerSource, { former, l
   const kept = former?.keysAreFetched === true ? { content: contentOf(former) } : undefined;
   const known: KnownIssuer = lookUp(source);
   const at = source.kind === "cluster" ? "/kubernetes" : "/issuer/url";
-  const unreachable = (failure: string): KeysFor["refused"] => {
+  const unreachable = (failure: string): Placed<Notice> & { readonly reason: "IssuerUnreachable" } => {
     const message = `The keys of the issuer "${declared.name}" can't be fetched: ${failure}`;
     return { reason: "IssuerUnreachable", message, at };
   };
-  const waiting: KeysFor["refused"] = {
+  // The Project as it is declared is served then: not to be ready would stop a rollout that nothing is wrong with.
+  const stillUsed = (failure: string): Pick<KeysFor, "notice"> => {
+    const fault = unreachable(failure);
+    return { notice: { ...fault, message: `${fault.message}. Those that were fetched before still count` } };
+  };
+  const waiting: Placed<RefusedIssuer> = {
     reason: "WaitingForIssuer",
     message: `The keys of the issuer "${declared.name}" are being fetched`,
     at,
   };
   switch (known.state) {
     case "known": {
-      const refused = known.failure === undefined ? {} : { refused: unreachable(known.failure) };
-      return { content: { ...known.content, keysAreFetched: true }, ...refused } as KeysFor;
+      const content = { ...known.content, keysAreFetched: true };
+      return known.failure === undefined ? { content } : { content, ...stillUsed(known.failure) };
     }
     case "pending":
       return kept === undefined ? { refused: waiting, isPending: true } : { ...kept, isPending: true };
     case "overdue":
-      return { ...kept, refused: waiting };
+      return kept ?? { refused: waiting };
     case "unreachable":
-      return { ...kept, refused: unreachable(known.failure) } as KeysFor;
+      return kept === undefined ? { refused: unreachable(known.failure) } : { ...kept, ...stillUsed(known.failure) };
     case "assumed":
       return {};
   }
@@ -130,7 +143,7 @@ function configOf(declared: DeclaredIssuer, content: NonNullable<KeysFor["conten
 }
 
 function contentOf({ url, keys, keysAreFetched, signIn }: IssuerConfig): NonNullable<KeysFor["content"]> {
-  return { url, keys: keys as readonly IssuerKey[], keysAreFetched, ...(signIn && { endpoints: endpointsOf(signIn) }) };
+  return { url, keys, keysAreFetched, ...(signIn && { endpoints: endpointsOf(signIn) }) };
 }
 
 function endpointsOf({ authorizationEndpoint, tokenEndpoint, namesItself }: IssuerEndpoints): IssuerEndpoints {
@@ -145,6 +158,13 @@ function formerOf(
 ): IssuerConfig | undefined {
   if (published?.project.uid !== metadata.uid) return undefined;
   return [...published.issuers.values()].find((config) => isSameIssuer(declared, config));
+}
+
+function atPlace<T extends { readonly at: string }>(
+  position: number,
+  { at, ...fault }: T,
+): Omit<T, "at"> & { readonly pointer: string } {
+  return { ...fault, pointer: pointerTo(position, at) };
 }
 
 function pointerTo(position: number, below: string): string {

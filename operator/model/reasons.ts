@@ -46,7 +46,7 @@ export const reasonCatalogue = {
   IssuerUnreachable: {
     transient: true,
     meaning:
-      "The keys of an external issuer can't be fetched; those that were fetched before still count, and the rest of the Project is served",
+      "The keys of an external issuer can't be fetched, and there are none from before; the rest of the Project is served",
   },
   InvalidSchema: { transient: false, meaning: "The JSON Schema can't be used" },
   InvalidSpec: { transient: false, meaning: "The spec has a value that can't be used" },
@@ -80,11 +80,12 @@ export function isUnpublishedReason(reason: string): reason is UnpublishedReason
   return (unpublishedReasons as readonly string[]).includes(reason);
 }
 
-/** Reasons of an accepted object, for information: nothing has to be repaired. */
+/** Reasons of an accepted object, for information: what it declares is served. */
 export const noticeCatalogue = {
   SchemaWarning: "Part of the schema is ignored or can never be met",
   KeyNotRetrievable: "The key still works but can't be shown again",
   Expired: "The key has expired and is refused",
+  IssuerUnreachable: "The keys of an external issuer can't be fetched; those that were fetched before still count",
 } as const satisfies Record<string, string>;
 
 export type NoticeReason = keyof typeof noticeCatalogue;

@@ -175,8 +175,8 @@ export const fetchedIssuerMutations: readonly Mutation[] = [
     name: "unreachable-issuer-loses-its-keys",
     harm: "Everybody is shut out while an identity provider restarts",
     file: compiling,
-    find: "return { ...kept, refused: unreachable(known.failure) }",
-    replace: "return { refused: unreachable(known.failure) }",
+    find: ": { ...kept, ...stillUsed(known.failure) }",
+    replace: ": { refused: unreachable(known.failure) }",
     caughtBy: [onCompiling],
   },
   {

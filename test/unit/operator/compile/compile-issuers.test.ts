@@ -125,20 +125,50 @@ describe("while keys are fetched for the first time", () => {
     expect(issuers?.["corp"]?.keys).toEqual(one);
   });
 
-  it("for too long, it is said that they are waited for", () => {
-    const { issuers, verdict } = compiled({
-      ...before,
-      objects: [project([corp()])],
-      fetched: { [url]: { state: "overdue" } },
-    });
-    expect(verdict).toEqual(refused("WaitingForIssuer", "are being fetched$", "/issuer/url"));
-    expect(issuers?.["corp"]?.keys).toEqual(one);
+  it("for too long, it is said that they are waited for, where none are published", () => {
+    const overdue = { objects: [project([corp()])], fetched: { [url]: { state: "overdue" } } } as const;
+    const first = compiled(overdue);
+    expect(first.verdict).toEqual(refused("WaitingForIssuer", "are being fetched$", "/issuer/url"));
+    expect(first.issuers).toBeUndefined();
+    const again = compiled({ ...before, ...overdue });
+    expect(again.verdict).toBe("accepted");
+    expect(again.issuers?.["corp"]?.keys).toEqual(one);
   });
 });
 
 describe("while an issuer can't be reached", () => {
   const unreachable: KnownIssuer = { state: "unreachable", failure: "it answered with status 503" };
-  const said = refused("IssuerUnreachable", "can't be fetched: it answered with status 503$", "/issuer/url");
+  const said = {
+    accepted: true,
+    notices: [
+      {
+        reason: "IssuerUnreachable",
+        message: expect.stringMatching(
+          "can't be fetched: it answered with status 503. Those that were fetched before still count$",
+        ),
+        pointer: "/spec/authentication/issuers/0/issuer/url",
+      },
+    ],
+  };
+
+  it("the Project is not accepted where no keys of it are published", () => {
+    const { issuers, verdict } = compiled({ objects: [project([corp()])], fetched: { [url]: unreachable } });
+    const message = "can't be fetched: it answered with status 503$";
+    expect(verdict).toEqual(refused("IssuerUnreachable", message, "/issuer/url"));
+    expect(issuers).toBeUndefined();
+  });
+
+  it("what else is wrong with the Project comes first", () => {
+    const inline = { ...corp({}, { url: "https://b.test", jwks: "{}" }), name: "inline" };
+    const objects = [project([corp(), inline])];
+    expect(compiled({ ...before, objects, fetched: { [url]: unreachable } }).verdict).toMatchObject({
+      ...{ accepted: false, reason: "InvalidSpec" },
+      faults: [
+        { pointer: "/spec/authentication/issuers/1/issuer/jwks" },
+        { pointer: "/spec/authentication/issuers/0/issuer/url" },
+      ],
+    });
+  });
 
   it("the keys that are published stay, and changes of the Project count", () => {
     const objects = [project([corp({ access: "Write" })])];
