@@ -7,6 +7,7 @@ import { createHash } from "node:crypto";
 import type { Clock } from "../../core/clock.ts";
 import type { KeyConfig, UserConfig } from "../../core/config/types.ts";
 import type { WantedKeys } from "../../core/config/wanted-keys.ts";
+import type { Problem } from "../../core/errors/problem.ts";
 import { systemTimers, type Timers } from "../../core/timers.ts";
 import type { Directory, LiveProject, Lookup } from "../config/directory.ts";
 import type { EndedSessionFeed } from "../store/ports/sessions.ts";
@@ -14,8 +15,19 @@ import { anonymous, type Caller, logMembersOf } from "./caller.ts";
 import { createEndedSessions, type EndedSessions } from "./ended-sessions.ts";
 import { createExternalTokens } from "./external/external-tokens.ts";
 import type { ExternalGrant } from "./external/grant.ts";
-import { type Authorization, parseAuthorization } from "./parse-authorization.ts";
-import { accessTokenExpired, invalidCredentials, keyExpired, projectUnavailable } from "./refusals.ts";
+import {
+  type Authorization,
+  maxAuthorizationLength,
+  parseAuthorization,
+  type TokenFault,
+} from "./parse-authorization.ts";
+import {
+  accessTokenExpired,
+  externalTokenRefused,
+  invalidCredentials,
+  keyExpired,
+  projectUnavailable,
+} from "./refusals.ts";
 import { createSigningKeys, publicKeySet } from "./signing-keys.ts";
 import { createTokens, type ReadClaims, type Tokens } from "./tokens.ts";
 
@@ -137,10 +149,10 @@ export async function createAuthentication(deps: AuthenticationDeps): Promise<Au
     return granted instanceof Promise ? granted.then(proofOfGrant) : granted && proofOfGrant(granted);
   };
 
-  const byToken = (project: LiveProject, { kind, token }: TokenCredential): Proof | Promise<Proof> => {
+  const byToken = (project: LiveProject, { mayBeOwn, token }: TokenCredential): Proof | Promise<Proof> => {
     const external = byExternalToken(project, token);
     if (external !== undefined) return external;
-    if (kind === "external") throw invalidCredentials(project.config);
+    if (!mayBeOwn) throw invalidCredentials(project.config);
     const claims = tokens.read(project, "access", token);
     return claims instanceof Promise ? claims.then((read) => byClaims(project, read)) : byClaims(project, claims);
   };
@@ -150,11 +162,11 @@ export async function createAuthentication(deps: AuthenticationDeps): Promise<Au
       if (header === undefined) return noCredential;
       const credential = parseAuthorization(header);
       if (credential.kind === "apikey") return byKey(project, credential.key);
-      if (credential.kind === "bearer" || credential.kind === "external") return byToken(project, credential);
+      if (credential.kind === "token") return byToken(project, credential);
       // Where nobody needs a credential, a header of another scheme was meant for a proxy on the way.
       const meantForUs = credential.kind === "malformed" && credential.scheme !== "basic";
       if (project.config.authentication === "Disabled" && !meantForUs) return noCredential;
-      throw invalidCredentials(project.config);
+      throw malformedCredential(project, credential);
     },
     holds: (proof) => isInTime(proof) && !(proof.caller.kind === "user" && ended.has(proof.caller.sessionId)),
     jwks: (project) => publicKeySet(project.signing),
@@ -167,7 +179,19 @@ export async function createAuthentication(deps: AuthenticationDeps): Promise<Au
   };
 }
 
-type TokenCredential = Extract<Authorization, { readonly token: string }>;
+type TokenCredential = Extract<Authorization, { readonly kind: "token" }>;
+
+/** Whoever signs in at an issuer may have got another kind of token than they think. A project without issuers takes one kind only. */
+function malformedCredential({ config, issuers }: LiveProject, credential: Authorization): Problem {
+  const fault = credential.kind === "malformed" && issuers.size > 0 ? credential.fault : undefined;
+  return fault === undefined ? invalidCredentials(config) : externalTokenRefused(config, tokenFaults[fault]);
+}
+
+const tokenFaults: Readonly<Record<TokenFault, string>> = {
+  too_long: `The token is too long: an Authorization header may not be longer than ${maxAuthorizationLength / 1024} KiB`,
+  no_compact_jws:
+    "The token is not a signed JSON Web Token (three parts); opaque and encrypted tokens can't be verified",
+};
 
 type Validity = Pick<Proof, "validFrom" | "validUntil">;
 

@@ -6,20 +6,21 @@ import { maxPasswordBytes, normalisePassword } from "../../core/password/hash-pa
 
 export type Scheme = "apikey" | "bearer" | "basic";
 
+/** Why what comes after `bearer` is not a token: the header is too long to be read, or it has another form. */
+export type TokenFault = "too_long" | "no_compact_jws";
+
 export type Authorization =
   | { readonly kind: "absent" }
   | { readonly kind: "apikey"; readonly key: string }
-  /** A token whose signature has the length of this service's own; external issuers may make such tokens, too. */
-  | { readonly kind: "bearer"; readonly token: string }
-  /** A token with another signature, which none of this service's own has. */
-  | { readonly kind: "external"; readonly token: string }
+  /** A compact JWS. `mayBeOwn`: its signature has the length of this service's own tokens; external issuers may make such tokens, too. */
+  | { readonly kind: "token"; readonly token: string; readonly mayBeOwn: boolean }
   /** The password as it is compared: one final newline dropped. */
   | { readonly kind: "basic"; readonly username: string; readonly password: string }
-  | { readonly kind: "malformed"; readonly scheme: Scheme }
+  | { readonly kind: "malformed"; readonly scheme: Scheme; readonly fault?: TokenFault }
   /** No scheme of ours, or no scheme at all. */
   | { readonly kind: "foreign" };
 
-/** Characters of a whole header; the largest token of ours and the largest Basic credential are far below. */
+/** Characters of a whole header, and so of a token of an external issuer; our own and Basic credentials are far below. */
 export const maxAuthorizationLength = 8192;
 /** UTF-8 bytes. */
 export const maxUsernameBytes = 256;
@@ -32,7 +33,7 @@ const schemeAndRest = /^([A-Za-z]{5,6}) {1,4}(\S+)$/;
 const schemeOnly = /^([A-Za-z]{5,6})(?![^ ])/;
 const visible = /^[\x21-\x7e]+$/;
 /** The signature is Ed25519's 64 bytes, whose last character has four bits to spare: only zeros, so one text per token. */
-const compactJws = /^[\w-]+\.[\w-]+\.[\w-]{85}[AQgw]$/;
+const ownCompactJws = /^[\w-]+\.[\w-]+\.[\w-]{85}[AQgw]$/;
 /** Of any length. The bits to spare are zeros here as well: otherwise each token had many texts, and each of them plans of its own. */
 const anyCompactJws = /^[\w-]+\.[\w-]+\.(?:[\w-]{4})+(?:[\w-][AQgw]|[\w-]{2}[AEIMQUYcgkosw048])?$/;
 const base64 = /^[A-Za-z0-9+/]+={0,2}$/;
@@ -43,8 +44,14 @@ export function parseAuthorization(header: string | undefined): Authorization {
   if (header === undefined) return absent;
   const scheme = schemeOf(header);
   if (scheme === undefined) return foreign;
-  const rest = header.length > maxAuthorizationLength ? undefined : schemeAndRest.exec(header)?.[2];
-  return (rest === undefined ? undefined : credentials[scheme](rest)) ?? { kind: "malformed", scheme };
+  if (header.length > maxAuthorizationLength) return malformed(scheme, "too_long");
+  const rest = schemeAndRest.exec(header)?.[2];
+  if (rest === undefined) return malformed(scheme);
+  return credentials[scheme](rest) ?? malformed(scheme, "no_compact_jws");
+}
+
+function malformed(scheme: Scheme, fault?: TokenFault): Authorization {
+  return { kind: "malformed", scheme, ...(scheme === "bearer" && fault !== undefined && { fault }) };
 }
 
 function schemeOf(header: string): Scheme | undefined {
@@ -55,8 +62,8 @@ function schemeOf(header: string): Scheme | undefined {
 const credentials: Readonly<Record<Scheme, (rest: string) => Authorization | undefined>> = {
   apikey: (rest) => (visible.test(rest) ? { kind: "apikey", key: rest } : undefined),
   bearer(rest) {
-    if (compactJws.test(rest)) return { kind: "bearer", token: rest };
-    return anyCompactJws.test(rest) ? { kind: "external", token: rest } : undefined;
+    if (ownCompactJws.test(rest)) return { kind: "token", token: rest, mayBeOwn: true };
+    return anyCompactJws.test(rest) ? { kind: "token", token: rest, mayBeOwn: false } : undefined;
   },
   basic: parseBasic,
 };

@@ -166,7 +166,7 @@ async function refresh(
 ): Promise<{ readonly access_token: string }> {
   const credential = parseAuthorization(header);
   if (credential.kind === "absent") throw refreshTokenRequired(project.config);
-  if (credential.kind !== "bearer") throw invalidRefreshToken(project.config);
+  if (credential.kind !== "token" || !credential.mayBeOwn) throw invalidRefreshToken(project.config);
   const claims = await deps.tokens.read(project, "refresh", credential.token);
   if (claims === undefined) throw invalidRefreshToken(project.config);
   const user = liveValue(await deps.directory.user(project, claims.sub));

@@ -22,7 +22,12 @@ describe("an Authorization header", () => {
 
   test.each(["bearer", "Bearer", "BEARER"])("names the scheme %s in any case", (scheme) => {
     const token = `a.b-_.${signature}A`;
-    expect(parseAuthorization(`${scheme} ${token}`)).toEqual({ kind: "bearer", token });
+    expect(parseAuthorization(`${scheme} ${token}`)).toEqual({ kind: "token", token, mayBeOwn: true });
+  });
+
+  test("whose token has a signature of another length brings none of this service's own", () => {
+    const token = `a.b.${"s".repeat(340)}`;
+    expect(parseAuthorization(`bearer ${token}`)).toEqual({ kind: "token", token, mayBeOwn: false });
   });
 
   test.each(["basic", "Basic", "BASIC"])("names the scheme %s in any case", (scheme) => {
@@ -40,7 +45,7 @@ describe("an Authorization header", () => {
 
   test("spells a token's signature in one way only", () => {
     const accepted = [..."ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"].filter(
-      (last) => parseAuthorization(`bearer a.b.${signature}${last}`).kind === "bearer",
+      (last) => parseAuthorization(`bearer a.b.${signature}${last}`).kind === "token",
     );
     expect(accepted).toEqual(["A", "Q", "g", "w"]);
   });
@@ -78,9 +83,19 @@ describe("an Authorization header", () => {
   });
 
   test("says of which scheme a malformed one is", () => {
-    expect(parseAuthorization("BEARER x")).toEqual({ kind: "malformed", scheme: "bearer" });
+    expect(parseAuthorization("BEARER")).toEqual({ kind: "malformed", scheme: "bearer" });
     expect(parseAuthorization("Apikey")).toEqual({ kind: "malformed", scheme: "apikey" });
     expect(parseAuthorization("Basic !")).toEqual({ kind: "malformed", scheme: "basic" });
+  });
+
+  test("that brings another kind of token, or too long a one, says so", () => {
+    const malformed = { kind: "malformed", scheme: "bearer" };
+    for (const token of ["opaque", "a.b.c.d.e", "a.b.", "a.b"]) {
+      expect(parseAuthorization(`bearer ${token}`)).toEqual({ ...malformed, fault: "no_compact_jws" });
+    }
+    const long = `bearer a.b.${"s".repeat(maxAuthorizationLength)}`;
+    expect(parseAuthorization(long)).toEqual({ ...malformed, fault: "too_long" });
+    expect(parseAuthorization("bearer opaque and more")).toEqual(malformed);
   });
 
   test("over the length bound is malformed, whatever it holds", () => {

@@ -152,7 +152,7 @@ function fromMap(map: ReadonlyMap<string, unknown>): Readonly<Record<string, unk
 function said({ kind, namespace, name, uid: _, ...verdict }: Verdict): readonly [string, unknown] {
   const { accepted, ...rest } = verdict;
   const silent = accepted && verdict.notices.length === 0;
-  const ofSchema = (accepted && kind !== "Project") || verdict.reason === "InvalidSchema";
+  const ofSchema = accepted ? kind !== "Project" : verdict.reason === "InvalidSchema";
   return [
     `${kind} ${namespace}/${name}`,
     silent ? "accepted" : { accepted, ...(ofSchema ? withoutWords(rest) : rest) },

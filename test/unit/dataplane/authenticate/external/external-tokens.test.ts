@@ -113,6 +113,26 @@ describe("a token of an external issuer", () => {
     expect((await refusal(corp.token({ more: "x".repeat(6_600) }))).code).toBe("invalid_credentials");
   });
 
+  test("has to be a signed one of that length, which its refusal says; a project without issuers says what it always does", async () => {
+    const { refusal, memory, shop } = await scene();
+    const form =
+      "The token is not a signed JSON Web Token (three parts); opaque and encrypted tokens can't be verified";
+    const size = "The token is too long: an Authorization header may not be longer than 8 KiB";
+    const opaque = "2YotnFZFEjr1zCsicMWpAA";
+    const encrypted = "eyJhbGciOiJSU0EtT0FFUCJ9.a.b.c.d";
+    const long = corp.token({ more: "x".repeat(6_600) });
+    expect((await refusal(opaque)).message).toBe(form);
+    expect((await refusal(encrypted)).message).toBe(form);
+    expect((await refusal(long)).message).toBe(size);
+    memory.put(changed(shop, withoutIssuer("corp"), withoutIssuer("neighbour")));
+    for (const token of [opaque, encrypted, long]) {
+      expect(await refusal(token)).toMatchObject({
+        code: "invalid_credentials",
+        message: expect.stringMatching(/^Send `Authorization: apikey <API_KEY>`/),
+      });
+    }
+  });
+
   test("has one text: the unused bits of its signature's last character must be zeros", async () => {
     const { ask, refusal } = await scene();
     const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
