@@ -221,10 +221,11 @@ export interface IssuerConfig {
   /** `aud` of a token has one of them. */
   readonly audiences: readonly string[];
   readonly usernameClaim: string;
+  /** What else a token has to say: a claim that is the value, or an array or a scope that has it. */
   readonly claimRules: readonly { readonly claim: string; readonly requiredValue: string }[];
   /** Of its callers; where `serviceAccounts` is set, each of those has its own. */
   readonly access: Access;
-  /** Who of its callers is an administrator: a claim that is the string `contains`, or an array that has it. */
+  /** Who of its callers is an administrator: a claim that is the string `contains`, or an array or a scope that has it. */
   readonly administrators: readonly { readonly claim: string; readonly contains: string }[];
   /** Set for this cluster's own issuer: nobody else is let in. */
   readonly serviceAccounts?: readonly ServiceAccountGrant[];

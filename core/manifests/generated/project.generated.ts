@@ -84,7 +84,7 @@ export interface ProjectSpec {
          */
         readonly claim: string;
         /**
-         * The value it must have; a number or a boolean is compared as JSON writes it.
+         * The value it must have, or an array must contain; of scope and scp, a word among those with spaces between them. A number or a boolean is compared as JSON writes it.
          */
         readonly requiredValue: string;
       }[];
@@ -105,11 +105,11 @@ export interface ProjectSpec {
        */
       readonly administrators?: {
         /**
-         * Name of a claim whose value is a string or an array of strings.
+         * Name of a claim whose value is a string or an array of strings, or scope or scp.
          */
         readonly claim: string;
         /**
-         * The string, or a string in the array.
+         * The string, a string in the array, or a word of scope or scp.
          */
         readonly contains: string;
       }[];

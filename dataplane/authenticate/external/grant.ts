@@ -16,6 +16,9 @@ export interface ExternalGrant {
 export const skewSeconds = 60;
 export const maxUsernameBytes = 256;
 
+/** Words with spaces between them, where they are strings (RFC 8693, section 4.2, and RFC 9068). */
+const scopeClaims: ReadonlySet<string> = new Set(["scope", "scp"]);
+
 /** The last second that a date can have. */
 const maxSeconds = 8_640_000_000_000;
 const controlCharacter = /\p{Cc}/u;
@@ -55,7 +58,9 @@ function audienceRefusal(issuer: IssuerConfig, claims: JsonObject): string | und
 }
 
 function claimRefusal({ claimRules }: IssuerConfig, claims: JsonObject): string | undefined {
-  const failed = claimRules.find(({ claim, requiredValue }) => textOf(memberOf(claims, claim)) !== requiredValue);
+  const failed = claimRules.find(
+    ({ claim, requiredValue }) => !valuesOf(claims, claim).some((value) => textOf(value) === requiredValue),
+  );
   return failed && `The token's claim ${failed.claim} does not have the value that this project requires`;
 }
 
@@ -66,9 +71,7 @@ function rightsOf(
 ): { readonly role: Role; readonly access: Access } | undefined {
   const { serviceAccounts, administrators, access } = issuer;
   if (serviceAccounts === undefined) {
-    const isAdministrator = administrators.some(({ claim, contains }) =>
-      containsText(memberOf(claims, claim), contains),
-    );
+    const isAdministrator = administrators.some(({ claim, contains }) => valuesOf(claims, claim).includes(contains));
     return { role: isAdministrator ? "Administrators" : "Users", access };
   }
   const subject = memberOf(claims, "sub");
@@ -76,6 +79,14 @@ function rightsOf(
     ({ namespace, name }) => subject === `system:serviceaccount:${namespace}:${name}`,
   );
   return listed && { role: listed.role, access: listed.access };
+}
+
+/** The values that a claim has: those of an array, the words of a scope, or itself. None where it is not there. */
+function valuesOf(claims: JsonObject, claim: string): readonly Json[] {
+  const value = memberOf(claims, claim);
+  if (value === undefined) return [];
+  if (Array.isArray(value)) return value;
+  return scopeClaims.has(claim) && typeof value === "string" ? value.split(" ") : [value];
 }
 
 function containsText(value: Json | undefined, text: string): boolean {

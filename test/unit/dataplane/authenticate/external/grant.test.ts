@@ -31,7 +31,10 @@ describe("what a project asks of claims", () => {
   test.each<[string, Claims]>([
     ["email_verified", { email_verified: false }],
     ["email_verified", { email_verified: undefined }],
-    ["email_verified", { email_verified: ["true"] }],
+    ["email_verified", { email_verified: [["true"]] }],
+    ["email_verified", { email_verified: [] }],
+    ["email_verified", { email_verified: { true: true } }],
+    ["tenant", { tenant: "a b" }],
     ["level", { level: 2.5 }],
     ["level", { level: null }],
     ["tenant", { tenant: "b" }],
@@ -49,6 +52,25 @@ describe("what a project asks of claims", () => {
     for (const org of [2 ** 53, JSON.parse("9007199254740993"), -(2 ** 53)])
       expect(rule(`${org}`)({ org })).toContain("org");
     expect(rule("9007199254740993")({ org: "9007199254740993" })).toMatchObject({ caller: ada });
+  });
+
+  test("may be one of the values of an array", () => {
+    const grant = granting({ claimRules: rules });
+    expect(grant({ email_verified: [true], level: [1, 2], tenant: ["b", "a"] })).toMatchObject({ caller: ada });
+  });
+
+  test.each(["scope", "scp"])("may be a word of %s, which makes administrators, too", (claim) => {
+    const grant = granting({
+      claimRules: [{ claim, requiredValue: "shop:read" }],
+      administrators: [{ claim, contains: "shop:admin" }],
+    });
+    const administrator = { caller: { ...ada, role: "Administrators" } };
+    expect(grant({ [claim]: "openid shop:read" })).toMatchObject({ caller: ada });
+    expect(grant({ [claim]: "shop:admin shop:read" })).toMatchObject(administrator);
+    expect(grant({ [claim]: ["shop:read", "shop:admin"] })).toMatchObject(administrator);
+    for (const wrong of ["shop:reader", "shop:read,shop:admin", "xshop:read", "", ["openid shop:read"]]) {
+      expect(grant({ [claim]: wrong })).toContain(`claim ${claim} does not have the value`);
+    }
   });
 
   test("looks at members of the token only", () => {
