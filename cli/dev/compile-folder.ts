@@ -3,7 +3,7 @@
 
 import type { ProjectParts, ProjectRef } from "../../core/config/types.ts";
 import type { Secret } from "../../core/manifests/object.ts";
-import { noIssuers } from "../../operator/compile/compile-issuers.ts";
+import { pendingIssuers } from "../../operator/compile/compile-issuers.ts";
 import { compileProject } from "../../operator/compile/compile-project.ts";
 import { issuerSourcesOf } from "../../operator/compile/declared-issuers.ts";
 import { type HostGrant, noHosts } from "../../operator/compile/hosts.ts";
@@ -119,7 +119,7 @@ export function recallFolder(known: DevState, tools: Pick<CompileTools, "checkRe
       ...recalled,
       hosts: grantOf(bundle, grants),
       // Their keys are fetched again with the first pass.
-      issuers: noIssuers,
+      issuers: pendingIssuers,
       checkResource: tools.checkResource,
     });
     if (parts !== undefined) published.set(key, withConsole(parts));

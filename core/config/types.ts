@@ -1,6 +1,8 @@
 // The shapes that `compile` makes from custom resources and that the data plane serves from: one project, in parts,
 // each part published, sealed and replaced on its own. All of it is plain JSON; nothing here does anything.
 
+import type { SignatureAlgorithm } from "../issuers/algorithms.ts";
+
 /** A JSON value as JavaScript holds it; numbers are doubles, so stored documents travel as text instead. */
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [name: string]: Json };
 export type JsonObject = { readonly [name: string]: Json };
@@ -175,13 +177,6 @@ export interface KeyConfig {
   readonly expiresAt?: number;
 }
 
-/** What an external issuer may sign with (RFC 7518, and Ed25519 of RFC 8037): nothing that needs a shared secret. */
-export const signatureAlgorithms = [
-  ...(["RS256", "RS384", "RS512", "PS256", "PS384", "PS512"] as const),
-  ...(["ES256", "ES384", "ES512", "EdDSA"] as const),
-] as const;
-export type SignatureAlgorithm = (typeof signatureAlgorithms)[number];
-
 /** A public key of an external issuer, as the operator checked it. */
 export interface IssuerKey {
   /** Absent where the issuer names none. */
@@ -207,7 +202,7 @@ export interface IssuerSignIn {
   readonly authorizationEndpoint: string;
   readonly tokenEndpoint: string;
   /** Whether its authorization responses always say whose they are, by `iss` (RFC 9207). */
-  readonly namesItself: boolean;
+  readonly alwaysSendsIss: boolean;
   /** What is asked for: `openid` and others. */
   readonly scopes: readonly string[];
 }

@@ -8,6 +8,8 @@ export interface WantedKeys {
   readonly issuer: string;
 }
 
+/** Milliseconds between two fetches of an issuer that wanted keys cause, and between two wants of a replica: whoever forges tokens chooses their `kid`. */
+export const betweenFetchesMs = 60_000;
 /** Milliseconds for which a replica lists it: longer than the operator's longest pause between two looks. */
 export const wantedForMs = 5_000;
 /** How many one acknowledgement lists at most. */

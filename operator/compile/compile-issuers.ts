@@ -3,7 +3,7 @@
 // before stay, and the Project is accepted with a notice.
 
 import type { IssuerConfig, ProjectParts } from "../../core/config/types.ts";
-import { readKeySet } from "../issuers/key-set.ts";
+import { readKeySet } from "../../core/issuers/key-set.ts";
 import type { IssuerContent, IssuerEndpoints, IssuerSource, IssuersContext, KnownIssuer } from "../model/issuers.ts";
 import type { Project } from "../model/objects.ts";
 import type { Fault, Notice } from "../model/verdict.ts";
@@ -32,7 +32,8 @@ export interface CompiledIssuers {
   readonly isPending: boolean;
 }
 
-export const noIssuers: IssuersContext = Object.freeze({
+/** Nothing is known of any issuer yet, and none is allowed: what was published is all there is. */
+export const pendingIssuers: IssuersContext = Object.freeze({
   isAllowed: () => false,
   lookUp: () => ({ state: "pending" }) as const,
 });
@@ -146,8 +147,8 @@ function contentOf({ url, keys, keysAreFetched, signIn }: IssuerConfig): NonNull
   return { url, keys, keysAreFetched, ...(signIn && { endpoints: endpointsOf(signIn) }) };
 }
 
-function endpointsOf({ authorizationEndpoint, tokenEndpoint, namesItself }: IssuerEndpoints): IssuerEndpoints {
-  return { authorizationEndpoint, tokenEndpoint, namesItself };
+function endpointsOf({ authorizationEndpoint, tokenEndpoint, alwaysSendsIss }: IssuerEndpoints): IssuerEndpoints {
+  return { authorizationEndpoint, tokenEndpoint, alwaysSendsIss };
 }
 
 /** By another Project of the same name, an issuer may have been somebody else. */

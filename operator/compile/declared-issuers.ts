@@ -3,6 +3,7 @@
 import { X509Certificate } from "node:crypto";
 import type { IssuerConfig } from "../../core/config/types.ts";
 import { plainIssuerUrl } from "../../core/env/issuer-rules.ts";
+import { isClusterIssuer } from "../../core/issuers/issuer-kind.ts";
 import type { IssuerSource, IssuersContext } from "../model/issuers.ts";
 import type { Project } from "../model/objects.ts";
 
@@ -55,11 +56,7 @@ export function issuerSourcesOf(
 }
 
 export function isSameIssuer({ issuer: { url } }: DeclaredIssuer, config: IssuerConfig): boolean {
-  return url === undefined ? isOfCluster(config) : !isOfCluster(config) && config.url === url;
-}
-
-export function isOfCluster({ serviceAccounts }: IssuerConfig): boolean {
-  return serviceAccounts !== undefined;
+  return url === undefined ? isClusterIssuer(config) : !isClusterIssuer(config) && config.url === url;
 }
 
 export interface UrlFault {

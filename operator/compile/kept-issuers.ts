@@ -3,17 +3,11 @@
 
 import { isDeepStrictEqual } from "node:util";
 import type { IssuerConfig, ProjectParts, ServiceAccountGrant } from "../../core/config/types.ts";
-import { readKeySet } from "../issuers/key-set.ts";
+import { isClusterIssuer } from "../../core/issuers/issuer-kind.ts";
+import { readKeySet } from "../../core/issuers/key-set.ts";
 import type { IssuersContext } from "../model/issuers.ts";
 import type { Project } from "../model/objects.ts";
-import {
-  type DeclaredIssuer,
-  declaredIn,
-  isOfCluster,
-  isSameIssuer,
-  issuerSourcesOf,
-  termsOf,
-} from "./declared-issuers.ts";
+import { type DeclaredIssuer, declaredIn, isSameIssuer, issuerSourcesOf, termsOf } from "./declared-issuers.ts";
 
 type Issuers = ProjectParts["issuers"];
 
@@ -31,7 +25,7 @@ export function stillGranted(project: Project, published: Issuers, isAllowed: Is
 }
 
 export function stillAllowed(published: Issuers, isAllowed: IssuersContext["isAllowed"]): Issuers {
-  return new Map([...published].filter(([, config]) => isOfCluster(config) || isAllowed(config.url)));
+  return new Map([...published].filter(([, config]) => isClusterIssuer(config) || isAllowed(config.url)));
 }
 
 /**

@@ -2,10 +2,11 @@
 // our own words.
 
 import type { IssuerKey } from "../../core/config/types.ts";
+import { discoveryUrl } from "../../core/issuers/issuer-kind.ts";
+import { readKeySet } from "../../core/issuers/key-set.ts";
 import type { IssuerContent } from "../model/issuers.ts";
-import { discoveryUrl, keepForMs, readDiscovery } from "./discovery.ts";
+import { readDiscovery } from "./discovery.ts";
 import { FetchFailure, type FetchOptions, fetchText } from "./fetch-text.ts";
-import { readKeySet } from "./key-set.ts";
 
 export interface FetchedIssuer extends IssuerContent {
   /** Milliseconds after which it is to be fetched again. */
@@ -41,4 +42,18 @@ async function part<T>(name: string, fetch: () => Promise<T>): Promise<T> {
     if (!(error instanceof FetchFailure)) throw error;
     throw new FetchFailure(`when asked for its ${name}, ${error.message}`, { cause: error });
   }
+}
+
+const seconds = { least: 300, most: 86_400, usual: 3_600 };
+
+/** Milliseconds after which keys that came with this `Cache-Control` (RFC 9111) are fetched again: from 5 minutes to a day. */
+export function keepForMs(cacheControl: string | undefined): number {
+  const directives = (cacheControl ?? "")
+    .toLowerCase()
+    .split(",")
+    .map((each) => each.trim());
+  if (directives.some((each) => each === "no-store" || /^no-cache\b/.test(each))) return seconds.least * 1_000;
+  const [, found] = directives.map((each) => /^max-age="?(\d{1,10})"?$/.exec(each)).find((each) => each !== null) ?? [];
+  const age = found === undefined ? seconds.usual : Number(found);
+  return Math.min(seconds.most, Math.max(seconds.least, age)) * 1_000;
 }

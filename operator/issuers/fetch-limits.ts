@@ -2,6 +2,7 @@
 // so that nobody lets Projects reach the operator's own machine by a mistake. A program of the tests runs the operator with others, because
 // the issuers of tests are on this machine.
 
+import { betweenFetchesMs } from "../../core/config/wanted-keys.ts";
 import { type AddressRules, clusterAddresses } from "./address-rules.ts";
 
 export interface FetchLimits {
@@ -10,4 +11,7 @@ export interface FetchLimits {
   readonly refetchAfterMs: number;
 }
 
-export const clusterLimits: FetchLimits = Object.freeze({ addresses: clusterAddresses, refetchAfterMs: 60_000 });
+export const clusterLimits: FetchLimits = Object.freeze({
+  addresses: clusterAddresses,
+  refetchAfterMs: betweenFetchesMs,
+});

@@ -2,7 +2,7 @@
 // keys have become old or a replica has met one that is not among them, and forgotten with the last Project. An issuer that can't be
 // reached is tried again after longer and longer pauses; what it had stays.
 
-import { type WantedKeys, wantedForMs } from "../../core/config/wanted-keys.ts";
+import { betweenFetchesMs, type WantedKeys, wantedForMs } from "../../core/config/wanted-keys.ts";
 import type { Monotonic, Timers } from "../../core/timers.ts";
 import type { IssuerContent, IssuerSource, KnownIssuer } from "../model/issuers.ts";
 import { FairWaiting } from "./fair-waiting.ts";
@@ -11,7 +11,7 @@ import { FetchFailure } from "./fetch-text.ts";
 
 export interface IssuerFetcher {
   /** Projects that use an issuer at present. */
-  readonly users: { has(project: string): boolean };
+  readonly projectsUsing: { has(project: string): boolean };
   /** The issuers of a project (`<namespace>/<name>`) from now on, by their names there. */
   use(project: string, sources: ReadonlyMap<string, IssuerSource>): void;
   lookUp(source: IssuerSource): KnownIssuer;
@@ -61,7 +61,6 @@ const maxOfNamespace = 4;
 const backoff = { firstMs: 5_000, maxMs: 300_000 };
 /** Attempts that may fail in a row before an issuer whose keys are known counts as unreachable: a provider that restarts is no news. */
 const toleratedFailures = 1;
-const defaultRefetchAfterMs = 60_000;
 /** How long nothing is said of an issuer that waits for its first fetch. */
 export const pendingMs = 10_000;
 
@@ -86,7 +85,7 @@ export function createIssuerFetcher(deps: IssuerFetcherDeps): IssuerFetcher {
 }
 
 class Fetcher implements IssuerFetcher {
-  readonly users: IssuerFetcher["users"];
+  readonly projectsUsing: IssuerFetcher["projectsUsing"];
   readonly #deps: IssuerFetcherDeps;
   readonly #entries = new Map<string, Entry>();
   /** By project, the key of each of its issuers' entries by name. */
@@ -98,7 +97,7 @@ class Fetcher implements IssuerFetcher {
 
   constructor(deps: IssuerFetcherDeps) {
     this.#deps = deps;
-    this.users = this.#uses;
+    this.projectsUsing = this.#uses;
   }
 
   use(project: string, sources: ReadonlyMap<string, IssuerSource>): void {
@@ -119,9 +118,10 @@ class Fetcher implements IssuerFetcher {
   want({ project, issuer }: WantedKeys): void {
     const entry = this.#entries.get(this.#uses.get(project)?.get(issuer) ?? "");
     if (entry === undefined || entry.isUnderWay) return;
-    const { timers, monotonic, refetchAfterMs = defaultRefetchAfterMs } = this.#deps;
+    const { timers, monotonic, refetchAfterMs = betweenFetchesMs } = this.#deps;
     const wait = refetchAfterMs - (monotonic() - entry.begunAt);
-    // A replica that still wants them then may not say so again.
+    // Dropped: once this minute is over, a replica that still meets such tokens wants their keys again. Near its end the fetch is put off
+    // instead, because by then the replica no longer lists the want, and lists no other until its own minute is over.
     if (wait > wantedForMs) return;
     entry.stopTimer();
     entry.stopTimer = timers.after(Math.max(0, wait), () => this.#enqueue(entry));

@@ -36,7 +36,7 @@ export interface ReconcileDeps
   readonly usageDue: ReadonlyMap<string, number | undefined>;
   readonly secrets: SecretStore;
   readonly grantOf: (project: Project) => HostGrant;
-  readonly issuers: IssuersContext & Pick<IssuerFetcher, "use" | "users">;
+  readonly issuers: IssuersContext & Pick<IssuerFetcher, "use" | "projectsUsing">;
   /**
    * Called with what the project is published with now; undefined = it is withdrawn. `refusedUid`: of the Project, if the platform's rules
    * refuse it.

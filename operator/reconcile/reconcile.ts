@@ -81,7 +81,7 @@ function beginFetching({ ref, project }: Seen["objects"], { issuers }: Reconcile
   const isServed = project !== undefined && !isDeleting(project);
   if (isServed && project.spec.authentication.issuers !== undefined) {
     issuers.use(key, issuerSourcesOf(project, issuers.isAllowed));
-  } else if (issuers.users.has(key)) issuers.use(key, new Map());
+  } else if (issuers.projectsUsing.has(key)) issuers.use(key, new Map());
 }
 
 async function start(seen: Seen, deps: ReconcileDeps): Promise<StartedPass> {

@@ -40,7 +40,7 @@ export function createLeaderIssuers({ context, api, enqueue }: LeaderIssuersDeps
   return {
     isAllowed: (url) => isIssuerAllowed(settings.allowedIssuers, url),
     lookUp: (source) => fetcher.lookUp(source),
-    users: fetcher.users,
+    projectsUsing: fetcher.projectsUsing,
     use: (project, sources) => fetcher.use(project, sources),
     want: (wanted) => fetcher.want(wanted),
     whenFetched: () => fetcher.whenFetched(),

@@ -66,7 +66,7 @@ export function checkResponse(
   }
   const named = parameters.getAll("iss");
   // RFC 9207: another issuer's code must not be sent to this one.
-  if ((named.length > 0 || issuer.namesItself) && !isOnly(issuer.url, named)) {
+  if ((named.length > 0 || issuer.alwaysSendsIss) && !isOnly(issuer.url, named)) {
     return { fault: `The answer is not from ${issuer.name} (${issuer.url}). Sign in again.` };
   }
   const error = parameters.get("error");

@@ -11,7 +11,7 @@ export interface OfferedIssuer {
   readonly authorizationEndpoint: string;
   readonly tokenEndpoint: string;
   /** Whether its answers always say whose they are, by `iss` (RFC 9207). */
-  readonly namesItself: boolean;
+  readonly alwaysSendsIss: boolean;
   /** What is asked for. */
   readonly scopes: readonly string[];
 }

@@ -2,7 +2,7 @@
 // are. From then on it is remembered, and costs what a session's token costs.
 
 import { systemClock } from "../../core/clock.ts";
-import type { SignatureAlgorithm } from "../../core/config/types.ts";
+import type { SignatureAlgorithm } from "../../core/issuers/algorithms.ts";
 import { createAuthentication } from "../../dataplane/authenticate/create-authentication.ts";
 import { createMemoryDirectory } from "../../dataplane/config/memory-directory.ts";
 import { createEmbeddedStore } from "../../dataplane/store/embedded/embedded-store.ts";

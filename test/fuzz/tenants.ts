@@ -7,7 +7,7 @@ import { checkManifests } from "../../cli/manifests/check-manifests.ts";
 import { groupByProject } from "../../cli/manifests/projects.ts";
 import { readManifests } from "../../cli/manifests/read-manifests.ts";
 import type { ProjectParts } from "../../core/config/types.ts";
-import { noIssuers } from "../../operator/compile/compile-issuers.ts";
+import { pendingIssuers } from "../../operator/compile/compile-issuers.ts";
 import { compileProject } from "../../operator/compile/compile-project.ts";
 import { noHosts } from "../../operator/compile/hosts.ts";
 import { createResourceCheck } from "../../operator/compile/resource-check.ts";
@@ -130,7 +130,7 @@ async function compileExamples(): Promise<readonly ProjectParts[]> {
   return [...groupByProject(objects).values()].map((bundle) => {
     const surroundings = { signing: { ok: true, value: { keys: [] } }, hosts: noHosts } as const;
     const { parts } = compileProject({
-      issuers: noIssuers,
+      issuers: pendingIssuers,
       ...bundle,
       ...surroundings,
       credentials: credentialsOf(bundle),

@@ -88,7 +88,7 @@ describeServed("the console", (serve) => {
       clientId: "</script><b>$&",
       authorizationEndpoint: "https://login.example.org/auth",
       tokenEndpoint: "https://token.example.org:8443/token?x=1",
-      namesItself: true,
+      alwaysSendsIss: true,
       scopes: ["openid"],
     };
     served.change(withIssuer(testIssuer("corp", { signIn })));

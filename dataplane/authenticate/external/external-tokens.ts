@@ -82,7 +82,7 @@ export function createExternalTokens(deps: ExternalTokensDeps): ExternalTokens {
       issuer = next;
       key = keys.find(issuer, token);
     }
-    if (key !== "several") return { issuer, key };
+    if (key !== "ambiguous") return { issuer, key };
     throw externalTokenRefused(project.config, "The token names no key (header kid), and its issuer has several");
   };
 

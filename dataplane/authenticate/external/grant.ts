@@ -2,6 +2,7 @@
 // holds. Refuses with a sentence, of which the reader has proved to hold a token of that issuer.
 
 import type { Access, IssuerConfig, Json, JsonObject, Role } from "../../../core/config/types.ts";
+import { isClusterIssuer } from "../../../core/issuers/issuer-kind.ts";
 import type { ExternalCaller } from "../caller.ts";
 import { memberOf } from "./read-token.ts";
 
@@ -69,13 +70,13 @@ function rightsOf(
   issuer: IssuerConfig,
   claims: JsonObject,
 ): { readonly role: Role; readonly access: Access } | undefined {
-  const { serviceAccounts, administrators, access } = issuer;
-  if (serviceAccounts === undefined) {
+  if (!isClusterIssuer(issuer)) {
+    const { administrators, access } = issuer;
     const isAdministrator = administrators.some(({ claim, contains }) => valuesOf(claims, claim).includes(contains));
     return { role: isAdministrator ? "Administrators" : "Users", access };
   }
   const subject = memberOf(claims, "sub");
-  const listed = serviceAccounts.find(
+  const listed = issuer.serviceAccounts.find(
     ({ namespace, name }) => subject === `system:serviceaccount:${namespace}:${name}`,
   );
   return listed && { role: listed.role, access: listed.access };

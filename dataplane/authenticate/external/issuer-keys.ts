@@ -2,25 +2,16 @@
 // as one that is not there.
 
 import { createPublicKey, type KeyObject } from "node:crypto";
-import type { IssuerConfig, IssuerKey, SignatureAlgorithm } from "../../../core/config/types.ts";
+import type { IssuerConfig, IssuerKey } from "../../../core/config/types.ts";
+import { ecCurves, ed25519Algorithms, rsaBits, type SignatureAlgorithm } from "../../../core/issuers/algorithms.ts";
 import type { UnverifiedToken } from "./read-token.ts";
 
-/** `several` = the token names none, and more than one fits. */
-export type FoundKey = KeyObject | "unknown" | "several";
+/** `ambiguous` = the token names none, and more than one fits. */
+export type FoundKey = KeyObject | "unknown" | "ambiguous";
 
 export interface IssuerKeys {
   find(issuer: IssuerConfig, token: Pick<UnverifiedToken, "algorithm" | "kid">): FoundKey;
 }
-
-const minModulusBits = 2_048;
-/** Larger ones take milliseconds to verify with. */
-const maxModulusBits = 8_192;
-
-const curves: Readonly<Partial<Record<SignatureAlgorithm, string>>> = {
-  ES256: "prime256v1",
-  ES384: "secp384r1",
-  ES512: "secp521r1",
-};
 
 export function createIssuerKeys(): IssuerKeys {
   // Held by the configuration's own life: an issuer that is replaced takes its keys with it.
@@ -40,7 +31,7 @@ export function createIssuerKeys(): IssuerKeys {
       });
       const [first] = fitting;
       if (first === undefined) return "unknown";
-      return kid === undefined && fitting.length > 1 ? "several" : first;
+      return kid === undefined && fitting.length > 1 ? "ambiguous" : first;
     },
   };
 }
@@ -59,9 +50,9 @@ function fits(
   { asymmetricKeyType: type, asymmetricKeyDetails: details }: KeyObject,
   algorithm: SignatureAlgorithm,
 ): boolean {
-  if (algorithm === "EdDSA") return type === "ed25519";
-  const curve = curves[algorithm];
-  if (curve !== undefined) return type === "ec" && details?.namedCurve === curve;
+  if (ed25519Algorithms.some((name) => name === algorithm)) return type === "ed25519";
+  const curve = ecCurves.find((each) => each.algorithm === algorithm);
+  if (curve !== undefined) return type === "ec" && details?.namedCurve === curve.namedCurve;
   const bits = details?.modulusLength ?? 0;
-  return type === "rsa" && bits >= minModulusBits && bits <= maxModulusBits;
+  return type === "rsa" && bits >= rsaBits.min && bits <= rsaBits.max;
 }

@@ -1,10 +1,10 @@
 // What happens to requests whose token names a key that its issuer's configuration lacks: the operator is asked for it, at most once a
-// minute for each issuer, and they wait for two seconds at most, together, until the configuration has changed. Until the minute is over,
-// others are not waited with.
+// minute for each issuer, and they wait for two seconds at most, together, until the configuration has changed. Requests that come later in
+// that minute don't wait: they are refused right away.
 
 import { keyOfProject } from "../../../core/config/config-keys.ts";
 import type { IssuerConfig } from "../../../core/config/types.ts";
-import type { WantedKeys } from "../../../core/config/wanted-keys.ts";
+import { betweenFetchesMs, type WantedKeys } from "../../../core/config/wanted-keys.ts";
 import { recentlyUsed } from "../../../core/recently-used.ts";
 import type { Timers } from "../../../core/timers.ts";
 import type { Directory, LiveProject } from "../../config/directory.ts";
@@ -26,7 +26,6 @@ export interface KeyWaitsDeps {
   readonly wantKeys: (wanted: WantedKeys) => void;
 }
 
-const betweenWantsMs = 60_000;
 export const waitMs = 2_000;
 /** Requests that wait for one issuer: each holds its connection meanwhile. */
 export const maxWaiting = 100;
@@ -43,6 +42,7 @@ interface Wait {
   readonly project: string;
   readonly since: number;
   readonly waiters: Set<Waiter>;
+  stopTimer: () => void;
 }
 
 export function createKeyWaits({ directory, timers, monotonic, wantKeys }: KeyWaitsDeps): KeyWaits {
@@ -52,16 +52,16 @@ export function createKeyWaits({ directory, timers, monotonic, wantKeys }: KeyWa
 
   const end = (wait: Wait): void => {
     open.delete(wait);
+    wait.stopTimer();
     for (const { resolve } of wait.waiters) resolve(undefined);
     wait.waiters.clear();
   };
 
-  const begin = (name: string, issuer: IssuerConfig): Wait => {
-    const project = name;
-    const wait: Wait = { project, since: monotonic(), waiters: new Set() };
+  const begin = (project: string, issuer: IssuerConfig): Wait => {
+    const wait: Wait = { project, since: monotonic(), waiters: new Set(), stopTimer: () => undefined };
     last.set(`${project} ${issuer.name}`, wait);
     open.add(wait);
-    timers.after(waitMs, () => end(wait));
+    wait.stopTimer = timers.after(waitMs, () => end(wait));
     wantKeys({ project, issuer: issuer.name });
     return wait;
   };
@@ -97,7 +97,7 @@ export function createKeyWaits({ directory, timers, monotonic, wantKeys }: KeyWa
     nextOf(project, issuer) {
       const name = keyOfProject(project.config);
       const known = last.get(`${name} ${issuer.name}`);
-      const isRecent = known !== undefined && monotonic() - known.since < betweenWantsMs;
+      const isRecent = known !== undefined && monotonic() - known.since < betweenFetchesMs;
       if (isRecent && (!open.has(known) || known.waiters.size >= maxWaiting)) return undefined;
       const wait = isRecent ? known : begin(name, issuer);
       return new Promise((resolve) => {

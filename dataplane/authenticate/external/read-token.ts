@@ -1,7 +1,8 @@
 // Turns the text of a compact JWS into its header and claims, of which nothing is proved yet. Refuses with a sentence what is not two JSON
 // objects in UTF-8 without two members of one name: two programs could read such a token differently.
 
-import { type JsonObject, type SignatureAlgorithm, signatureAlgorithms } from "../../../core/config/types.ts";
+import type { JsonObject } from "../../../core/config/types.ts";
+import { type SignatureAlgorithm, signatureAlgorithms } from "../../../core/issuers/algorithms.ts";
 import { canonicalJsonOfBytes } from "../../../core/json/canonical.ts";
 import { isObject } from "../../../core/json/json-value.ts";
 import { parseJson } from "../../../core/json/parse-json.ts";
@@ -27,7 +28,7 @@ export function readToken(text: string): UnverifiedToken | string {
   const kid = memberOf(header, "kid");
   if (!isAlgorithm(alg)) return `The token's algorithm (header alg) must be one of ${signatureAlgorithms.join(", ")}`;
   if (kid !== undefined && typeof kid !== "string") return "The token's key id (header kid) must be a string";
-  const refusal = unusedHeader(header);
+  const refusal = headerRefusal(header);
   return refusal ?? { algorithm: alg, kid, claims };
 }
 
@@ -43,7 +44,7 @@ function readPart(part: string): JsonObject | undefined {
 }
 
 /** Keys in the header (`jwk`, `jku`, `x5c`, `x5u`) are not looked at: anybody can put one there. */
-function unusedHeader(header: JsonObject): string | undefined {
+function headerRefusal(header: JsonObject): string | undefined {
   if (Object.hasOwn(header, "crit") || Object.hasOwn(header, "b64")) {
     return "Tokens with the header crit or b64 are not supported";
   }

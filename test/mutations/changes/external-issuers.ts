@@ -196,8 +196,8 @@ export const externalIssuerMutations: readonly Mutation[] = [
     name: "external-key-wanted-again-and-again",
     harm: "Whoever sends tokens with made-up key ids makes the operator fetch without end",
     file: keyWaits,
-    find: "const betweenWantsMs = 60_000;",
-    replace: "const betweenWantsMs = 2_000;",
+    find: "monotonic() - known.since < betweenFetchesMs",
+    replace: "monotonic() - known.since < waitMs",
     caughtBy: [waits],
   },
   {

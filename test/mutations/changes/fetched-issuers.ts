@@ -8,8 +8,8 @@ const fetching = "operator/issuers/fetch-text.ts";
 const onFetching = "test/unit/operator/issuers/fetch-issuer.test.ts";
 const addresses = "operator/issuers/address-rules.ts";
 const onAddresses = "test/unit/operator/issuers/address-rules.test.ts";
-const keySet = "operator/issuers/key-set.ts";
-const onKeySet = "test/unit/operator/issuers/key-set.test.ts";
+const keySet = "core/issuers/key-set.ts";
+const onKeySet = "test/unit/core/issuers/key-set.test.ts";
 const fetcher = "operator/issuers/issuer-fetcher.ts";
 const onFetcher = "test/unit/operator/issuers/issuer-fetcher.test.ts";
 const compiling = "operator/compile/compile-issuers.ts";
@@ -55,8 +55,8 @@ export const fetchedIssuerMutations: readonly Mutation[] = [
     name: "issuer-no-longer-allowed-stays-while-suspended",
     harm: "Tokens of an issuer that the platform has shut out are accepted by a suspended Project",
     file: kept,
-    find: "isOfCluster(config) || isAllowed(config.url)",
-    replace: "isOfCluster(config) || config.url !== isAllowed.name",
+    find: "isClusterIssuer(config) || isAllowed(config.url)",
+    replace: "isClusterIssuer(config) || config.url !== isAllowed.name",
     caughtBy: [onCompiling],
   },
   {
@@ -79,8 +79,8 @@ export const fetchedIssuerMutations: readonly Mutation[] = [
     name: "keys-of-another-issuer-stay",
     harm: "A Project that names another issuer takes tokens of the former one",
     file: declared,
-    find: "!isOfCluster(config) && config.url === url",
-    replace: "!isOfCluster(config)",
+    find: "!isClusterIssuer(config) && config.url === url",
+    replace: "!isClusterIssuer(config)",
     caughtBy: [onCompiling],
   },
   {
@@ -135,8 +135,8 @@ export const fetchedIssuerMutations: readonly Mutation[] = [
     name: "operator-fetches-as-dev-mode-does",
     harm: "Projects reach what listens on the operator's own machine",
     file: "operator/issuers/fetch-limits.ts",
-    find: "addresses: clusterAddresses, refetch",
-    replace: "addresses: { ...clusterAddresses, mayConnectTo: () => true }, refetch",
+    find: "addresses: clusterAddresses,",
+    replace: "addresses: { ...clusterAddresses, mayConnectTo: () => true },",
     caughtBy: [inACluster],
   },
   {
@@ -150,9 +150,9 @@ export const fetchedIssuerMutations: readonly Mutation[] = [
   {
     name: "weak-rsa-keys-count",
     harm: "Tokens are accepted that a factored key has signed",
-    file: keySet,
-    find: "least: 2048",
-    replace: "least: 512",
+    file: "core/issuers/algorithms.ts",
+    find: "min: 2_048",
+    replace: "min: 512",
     caughtBy: [onKeySet],
   },
   {

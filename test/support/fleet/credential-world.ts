@@ -4,7 +4,7 @@
 import { randomBytes } from "node:crypto";
 import type { ProjectParts } from "../../../core/config/types.ts";
 import { PasswordRefused } from "../../../core/password/hash-password.ts";
-import { noIssuers } from "../../../operator/compile/compile-issuers.ts";
+import { pendingIssuers } from "../../../operator/compile/compile-issuers.ts";
 import { compileProject } from "../../../operator/compile/compile-project.ts";
 import { noHosts } from "../../../operator/compile/hosts.ts";
 import { createResourceCheck } from "../../../operator/compile/resource-check.ts";
@@ -110,7 +110,7 @@ export class CredentialWorld {
     const { signing, credentials } = resolution;
     const around = { signing, credentials, hosts: noHosts, checkResource: this.#checkResource };
     const { parts, verdicts } = compileProject({
-      issuers: noIssuers,
+      issuers: pendingIssuers,
       ...objects,
       ...around,
       ...(this.published !== undefined && { published: this.published }),

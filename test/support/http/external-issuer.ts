@@ -1,7 +1,8 @@
 // An external issuer of a test: its keys, what the operator would publish of it, and tokens that it signs, right or wrong in one respect.
 
 import { createHmac, generateKeyPairSync, type JsonWebKey, type KeyObject, sign } from "node:crypto";
-import type { IssuerConfig, IssuerKey, SignatureAlgorithm } from "../../../core/config/types.ts";
+import type { IssuerConfig, IssuerKey } from "../../../core/config/types.ts";
+import type { SignatureAlgorithm } from "../../../core/issuers/algorithms.ts";
 import type { Modifier } from "./projects.ts";
 
 export interface IssuerKeyPair {
@@ -39,7 +40,7 @@ export function keyPair(kid: string, algorithm: SignatureAlgorithm = "ES256"): I
 }
 
 function pairOf(algorithm: SignatureAlgorithm): { readonly privateKey: KeyObject; readonly publicKey: KeyObject } {
-  if (algorithm === "EdDSA") return generateKeyPairSync("ed25519");
+  if (algorithm === "EdDSA" || algorithm === "Ed25519") return generateKeyPairSync("ed25519");
   if (algorithm === "ES256" || algorithm === "ES384" || algorithm === "ES512") {
     return generateKeyPairSync("ec", { namedCurve: curves[algorithm] });
   }
@@ -93,7 +94,7 @@ function signedBy(key: IssuerKeyPair, claims: Claims, { header, payload }: Token
 }
 
 function signatureOf({ algorithm, privateKey }: IssuerKeyPair, input: Buffer): Buffer {
-  if (algorithm === "EdDSA") return sign(null, input, privateKey);
+  if (algorithm === "EdDSA" || algorithm === "Ed25519") return sign(null, input, privateKey);
   const digest = `sha${algorithm.slice(2)}`;
   if (algorithm.startsWith("ES")) return sign(digest, input, { key: privateKey, dsaEncoding: "ieee-p1363" });
   if (algorithm.startsWith("RS")) return sign(digest, input, privateKey);

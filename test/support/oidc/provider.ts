@@ -59,7 +59,7 @@ export async function startProvider(options: ProviderOptions): Promise<StartedPr
       clientId,
       authorizationEndpoint: discovery.authorization_endpoint ?? "",
       tokenEndpoint: discovery.token_endpoint ?? "",
-      namesItself: discovery.authorization_response_iss_parameter_supported === true,
+      alwaysSendsIss: discovery.authorization_response_iss_parameter_supported === true,
       scopes: ["openid"],
     }),
     async stop() {

@@ -20,7 +20,7 @@ const corp: IssuerSignIn = {
   clientId: "shop-web",
   authorizationEndpoint: "https://login.example.org/auth",
   tokenEndpoint: "https://login.example.org/token",
-  namesItself: true,
+  alwaysSendsIss: true,
   scopes: ["openid"],
 };
 

@@ -13,7 +13,7 @@ const two = [{ kid: "two", algorithms: ["ES256"] as const, jwk: { kty: "EC" } }]
 const endpoints = {
   authorizationEndpoint: "https://login.example.org/a",
   tokenEndpoint: "https://login.example.org/t",
-  namesItself: true,
+  alwaysSendsIss: true,
 };
 const known = (keys: typeof one, more: object = {}): KnownIssuer => ({
   state: "known",

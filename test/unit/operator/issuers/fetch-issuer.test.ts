@@ -3,9 +3,9 @@
 import type { lookup } from "node:dns";
 import type { ServerResponse } from "node:http";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { discoveryUrl } from "../../../../core/issuers/issuer-kind.ts";
 import { type AddressRules, clusterAddresses, devAddresses } from "../../../../operator/issuers/address-rules.ts";
-import { discoveryUrl, keepForMs } from "../../../../operator/issuers/discovery.ts";
-import { fetchIssuer } from "../../../../operator/issuers/fetch-issuer.ts";
+import { fetchIssuer, keepForMs } from "../../../../operator/issuers/fetch-issuer.ts";
 import { lookupBy, maxBytes } from "../../../../operator/issuers/fetch-text.ts";
 import { type IssuerServer, publicJwk, startIssuerServer } from "../../../support/oidc/issuer-server.ts";
 
@@ -47,7 +47,11 @@ it("the discovery document and then the key set are fetched", async () => {
   expect(await fetched()).toMatchObject({
     url: server.url,
     keys: [{ kid: "one", algorithms: ["ES256"] }],
-    endpoints: { authorizationEndpoint: `${origin}/authorize`, tokenEndpoint: `${origin}/token`, namesItself: false },
+    endpoints: {
+      authorizationEndpoint: `${origin}/authorize`,
+      tokenEndpoint: `${origin}/token`,
+      alwaysSendsIss: false,
+    },
     keepForMs: 3_600_000,
   });
   expect(server.requests).toEqual(["/realms/main/.well-known/openid-configuration", "/keys"]);

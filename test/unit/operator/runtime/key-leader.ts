@@ -178,7 +178,7 @@ export function leader(world: World = {}) {
     issuers: {
       isAllowed: () => world.issuer !== undefined,
       lookUp: () => world.issuer ?? { state: "pending" },
-      users: new Set(),
+      projectsUsing: new Set(),
       use: () => undefined,
     },
     random: randomBytes,

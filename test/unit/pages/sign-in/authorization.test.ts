@@ -17,7 +17,7 @@ const corp: OfferedIssuer = {
   clientId: "shop-web",
   authorizationEndpoint: "https://login.example.org/auth?tenant=7",
   tokenEndpoint: "https://login.example.org/token",
-  namesItself: false,
+  alwaysSendsIss: false,
   scopes: ["openid", "api://shop/access"],
 };
 const partner: OfferedIssuer = { ...corp, name: "partner", url: "https://partner.example.org" };
@@ -88,7 +88,7 @@ describe("what the browser comes back with", () => {
 
   it("is refused if it does not say whose it is, where the issuer's answers always do", () => {
     const response = { parameters: new URLSearchParams(`code=c&state=${state}`), page, pending };
-    expect(checkResponse(response, [{ ...corp, namesItself: true }])).toEqual({
+    expect(checkResponse(response, [{ ...corp, alwaysSendsIss: true }])).toEqual({
       fault: "The answer is not from corp (https://login.example.org). Sign in again.",
     });
   });

@@ -9,7 +9,7 @@ const corp: OfferedIssuer = {
   clientId: "shop-web",
   authorizationEndpoint: "https://login.example.org/auth",
   tokenEndpoint: "https://login.example.org/token",
-  namesItself: false,
+  alwaysSendsIss: false,
   scopes: ["openid"],
 };
 const nonce = "n";

@@ -2,7 +2,8 @@
 
 import { generateKeyPairSync } from "node:crypto";
 import { describe, expect, test } from "vitest";
-import { type IssuerConfig, signatureAlgorithms } from "../../../../../core/config/types.ts";
+import type { IssuerConfig } from "../../../../../core/config/types.ts";
+import { signatureAlgorithms } from "../../../../../core/issuers/algorithms.ts";
 import { creatorOf, logMembersOf, ownerOf } from "../../../../../dataplane/authenticate/caller.ts";
 import { authenticationSetup, refusalOf } from "../../../../support/http/authentication.ts";
 import {

@@ -2,7 +2,7 @@
 
 import { generateKeyPairSync, type JsonWebKey } from "node:crypto";
 import { describe, expect, it } from "vitest";
-import { maxKeys, readKeySet } from "../../../../operator/issuers/key-set.ts";
+import { maxKeys, readKeySet } from "../../../../core/issuers/key-set.ts";
 import { publicJwk } from "../../../support/oidc/issuer-server.ts";
 
 const read = (...keys: readonly unknown[]) => readKeySet(JSON.stringify({ keys }));
@@ -24,13 +24,17 @@ describe("a key verifies", () => {
     ["P-384", ecOn("P-384"), ["ES384"]],
     ["P-521", ecOn("P-521"), ["ES512"]],
     ["RSA", rsa, ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512"]],
-    ["Ed25519", ed25519, ["EdDSA"]],
+    ["Ed25519", ed25519, ["EdDSA", "Ed25519"]],
   ])("by what its type can do: %s", (_name, key, algorithms) => {
     expect(usable(key)).toMatchObject([{ algorithms }]);
   });
 
   it("by the one algorithm that it names", () => {
     expect(usable({ ...rsa, alg: "PS384" })).toMatchObject([{ algorithms: ["PS384"] }]);
+  });
+
+  it.each(["EdDSA", "Ed25519"])("by both names of the algorithm of Ed25519 where it names one, here %s", (alg) => {
+    expect(usable({ ...ed25519, alg })).toMatchObject([{ algorithms: ["EdDSA", "Ed25519"] }]);
   });
 
   it("where it may: use and key_ops, if they are there, say so", () => {

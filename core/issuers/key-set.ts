@@ -3,10 +3,11 @@
 // a key that can be used. Equal keys give equal results in the same order, so that a set in another order is nothing new.
 
 import { createPublicKey, type JsonWebKey } from "node:crypto";
-import { type IssuerKey, type SignatureAlgorithm, signatureAlgorithms } from "../../core/config/types.ts";
-import { canonicalJson } from "../../core/json/canonical.ts";
-import { isObject } from "../../core/json/json-value.ts";
-import { parseJson } from "../../core/json/parse-json.ts";
+import type { IssuerKey } from "../config/types.ts";
+import { canonicalJson } from "../json/canonical.ts";
+import { isObject } from "../json/json-value.ts";
+import { parseJson } from "../json/parse-json.ts";
+import { ecCurves, ed25519Algorithms, rsaBits, type SignatureAlgorithm, signatureAlgorithms } from "./algorithms.ts";
 
 export type KeySet =
   | { readonly ok: true; readonly keys: readonly IssuerKey[] }
@@ -17,7 +18,6 @@ export type KeySet =
 export const maxKeys = 64;
 const maxDepth = 8;
 const maxKidBytes = 256;
-const rsaBits = { least: 2048, most: 8192 };
 const maxExponent = 2n ** 32n;
 
 /** Members of private keys (RFC 7518, section 6) and of keys that are shared. */
@@ -69,9 +69,16 @@ function usableKey(jwk: Jwk): IssuerKey | undefined {
   if (kid !== undefined && !isKid(kid)) return undefined;
   const imported = imports(jwk);
   if (imported === undefined) return undefined;
-  const algorithms = alg === undefined ? imported.algorithms : imported.algorithms.filter((each) => each === alg);
+  const algorithms = namedAlgorithms(imported.algorithms, alg);
   if (algorithms.length === 0) return undefined;
   return { ...(kid !== undefined && { kid }), algorithms, jwk: imported.jwk };
+}
+
+/** Of those that fit the key, the one that it names, by each of its names. */
+function namedAlgorithms(fitting: readonly SignatureAlgorithm[], alg: unknown): readonly SignatureAlgorithm[] {
+  if (alg === undefined) return fitting;
+  const named = fitting.filter((each) => each === alg);
+  return named.some((each) => ed25519Algorithms.some((name) => name === each)) ? ed25519Algorithms : named;
 }
 
 function isKid(kid: unknown): kid is string {
@@ -103,13 +110,10 @@ function memberNames({ kty }: Jwk): readonly string[] | undefined {
   return kty === "OKP" ? ["kty", "crv", "x"] : undefined;
 }
 
-const byCurve: Readonly<Record<string, SignatureAlgorithm>> = { "P-256": "ES256", "P-384": "ES384", "P-521": "ES512" };
-
 function algorithmsOf({ kty, crv }: Jwk): readonly SignatureAlgorithm[] {
   if (kty === "RSA") return signatureAlgorithms.filter((each) => each.startsWith("RS") || each.startsWith("PS"));
-  if (kty === "OKP") return crv === "Ed25519" ? ["EdDSA"] : [];
-  const algorithm = typeof crv === "string" && Object.hasOwn(byCurve, crv) ? byCurve[crv] : undefined;
-  return kty === "EC" && algorithm !== undefined ? [algorithm] : [];
+  if (kty === "OKP") return crv === "Ed25519" ? ed25519Algorithms : [];
+  return kty === "EC" ? ecCurves.filter((curve) => curve.crv === crv).map(({ algorithm }) => algorithm) : [];
 }
 
 /** An exponent of 1 would take every text for a signature. */
@@ -120,7 +124,7 @@ function isSaneRsa({
   modulusLength?: number;
   publicExponent?: bigint;
 } = {}): boolean {
-  const isSize = modulusLength >= rsaBits.least && modulusLength <= rsaBits.most;
+  const isSize = modulusLength >= rsaBits.min && modulusLength <= rsaBits.max;
   return isSize && publicExponent >= 3n && publicExponent < maxExponent && publicExponent % 2n === 1n;
 }
 
