@@ -14,7 +14,7 @@ export interface DevIssuers extends IssuersContext {
   /** The issuers of the projects, by `<namespace>/<name>` and the issuer's name. Resolves once they are fetched, or after a moment. */
   useOnly(projects: ReadonlyMap<string, ReadonlyMap<string, IssuerSource>>): Promise<void>;
   want(wanted: WantedKeys): void;
-  /** `changed` is called when something else is known of an issuer. */
+  /** `changed` is called when something else is known of an issuer; right away, if that was so since the last `useOnly`. */
   onChange(changed: () => void): void;
   stop(): void;
 }
@@ -23,7 +23,10 @@ export interface DevIssuers extends IssuersContext {
 const firstFetchMs = 2_000;
 
 export function createDevIssuers(timers: Timers): DevIssuers {
-  let changed = (): void => undefined;
+  let isUnseen = false;
+  let changed = (): void => {
+    isUnseen = true;
+  };
   let used: readonly string[] = [];
   const fetcher = createIssuerFetcher({
     fetch: async (source, signal) => {
@@ -52,10 +55,12 @@ export function createDevIssuers(timers: Timers): DevIssuers {
       });
       await Promise.race([fetcher.whenFetched(), late]);
       stopTimer();
+      isUnseen = false;
     },
     want: (wanted) => fetcher.want(wanted),
     onChange(callback) {
       changed = callback;
+      if (isUnseen) callback();
     },
     stop: () => fetcher.stop(),
   };

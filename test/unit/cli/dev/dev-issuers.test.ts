@@ -1,9 +1,12 @@
 // Dev mode fetches the keys of external issuers itself, also from this machine without TLS, and says at the terminal when it can't.
 
+import type { ServerResponse } from "node:http";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { createDevIssuers } from "../../../../cli/dev/dev-issuers.ts";
 import { systemTimers } from "../../../../core/timers.ts";
 import { type IssuerServer, publicJwk, startIssuerServer } from "../../../support/oidc/issuer-server.ts";
+import { eventually } from "../../../support/time/eventually.ts";
+import { manualTime } from "../../../support/time/manual-time.ts";
 import { type DevCluster, devCluster } from "./dev-cluster.ts";
 
 let dev: DevCluster;
@@ -51,6 +54,35 @@ it("this cluster's issuer is said to be missing: there is none", async () => {
     "{name: cluster, kubernetes: {}, issuer: {audiences: [x]}, serviceAccounts: [{namespace: a, name: b}]}";
   dev.edit("shop.yaml", project(cluster));
   expect((await dev.pass())[0]).toContain("dev mode has no cluster, so no ServiceAccount is let in here");
+});
+
+it("a fetch that ends before anybody listens is told to whoever listens next", async () => {
+  const time = manualTime();
+  const issuers = createDevIssuers(time.timers);
+  const held: ServerResponse[] = [];
+  issuer.change({ keys: [publicJwk("one")], answer: (_request, response) => held.push(response) > 0 });
+  const source = { kind: "url", url: issuer.url } as const;
+  const using = issuers.useOnly(new Map([["default/shop", new Map([["corp", source]])]]));
+  await eventually(() => expect(held).toHaveLength(1));
+  await time.advance(2_000);
+  await using;
+  issuer.change({ keys: [publicJwk("one")] });
+  held[0]?.end(JSON.stringify({ issuer: issuer.url, jwks_uri: `${issuer.url}/keys` }));
+  await eventually(() => expect(issuers.lookUp(source).state).toBe("known"));
+  let told = 0;
+  issuers.onChange(() => {
+    told += 1;
+  });
+  expect(told).toBe(1);
+  issuers.stop();
+
+  const seen = createDevIssuers(systemTimers);
+  await seen.useOnly(new Map([["default/shop", new Map([["corp", source]])]]));
+  seen.onChange(() => {
+    told += 1;
+  });
+  expect(told).toBe(1);
+  seen.stop();
 });
 
 it("plain HTTP to another machine is refused, and nothing is fetched", () => {
