@@ -21,8 +21,8 @@ export async function fetchClusterIssuer(api: KubeDocuments, signal: AbortSignal
 
 async function document(api: KubeDocuments, path: string, signal: AbortSignal): Promise<string> {
   try {
-    const text = await api.getDocument(path, { signal });
-    if (text.length > maxBytes) throw new FetchFailure(`the API server answered with more than ${maxBytes / 1024} KiB`);
+    const text = await api.getDocument(path, { signal, maxBytes });
+    if (text === undefined) throw new FetchFailure(`the API server answered with more than ${maxBytes / 1024} KiB`);
     return text;
   } catch (error) {
     if (error instanceof ApiFailure) throw new FetchFailure(refusalOf(path, error.status), { cause: error });

@@ -35,7 +35,7 @@ export type FetchObservation = { readonly source: IssuerSource } & (
   | { readonly kind: "fetched" }
   | { readonly kind: "failed"; readonly error: Error }
   /** It counts as unreachable from now on; or no longer. */
-  | { readonly kind: "lost"; readonly failure: string }
+  | { readonly kind: "lost"; readonly failure: string; readonly keepsKeys: boolean }
   | { readonly kind: "recovered" }
 );
 
@@ -246,7 +246,10 @@ class Fetcher implements IssuerFetcher {
     take();
     entry.stopTimer = this.#deps.timers.after(againMs, () => this.#enqueue(entry));
     const failure = failureOf(entry);
-    if (failure !== undefined && !hadFailed) this.#deps.observe({ kind: "lost", source: entry.source, failure });
+    if (failure !== undefined && !hadFailed) {
+      const keepsKeys = entry.content !== undefined;
+      this.#deps.observe({ kind: "lost", source: entry.source, failure, keepsKeys });
+    }
     if (failure === undefined && hadFailed) this.#deps.observe({ kind: "recovered", source: entry.source });
     if (JSON.stringify(this.#known(entry)) !== before) this.#deps.onChange([...entry.projects]);
   }

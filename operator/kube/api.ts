@@ -72,6 +72,12 @@ export interface CallOptions {
   readonly timeoutMs?: number;
 }
 
+/** The signal bounds the time. */
+export interface DocumentOptions {
+  readonly signal: AbortSignal;
+  readonly maxBytes: number;
+}
+
 export interface KubeReader {
   /** A consistent reading (no resourceVersion is sent), one page. */
   list(type: ResourceType, request: ListRequest, options?: CallOptions): Promise<ListPage>;
@@ -89,8 +95,8 @@ export interface KubeReader {
 }
 
 export interface KubeDocuments {
-  /** The text of a page of the API server that is no object, such as `/openid/v1/jwks`. */
-  getDocument(path: string, options?: CallOptions): Promise<string>;
+  /** The text of a page of the API server that is no object, such as `/openid/v1/jwks`. Undefined when it is longer than `maxBytes`. */
+  getDocument(path: string, options: DocumentOptions): Promise<string | undefined>;
 }
 
 export interface KubeWriter {

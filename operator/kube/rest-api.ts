@@ -40,8 +40,10 @@ export function createRestApi(options: HttpTransportOptions): KubeApi {
       };
       return eventsOf(linesOf(counted(transport.stream(request, call), call.onBytes)), type);
     },
-    getDocument: (path, call) =>
-      transport.call({ verb: "get", method: "GET", type: documentType(path), path, accept: "*/*" }, call),
+    getDocument(path, { maxBytes, signal }) {
+      const request: ApiRequest = { verb: "get", method: "GET", type: documentType(path), path, accept: "*/*" };
+      return textWithin(maxBytes, transport.stream(request, { signal }));
+    },
     async get(type, name, call) {
       const request: ApiRequest = { verb: "get", method: "GET", type, path: objectPath(type, name), accept: json };
       return orNone(object(transport, request, call));
@@ -132,6 +134,18 @@ async function orNone<T>(call: Promise<T>): Promise<T | undefined> {
     if (isNotFound(error)) return undefined;
     throw error;
   }
+}
+
+async function textWithin(maxBytes: number, pieces: AsyncIterable<Uint8Array>): Promise<string | undefined> {
+  const read: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const piece of pieces) {
+    bytes += piece.length;
+    // Leaving the loop ends the exchange.
+    if (bytes > maxBytes) return undefined;
+    read.push(piece);
+  }
+  return Buffer.concat(read).toString("utf8");
 }
 
 async function* counted(

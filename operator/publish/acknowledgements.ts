@@ -33,7 +33,7 @@ export interface Acknowledgements {
   buildingOf(ref: ProjectRef): ReadonlyMap<string, readonly string[]>;
   /** What is being built, by project. */
   building(): ReadonlyMap<string, ReadonlyMap<string, readonly string[]>>;
-  /** Keys of external issuers that some live replica met and does not have. */
+  /** Keys of external issuers that some live replica met and does not have; none once a look is too old. */
   wantedKeys(): readonly WantedKeys[];
   /** How much of its quotas each project uses, by `<namespace>/<name>`; none of which no live replica says so. */
   quotaUsages(): ReadonlyMap<string, QuotaUses>;
@@ -185,7 +185,7 @@ export function createAcknowledgements(deps: AcknowledgementsDeps): Acknowledgem
     liveness: () => latest.liveness(),
     availabilityOf: (ref, revision) => availabilityOf(latest.live(), keyOfProject(ref), revision),
     building,
-    wantedKeys: () => (latest.all() ?? []).flatMap((replica) => replica.wantedKeys),
+    wantedKeys: () => (latest.live() ?? []).flatMap((replica) => replica.wantedKeys),
     quotaUsages: quotas.quotaUsages,
     quotaStates: quotas.quotaStates,
     buildingOf: (ref) => building().get(keyOfProject(ref)) ?? new Map(),

@@ -61,10 +61,13 @@ function log(observation: FetchObservation, logger: OperatorContext["logger"]): 
       break;
     }
     case "lost":
-      logger.warn("Keys of an external issuer can't be fetched; keeping the previous ones", {
-        issuer,
-        error: observation.failure,
-      });
+      // Of what a former leader has published, this one knows nothing.
+      logger.warn(
+        observation.keepsKeys
+          ? "Keys of an external issuer can't be fetched; keeping the previous ones"
+          : "Keys of an external issuer can't be fetched",
+        { issuer, error: observation.failure },
+      );
       break;
     case "recovered":
       logger.info("Keys of an external issuer can be fetched again", { issuer });

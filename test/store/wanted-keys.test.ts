@@ -11,6 +11,7 @@ import { systemTimers, type Timers } from "../../core/timers.ts";
 import { createAcknowledger } from "../../dataplane/config/acknowledge.ts";
 import { openRedisDirectory } from "../../dataplane/config/open-redis-directory.ts";
 import { createAcknowledgements, type LookObservation } from "../../operator/publish/acknowledgements.ts";
+import { liveMs } from "../../operator/publish/replicas.ts";
 import { useEmptiedRedis } from "../support/fleet/emptied-redis.ts";
 import { begunPublisher, writeHeartbeat } from "../support/fleet/publishing.ts";
 import { unchangingKeyring } from "../support/fleet/unchanging-keyring.ts";
@@ -81,6 +82,18 @@ describe("keys of external issuers that a replica lacks", () => {
     onTestFinished(() => config.close());
     config.wantKeys(corp);
     await eventually(async () => expect(await listed("a")).toEqual([corp]));
+  });
+
+  it("count no longer once the look that found them is too old", async () => {
+    let now = 0;
+    const fields = ["revision", 9, "nacks", "[]", "kids", "[]", "wantedKeys", JSON.stringify([corp])];
+    await writeHeartbeat(redisClient, "wants", fields, 0);
+    const { timers } = manualTime();
+    const looking = createAcknowledgements({ redisClient, timers, monotonic: () => now });
+    onTestFinished(() => looking.stop());
+    await eventually(() => expect(looking.wantedKeys()).toEqual([corp]));
+    now = liveMs + 1;
+    expect(looking.wantedKeys()).toEqual([]);
   });
 
   it("count for nothing where they are no list of them, or more than a replica may list", async () => {

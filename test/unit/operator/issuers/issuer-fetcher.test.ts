@@ -52,7 +52,7 @@ beforeEach(() => {
       }
     },
     onChange: (projects) => changed.push([...projects]),
-    observe: ({ kind }) => observed.push(kind),
+    observe: (seen) => observed.push(seen.kind === "lost" && !seen.keepsKeys ? "lost, without keys" : seen.kind),
   });
 });
 
@@ -102,6 +102,7 @@ describe("an issuer that can't be fetched", () => {
     await time.advance(1_000_000);
     expect(begun.map((at) => at / 1_000)).toEqual([0, 5, 15, 35, 75, 155, 315, 615, 915]);
     expect(changed).toHaveLength(1);
+    expect(observed.slice(0, 3)).toEqual(["failed", "lost, without keys", "failed"]);
   });
 
   it("keeps the keys that it had, is said so with the second attempt that fails, and comes back", async () => {

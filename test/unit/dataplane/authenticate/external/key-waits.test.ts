@@ -37,6 +37,7 @@ async function scene(config: Partial<IssuerConfig> = {}, directory?: (memory: Di
     ...made,
     ask,
     refusal: (text?: string) => refusalOf(() => ask(text)),
+    waitingTimers: () => time.waiting(),
     async pass(milliseconds: number) {
       clock.advance(milliseconds);
       await time.advance(milliseconds);
@@ -152,11 +153,13 @@ describe("a request whose token names an unknown key", () => {
   });
 
   test("is refused when the server ends", async () => {
-    const { refusal, authentication } = await scene();
+    const { refusal, authentication, waitingTimers } = await scene();
     const asked = refusal();
     await settled();
+    const others = waitingTimers();
     await authentication.close();
     expect((await asked).message).toContain("has no key");
+    expect(waitingTimers()).toBe(others - 1);
   });
 });
 
