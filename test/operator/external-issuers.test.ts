@@ -36,10 +36,10 @@ beforeAll(async () => {
 });
 afterAll(() => Promise.all([fleet?.stop(), ...[issuer, other, slow].map((server) => server?.close())]));
 
-async function startOperator(options: { readonly rules?: string; readonly isClusterIssuer?: true } = {}): Promise<void> {
+async function startOperator(options: { readonly rules?: string; readonly isOfCluster?: true } = {}): Promise<void> {
   await Promise.all(fleet.operators.splice(0).map((operator) => operator.stop()));
   const operator = await fleet.addOperator({
-    ...(options.isClusterIssuer !== true && { program }),
+    ...(options.isOfCluster !== true && { program }),
     args: ["--allowed-issuers", options.rules ?? allowed],
   });
   await eventually(async () => expect(await operator.leads()).toBe(true), within);
@@ -213,7 +213,7 @@ describe("an operator that starts", () => {
   it("as a cluster runs it, fetches nothing from its own machine", async () => {
     const tenant = await openShop();
     const asked = issuer.requests.length;
-    await startOperator({ isClusterIssuer: true });
+    await startOperator({ isOfCluster: true });
     const { Ready: ready } = await tenant.reports("Project", "shop", "IssuerUnreachable");
     expect(ready?.status).toBe("True");
     expect(ready?.message).toContain("at an address that nothing is fetched from");

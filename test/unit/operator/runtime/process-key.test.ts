@@ -17,7 +17,8 @@ import { RedisSecretUnusable } from "../../../../operator/redis-users/redis-secr
 import { isOvertaken } from "../../../../operator/runtime/process-key.ts";
 import { SecretChanged } from "../../../../operator/secrets/secret-object.ts";
 import { NamespaceTerminating } from "../../../../operator/secrets/secret-store.ts";
-import { project } from "../../../support/http/projects.ts";
+import { testIssuer } from "../../../support/http/external-issuer.ts";
+import { project, withConfig } from "../../../support/http/projects.ts";
 import { stored } from "../../../support/kubernetes/stored-crs.ts";
 import { elsewhere, gone, key, leader, type World } from "./key-leader.ts";
 
@@ -131,6 +132,22 @@ describe("a reconcile that is done", () => {
     expect(await handle()).toEqual({ requeueAfterMs: 5_000 });
     expect(processed).toEqual([[key, { done: { requeueAfterMs: 5_000, unconfirmed: true }, nothingMissing: true }]]);
     expect(left()).toEqual(gone);
+  });
+
+  it("that could prove nothing takes away from callers of an issuer what their Project takes away", async () => {
+    const account = (name: string) => ({ namespace: "jobs", name, role: "Users", access: "Read" }) as const;
+    const serviceAccounts = [account("importer"), account("old")];
+    const issuer = testIssuer("cluster", { access: "Read", serviceAccounts }).config;
+    const audiences = [...issuer.audiences];
+    const declared = { name: "cluster", kubernetes: {}, issuer: { audiences }, serviceAccounts: [account("importer")] };
+    const spec = { authentication: { policy: "Enabled", issuers: [declared] } };
+    const parts = { ...project("shop", withConfig({ uid: "Project shop" })), issuers: new Map([["cluster", issuer]]) };
+    const { handle, publishedParts } = leader({
+      ...{ confirmed: false, published: { revision: 1, parts }, objects: [stored("Project", "shop", { spec })] },
+    });
+    await handle();
+    const kept = { ...issuer, serviceAccounts: [account("importer")] };
+    expect(publishedParts.map(({ issuers }) => [...issuers.values()])).toEqual([[kept]]);
   });
 
   it("has published in the time that passed, also where the time of day was corrected meanwhile", async () => {
