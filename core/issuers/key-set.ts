@@ -11,11 +11,16 @@ import { ecCurves, ed25519Algorithms, rsaBits, type SignatureAlgorithm, signatur
 
 export type KeySet =
   | { readonly ok: true; readonly keys: readonly IssuerKey[] }
-  /** A clause that begins with what the set is or has, such as "has a private key", and quotes nothing of it. */
-  | { readonly ok: false; readonly fault: string };
+  /**
+   * `fault`: a clause that begins with what the set is or has, such as "has a private key", and quotes nothing of it. `unexposed`: where that is
+   * the fault, the keys that can be used all the same.
+   */
+  | { readonly ok: false; readonly fault: string; readonly unexposed?: readonly IssuerKey[] };
 
 /** Of keys that can be used. */
 export const maxKeys = 64;
+/** Of all keys, because each takes time to look at. */
+const maxEntries = 256;
 const maxDepth = 8;
 const maxKidBytes = 256;
 const maxExponent = 2n ** 32n;
@@ -31,30 +36,43 @@ export function readKeySet(text: string): KeySet {
   if (!Array.isArray(given) || !given.every(isObject)) {
     return { ok: false, fault: 'is not a JSON Web Key Set, an object whose "keys" are objects' };
   }
-  if (given.some(isSecret)) {
-    return {
-      ok: false,
-      fault: "has a private or a shared key, which whoever reads it could sign with; it may have public keys only",
-    };
+  if (given.length > maxEntries) return { ok: false, fault: `has more than ${maxEntries} entries` };
+  const shown = given.filter(isSecret);
+  const usable = usableKeys(given.filter((jwk) => !isSecret(jwk)));
+  if (shown.length > 0) {
+    const fault = "has a private or a shared key, which whoever reads it could sign with; it may have public keys only";
+    // What was shown may stand beside it as a public key, too.
+    const exposed = new Set(shown.flatMap((jwk) => usableKey(publicPart(jwk)) ?? []).map(materialOf));
+    return { ok: false, fault, unexposed: usable.filter((key) => !exposed.has(materialOf(key))) };
   }
-  const keys = new Map<string, IssuerKey>();
-  for (const jwk of given) {
-    const key = usableKey(jwk);
-    if (key !== undefined) keys.set(orderOf(key), key);
-    if (keys.size > maxKeys) return { ok: false, fault: `has more than ${maxKeys} keys` };
-  }
-  if (keys.size === 0) {
+  if (usable.length > maxKeys) return { ok: false, fault: `has more than ${maxKeys} keys` };
+  if (usable.length === 0) {
     const kinds = "RSA of 2048 to 8192 bits, EC on P-256, P-384 or P-521, or Ed25519";
     return { ok: false, fault: `has no public key for signatures that can be used: ${kinds}` };
   }
-  const sorted = [...keys].sort(([left], [right]) => (left < right ? -1 : 1));
-  return { ok: true, keys: sorted.map(([, key]) => key) };
+  return { ok: true, keys: usable };
+}
+
+/** In one order, each once. */
+function usableKeys(given: readonly Jwk[]): readonly IssuerKey[] {
+  const keys = new Map(given.flatMap((jwk) => usableKey(jwk) ?? []).map((key) => [orderOf(key), key]));
+  return [...keys].sort(([left], [right]) => (left < right ? -1 : 1)).map(([, key]) => key);
 }
 
 type Jwk = Readonly<Record<string, unknown>>;
 
 function isSecret(jwk: Jwk): boolean {
   return jwk["kty"] === "oct" || secretMembers.some((member) => Object.hasOwn(jwk, member));
+}
+
+/** For whatever use it is meant. */
+function publicPart({ kty, crv, x, y, n, e }: Jwk): Jwk {
+  const members = { kty, crv, x, y, n, e };
+  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined));
+}
+
+function materialOf({ jwk }: IssuerKey): string {
+  return JSON.stringify(jwk);
 }
 
 function orderOf({ kid, algorithms, jwk }: IssuerKey): string {

@@ -118,7 +118,11 @@ function fetchedKeys(declared: DeclaredIssuer, source: IssuerSource, { former, l
   switch (known.state) {
     case "known": {
       const content = { ...known.content, keysAreFetched: true };
-      return known.failure === undefined ? { content } : { content, ...stillUsed(known.failure) };
+      if (known.failure === undefined) return { content };
+      return {
+        content,
+        ...(content.keys.length === 0 ? { refused: unreachable(known.failure) } : stillUsed(known.failure)),
+      };
     }
     case "pending":
       return kept === undefined ? { refused: waiting, isPending: true } : { ...kept, isPending: true };

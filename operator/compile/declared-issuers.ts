@@ -1,7 +1,7 @@
 // What a Project's spec says of its external issuers: who they are, whom they let in, and where their keys come from.
 
 import { X509Certificate } from "node:crypto";
-import type { IssuerConfig } from "../../core/config/types.ts";
+import type { IssuerConfig, ProjectParts } from "../../core/config/types.ts";
 import { plainIssuerUrl } from "../../core/env/issuer-rules.ts";
 import { isClusterIssuer } from "../../core/issuers/issuer-kind.ts";
 import type { IssuerSource, IssuersContext } from "../model/issuers.ts";
@@ -55,6 +55,19 @@ export function issuerSourcesOf(
   return sources;
 }
 
+/** Those that are published already: a Project that the platform's rules refuse causes no other fetch. */
+export function publishedSources(
+  sources: ReadonlyMap<string, IssuerSource>,
+  published: ProjectParts["issuers"] | undefined,
+): ReadonlyMap<string, IssuerSource> {
+  const isPublished = ([name, source]: readonly [string, IssuerSource]): boolean => {
+    const config = published?.get(name);
+    if (config === undefined) return false;
+    return source.kind === "cluster" ? isClusterIssuer(config) : config.url === source.url;
+  };
+  return new Map([...sources].filter(isPublished));
+}
+
 export function isSameIssuer({ issuer: { url } }: DeclaredIssuer, config: IssuerConfig): boolean {
   return url === undefined ? isClusterIssuer(config) : !isClusterIssuer(config) && config.url === url;
 }
@@ -79,7 +92,8 @@ export function sourceOf(url: string, certificateAuthority: string | undefined):
   return { kind: "url", url, ...(certificateAuthority !== undefined && { certificateAuthority }) };
 }
 
-const certificate = /-----BEGIN CERTIFICATE-----[\s\S]+?-----END CERTIFICATE-----/g;
+/** Base64 has no dash: without an end nothing is looked at twice. */
+const certificate = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
 
 /** Whether there are no certificates in it, or some that can't be read. */
 export function isBadAuthority(pem: string | undefined): boolean {

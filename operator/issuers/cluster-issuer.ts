@@ -16,7 +16,7 @@ export async function fetchClusterIssuer(api: KubeDocuments, signal: AbortSignal
   if (!discovery.ok) throw new FetchFailure(discovery.fault);
   const { issuer: url } = discovery.value;
   if (url === "" || url.length > maxUrlLength) throw new FetchFailure("its discovery document names no usable issuer");
-  return { url, keys: keysOf(await document(api, paths.keySet, signal)), keepForMs: keepMs };
+  return { url, ...keysOf(await document(api, paths.keySet, signal)), keepForMs: keepMs };
 }
 
 async function document(api: KubeDocuments, path: string, signal: AbortSignal): Promise<string> {

@@ -1,7 +1,6 @@
 // Fetches the discovery document of an external issuer, and then its key set. Refuses what is not this issuer's, and says why in a clause of
 // our own words.
 
-import type { IssuerKey } from "../../core/config/types.ts";
 import { discoveryUrl } from "../../core/issuers/issuer-kind.ts";
 import { readKeySet } from "../../core/issuers/key-set.ts";
 import type { IssuerContent } from "../model/issuers.ts";
@@ -9,6 +8,8 @@ import { readDiscovery } from "./discovery.ts";
 import { FetchFailure, type FetchOptions, fetchText } from "./fetch-text.ts";
 
 export interface FetchedIssuer extends IssuerContent {
+  /** What is wrong with it although it counts, as a clause: nothing of before may stay in its place. */
+  readonly fault?: string;
   /** Milliseconds after which it is to be fetched again. */
   readonly keepForMs: number;
 }
@@ -25,14 +26,21 @@ export async function fetchIssuer(url: string, options: FetchOptions): Promise<F
   if (keySetUrl === undefined)
     throw new FetchFailure("its discovery document has no jwks_uri that begins with https://");
   const set = await part("key set", () => fetchText(new URL(keySetUrl), options));
-  const keys = keysOf(set.text);
-  return { url, keys, ...(endpoints !== undefined && { endpoints }), keepForMs: keepForMs(set.cacheControl) };
+  return {
+    url,
+    ...keysOf(set.text),
+    ...(endpoints !== undefined && { endpoints }),
+    keepForMs: keepForMs(set.cacheControl),
+  };
 }
 
-export function keysOf(text: string): readonly IssuerKey[] {
+/** A key whose private part the issuer has shown ends at once, and no other with it. */
+export function keysOf(text: string): Pick<FetchedIssuer, "keys" | "fault"> {
   const set = readKeySet(text);
-  if (!set.ok) throw new FetchFailure(`its key set ${set.fault}`);
-  return set.keys;
+  if (set.ok) return { keys: set.keys };
+  const fault = `its key set ${set.fault}`;
+  if (set.unexposed === undefined) throw new FetchFailure(fault);
+  return { keys: set.unexposed, fault };
 }
 
 async function part<T>(name: string, fetch: () => Promise<T>): Promise<T> {
@@ -53,7 +61,7 @@ export function keepForMs(cacheControl: string | undefined): number {
     .split(",")
     .map((each) => each.trim());
   if (directives.some((each) => each === "no-store" || /^no-cache\b/.test(each))) return seconds.least * 1_000;
-  const [, found] = directives.map((each) => /^max-age="?(\d{1,10})"?$/.exec(each)).find((each) => each !== null) ?? [];
+  const [, found] = directives.map((each) => /^max-age="?(\d+)"?$/.exec(each)).find((each) => each !== null) ?? [];
   const age = found === undefined ? seconds.usual : Number(found);
   return Math.min(seconds.most, Math.max(seconds.least, age)) * 1_000;
 }

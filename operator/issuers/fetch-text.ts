@@ -15,6 +15,8 @@ export interface FetchOptions {
   readonly certificateAuthority: string | undefined;
   /** Aborted with the reason that its caller wants to see. */
   readonly signal: AbortSignal;
+  /** Told of the resolution of a name, which can't be stopped, and takes a thread of the process meanwhile. */
+  readonly onResolving?: ((ended: Promise<void>) => void) | undefined;
 }
 
 export interface FetchedText {
@@ -55,12 +57,15 @@ export async function fetchText(url: URL, options: FetchOptions): Promise<Fetche
   }
 }
 
-function respond(url: URL, { rules, certificateAuthority, signal }: FetchOptions): Promise<IncomingMessage> {
+function respond(
+  url: URL,
+  { rules, certificateAuthority, signal, onResolving }: FetchOptions,
+): Promise<IncomingMessage> {
   return new Promise((answered, failed) => {
     const options = {
       // One connection for one request: what was checked when it was made holds for all that it carries.
       agent: false as const,
-      lookup: lookupBy(rules),
+      lookup: lookupBy(rules, { onResolving }),
       headers: { accept: "application/json", "accept-encoding": "identity", "user-agent": "jsonplane" },
       signal,
       // Whatever the environment says.
@@ -83,9 +88,15 @@ function respond(url: URL, { rules, certificateAuthority, signal }: FetchOptions
 }
 
 /** Refuses a name as soon as one of its addresses is refused: which of them would be tried is chance. */
-export function lookupBy(rules: AddressRules, resolveName: Resolve = resolve): LookupFunction {
+export function lookupBy(
+  rules: AddressRules,
+  { resolveName = resolve, onResolving }: { readonly resolveName?: Resolve } & Pick<FetchOptions, "onResolving"> = {},
+): LookupFunction {
   return (name, options, done) => {
+    const { promise: ended, resolve: end } = Promise.withResolvers<void>();
+    onResolving?.(ended);
     resolveName(name, { ...options, all: true }, (error, addresses: readonly LookupAddress[] = []) => {
+      end();
       const failure = error ?? faultOf(addresses, rules);
       const [first] = addresses;
       if (failure !== undefined || first === undefined) done(failure ?? null, "");

@@ -39,9 +39,12 @@ export type FetchObservation = { readonly source: IssuerSource } & (
   | { readonly kind: "recovered" }
 );
 
+/** Keeps the place of a fetch that has ended until this has ended as well: what can't be stopped still takes from the process. */
+export type HoldPlace = (work: Promise<unknown>) => void;
+
 export interface IssuerFetcherDeps {
   /** Rejects with FetchFailure, or with the signal's reason. */
-  readonly fetch: (source: IssuerSource, signal: AbortSignal) => Promise<FetchedIssuer>;
+  readonly fetch: (source: IssuerSource, signal: AbortSignal, hold: HoldPlace) => Promise<FetchedIssuer>;
   readonly timers: Timers;
   readonly monotonic: Monotonic;
   /** From 0 up to, and without, 1. */
@@ -208,15 +211,19 @@ class Fetcher implements IssuerFetcher {
       const entry = this.#waiting.take(this.#underWay);
       if (entry === undefined) return;
       this.#underWay.add(entry);
-      void this.#fetch(entry).finally(() => {
-        this.#underWay.delete(entry);
-        this.#startWaiting();
-        this.#checkFetched();
-      });
+      const held: Promise<unknown>[] = [];
+      const fetching = this.#fetch(entry, (work) => held.push(work));
+      void fetching
+        .then(() => Promise.allSettled(held))
+        .finally(() => {
+          this.#underWay.delete(entry);
+          this.#startWaiting();
+          this.#checkFetched();
+        });
     }
   }
 
-  async #fetch(entry: Entry): Promise<void> {
+  async #fetch(entry: Entry, hold: HoldPlace): Promise<void> {
     const { fetch, timers, monotonic } = this.#deps;
     entry.begunAt = monotonic();
     const over = new AbortController();
@@ -227,8 +234,13 @@ class Fetcher implements IssuerFetcher {
     const stopTimer = timers.after(fetchMs, () => over.abort(late));
     try {
       // Whatever a server does, its place is free in time.
-      const { keepForMs, ...content } = await Promise.race([fetch(entry.source, over.signal), endOf(over.signal)]);
-      this.#ended(entry, keepForMs, () => this.#succeeded(entry, content));
+      const fetching = fetch(entry.source, over.signal, hold);
+      const { keepForMs, fault, ...content } = await Promise.race([fetching, endOf(over.signal)]);
+      if (fault === undefined) this.#ended(entry, keepForMs, () => this.#succeeded(entry, content));
+      else {
+        const againMs = this.#pauseAfter(entry.failures + 1);
+        this.#ended(entry, againMs, () => this.#faulty(entry, content, new FetchFailure(fault)));
+      }
     } catch (error) {
       const failure = error instanceof Error ? error : new Error(String(error));
       this.#ended(entry, this.#pauseAfter(entry.failures + 1), () => this.#failed(entry, failure));
@@ -259,6 +271,14 @@ class Fetcher implements IssuerFetcher {
     entry.fetchedAt = entry.begunAt;
     entry.failures = 0;
     this.#deps.observe({ kind: "fetched", source: entry.source });
+  }
+
+  /** No provider that restarts: it is told at once. */
+  #faulty(entry: Entry, content: IssuerContent, fault: FetchFailure): void {
+    entry.content = content;
+    entry.fetchedAt = entry.begunAt;
+    entry.failures = Math.max(entry.failures, toleratedFailures);
+    this.#failed(entry, fault);
   }
 
   #failed(entry: Entry, error: Error): void {

@@ -2,7 +2,7 @@
 // can be repeated: the next run repairs what failed, or what a crash left behind.
 
 import { keyOfProject } from "../../core/config/config-keys.ts";
-import { issuerSourcesOf } from "../compile/declared-issuers.ts";
+import { issuerSourcesOf, publishedSources } from "../compile/declared-issuers.ts";
 import { advanceDeletions, type DeletionProgress } from "../finalize/advance-deletions.ts";
 import { forgetUnrecorded, orderedPurges } from "../finalize/advance-purges.ts";
 import { type DataEvaluation, evaluateData, openPurges } from "../finalize/data-plan.ts";
@@ -28,8 +28,8 @@ const acknowledgedWithinMs = 400;
 const unconfirmedRequeueMs = 5_000;
 
 export async function reconcile(seen: Seen, deps: ReconcileDeps, signal: AbortSignal): Promise<ReconcileResult> {
-  beginFetching(seen.objects, deps);
   const started = await start(seen, deps);
+  beginFetching(started);
   if (!(await areDeletionsConfirmed(started, signal))) return await onlyRevoke(started);
   const pass: Pass = { ...started, namespaceUid: await namespaceUidOf(started) };
   const stored = await evaluateStoredData(pass);
@@ -76,11 +76,13 @@ async function unreportedOf(pass: Pass, served: Served): Promise<ReconcileResult
 }
 
 /** The keys of external issuers come beside all that follows. A Project without issuers has nothing to do with that. */
-function beginFetching({ ref, project }: Seen["objects"], { issuers }: ReconcileDeps): void {
+function beginFetching({ objects: { ref, project, notAllowed }, published, deps: { issuers } }: StartedPass): void {
   const key = keyOfProject(ref);
   const isServed = project !== undefined && !isDeleting(project);
   if (isServed && project.spec.authentication.issuers !== undefined) {
-    issuers.use(key, issuerSourcesOf(project, issuers.isAllowed));
+    const sources = issuerSourcesOf(project, issuers.isAllowed);
+    const isRefused = notAllowed?.has(project.metadata.uid) === true;
+    issuers.use(key, isRefused ? publishedSources(sources, published.parts?.issuers) : sources);
   } else if (issuers.projectsUsing.has(key)) issuers.use(key, new Map());
 }
 

@@ -22,10 +22,15 @@ export function createLeaderIssuers({ context, api, enqueue }: LeaderIssuersDeps
   const { settings, timers, monotonic, random, metrics, logger, fetchLimits } = context;
   const { addresses: rules, refetchAfterMs } = fetchLimits;
   const fetcher = createIssuerFetcher({
-    fetch: (source, signal) =>
+    fetch: (source, signal, hold) =>
       source.kind === "cluster"
         ? fetchClusterIssuer(api, signal)
-        : fetchIssuer(source.url, { rules, certificateAuthority: source.certificateAuthority, signal }),
+        : fetchIssuer(source.url, {
+            rules,
+            certificateAuthority: source.certificateAuthority,
+            signal,
+            onResolving: hold,
+          }),
     onChange: (projects) => {
       for (const project of projects) enqueue(project);
     },

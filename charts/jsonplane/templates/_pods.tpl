@@ -81,16 +81,20 @@ imagePullSecrets:
 {{- end }}
 {{- end -}}
 
+{{/* Not empty where `env` has the variable `name`. */}}
+{{- define "jsonplane.hasEnv" -}}
+{{- $wanted := .name }}
+{{- range .env }}
+{{- if eq .name $wanted }}yes{{ end }}
+{{- end }}
+{{- end -}}
+
 {{/*
 Values of a workload, and `youngHeap`: MiB of each half of the heap for new objects; absent = Node's default. Node takes half of its memory for
 the heap by itself. Nothing where no limit says how much there is, nor where extraEnv says it: a name may stand in `env` once.
 */}}
 {{- define "jsonplane.heapEnv" -}}
-{{- $names := list }}
-{{- range .extraEnv }}
-{{- $names = append $names .name }}
-{{- end }}
-{{- if and .heapPercent ((.resources).limits).memory (not (has "NODE_OPTIONS" $names)) }}
+{{- if and .heapPercent ((.resources).limits).memory (not (include "jsonplane.hasEnv" (dict "env" .extraEnv "name" "NODE_OPTIONS"))) }}
 - name: NODE_OPTIONS
   value: --max-old-space-size-percentage={{ .heapPercent }}{{ with .youngHeap }} --max-semi-space-size={{ . }}{{ end }}
 {{- end }}

@@ -140,11 +140,19 @@ export const fetchedIssuerMutations: readonly Mutation[] = [
     caughtBy: [inACluster],
   },
   {
+    name: "public-part-of-a-shown-key-counts-on",
+    harm: "A key whose private part the issuer shows verifies what anybody signs with it",
+    file: keySet,
+    find: "usable.filter((key) => !exposed.has(materialOf(key)))",
+    replace: "usable.filter((key) => exposed.size >= 0 || !exposed.has(materialOf(key)))",
+    caughtBy: [onKeySet],
+  },
+  {
     name: "private-keys-are-published",
     harm: "An issuer that shows its private key by mistake is trusted on, and whoever reads it signs tokens",
     file: keySet,
-    find: "if (given.some(isSecret)) {",
-    replace: "if (given.every(isSecret)) {",
+    find: "if (shown.length > 0) {",
+    replace: "if (shown.length > 1) {",
     caughtBy: [onKeySet],
   },
   {

@@ -86,6 +86,19 @@ describe("a whole set is refused", () => {
     expect(usable(...keys)).toBe(secret);
   });
 
+  it("with a private key says which keys can be used all the same: not its public part, whatever that is called", () => {
+    const { privateKey: shown, publicKey } = generateKeyPairSync("ed25519");
+    const exposed = { ...publicKey.export({ format: "jwk" }), kid: "exposed" };
+    const set = { keys: [ec, { ...shown.export({ format: "jwk" }), kid: "other" }, exposed] };
+    const read = readKeySet(JSON.stringify(set));
+    expect(read).toMatchObject({ ok: false, fault: secret, unexposed: [{ jwk: { crv: "P-256" } }] });
+    expect(JSON.stringify(read)).not.toContain(exposed.x);
+  });
+
+  it("with more than 256 entries, whatever they are", () => {
+    expect(usable(...Array.from({ length: 257 }, () => ({ kty: "unknown" })))).toBe("has more than 256 entries");
+  });
+
   it(`with more than ${maxKeys} keys`, () => {
     const many = Array.from({ length: maxKeys + 1 }, (_, index) => ({ ...ec, kid: String(index) }));
     expect(usable(...many)).toBe(`has more than ${maxKeys} keys`);

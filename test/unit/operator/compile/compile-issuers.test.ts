@@ -184,6 +184,13 @@ describe("while an issuer can't be reached", () => {
     expect(issuers?.["corp"]?.keys).toEqual(two);
   });
 
+  it("nothing is said to be ready where none of its keys may be used", () => {
+    const fetched = { [url]: known([], { failure: "its key set has a private key" }) };
+    const { issuers, verdict } = compiled({ ...before, objects: [project([corp()])], fetched });
+    expect(verdict).toEqual(refused("IssuerUnreachable", "its key set has a private key$", "/issuer/url"));
+    expect(issuers?.["corp"]?.keys).toEqual([]);
+  });
+
   it("keys of another URL don't stay under its name", () => {
     const moved = project([corp({}, { url: "https://other.example.org" })]);
     const { issuers } = compiled({

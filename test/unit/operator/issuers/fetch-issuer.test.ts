@@ -183,7 +183,7 @@ describe("an address inside is not connected to", () => {
           addresses.map((address) => ({ address, family: address.includes(":") ? 6 : 4 })),
         )) as unknown as typeof lookup;
       let outcome: unknown;
-      lookupBy(clusterAddresses, resolve)("login.example.org", { all: true }, (error, found) => {
+      lookupBy(clusterAddresses, { resolveName: resolve })("login.example.org", { all: true }, (error, found) => {
         outcome = error?.message ?? found;
       });
       return outcome;

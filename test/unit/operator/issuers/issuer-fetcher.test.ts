@@ -231,6 +231,45 @@ it("nor for one whose fetch does not end, or that nobody names any more", async 
   expect(fetcher.figures().unreachable).toBe(4);
 });
 
+it("what can't be stopped of a fetch keeps its place, so that it does not pile up", async () => {
+  const lookup = Promise.withResolvers<void>();
+  const sources: IssuerSource[] = [];
+  fetcher = createIssuerFetcher({
+    ...time,
+    random: () => 0.5,
+    fetch: (source, _signal, hold) => {
+      sources.push(source);
+      if (source === corp) return Promise.resolve(keys("one"));
+      hold(lookup.promise);
+      return new Promise(() => undefined);
+    },
+    onChange: () => undefined,
+    observe: () => undefined,
+  });
+  useSilent("shop/web", 4);
+  useSilent("shop/blog", 4);
+  await time.advance(60_000);
+  expect(sources).toHaveLength(4);
+  fetcher.use("bank/web", used);
+  await settled();
+  expect(fetcher.lookUp(corp)).toEqual(known("one"));
+  lookup.resolve();
+  await settled();
+  expect(sources.length).toBeGreaterThan(5);
+});
+
+it("a key whose private part an issuer shows ends at once, and nothing of before stays in its place", async () => {
+  fetcher.use("shop/web", used);
+  await fetcher.whenFetched();
+  answers = [{ ...keys("two"), fault: "its key set has a private key" }];
+  await time.advance(600_000);
+  expect(fetcher.lookUp(corp)).toEqual({ ...known("two"), failure: "its key set has a private key" });
+  expect(observed).toEqual(["fetched", "failed", "lost"]);
+  answers = [keys("three")];
+  await time.advance(300_000);
+  expect(fetcher.lookUp(corp)).toEqual(known("three"));
+});
+
 it("an issuer that no Project names any more is forgotten, and fetched anew for the next", async () => {
   fetcher.use("shop/web", used);
   fetcher.use("shop/blog", used);

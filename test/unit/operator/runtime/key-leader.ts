@@ -7,6 +7,7 @@ import type { Installation } from "../../../../operator/model/installation.ts";
 import type { KnownIssuer } from "../../../../operator/model/issuers.ts";
 import type { CustomResource } from "../../../../operator/model/objects.ts";
 import type { PublishedProject } from "../../../../operator/model/published-project.ts";
+import { refuse } from "../../../../operator/model/verdict.ts";
 import type { Acknowledgements, RolloutState } from "../../../../operator/publish/acknowledgements.ts";
 import type { ConfigWriter, OpenRedis } from "../../../../operator/publish/config-writer.ts";
 import type { Publisher } from "../../../../operator/publish/publisher.ts";
@@ -61,6 +62,8 @@ export interface World {
   readonly statusFailure?: unknown;
   /** What is known of every external issuer, all of which are allowed; default: none is. */
   readonly issuer?: KnownIssuer;
+  /** The platform's rules refuse the Project. */
+  readonly isRefused?: true;
   /** Called while Redis is written. */
   readonly onWrite?: (clock: ManualClock) => void;
 }
@@ -72,6 +75,7 @@ export function leader(world: World = {}) {
   const clock = manualClock();
   const publishSeconds: number[] = [];
   const publishedParts: ProjectParts[] = [];
+  const fetched: string[][] = [];
   const processed: Parameters<ProcessKeyDeps["onProcessed"]>[] = [];
   let beginnings = 0;
   let seen = objects;
@@ -129,7 +133,12 @@ export function leader(world: World = {}) {
     writer,
     className: world.className,
     isCurrent: typeof knows === "boolean" ? () => knows : knows,
-    objectsOf: () => projectObjects("shop", ...seen),
+    objectsOf() {
+      const of = projectObjects("shop", ...seen);
+      if (world.isRefused === undefined || of.project === undefined) return of;
+      const { refusal } = refuse("NotAllowed", "too many");
+      return { ...of, notAllowed: new Map([[of.project.metadata.uid, refusal]]) };
+    },
     takeDeleted() {
       const taken = deleted;
       deleted = [];
@@ -179,7 +188,7 @@ export function leader(world: World = {}) {
       isAllowed: () => world.issuer !== undefined,
       lookUp: () => world.issuer ?? { state: "pending" },
       projectsUsing: new Set(),
-      use: () => undefined,
+      use: (_, sources) => void fetched.push([...sources.keys()]),
     },
     random: randomBytes,
     repairs: createRepairs(() => 0),
@@ -213,6 +222,8 @@ export function leader(world: World = {}) {
     processed,
     publishSeconds,
     publishedParts,
+    /** Names of the issuers that are to be fetched, for each time that this was said. */
+    fetched,
     /** From now on these are the key's objects. */
     see(next: readonly CustomResource[]) {
       seen = next;

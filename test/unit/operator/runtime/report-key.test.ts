@@ -133,6 +133,15 @@ describe("statuses that can't be written", () => {
 });
 
 describe("a Project whose issuer is fetched for the first time", () => {
+  it("causes no fetch where the platform's rules refuse it, but for what is published", async () => {
+    const pending: KnownIssuer = { state: "pending" };
+    const refused = leader({ ...world(pending), isRefused: true });
+    await refused.serve();
+    const accepted = leader(world(pending));
+    await accepted.serve();
+    expect([refused.fetched, accepted.fetched]).toEqual([[[]], [["corp"]]]);
+  });
+
   const issuers = [{ name: "corp", issuer: { url: "https://login.example.org", audiences: ["shop"] } }];
   const shop = stored("Project", "shop", { spec: { authentication: { policy: "Enabled", issuers } } });
   const world = (issuer: KnownIssuer): World => ({ ...quiet, objects: [shop], issuer });
