@@ -24,7 +24,7 @@ export interface Credential {
 
 /** Without it a browser answers a Basic challenge with a dialog of its own, and remembers what is entered there. */
 const omit = { credentials: "omit" } as const;
-/** Milliseconds that another page has to answer. */
+/** Milliseconds for which a page waits for the answer of another one before it asks the person. */
 const answerTimeoutMs = 150;
 
 /** Milliseconds that the end of a session may take. */
@@ -43,6 +43,8 @@ export class SignIn {
   #credential: Credential | undefined;
   #refreshing: Promise<void> | undefined;
   #isAsking = false;
+  /** Nobody is signed in here, and nobody has signed in or out since other pages were asked: their answers count, however late. */
+  #takesLateAnswer = false;
   #fault: string | undefined;
   readonly #base: URL;
   readonly #channel: BroadcastChannel;
@@ -108,6 +110,7 @@ export class SignIn {
     this.#publish({ kind: "who?" });
     await answered;
     this.#isAsking = false;
+    this.#takesLateAnswer = this.#credential === undefined;
   }
 
   /** `input` is relative to the project's URL. */
@@ -189,6 +192,7 @@ export class SignIn {
    */
   async signOut(): Promise<void> {
     const before = this.#credential;
+    this.#takesLateAnswer = false;
     this.#set(undefined);
     this.#publish({ kind: "signed out" });
     if (before?.scheme !== "bearer" || before.issuer !== undefined) return;
@@ -237,6 +241,7 @@ export class SignIn {
     const response = await fetch(new URL("whoami", this.#base), { ...omit, headers });
     if (!response.ok) return await problemOf(response);
     const credential = { ...made, caller: (await response.json()) as Caller };
+    this.#takesLateAnswer = false;
     this.#credential = credential;
     // Also if it is the same person: what was refused before, as after the end of a session, works now.
     this.#notify();
@@ -245,6 +250,8 @@ export class SignIn {
   }
 
   #receive(message: Message): void {
+    const takesAnswer = this.#isAsking || this.#takesLateAnswer;
+    if (message.kind !== "who?") this.#takesLateAnswer = false;
     switch (message.kind) {
       case "signed in":
         this.#credential = message.credential;
@@ -254,8 +261,8 @@ export class SignIn {
         this.#set(message.credential);
         break;
       case "is signed in":
-        // An answer that comes late may be older than what is known by then.
-        if (this.#isAsking) this.#set(message.credential);
+        // Otherwise it may be older than what is known by now.
+        if (takesAnswer) this.#set(message.credential);
         break;
       case "signed out":
         this.#set(undefined);

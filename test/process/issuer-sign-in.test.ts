@@ -234,6 +234,29 @@ describe("the console", () => {
     expect(await page.evaluate("sessionStorage.length + localStorage.length")).toBe(0);
   });
 
+  it("is told by another page how to sign in, however late, unless somebody has signed in or out since", async () => {
+    offer("with-access-token");
+    const page = await visited("/console");
+    await page.until(gate);
+    const post = (kind: string, name: string) => {
+      const message = { kind, credential: { scheme: "apikey", authorization: apikey("staff"), caller: { name } } };
+      const channel = JSON.stringify(`jsonplane ${served.base}/`);
+      return page.evaluate(`new BroadcastChannel(${channel}).postMessage(${JSON.stringify(message)})`);
+    };
+    await post("is signed in", "staff");
+    await page.until(`${who} === 'Signed in as staff'`);
+    await post("signed out", "staff");
+    await page.until(gate);
+    await page.evaluate(
+      `window.seen = []; new MutationObserver(() => seen.push(${who})).observe(document.body, { subtree: true, childList: true })`,
+    );
+    await post("is signed in", "late");
+    await post("signed in", "eve");
+    await page.until(`${who} === 'Signed in as eve'`);
+    expect(await page.evaluate("seen.includes('Signed in as eve')")).toBe(true);
+    expect(await page.evaluate("seen.includes('Signed in as late')")).toBe(false);
+  });
+
   it("forgets the token on sign-out, says that the issuer's session goes on, and ends no session of the project", async () => {
     offer("with-access-token");
     const page = await signedIn("/console", "ann");
