@@ -32,10 +32,10 @@ const quick: Lane = { name: "check", projects: ["unit", "meta"], workers: Math.m
  * On two quiet cores both lanes end after about the same time.
  */
 const whole: readonly Lane[] = [
-  { name: "light", projects: ["store", "http", "security", "process"], workers: Math.max(1, Math.floor(cores / 2)) },
+  { name: "light", projects: ["store", "http", "process"], workers: Math.max(1, Math.floor(cores / 2)) },
   {
     name: "heavy",
-    projects: ["e2e", "image", "operator", "observability", "chart"],
+    projects: ["e2e", "image", "operator", "observability", "chart", "security"],
     workers: Math.max(2, Math.floor(cores / 2)),
   },
 ];
