@@ -95,7 +95,8 @@ export async function revokeDeleted(started: StartedPass): Promise<void> {
 }
 
 /**
- * What is missing has gone. An object that was recreated under its name takes over its credential, and nothing is decided of it here.
+ * What is missing has gone, and so has what was seen to be deleted, although another object has its name by now. Else an object that was recreated
+ * under its name takes over its credential, and nothing is decided of it here.
  */
 export async function revokeGone(started: StartedPass): Promise<void> {
   const { project, users, keys } = started.objects;
@@ -103,9 +104,10 @@ export async function revokeGone(started: StartedPass): Promise<void> {
     project === undefined || isDeleting(project) ? [] : children.filter((child) => !isDeleting(child));
   const usernames = new Set(present(users).map(usernameOf));
   const keyNames = new Set(present(keys).map(({ metadata }) => metadata.name));
+  const gone = new Set(started.deleted.map(({ metadata }) => metadata.uid));
   await revoke(started, {
-    user: ({ username }) => usernames.has(username),
-    key: ({ name }) => keyNames.has(name),
+    user: ({ username, uid }) => usernames.has(username) && !gone.has(uid),
+    key: ({ name, uid }) => keyNames.has(name) && !gone.has(uid),
     issuers: (issuers) => (project === undefined || isDeleting(project) ? new Map() : issuersLeft(started, issuers)),
   });
 }

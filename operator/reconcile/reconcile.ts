@@ -154,7 +154,13 @@ async function resolveOrKeep(pass: Pass): Promise<ResolvedProject> {
       await revokeGone(pass);
       throw error;
     }
-    return { ...asPublished(objects, published.parts), isComplete: false, rival: undefined, failure: { error } };
+    const deleted = new Set(pass.deleted.map(({ metadata }) => metadata.uid));
+    return {
+      ...asPublished(objects, published.parts, deleted),
+      isComplete: false,
+      rival: undefined,
+      failure: { error },
+    };
   }
 }
 

@@ -7,30 +7,40 @@ import type { Credentials, KeyCredential, LiveKeys, PasswordCredential, Resolved
 import type { ProjectObjects } from "../model/project-objects.ts";
 import { type ProjectResolution, unresolvedProject } from "./resolve-project.ts";
 
-/** `published` = what is published of the Project; undefined = nothing. */
-export function asPublished(objects: ProjectObjects, published: ProjectParts | undefined): ProjectResolution {
+/** `published` = what is published of the Project; undefined = nothing. `deleted` = UIDs of objects whose deletion was seen. */
+export function asPublished(
+  objects: ProjectObjects,
+  published: ProjectParts | undefined,
+  deleted: ReadonlySet<string>,
+): ProjectResolution {
   const unresolved = unresolvedProject(objects.ref.name);
   if (published === undefined) return unresolved;
   return {
     ...unresolved,
     signing: { ok: true, value: published.signing },
-    credentials: takenOver(objects, published),
+    credentials: takenOver(objects, published, deleted),
   };
 }
 
 /**
- * Credentials for objects that were recreated under their names, which take over what is published of those before. Of an object that is published
- * itself, by UID, the compile stage keeps the credential.
+ * Credentials for objects that were recreated under their names, which take over what is published of those before: a backup was restored, perhaps.
+ * What was seen to be deleted is revoked, whatever has its name now. Of an object that is published itself, by UID, the compile stage keeps the
+ * credential.
  */
-function takenOver({ users, keys }: ProjectObjects, published: ProjectParts): Credentials {
+function takenOver(
+  { users, keys }: ProjectObjects,
+  published: ProjectParts,
+  deleted: ReadonlySet<string>,
+): Credentials {
   const passwords = new Map<string, Resolved<PasswordCredential>>();
   for (const user of users) {
     // What is published names no object: only where both have one name is the login known to be that of the object before.
     const isNamed = usernameOf(user) === user.metadata.name;
     const login = isNamed ? published.users.get(usernameOf(user)) : undefined;
-    if (login !== undefined) passwords.set(user.metadata.name, { ok: true, value: login });
+    if (login !== undefined && !deleted.has(login.uid)) passwords.set(user.metadata.name, { ok: true, value: login });
   }
-  const publishedKeys = Map.groupBy(published.keys.values(), ({ name }) => name);
+  const left = [...published.keys.values()].filter(({ uid }) => !deleted.has(uid));
+  const publishedKeys = Map.groupBy(left, ({ name }) => name);
   const liveKeys = new Map<string, Resolved<LiveKeys>>();
   for (const { metadata } of keys) {
     const live = (publishedKeys.get(metadata.name) ?? []).map(

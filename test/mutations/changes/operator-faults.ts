@@ -69,6 +69,14 @@ export const operatorFaultMutations: readonly Mutation[] = [
     caughtBy: ["test/unit/operator/runtime/revoked-all-the-same.test.ts"],
   },
   {
+    name: "deleted-key-passes-to-its-successor",
+    harm: "An API key that was deleted while Secrets can't be had goes on working for good, as that of an object made anew under its name",
+    file: "operator/resolve/as-published.ts",
+    find: "filter(({ uid }) => !deleted.has(uid))",
+    replace: "filter(({ uid }) => uid !== '' || !deleted.has(uid))",
+    caughtBy: ["test/unit/operator/runtime/revoked-all-the-same.test.ts"],
+  },
+  {
     name: "lowered-access-waits-for-secrets-of-others",
     harm: "A key whose access was lowered goes on writing for as long as the Secret of another object can't be written",
     file: "operator/reconcile/reconcile.ts",

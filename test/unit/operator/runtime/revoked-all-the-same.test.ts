@@ -92,6 +92,22 @@ describe("while Secrets of a Project can't be had", () => {
     expect(served).toMatchObject([{ users: [["ann", "Read"]], keys: [["ci", "Read"]] }]);
   });
 
+  it("what was seen to be deleted is revoked, although objects of its names are there again", async () => {
+    const anew = { uid: "anew" };
+    const objects = [
+      shop,
+      stored("ApiKey", "ci", { metadata: anew }),
+      stored("ProjectUser", "ann", { metadata: anew }),
+    ];
+    const { served } = await attempt([...objects, web, ben], { deleted: [ci, ann] });
+    expect(served.map(({ users, keys }) => [users, keys])).toEqual([
+      [[["ben", ben.spec.access]], [["web", web.spec.access]]],
+    ]);
+    const unpublished = { ...project("shop", ...credentials), signing: parts.signing };
+    const { calls } = await attempt(objects, { deleted: [ci, ann], published: { revision: 3, parts: unpublished } });
+    expect(calls[0]?.slice(0, 2)).toEqual(["publish", []]);
+  });
+
   it("the password of a user that has gone does not pass to a user of another name that claims the username", async () => {
     const { served } = await attempt([shop, stored("ProjectUser", "anton", { spec: { username: "ben" } })]);
     expect(served[0]?.users).toEqual([]);
