@@ -72,6 +72,7 @@ function stateOf(
   verdict: Verdict,
   { isFaulty, isUnreadable }: { isFaulty: boolean; isUnreadable: boolean },
 ): ManifestState {
+  if (isFaulty && !verdict.accepted && verdict.partly === true) return "partly";
   if (isFaulty) return verdict.accepted || verdict.live ? "lastGood" : "refused";
   if (isUnreadable) return "unreadable";
   return verdict.accepted ? "live" : "waiting";
@@ -115,6 +116,7 @@ function atNewUrl(former: ReportedObject | undefined, now: ReportedObject, url: 
 const sentences: Readonly<Record<ManifestState, string | undefined>> = {
   live: "is live",
   lastGood: "goes on being served as it was",
+  partly: "is served without this",
   refused: "is not served until this is fixed",
   waiting: "waits: its Project is suspended",
   // The file has one line for all of its objects.
@@ -124,7 +126,7 @@ const sentences: Readonly<Record<ManifestState, string | undefined>> = {
 function newsOfOne(before: ReportedObject | undefined, now: ReportedObject): string | undefined {
   if (now.isAwaitingProject) return undefined;
   const sameVersion = before?.uid === now.uid && before.generation === now.generation;
-  const isKnown = before?.state === now.state && (sameVersion || now.state === "lastGood" || now.state === "refused");
+  const isKnown = before?.state === now.state && (sameVersion || ["lastGood", "partly", "refused"].includes(now.state));
   return isKnown ? undefined : sentences[now.state];
 }
 

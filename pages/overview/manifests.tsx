@@ -5,6 +5,7 @@ import { Subject } from "./subject.tsx";
 
 const words: Readonly<Record<ManifestState, string>> = {
   live: "Ready",
+  partly: "Served in part",
   lastGood: "Served as before",
   refused: "Not served",
   waiting: "Suspended",

@@ -4,10 +4,10 @@
 export type Level = "problem" | "warning" | "note";
 
 /**
- * `live`: served as its manifest says. `lastGood`: an earlier version is served. `refused`: nothing of it is served. `waiting`: its Project is
+ * `live`: served as its manifest says. `partly`: so it is, less what is refused of it. `lastGood`: an earlier version is served. `refused`: nothing of it is served. `waiting`: its Project is
  * suspended. `unreadable`: it is not in its file, of which a part can't be read; an earlier version is served.
  */
-export type ManifestState = "live" | "lastGood" | "refused" | "waiting" | "unreadable";
+export type ManifestState = "live" | "partly" | "lastGood" | "refused" | "waiting" | "unreadable";
 
 export interface ShownMessage {
   readonly level: Level;

@@ -28,6 +28,8 @@ export async function authorizationUrl(issuer: OfferedIssuer, pending: PendingSi
     client_id: issuer.clientId,
     redirect_uri: pending.redirectUri,
     scope: issuer.scopes.join(" "),
+    // OpenID Connect Core 1.0, section 11: without it a provider may ignore the wish for a refresh token.
+    ...(issuer.scopes.includes("offline_access") && { prompt: "consent" }),
     state: pending.state,
     nonce: pending.nonce,
     code_challenge: await challengeOf(pending.verifier),

@@ -45,6 +45,7 @@ it("one that is not there is said so at its line, and the rest of the Project is
   expect(lines[0]).toMatch(
     /^shop\.yaml:6:\d+: .*: The keys of the issuer "corp" can't be fetched: .* \(IssuerUnreachable\)$/,
   );
+  expect(lines[1]).toBe("Project/default/shop is served without this");
   expect(dev.parts()).toBeDefined();
   expect(served()).toBeUndefined();
 });

@@ -47,6 +47,11 @@ describe("what an issuer is asked", () => {
     });
   });
 
+  it("includes consent where a refresh token is asked for", async () => {
+    const offline = { ...corp, scopes: ["openid", "offline_access"] };
+    expect(new URL(await authorizationUrl(offline, pending)).searchParams.get("prompt")).toBe("consent");
+  });
+
   it("has another state, nonce and verifier every time, of 256 bits each", () => {
     const other = newPendingSignIn({ issuer: "corp", redirectUri: page, fragment: "" });
     const texts = [pending, other].flatMap(({ state, nonce, verifier }) => [state, nonce, verifier]);
