@@ -6,6 +6,7 @@ import {
   changed,
   type Modifier,
   project,
+  withConfig,
   withKey,
   withResource,
   withRootKey,
@@ -20,6 +21,8 @@ export const annsPassword = "bench";
 /** Resources of the same shape, each in a slot of its own of a Redis Cluster. */
 export const shelves: readonly string[] = Array.from({ length: 9 }, (_, at) => `shelf-${at}`);
 
+const aDay = { accessTokenSeconds: 86_400, refreshTokenSeconds: 86_400 };
+
 const catalogueSchema = {
   type: "object",
   properties: { edition: { type: "integer" }, books: { type: "array", items: bookSchema } },
@@ -28,6 +31,8 @@ const catalogueSchema = {
 export async function benchProject(): Promise<ProjectParts> {
   const cheap = project(
     "bench",
+    // A session is opened at the beginning, and used until the end.
+    withConfig({ sessions: { ...aDay, maxPerUser: 100, maxPerProject: 10_000 } }),
     withKey("admin", { role: "Administrators" }),
     withKey("owner"),
     withUser("ann"),
