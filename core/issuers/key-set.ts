@@ -85,11 +85,10 @@ function usableKey(jwk: Jwk): IssuerKey | undefined {
   if (use !== undefined && use !== "sig") return undefined;
   if (operations !== undefined && !(Array.isArray(operations) && operations.includes("verify"))) return undefined;
   if (kid !== undefined && !isKid(kid)) return undefined;
-  const imported = imports(jwk);
-  if (imported === undefined) return undefined;
-  const algorithms = namedAlgorithms(imported.algorithms, alg);
-  if (algorithms.length === 0) return undefined;
-  return { ...(kid !== undefined && { kid }), algorithms, jwk: imported.jwk };
+  const algorithms = namedAlgorithms(algorithmsOf(jwk), alg);
+  // Importing takes time, and a set has up to 256 entries.
+  const imported = algorithms.length === 0 ? undefined : imports(jwk);
+  return imported && { ...(kid !== undefined && { kid }), algorithms, jwk: imported };
 }
 
 /** Of those that fit the key, the one that it names, by each of its names. */
@@ -103,20 +102,17 @@ function isKid(kid: unknown): kid is string {
   return typeof kid === "string" && kid.isWellFormed() && Buffer.byteLength(kid) <= maxKidBytes;
 }
 
-type Imported = Pick<IssuerKey, "algorithms" | "jwk">;
-
 /** The key in the one way in which it can be written. Undefined for a type that is not known, a point beside the curve, a bad number. */
-function imports(jwk: Jwk): Imported | undefined {
+function imports(jwk: Jwk): IssuerKey["jwk"] | undefined {
   const members = memberNames(jwk);
-  const algorithms = algorithmsOf(jwk);
-  if (members === undefined || algorithms.length === 0) return undefined;
+  if (members === undefined) return undefined;
   const given = Object.fromEntries(members.map((name) => [name, jwk[name]]));
   if (!Object.values(given).every((value) => typeof value === "string")) return undefined;
   try {
     const key = createPublicKey({ key: given as JsonWebKey, format: "jwk" });
     if (key.asymmetricKeyType === "rsa" && !isSaneRsa(key.asymmetricKeyDetails)) return undefined;
     const exported = key.export({ format: "jwk" }) as Record<string, string>;
-    return { algorithms, jwk: Object.fromEntries(members.map((name) => [name, exported[name] ?? ""])) };
+    return Object.fromEntries(members.map((name) => [name, exported[name] ?? ""]));
   } catch {
     return undefined;
   }

@@ -236,11 +236,8 @@ class Fetcher implements IssuerFetcher {
       // Whatever a server does, its place is free in time.
       const fetching = fetch(entry.source, over.signal, hold);
       const { keepForMs, fault, ...content } = await Promise.race([fetching, endOf(over.signal)]);
-      if (fault === undefined) this.#ended(entry, keepForMs, () => this.#succeeded(entry, content));
-      else {
-        const againMs = this.#pauseAfter(entry.failures + 1);
-        this.#ended(entry, againMs, () => this.#faulty(entry, content, new FetchFailure(fault)));
-      }
+      const againMs = fault === undefined ? keepForMs : this.#pauseAfter(entry.failures + 1);
+      this.#ended(entry, againMs, () => this.#succeeded(entry, content, fault));
     } catch (error) {
       const failure = error instanceof Error ? error : new Error(String(error));
       this.#ended(entry, this.#pauseAfter(entry.failures + 1), () => this.#failed(entry, failure));
@@ -266,19 +263,17 @@ class Fetcher implements IssuerFetcher {
     if (JSON.stringify(this.#known(entry)) !== before) this.#deps.onChange([...entry.projects]);
   }
 
-  #succeeded(entry: Entry, content: IssuerContent): void {
+  #succeeded(entry: Entry, content: IssuerContent, fault: string | undefined): void {
     entry.content = content;
     entry.fetchedAt = entry.begunAt;
-    entry.failures = 0;
-    this.#deps.observe({ kind: "fetched", source: entry.source });
-  }
-
-  /** No provider that restarts: it is told at once. */
-  #faulty(entry: Entry, content: IssuerContent, fault: FetchFailure): void {
-    entry.content = content;
-    entry.fetchedAt = entry.begunAt;
+    if (fault === undefined) {
+      entry.failures = 0;
+      this.#deps.observe({ kind: "fetched", source: entry.source });
+      return;
+    }
+    // No provider that restarts: it is told at once.
     entry.failures = Math.max(entry.failures, toleratedFailures);
-    this.#failed(entry, fault);
+    this.#failed(entry, new FetchFailure(fault));
   }
 
   #failed(entry: Entry, error: Error): void {

@@ -42,16 +42,7 @@ export function createLeaderIssuers({ context, api, enqueue }: LeaderIssuersDeps
     },
     ...{ timers, monotonic, random, refetchAfterMs },
   });
-  return {
-    isAllowed: (url) => isIssuerAllowed(settings.allowedIssuers, url),
-    lookUp: (source) => fetcher.lookUp(source),
-    projectsUsing: fetcher.projectsUsing,
-    use: (project, sources) => fetcher.use(project, sources),
-    want: (wanted) => fetcher.want(wanted),
-    whenFetched: () => fetcher.whenFetched(),
-    figures: () => fetcher.figures(),
-    stop: () => fetcher.stop(),
-  };
+  return Object.assign(fetcher, { isAllowed: (url: string) => isIssuerAllowed(settings.allowedIssuers, url) });
 }
 
 function log(observation: FetchObservation, logger: OperatorContext["logger"]): void {

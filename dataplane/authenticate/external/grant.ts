@@ -41,8 +41,8 @@ export function grantOf(issuer: IssuerConfig, claims: JsonObject): ExternalGrant
 
 /** Whether `aud`, a string or an array, has one of the issuer's audiences. */
 export function hasAudience({ audiences }: IssuerConfig, claims: JsonObject): boolean {
-  const aud = memberOf(claims, "aud");
-  return audiences.some((audience) => containsText(aud, audience));
+  const values = valuesOf(claims, "aud");
+  return audiences.some((audience) => values.includes(audience));
 }
 
 export function validityOf(claims: JsonObject): Pick<ExternalGrant, "validFrom" | "validUntil"> | string {
@@ -88,10 +88,6 @@ function valuesOf(claims: JsonObject, claim: string): readonly Json[] {
   if (value === undefined) return [];
   if (Array.isArray(value)) return value;
   return scopeClaims.has(claim) && typeof value === "string" ? value.split(" ") : [value];
-}
-
-function containsText(value: Json | undefined, text: string): boolean {
-  return Array.isArray(value) ? value.includes(text) : value === text;
 }
 
 /** Undefined also for a large number, which stands for its neighbours as well: one id would pass for another. */

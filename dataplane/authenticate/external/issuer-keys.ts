@@ -40,12 +40,12 @@ function importKey({ jwk }: IssuerKey): KeyObject | "unusable" {
   try {
     return createPublicKey({ key: { ...jwk }, format: "jwk" });
   } catch {
-    // The operator publishes only keys that it has checked, and says which it left out.
+    // The operator publishes only keys that it has checked: another version of it, perhaps, by other rules.
     return "unusable";
   }
 }
 
-/** What the issuer says of a key's algorithms is not believed: a key of one type never verifies by an algorithm of another. */
+/** What the issuer says of a key's algorithms is not enough: a key of one type never verifies by an algorithm of another. */
 function fits(
   { asymmetricKeyType: type, asymmetricKeyDetails: details }: KeyObject,
   algorithm: SignatureAlgorithm,

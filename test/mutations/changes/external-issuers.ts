@@ -156,8 +156,8 @@ export const externalIssuerMutations: readonly Mutation[] = [
     name: "external-administrators-by-part",
     harm: "A caller in the group not-staff is an administrator",
     file: grant,
-    find: ": value === text;",
-    replace: ": String(value).includes(text);",
+    find: "valuesOf(claims, claim).includes(contains)",
+    replace: "valuesOf(claims, claim).some((value) => String(value).includes(contains))",
     caughtBy: [grants],
   },
   {
