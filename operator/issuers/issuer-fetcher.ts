@@ -14,7 +14,8 @@ export interface IssuerFetcher {
   readonly projectsUsing: { has(project: string): boolean };
   /** The issuers of a project (`<namespace>/<name>`) from now on, by their names there. */
   use(project: string, sources: ReadonlyMap<string, IssuerSource>): void;
-  lookUp(source: IssuerSource): KnownIssuer;
+  /** Can be passed on by itself, as all that compiles a Project takes it. */
+  readonly lookUp: (source: IssuerSource) => KnownIssuer;
   /** Tokens have come with a key that is not among those of the issuer. */
   want(wanted: WantedKeys): void;
   /** Resolves when no issuer is waiting for its first fetch. */
@@ -113,10 +114,10 @@ class Fetcher implements IssuerFetcher {
     for (const key of before?.values() ?? []) if (!kept.has(key)) this.#leave(key, project);
   }
 
-  lookUp(source: IssuerSource): KnownIssuer {
+  readonly lookUp = (source: IssuerSource): KnownIssuer => {
     const entry = this.#entries.get(keyOf(source));
     return entry === undefined ? { state: "pending" } : this.#known(entry);
-  }
+  };
 
   want({ project, issuer }: WantedKeys): void {
     const entry = this.#entries.get(this.#uses.get(project)?.get(issuer) ?? "");

@@ -64,7 +64,8 @@ it("an issuer is fetched once for all Projects that name it, and its Projects ar
   fetcher.use("shop/blog", used);
   expect(fetcher.lookUp(corp)).toEqual({ state: "pending" });
   await fetcher.whenFetched();
-  expect(fetcher.lookUp(corp)).toEqual(known("one"));
+  const { lookUp } = fetcher;
+  expect(lookUp(corp), "passed on by itself").toEqual(known("one"));
   expect(begun).toHaveLength(1);
   expect(changed).toEqual([["shop/web", "shop/blog"]]);
 });
