@@ -98,7 +98,8 @@ function keysFor(declared: DeclaredIssuer, lookup: Lookup): KeysFor {
 
 function fetchedKeys(declared: DeclaredIssuer, source: IssuerSource, { former, lookUp }: Lookup): KeysFor {
   // Keys that were in the manifest went with it: perhaps because one of them is no longer to be trusted.
-  const kept = former?.keysAreFetched === true ? { content: contentOf(former) } : undefined;
+  const kept = former?.keysAreFetched && former.keys.length > 0 ? { content: contentOf(former) } : undefined;
+  const withoutKeys = contentWithoutKeys(source);
   const known: KnownIssuer = lookUp(source);
   const at = source.kind === "cluster" ? "/kubernetes" : "/issuer/url";
   const unreachable = (failure: string): Placed<Notice> & { readonly reason: "IssuerUnreachable" } => {
@@ -125,14 +126,24 @@ function fetchedKeys(declared: DeclaredIssuer, source: IssuerSource, { former, l
       };
     }
     case "pending":
-      return kept === undefined ? { refused: waiting, isPending: true } : { ...kept, isPending: true };
+      return { ...(kept ?? { ...withoutKeys, refused: waiting }), isPending: true };
     case "overdue":
-      return kept ?? { refused: waiting };
+      return kept ?? { ...withoutKeys, refused: waiting };
     case "unreachable":
-      return kept === undefined ? { refused: unreachable(known.failure) } : { ...kept, ...stillUsed(known.failure) };
+      return kept === undefined
+        ? { ...withoutKeys, refused: unreachable(known.failure) }
+        : { ...kept, ...stillUsed(known.failure) };
     case "assumed":
       return {};
   }
+}
+
+/**
+ * An issuer whose keys were never fetched is published all the same: so replicas tell its callers what is lacking, and ask for its keys. This
+ * cluster's is not, because its URL is fetched as well.
+ */
+function contentWithoutKeys(source: IssuerSource): Pick<KeysFor, "content"> {
+  return source.kind === "cluster" ? {} : { content: { url: source.url, keys: [], keysAreFetched: true } };
 }
 
 function configOf(declared: DeclaredIssuer, content: NonNullable<KeysFor["content"]>): IssuerConfig {

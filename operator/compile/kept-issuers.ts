@@ -13,7 +13,7 @@ type Issuers = ProjectParts["issuers"];
 
 /**
  * Of what was published: what the Project's present spec still grants, too. An issuer of which nothing has become less is the same object;
- * one that is left without audiences, ServiceAccounts or keys is not there.
+ * one that has lost all audiences, ServiceAccounts or keys is not there.
  */
 export function stillGranted(project: Project, published: Issuers, isAllowed: IssuersContext["isAllowed"]): Issuers {
   const byName = new Map(declaredIn(project).map((declared) => [declared.name, declared]));
@@ -56,7 +56,8 @@ function narrowed(config: IssuerConfig, declared: DeclaredIssuer): readonly Issu
     ...(serviceAccounts !== undefined && { serviceAccounts }),
     keys: keysOfBoth(config, declared),
   };
-  if (both.audiences.length === 0 || serviceAccounts?.length === 0 || both.keys.length === 0) return [];
+  const hasLostItsKeys = both.keys.length === 0 && config.keys.length > 0;
+  if (both.audiences.length === 0 || serviceAccounts?.length === 0 || hasLostItsKeys) return [];
   return [isDeepStrictEqual(both, config) ? config : both];
 }
 

@@ -257,7 +257,7 @@ class Fetcher implements IssuerFetcher {
     entry.stopTimer = this.#deps.timers.after(againMs, () => this.#enqueue(entry));
     const failure = failureOf(entry);
     if (failure !== undefined && !hadFailed) {
-      const keepsKeys = entry.content !== undefined;
+      const keepsKeys = entry.content !== undefined && entry.content.keys.length > 0;
       this.#deps.observe({ kind: "lost", source: entry.source, failure, keepsKeys });
     }
     if (failure === undefined && hadFailed) this.#deps.observe({ kind: "recovered", source: entry.source });

@@ -203,6 +203,21 @@ describeServed("a token by a key that its issuer has only just got", (serve) => 
     expect((await served.send("/api/notes", { as: token })).status).toBe(200);
   });
 
+  it("is waited with where none of its issuer's keys were fetched yet, and told so in the end", async () => {
+    const wanted: WantedKeys[] = [];
+    const time = manualTime();
+    const served = await serve(shop, { clock, timers: time.timers, wantKeys: (each) => wanted.push(each) });
+    served.change(withIssuer(corp, { keys: [] }));
+    const asked = served.send("/api/notes", { as: token });
+    await eventually(async () => expect(wanted).toHaveLength(1));
+    await time.advance(2_000);
+    const reply = await asked;
+    expect(outcome(reply)).toEqual([401, "invalid_credentials"]);
+    expect(reply.json<{ detail: string }>().detail).toContain("could not be fetched yet");
+    served.change(withIssuer(corp, { keys: keys.map(({ published }) => published) }));
+    expect((await served.send("/api/notes", { as: token })).status).toBe(200);
+  });
+
   it("is let in by what the Project says when its key is there, not by what it said when it came", async () => {
     const wanted: WantedKeys[] = [];
     const served = await serve(shop, { clock, timers: manualTime().timers, wantKeys: (each) => wanted.push(each) });

@@ -73,12 +73,7 @@ export function createExternalTokens(deps: ExternalTokensDeps): ExternalTokens {
     let key: FoundKey = keys.find(issuer, token);
     while (key === "unknown") {
       const next = isWorthWaiting(issuer, token) ? await keyWaits.nextOf(project, issuer) : undefined;
-      if (next === undefined) {
-        throw externalTokenRefused(
-          project.config,
-          "The token's issuer has no key with its key id (header kid) and algorithm (header alg)",
-        );
-      }
+      if (next === undefined) throw externalTokenRefused(project.config, keyIsLacking(issuer));
       issuer = next;
       key = keys.find(issuer, token);
     }
@@ -118,6 +113,12 @@ export function createExternalTokens(deps: ExternalTokensDeps): ExternalTokens {
     },
     close: () => keyWaits.close(),
   };
+}
+
+function keyIsLacking({ keys }: IssuerConfig): string {
+  return keys.length === 0
+    ? "The keys of the token's issuer could not be fetched yet: the Project's status says why"
+    : "The token's issuer has no key with its key id (header kid) and algorithm (header alg)";
 }
 
 /** A digest, so that each takes the same memory, whatever its length. Two projects may have one issuer, and let in different callers. */

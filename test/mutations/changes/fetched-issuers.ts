@@ -15,6 +15,7 @@ const onFetcher = "test/unit/operator/issuers/issuer-fetcher.test.ts";
 const compiling = "operator/compile/compile-issuers.ts";
 const declared = "operator/compile/declared-issuers.ts";
 const kept = "operator/compile/kept-issuers.ts";
+const onKept = "test/unit/operator/compile/kept-issuers.test.ts";
 const onCompiling = "test/unit/operator/compile/compile-issuers.test.ts";
 const inACluster = "test/operator/external-issuers.test.ts";
 
@@ -44,6 +45,22 @@ export const fetchedIssuerMutations: readonly Mutation[] = [
     caughtBy: [onRules],
   },
   {
+    name: "issuer-without-keys-counts-as-kept",
+    harm: "A Project is Ready although nobody gets in by an issuer of it that was never reached",
+    file: compiling,
+    find: "former?.keysAreFetched && former.keys.length > 0 ?",
+    replace: "former?.keysAreFetched ?",
+    caughtBy: [onCompiling],
+  },
+  {
+    name: "issuer-without-keys-unpublished",
+    harm: "A caller is told that its issuer is not the project's, when only the keys are lacking",
+    file: compiling,
+    find: 'source.kind === "cluster" ? {} :',
+    replace: "Math.random() < 2 ? {} :",
+    caughtBy: [onCompiling],
+  },
+  {
     name: "issuer-that-is-not-allowed-is-served",
     harm: "A Project takes tokens of an issuer that the platform does not allow",
     file: declared,
@@ -65,7 +82,7 @@ export const fetchedIssuerMutations: readonly Mutation[] = [
     file: kept,
     find: "if (now === undefined) return [];",
     replace: "if (now === undefined) return [account];",
-    caughtBy: [onCompiling],
+    caughtBy: [onKept],
   },
   {
     name: "removed-issuer-stays-with-a-broken-spec",
@@ -73,7 +90,7 @@ export const fetchedIssuerMutations: readonly Mutation[] = [
     file: "operator/compile/check-project.ts",
     find: "const granted = stillGranted(project, published.issuers, context.issuers.isAllowed);",
     replace: "const granted = published.issuers;",
-    caughtBy: [onCompiling],
+    caughtBy: [onKept],
   },
   {
     name: "keys-of-another-issuer-stay",

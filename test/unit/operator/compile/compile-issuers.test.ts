@@ -5,55 +5,19 @@ import type { JsonObject } from "../../../../core/config/types.ts";
 import type { KnownIssuer } from "../../../../operator/model/issuers.ts";
 import { publicJwk } from "../../../support/oidc/issuer-server.ts";
 import { makeCertificate } from "../../../support/tls/certificates.ts";
-import { type CompileCase, runCompileCase } from "./compile-case.ts";
-
-const url = "https://login.example.org/realms/main";
-const one = [{ kid: "one", algorithms: ["ES256"] as const, jwk: { kty: "EC" } }];
-const two = [{ kid: "two", algorithms: ["ES256"] as const, jwk: { kty: "EC" } }];
-const endpoints = {
-  authorizationEndpoint: "https://login.example.org/a",
-  tokenEndpoint: "https://login.example.org/t",
-  alwaysSendsIss: true,
-};
-const known = (keys: typeof one, more: object = {}): KnownIssuer => ({
-  state: "known",
-  content: { url, keys, endpoints },
-  ...more,
-});
-const corp = (more: JsonObject = {}, issuer: JsonObject = {}) => ({
-  name: "corp",
-  issuer: { url, audiences: ["shop"], ...issuer },
-  ...more,
-});
-const project = (issuers: readonly object[], spec: JsonObject = {}): JsonObject =>
-  ({
-    kind: "Project",
-    metadata: { name: "shop" },
-    spec: { authentication: { issuers }, ...spec },
-  }) as unknown as JsonObject;
-
-interface Compiled {
-  /** By name; undefined = the Project has none. */
-  readonly issuers: Readonly<Record<string, { readonly keys: unknown }>> | undefined;
-  readonly verdict: unknown;
-}
-
-function compiled(given: Partial<CompileCase>): Compiled {
-  const result = runCompileCase({ shows: "", objects: [], ...given })["default/shop"] as {
-    readonly parts: { readonly issuers?: Compiled["issuers"] };
-    readonly verdicts: Readonly<Record<string, unknown>>;
-  };
-  return { issuers: result.parts.issuers, verdict: result.verdicts["Project default/shop"] };
-}
-
-const refused = (reason: string, message: string | RegExp, pointer: string) => ({
-  accepted: false,
-  reason,
-  faults: [{ message: expect.stringMatching(message), pointer: `/spec/authentication/issuers/0${pointer}` }],
-  live: true,
-  partly: true,
-});
-const before = { before: [project([corp()])], fetchedBefore: { [url]: known(one) } };
+import {
+  before,
+  compiled,
+  corp,
+  endpoints,
+  known,
+  one,
+  project,
+  refused,
+  two,
+  url,
+  withoutKeys,
+} from "./issuer-case.ts";
 
 it("an issuer whose keys were fetched is published, with every default", () => {
   const { issuers, verdict } = compiled({ objects: [project([corp()])], fetched: { [url]: known(one) } });
@@ -113,10 +77,23 @@ it("keys that the manifest has are read as fetched ones are, and marked as not f
 });
 
 describe("while keys are fetched for the first time", () => {
-  it("the Project is not accepted, and nobody comes in by them", () => {
+  it("the Project is not accepted, and the issuer is published without keys, so that callers are told of it", () => {
     const { issuers, verdict } = compiled({ objects: [project([corp()])] });
-    expect(issuers).toBeUndefined();
+    expect(issuers?.["corp"]).toMatchObject(withoutKeys);
     expect(verdict).toEqual(refused("WaitingForIssuer", "are being fetched$", "/issuer/url"));
+  });
+
+  it("an operator that starts meanwhile publishes the same", () => {
+    const again = compiled({ before: [project([corp()])], objects: [project([corp()])] });
+    expect(again).toEqual(compiled({ objects: [project([corp()])] }));
+  });
+
+  it("this cluster's is not there, because nobody knows its url", () => {
+    const serviceAccounts = [{ namespace: "jobs", name: "importer", role: "Users", access: "Read" }];
+    const declared = { name: "cluster", kubernetes: {}, issuer: { audiences: ["jsonplane"] }, serviceAccounts };
+    const { issuers, verdict } = compiled({ objects: [project([declared])] });
+    expect(issuers).toBeUndefined();
+    expect(verdict).toEqual(refused("WaitingForIssuer", "are being fetched$", "/kubernetes"));
   });
 
   it("those that are published stay, and count as good: an operator has started", () => {
@@ -129,7 +106,7 @@ describe("while keys are fetched for the first time", () => {
     const overdue = { objects: [project([corp()])], fetched: { [url]: { state: "overdue" } } } as const;
     const first = compiled(overdue);
     expect(first.verdict).toEqual(refused("WaitingForIssuer", "are being fetched$", "/issuer/url"));
-    expect(first.issuers).toBeUndefined();
+    expect(first.issuers?.["corp"]).toMatchObject(withoutKeys);
     const again = compiled({ ...before, ...overdue });
     expect(again.verdict).toBe("accepted");
     expect(again.issuers?.["corp"]?.keys).toEqual(one);
@@ -155,7 +132,21 @@ describe("while an issuer can't be reached", () => {
     const { issuers, verdict } = compiled({ objects: [project([corp()])], fetched: { [url]: unreachable } });
     const message = "can't be fetched: it answered with status 503$";
     expect(verdict).toEqual(refused("IssuerUnreachable", message, "/issuer/url"));
-    expect(issuers).toBeUndefined();
+    expect(issuers?.["corp"]).toMatchObject(withoutKeys);
+  });
+
+  it("nor where it was published without keys", () => {
+    const objects = [project([corp()])];
+    const fetched = { [url]: unreachable };
+    const { issuers, verdict } = compiled({ before: objects, fetchedBefore: { [url]: known([]) }, objects, fetched });
+    expect(verdict).toEqual(refused("IssuerUnreachable", "status 503$", "/issuer/url"));
+    expect(issuers?.["corp"]).toMatchObject(withoutKeys);
+  });
+
+  it("it stays as it is, without keys, while the Project's newer spec is refused", () => {
+    const broken = project([corp()], { sessions: { accessTokenTTL: "never" } });
+    const { issuers } = compiled({ before: [project([corp()])], objects: [broken], fetched: { [url]: unreachable } });
+    expect(issuers?.["corp"]).toMatchObject(withoutKeys);
   });
 
   it("what else is wrong with the Project comes first", () => {
@@ -198,21 +189,21 @@ describe("while an issuer can't be reached", () => {
       objects: [moved],
       fetched: { "https://other.example.org": unreachable },
     });
-    expect(issuers).toBeUndefined();
+    expect(issuers?.["corp"]).toMatchObject({ ...withoutKeys, url: "https://other.example.org" });
   });
 
   it("nor do keys that the manifest had before", () => {
     const jwks = JSON.stringify({ keys: [publicJwk("inline")] });
     const inline = { before: [project([corp({}, { jwks })])] };
-    expect(
-      compiled({ ...inline, objects: [project([corp()])], fetched: { [url]: unreachable } }).issuers,
-    ).toBeUndefined();
+    const { issuers } = compiled({ ...inline, objects: [project([corp()])], fetched: { [url]: unreachable } });
+    expect(issuers?.["corp"]).toMatchObject(withoutKeys);
   });
 
   it("nor do those of a former Project of the name", () => {
     const again = project([corp()]);
     const objects = [{ ...again, metadata: { name: "shop", uid: "another" } } as unknown as JsonObject];
-    expect(compiled({ ...before, objects, fetched: { [url]: unreachable } }).issuers).toBeUndefined();
+    const { issuers } = compiled({ ...before, objects, fetched: { [url]: unreachable } });
+    expect(issuers?.["corp"]).toMatchObject(withoutKeys);
   });
 });
 
@@ -236,90 +227,6 @@ describe("an issuer that the platform does not allow", () => {
       expect(compiled({ ...before, objects: [project([corp()], spec)] }).issuers).toHaveProperty("corp");
     }
   });
-});
-
-it("an issuer that a Project no longer names is taken away, even if the rest of its new spec is refused", () => {
-  const spec = { sessions: { accessTokenTTL: "never" } };
-  const { issuers, verdict } = compiled({ ...before, objects: [project([], spec)] });
-  expect(verdict).toMatchObject({ reason: "InvalidSpec", live: true });
-  expect(issuers).toBeUndefined();
-});
-
-describe("what a Project has taken away counts although the rest of its new spec is refused", () => {
-  const broken = { sessions: { accessTokenTTL: "never" } };
-  const narrowing = (former: object, now: object) =>
-    compiled({ ...before, before: [project([former])], objects: [project([now], broken)] }).issuers;
-  const staff = { claim: "groups", contains: "staff" };
-  const owners = { claim: "groups", contains: "owners" };
-  const verified = { claim: "email_verified", requiredValue: "true" };
-  const domain = { claim: "hd", requiredValue: "example.org" };
-
-  it("audiences, access, administrators and rules, and nothing is added", () => {
-    const former = corp(
-      { access: "Write", administrators: [staff], claimValidationRules: [domain] },
-      { audiences: ["shop", "old"] },
-    );
-    const now = corp(
-      { access: "Read", administrators: [owners], claimValidationRules: [verified] },
-      { audiences: ["shop", "new"] },
-    );
-    const kept = { audiences: ["shop"], access: "Read", administrators: [], claimRules: [domain, verified] };
-    expect(narrowing(former, now)?.["corp"]).toMatchObject(kept);
-    const widened = { audiences: ["shop"], access: "Read", administrators: [], claimRules: [verified, domain] };
-    expect(narrowing(now, former)?.["corp"]).toMatchObject(widened);
-  });
-
-  it("all audiences: the issuer is not served", () => {
-    expect(narrowing(corp(), corp({}, { audiences: ["other"] }))).toBeUndefined();
-  });
-
-  it("a key that was in the manifest", () => {
-    const jwks = (...kids: readonly string[]) => ({
-      jwks: JSON.stringify({ keys: kids.map((kid) => keysByKid[kid]) }),
-    });
-    const keysByKid: Readonly<Record<string, unknown>> = { a: publicJwk("a"), b: publicJwk("b") };
-    const kept = narrowing(corp({}, jwks("a", "b")), corp({}, jwks("b")));
-    expect(kept?.["corp"]).toMatchObject({ keys: [{ kid: "b" }] });
-    expect(narrowing(corp({}, jwks("a")), corp({}, jwks("b")))).toBeUndefined();
-    expect(narrowing(corp({}, jwks("a")), corp())).toBeUndefined();
-    expect(narrowing(corp({}, jwks("a")), corp({}, { jwks: "{}" }))).toHaveProperty("corp");
-  });
-
-  it("ServiceAccounts, and the role and access of those that stay", () => {
-    const cluster = (...serviceAccounts: readonly object[]) => ({
-      ...{ name: "cluster", kubernetes: {}, issuer: { audiences: ["jsonplane"] }, serviceAccounts },
-    });
-    const account = (name: string, role: string, access: string) => ({ namespace: "jobs", name, role, access });
-    const fetchedBefore = { cluster: { state: "known", content: { url, keys: one } } } as const;
-    const kept = (former: object, now: object) =>
-      compiled({ before: [project([former])], fetchedBefore, objects: [project([now], broken)] }).issuers;
-    const former = cluster(
-      account("importer", "Administrators", "Write"),
-      account("reader", "Users", "Read"),
-      account("gone", "Users", "Write"),
-    );
-    const now = cluster(
-      account("importer", "Users", "Read"),
-      account("reader", "Administrators", "Write"),
-      account("new", "Users", "Write"),
-    );
-    expect(kept(former, now)?.["cluster"]).toMatchObject({
-      serviceAccounts: [account("importer", "Users", "Read"), account("reader", "Users", "Read")],
-    });
-    expect(kept(former, cluster(account("new", "Users", "Write")))).toBeUndefined();
-  });
-});
-
-it("new keys of an issuer count while changes of its Project wait, or are refused", () => {
-  for (const spec of [{ suspend: true }, { sessions: { accessTokenTTL: "never" } }]) {
-    const objects = [project([corp({ access: "Write" })], spec)];
-    const { issuers } = compiled({ ...before, objects, fetched: { [url]: known(two) } });
-    expect(issuers?.["corp"]).toMatchObject({ keys: two, access: "Read" });
-  }
-});
-
-it("changes of a suspended Project wait, that an issuer is gone among them", () => {
-  expect(compiled({ ...before, objects: [project([], { suspend: true })] }).issuers).toHaveProperty("corp");
 });
 
 describe("what can't be used is refused with its place, and the keys that are published stay", () => {

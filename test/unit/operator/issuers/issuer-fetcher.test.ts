@@ -271,6 +271,13 @@ it("a key whose private part an issuer shows ends at once, and nothing of before
   expect(fetcher.lookUp(corp)).toEqual(known("three"));
 });
 
+it("an issuer that shows the private part of its only key has no keys, and it is not said to keep any", async () => {
+  answers = [{ ...keys("one"), keys: [], fault: "its key set has a private key" }];
+  fetcher.use("shop/web", used);
+  await fetcher.whenFetched();
+  expect(observed).toEqual(["failed", "lost, without keys"]);
+});
+
 it("an issuer that no Project names any more is forgotten, and fetched anew for the next", async () => {
   fetcher.use("shop/web", used);
   fetcher.use("shop/blog", used);

@@ -146,10 +146,10 @@ describe("a Project whose issuer is fetched for the first time", () => {
   const shop = stored("Project", "shop", { spec: { authentication: { policy: "Enabled", issuers } } });
   const world = (issuer: KnownIssuer): World => ({ ...quiet, objects: [shop], issuer });
 
-  it("is served without it, and says nothing until that is over, for ten seconds at most", async () => {
+  it("is served without its keys, and says nothing until that is over, for ten seconds at most", async () => {
     const { serve, publishedParts, calls } = leader(world({ state: "pending" }));
     expect(await serve()).toEqual({ requeueAfterMs: 10_000 });
-    expect(publishedParts.map((parts) => [...parts.issuers])).toEqual([[]]);
+    expect(publishedParts.map(({ issuers }) => issuers.get("corp")?.keys)).toEqual([[]]);
     expect(calls.filter(isReport)).toEqual([]);
   });
 
