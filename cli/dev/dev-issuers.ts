@@ -34,7 +34,7 @@ export function createDevIssuers(timers: Timers): DevIssuers {
         throw new FetchFailure("dev mode has no cluster, so no ServiceAccount is let in here");
       }
       const { url, certificateAuthority } = source;
-      return await fetchIssuer(url, { rules: devAddresses, certificateAuthority, signal });
+      return await withDetail(fetchIssuer(url, { rules: devAddresses, certificateAuthority, signal }));
     },
     timers,
     monotonic: systemMonotonic,
@@ -64,4 +64,14 @@ export function createDevIssuers(timers: Timers): DevIssuers {
     },
     stop: () => fetcher.stop(),
   };
+}
+
+/** Whoever runs dev mode can reach what it fetches from, and may see what was found there. */
+async function withDetail<T>(fetching: Promise<T>): Promise<T> {
+  try {
+    return await fetching;
+  } catch (error) {
+    if (!(error instanceof FetchFailure) || error.detail === undefined) throw error;
+    throw new FetchFailure(`${error.message} (${error.detail})`, { cause: error });
+  }
 }

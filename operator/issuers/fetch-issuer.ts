@@ -5,7 +5,7 @@ import { discoveryUrl } from "../../core/issuers/issuer-kind.ts";
 import { readKeySet } from "../../core/issuers/key-set.ts";
 import type { IssuerContent } from "../model/issuers.ts";
 import { readDiscovery } from "./discovery.ts";
-import { FetchFailure, type FetchOptions, fetchText } from "./fetch-text.ts";
+import { type FetchedText, FetchFailure, type FetchOptions, fetchText } from "./fetch-text.ts";
 
 export interface FetchedIssuer extends IssuerContent {
   /** What is wrong with it although it counts, as a clause: nothing of before may stay in its place. */
@@ -14,18 +14,23 @@ export interface FetchedIssuer extends IssuerContent {
   readonly keepForMs: number;
 }
 
+/** Characters of what an issuer says that a failure repeats. */
+const maxShown = 200;
+
 /** Rejects with FetchFailure, or with the signal's reason. */
 export async function fetchIssuer(url: string, options: FetchOptions): Promise<FetchedIssuer> {
-  const document = await part("discovery document", () => fetchText(new URL(discoveryUrl(url)), options));
+  const document = await part("discovery document", discoveryUrl(url), options);
   const discovery = readDiscovery(document.text, (each) => options.rules.mayFetch(each));
   if (!discovery.ok) throw new FetchFailure(discovery.fault);
   const { issuer, keySetUrl, endpoints } = discovery.value;
   // Another issuer's document would bring its keys under this one's name.
-  if (issuer !== url)
-    throw new FetchFailure("its discovery document names another issuer than this url, to the letter");
+  if (issuer !== url) {
+    const detail = `it names ${JSON.stringify(issuer.slice(0, maxShown))}`;
+    throw new FetchFailure("its discovery document names another issuer than this url, to the letter", { detail });
+  }
   if (keySetUrl === undefined)
     throw new FetchFailure("its discovery document has no jwks_uri that begins with https://");
-  const set = await part("key set", () => fetchText(new URL(keySetUrl), options));
+  const set = await part("key set", keySetUrl, options);
   return {
     url,
     ...keysOf(set.text),
@@ -43,12 +48,14 @@ export function keysOf(text: string): Pick<FetchedIssuer, "keys" | "fault"> {
   return { keys: set.unexposed, fault };
 }
 
-async function part<T>(name: string, fetch: () => Promise<T>): Promise<T> {
+async function part(name: string, url: string, options: FetchOptions): Promise<FetchedText> {
   try {
-    return await fetch();
+    return await fetchText(new URL(url), options);
   } catch (error) {
     if (!(error instanceof FetchFailure)) throw error;
-    throw new FetchFailure(`when asked for its ${name}, ${error.message}`, { cause: error });
+    const code = (error.cause as { readonly code?: unknown } | undefined)?.code;
+    const detail = `GET ${url}${typeof code === "string" ? `: ${code}` : ""}`;
+    throw new FetchFailure(`when asked for its ${name}, ${error.message}`, { cause: error, detail });
   }
 }
 

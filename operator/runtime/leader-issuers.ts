@@ -5,6 +5,7 @@ import { isIssuerAllowed } from "../../core/env/issuer-rules.ts";
 import { describeError } from "../../core/log/describe-error.ts";
 import { fetchClusterIssuer } from "../issuers/cluster-issuer.ts";
 import { fetchIssuer } from "../issuers/fetch-issuer.ts";
+import { FetchFailure } from "../issuers/fetch-text.ts";
 import { createIssuerFetcher, type FetchObservation, type IssuerFetcher } from "../issuers/issuer-fetcher.ts";
 import type { KubeDocuments } from "../kube/api.ts";
 import type { IssuerSource, IssuersContext } from "../model/issuers.ts";
@@ -52,7 +53,9 @@ function log(observation: FetchObservation, logger: OperatorContext["logger"]): 
       logger.debug("Keys of an external issuer fetched", { issuer });
       break;
     case "failed": {
-      const facts = { issuer, error: observation.error.message, cause: describeError(firstCause(observation.error)) };
+      const { error } = observation;
+      const detail = error instanceof FetchFailure ? error.detail : undefined;
+      const facts = { issuer, error: error.message, detail, cause: describeError(firstCause(error)) };
       logger.debug("Failed to fetch the keys of an external issuer", facts);
       break;
     }

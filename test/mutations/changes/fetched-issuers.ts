@@ -101,6 +101,14 @@ export const fetchedIssuerMutations: readonly Mutation[] = [
     caughtBy: [onCompiling],
   },
   {
+    name: "status-shows-what-an-issuer-answered",
+    harm: "Whoever writes a Project reads what only the operator can reach",
+    file: "operator/issuers/fetch-issuer.ts",
+    find: 'another issuer than this url, to the letter", { detail });',
+    replace: 'another issuer than this url, to the letter" + detail);',
+    caughtBy: [onFetching],
+  },
+  {
     name: "discovery-of-another-issuer-counts",
     harm: "Whoever answers at a URL of an issuer brings another issuer's keys under its name",
     file: "operator/issuers/fetch-issuer.ts",

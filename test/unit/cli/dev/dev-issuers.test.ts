@@ -38,16 +38,23 @@ it("an issuer on this machine is served from the first pass on, with where a pag
   });
 });
 
-it("one that is not there is said so at its line, and the rest of the Project is live", async () => {
+it("one that is not there is said so at its line with what was asked for, and the rest of the Project is live", async () => {
   await issuer.close();
   dev.edit("shop.yaml", project(corp(issuer.url)));
   const lines = await dev.pass();
   expect(lines[0]).toMatch(
     /^shop\.yaml:6:\d+: .*: The keys of the issuer "corp" can't be fetched: .* \(IssuerUnreachable\)$/,
   );
+  expect(lines[0]).toContain(`(GET ${issuer.url}/.well-known/openid-configuration: ECONNREFUSED)`);
   expect(lines[1]).toBe("Project/default/shop is served without this");
   expect(dev.parts()).toBeDefined();
   expect(served()?.keys).toEqual([]);
+});
+
+it("one that calls itself something else is said so with what it calls itself", async () => {
+  issuer.change({ discovery: { issuer: `${issuer.url}/` } });
+  dev.edit("shop.yaml", project(corp(issuer.url)));
+  expect((await dev.pass())[0]).toContain(`another issuer than this url, to the letter (it names "${issuer.url}/")`);
 });
 
 it("this cluster's issuer is said to be missing: there is none", async () => {

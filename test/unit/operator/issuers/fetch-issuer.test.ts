@@ -83,8 +83,12 @@ it.each([
 
 describe("a document is refused", () => {
   it.each([
-    ["of another issuer", { issuer: "https://login.example.org" }, "its discovery document names another issuer"],
-    ["of this issuer with a slash more", { issuer: "slash" }, "its discovery document names another issuer"],
+    [
+      "of another issuer",
+      { issuer: "https://login.example.org" },
+      /names another issuer than this url, to the letter$/,
+    ],
+    ["of this issuer with a slash more", { issuer: "slash" }, /names another issuer than this url, to the letter$/],
     ["without an issuer", { issuer: undefined }, "its discovery document names no issuer"],
     ["without a key set", { jwks_uri: undefined }, "has no jwks_uri that begins with https://"],
     [
@@ -96,7 +100,7 @@ describe("a document is refused", () => {
   ])("%s", async (_name, discovery, message) => {
     const issuer = "issuer" in discovery && discovery.issuer === "slash" ? { issuer: `${server.url}/` } : {};
     server.change({ keys: [key], discovery: { ...discovery, ...issuer } });
-    expect(await refusal()).toContain(message);
+    expect(await refusal()).toMatch(message);
     expect(server.requests).toHaveLength(1);
   });
 
