@@ -65,8 +65,10 @@ export interface DataPlaneOptions {
   readonly pages?: Pages;
   /** Told of the end of each request, beside the log. */
   readonly onRequestEnded?: RequestEnded;
-  /** Told of keys of external issuers that tokens name and that are not there, at most once a minute for each issuer. */
+  /** Told of keys of external issuers that tokens name and that are not there. */
   readonly wantKeys?: (wanted: WantedKeys) => void;
+  /** Milliseconds between two of those for one issuer; a minute by default. */
+  readonly betweenWantsMs?: number;
   readonly clock?: Clock;
   /** Of what waits for keys of issuers, and of what tries again to end sessions. */
   readonly timers?: Timers;
@@ -252,7 +254,7 @@ interface CredentialDeps {
 
 /** What proves who calls, and the sessions whose tokens it takes. */
 async function createCredentials(
-  { directory, publicUrl = "", passwordCost, timers, wantKeys }: DataPlaneOptions,
+  { directory, publicUrl = "", passwordCost, timers, wantKeys, betweenWantsMs }: DataPlaneOptions,
   { store, clock, metrics, closers }: CredentialDeps,
 ) {
   const deps = { directory, store, clock, ...(timers && { timers }) };
@@ -260,6 +262,7 @@ async function createCredentials(
     ...deps,
     issuerOf: ({ config }) => `${publicUrl}/${config.namespace}/${config.name}`,
     ...(wantKeys && { wantKeys }),
+    ...(betweenWantsMs !== undefined && { betweenWantsMs }),
   });
   closers.push(authentication.close);
   const sessions = await createSessions({

@@ -4,8 +4,8 @@
 import type { WantedKeys } from "../../core/config/wanted-keys.ts";
 import { plainIssuerUrl } from "../../core/env/issuer-rules.ts";
 import { systemMonotonic, type Timers } from "../../core/timers.ts";
-import { devAddresses } from "../../operator/issuers/address-rules.ts";
 import { fetchIssuer } from "../../operator/issuers/fetch-issuer.ts";
+import { devLimits } from "../../operator/issuers/fetch-limits.ts";
 import { FetchFailure } from "../../operator/issuers/fetch-text.ts";
 import { createIssuerFetcher } from "../../operator/issuers/issuer-fetcher.ts";
 import type { IssuerSource, IssuersContext } from "../../operator/model/issuers.ts";
@@ -23,6 +23,7 @@ export interface DevIssuers extends IssuersContext {
 const firstFetchMs = 2_000;
 
 export function createDevIssuers(timers: Timers): DevIssuers {
+  const { addresses: rules, refetchAfterMs } = devLimits;
   let isUnseen = false;
   let changed = (): void => {
     isUnseen = true;
@@ -34,16 +35,14 @@ export function createDevIssuers(timers: Timers): DevIssuers {
         throw new FetchFailure("dev mode has no cluster, so no ServiceAccount is let in here");
       }
       const { url, certificateAuthority } = source;
-      return await withDetail(fetchIssuer(url, { rules: devAddresses, certificateAuthority, signal }));
+      return await withDetail(fetchIssuer(url, { rules, certificateAuthority, signal }));
     },
-    timers,
-    monotonic: systemMonotonic,
-    random: Math.random,
+    ...{ timers, monotonic: systemMonotonic, random: Math.random, refetchAfterMs },
     onChange: () => changed(),
     observe: () => undefined,
   });
   return {
-    isAllowed: (url) => plainIssuerUrl(url) === url && devAddresses.mayFetch(new URL(url)),
+    isAllowed: (url) => plainIssuerUrl(url) === url && rules.mayFetch(new URL(url)),
     lookUp: (source) => fetcher.lookUp(source),
     async useOnly(projects) {
       for (const project of used) if (!projects.has(project)) fetcher.use(project, new Map());

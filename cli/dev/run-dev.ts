@@ -9,6 +9,7 @@ import { type DataPlane, type DataPlaneOptions, startDataPlane } from "../../dat
 import { createMemoryDirectory, type MemoryDirectory } from "../../dataplane/config/memory-directory.ts";
 import type { Store, StoreObservation } from "../../dataplane/store/port.ts";
 import { type CheckResource, createResourceCheck } from "../../operator/compile/resource-check.ts";
+import { devLimits } from "../../operator/issuers/fetch-limits.ts";
 import { isEmptyFolder } from "../init/entries-in.ts";
 import { seedFolderName } from "../manifests/list-files.ts";
 import type { Closers } from "../run-program.ts";
@@ -120,6 +121,7 @@ async function startPlane(
     clock: systemClock,
     pages: overview,
     wantKeys: issuers.want,
+    betweenWantsMs: devLimits.refetchAfterMs,
     ...(requestLines !== undefined && { onRequestEnded: shownBy(requestLines, overview) }),
     ...(publicUrl !== undefined && { publicUrl }),
   }).catch(async (error: unknown) => {

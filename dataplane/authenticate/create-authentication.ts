@@ -6,7 +6,7 @@
 import { createHash } from "node:crypto";
 import type { Clock } from "../../core/clock.ts";
 import type { KeyConfig, UserConfig } from "../../core/config/types.ts";
-import type { WantedKeys } from "../../core/config/wanted-keys.ts";
+import { betweenFetchesMs, type WantedKeys } from "../../core/config/wanted-keys.ts";
 import type { Problem } from "../../core/errors/problem.ts";
 import { systemTimers, type Timers } from "../../core/timers.ts";
 import type { Directory, LiveProject, Lookup } from "../config/directory.ts";
@@ -68,8 +68,10 @@ export interface AuthenticationDeps {
   /** Tokens whose signature is remembered, of our own and of others each; `maxVerified` by default. */
   readonly maxVerified?: number;
   readonly timers?: Timers;
-  /** Told of keys of external issuers that tokens name and that are not there, at most once a minute for each issuer. */
+  /** Told of keys of external issuers that tokens name and that are not there. */
   readonly wantKeys?: (wanted: WantedKeys) => void;
+  /** Milliseconds between two of those for one issuer; a minute by default. */
+  readonly betweenWantsMs?: number;
 }
 
 /** Some hundred bytes each. Only good ones are remembered, so that a flood of forged ones pushes nothing out. */
@@ -94,8 +96,9 @@ export async function createAuthentication(deps: AuthenticationDeps): Promise<Au
     nowSeconds: () => Math.floor(clock.now() / 1000),
     maxVerified,
   });
-  const { timers = systemTimers, wantKeys = () => undefined } = deps;
-  const externalTokens = createExternalTokens({ directory, clock, timers, issuerOf, wantKeys, maxVerified });
+  const { timers = systemTimers, wantKeys = () => undefined, betweenWantsMs = betweenFetchesMs } = deps;
+  const keyRequests = { wantKeys, betweenWantsMs };
+  const externalTokens = createExternalTokens({ directory, clock, timers, issuerOf, ...keyRequests, maxVerified });
   const following = await store.followEndedSessions((sessionId, tokenLifetimeSeconds) =>
     ended.add(sessionId, tokenLifetimeSeconds),
   );

@@ -3,7 +3,7 @@
 // the issuers of tests are on this machine.
 
 import { betweenFetchesMs } from "../../core/config/wanted-keys.ts";
-import { type AddressRules, clusterAddresses } from "./address-rules.ts";
+import { type AddressRules, clusterAddresses, devAddresses } from "./address-rules.ts";
 
 export interface FetchLimits {
   readonly addresses: AddressRules;
@@ -15,3 +15,6 @@ export const clusterLimits: FetchLimits = Object.freeze({
   addresses: clusterAddresses,
   refetchAfterMs: betweenFetchesMs,
 });
+
+/** A provider on a developer's machine has new keys whenever it starts, and the only one who sends tokens is the developer. */
+export const devLimits: FetchLimits = Object.freeze({ addresses: devAddresses, refetchAfterMs: 5_000 });

@@ -31,8 +31,10 @@ export interface ExternalTokensDeps {
   readonly timers: Timers;
   /** `iss` of a project's own tokens. */
   readonly issuerOf: (project: LiveProject) => string;
-  /** Told of keys that a token names and that are not there, at most once a minute for each issuer. */
+  /** Told of keys that a token names and that are not there. */
   readonly wantKeys: (wanted: WantedKeys) => void;
+  /** Milliseconds between two of those for one issuer. */
+  readonly betweenWantsMs: number;
   /** Tokens remembered. */
   readonly maxVerified: number;
 }

@@ -1,10 +1,10 @@
 // What happens to requests whose token names a key that its issuer's configuration lacks: the operator is asked for it, at most once a
-// minute for each issuer, and they wait for two seconds at most, together, until the configuration has changed. Requests that come later in
-// that minute don't wait: they are refused right away.
+// minute for each issuer (in dev mode more often), and they wait for two seconds at most, together, until the configuration has changed.
+// Requests that come later in that minute don't wait: they are refused right away.
 
 import { keyOfProject } from "../../../core/config/config-keys.ts";
 import type { IssuerConfig } from "../../../core/config/types.ts";
-import { betweenFetchesMs, type WantedKeys } from "../../../core/config/wanted-keys.ts";
+import type { WantedKeys } from "../../../core/config/wanted-keys.ts";
 import { recentlyUsed } from "../../../core/recently-used.ts";
 import type { Timers } from "../../../core/timers.ts";
 import type { Directory, LiveProject } from "../../config/directory.ts";
@@ -24,6 +24,8 @@ export interface KeyWaitsDeps {
   readonly monotonic: () => number;
   /** Told of keys that are lacking. */
   readonly wantKeys: (wanted: WantedKeys) => void;
+  /** Milliseconds between two of those for one issuer. */
+  readonly betweenWantsMs: number;
 }
 
 export const waitMs = 2_000;
@@ -45,7 +47,7 @@ interface Wait {
   stopTimer: () => void;
 }
 
-export function createKeyWaits({ directory, timers, monotonic, wantKeys }: KeyWaitsDeps): KeyWaits {
+export function createKeyWaits({ directory, timers, monotonic, wantKeys, betweenWantsMs }: KeyWaitsDeps): KeyWaits {
   const last = recentlyUsed<Wait>(maxRemembered);
   /** Those whose two seconds are not over. */
   const open = new Set<Wait>();
@@ -97,7 +99,7 @@ export function createKeyWaits({ directory, timers, monotonic, wantKeys }: KeyWa
     nextOf(project, issuer) {
       const name = keyOfProject(project.config);
       const known = last.get(`${name} ${issuer.name}`);
-      const isRecent = known !== undefined && monotonic() - known.since < betweenFetchesMs;
+      const isRecent = known !== undefined && monotonic() - known.since < betweenWantsMs;
       if (isRecent && (!open.has(known) || known.waiters.size >= maxWaiting)) return undefined;
       const wait = isRecent ? known : begin(name, issuer);
       return new Promise((resolve) => {

@@ -196,7 +196,7 @@ export const externalIssuerMutations: readonly Mutation[] = [
     name: "external-key-wanted-again-and-again",
     harm: "Whoever sends tokens with made-up key ids makes the operator fetch without end",
     file: keyWaits,
-    find: "monotonic() - known.since < betweenFetchesMs",
+    find: "monotonic() - known.since < betweenWantsMs",
     replace: "monotonic() - known.since < waitMs",
     caughtBy: [waits],
   },

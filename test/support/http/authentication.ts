@@ -54,6 +54,7 @@ export interface AuthenticationOptions {
   readonly passwords?: PasswordVerifier;
   readonly timers?: Timers;
   readonly maxVerified?: number;
+  readonly betweenWantsMs?: number;
 }
 
 export async function authenticationSetup(options: AuthenticationOptions): Promise<AuthenticationSetup> {
@@ -65,7 +66,7 @@ export async function authenticationSetup(options: AuthenticationOptions): Promi
     options.passwords ?? (await createPasswordVerifier({ concurrency: 1, maxWaiting: 64, cost: cheapCost })),
   );
   const parts = { directory: directory(memory.directory), store, clock };
-  const { timers, maxVerified } = options;
+  const { timers, maxVerified, betweenWantsMs } = options;
   const wanted: WantedKeys[] = [];
   const authentication = await createAuthentication({
     ...parts,
@@ -73,6 +74,7 @@ export async function authenticationSetup(options: AuthenticationOptions): Promi
     wantKeys: (keys) => wanted.push(keys),
     ...(timers && { timers }),
     ...(maxVerified !== undefined && { maxVerified }),
+    ...(betweenWantsMs !== undefined && { betweenWantsMs }),
   });
   const sessions = await createSessions({
     ...parts,

@@ -93,6 +93,18 @@ it("a fetch that ends before anybody listens is told to whoever listens next", a
   seen.stop();
 });
 
+it("a provider that is started again is asked for its new keys within five seconds, if a token names one", async () => {
+  const time = manualTime();
+  const issuers = createDevIssuers(time.timers);
+  const source = { kind: "url", url: issuer.url } as const;
+  await issuers.useOnly(new Map([["default/shop", new Map([["corp", source]])]]));
+  issuer.change({ keys: [publicJwk("two")] });
+  issuers.want({ project: "default/shop", issuer: "corp" });
+  await time.advance(5_000);
+  await eventually(() => expect(issuers.lookUp(source)).toMatchObject({ content: { keys: [{ kid: "two" }] } }));
+  issuers.stop();
+});
+
 it("plain HTTP to another machine is refused, and nothing is fetched", () => {
   const issuers = createDevIssuers(systemTimers);
   expect(issuers.isAllowed("http://localhost:8080")).toBe(true);

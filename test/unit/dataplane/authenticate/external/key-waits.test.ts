@@ -26,12 +26,20 @@ const rolledOver = changed(shop, withIssuer(corp, { keys: [former.published, nex
 const ada = { kind: "external", issuer: "corp", username: "ada", role: "Users", access: "Write" };
 const token = (claims: Claims = {}): string => corp.token(claims, { key: next });
 
-async function scene(config: Partial<IssuerConfig> = {}, directory?: (memory: Directory) => Directory) {
+async function scene(
+  config: Partial<IssuerConfig> = {},
+  directory?: (memory: Directory) => Directory,
+  betweenWantsMs?: number,
+) {
   const clock = manualClock();
   const time = manualTime();
   const projects = [changed(shop, withIssuer(corp, config)), project("rival", withIssuer(corp))];
   const options = { store: await sessionStore(clock), projects, clock, timers: time.timers };
-  const made = await authenticationSetup({ ...options, ...(directory && { directory }) });
+  const made = await authenticationSetup({
+    ...options,
+    ...(directory && { directory }),
+    ...(betweenWantsMs !== undefined && { betweenWantsMs }),
+  });
   const ask = async (text = token()) => await made.authentication.callerOf(made.live(), bearer(text));
   return {
     ...made,
@@ -97,6 +105,17 @@ describe("a request whose token names an unknown key", () => {
     expect(wanted).toEqual([wantedOfCorp, wantedOfCorp]);
     memory.put(rolledOver);
     expect(await asked).toEqual(ada);
+  });
+
+  test("is waited with again after five seconds where dev mode serves", async () => {
+    const { refusal, pass, wanted } = await scene({}, undefined, 5_000);
+    for (const wants of [1, 2]) {
+      const asked = refusal();
+      await pass(2_000);
+      await asked;
+      await pass(3_000);
+      expect(wanted).toHaveLength(wants);
+    }
   });
 
   test("is refused as soon as the issuer is gone, or the Project was made again", async () => {
