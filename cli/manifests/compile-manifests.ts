@@ -41,7 +41,11 @@ export function compileManifests(checked: CheckedManifests): CompiledManifests {
     const results = compiled.verdicts.map((verdict) => resultOf(verdict, sources));
     return bundle.project === undefined ? [absentProject(bundle, { sources, checked, projects }), ...results] : results;
   });
-  const all = [...perProject, ...checked.manifests.map((entry) => checkSecretRef(entry, checked))];
+  const all = [
+    ...perProject,
+    ...checked.manifests.map((entry) => checkSecretRef(entry, checked)),
+    ...checked.manifests.map(checkIssuers),
+  ];
   return { problems: all.flatMap((each) => each.problems), notes: all.flatMap((each) => each.notes) };
 }
 
@@ -128,4 +132,17 @@ function checkSecretRef({ manifest, source }: CheckedManifest, { secrets }: Chec
   if (entry !== undefined && entry.length > 0) return nothing;
   const detail = `Secret ${namespace}/${name} has no entry ${JSON.stringify(key)}, or an empty one`;
   return { problems: [located(source, { pointer: "/spec/passwordSecretRef/key", detail })], notes: [] };
+}
+
+/** What dev mode fetches from this machine, a cluster never does. */
+function checkIssuers({ manifest, source }: CheckedManifest): CompiledManifests {
+  if (manifest.kind !== "Project") return nothing;
+  const { issuers = [] } = manifest.spec.authentication;
+  const notes = issuers.flatMap(({ issuer }, position) => {
+    if (!issuer.url?.startsWith("http:")) return [];
+    const detail = "Only dev mode takes an issuer without TLS: a cluster refuses this one";
+    const pointer = `/spec/authentication/issuers/${position}/issuer/url`;
+    return [{ ...located(source, { pointer, detail }), isWarning: true } as const];
+  });
+  return { problems: [], notes };
 }

@@ -160,6 +160,17 @@ test("a misspelt keyword of a schema is a warning that says what was meant", asy
   expect(lines).toEqual([expect.stringMatching(misspeltLine), "DIR: 2 objects are valid"]);
 });
 
+test("an issuer without TLS is a warning, because only dev mode takes it", async () => {
+  const issuer = (name: string, url: string) => `{ name: ${name}, issuer: { url: "${url}", audiences: [x] } }`;
+  const issuers = [issuer("a", "https://a.test"), issuer("b", "http://localhost:1")].join(", ");
+  const { code, lines } = await validate(
+    manifest("Project", "shop", `{ authentication: { issuers: [ ${issuers} ] } }`),
+  );
+  expect(code).toBe(0);
+  expect(lines[0]).toMatch(/issuers\/1\/issuer\/url: warning: Only dev mode takes an issuer without TLS/);
+  expect(lines).toHaveLength(2);
+});
+
 test("--strict ends with 1 where there is a warning", async () => {
   await validate(shop, misspelt);
   const { code, lines } = await run(true);
