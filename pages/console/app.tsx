@@ -53,7 +53,7 @@ export function App({ signIn, unsaved }: AppProps) {
       value={{ signIn, unsaved, visited, title, onSignIn: session.openGate, onRefused: state.check }}
     >
       <Bar
-        signIn={signIn}
+        credential={isLocked ? undefined : signIn.credential}
         title={title}
         hidesSignIn={isGateShown}
         onSignIn={session.openGate}
@@ -69,7 +69,7 @@ export function App({ signIn, unsaved }: AppProps) {
         <Gate
           signIn={signIn}
           title={`Sign in – ${signIn.project} console`}
-          why={whyOf(keptFor, isLocked)}
+          why={whyOf(keptFor, isLocked, signIn)}
           holdsText={!unsaved.isEmpty}
           {...(keptFor?.isUser === true && { userName: keptFor.name })}
           {...wayBackOf(session, signIn, isLocked)}
@@ -101,13 +101,14 @@ function wayBackOf(session: Session, signIn: SignIn, isLocked: boolean): { reado
   return { wayBack: { label: `Go on as ${credential.caller.name}`, onClick: session.askToDiscard } };
 }
 
-function whyOf(keptFor: Owner | undefined, isLocked: boolean): string {
+function whyOf(keptFor: Owner | undefined, isLocked: boolean, { credential }: SignIn): string {
   if (keptFor !== undefined) {
     return `You have unsaved text as ${keptFor.name}: sign in as ${keptFor.name} to keep it.`;
   }
-  return isLocked
+  if (!isLocked) return "Requests are sent with what you enter here.";
+  return credential === undefined
     ? "To use the console of this project, you have to sign in."
-    : "Requests are sent with what you enter here.";
+    : `You were signed in as ${credential.caller.name}, which has ended. Sign in again.`;
 }
 
 const changeWords: Readonly<Record<ProjectChange, string>> = {

@@ -1,11 +1,12 @@
 // The bar at the top: the project's name, where it is described, and who is signed in.
 
 import type { ComponentChildren } from "preact";
-import type { SignIn } from "../sign-in/sign-in.ts";
+import type { Credential } from "../sign-in/sign-in.ts";
 import { SignedInAs } from "../sign-in/signed-in-as.tsx";
 
 interface BarProps {
-  readonly signIn: SignIn;
+  /** With which requests are accepted. */
+  readonly credential: Credential | undefined;
   readonly title: string;
   readonly hidesSignIn: boolean;
   readonly onSignIn: () => void;
@@ -13,8 +14,8 @@ interface BarProps {
   readonly children: ComponentChildren;
 }
 
-export function Bar({ signIn, title, hidesSignIn, onSignIn, onSignOut, children }: BarProps) {
-  const { caller, issuer } = signIn.credential ?? {};
+export function Bar({ credential, title, hidesSignIn, onSignIn, onSignOut, children }: BarProps) {
+  const { caller, issuer } = credential ?? {};
   return (
     <header class="bar">
       <strong>
@@ -26,7 +27,7 @@ export function Bar({ signIn, title, hidesSignIn, onSignIn, onSignOut, children 
         {children}
       </nav>
       <span id="who" role="status">
-        <SignedInAs credential={signIn.credential} />
+        <SignedInAs credential={credential} />
       </span>
       {caller !== undefined && (
         <button type="button" id="sign-out" title={issuer && `You stay signed in at ${issuer}`} onClick={onSignOut}>

@@ -234,6 +234,23 @@ describe("the console", () => {
     expect(await page.evaluate("sessionStorage.length + localStorage.length")).toBe(0);
   });
 
+  it("says to a page that opens with an expired token that it has ended, and calls nobody signed in", async () => {
+    offer("with-access-token");
+    const page = await (await signedIn("/console", "ann")).beside();
+    try {
+      ahead = 361_000;
+      await page.goto(`${served.origin}${served.base}/console#/api/books`);
+      await page.until(`${gate}?.innerText.includes('You were signed in as corp/ann, which has ended.')`);
+      expect(await page.evaluate(who)).toBe("Not signed in");
+      expect(await page.evaluate("document.querySelector('#sign-out')")).toBeNull();
+      await page.picture(`${pictures}ended.png`);
+    } finally {
+      ahead = 0;
+    }
+    await click(page, signInWithCorp);
+    await page.until(`${who} === 'Signed in as corp/ann' && document.querySelector('tbody')`);
+  });
+
   it("is told by another page how to sign in, however late, unless somebody has signed in or out since", async () => {
     offer("with-access-token");
     const page = await visited("/console");
