@@ -38,7 +38,8 @@ export async function buildApp(app: string, built: string, env: Readonly<Record<
 
 export async function serveApp(folder: () => string): Promise<ServedApp> {
   const server = createServer((request, response) => {
-    const path = request.url === "/" ? "/index.html" : (request.url ?? "");
+    const { pathname } = new URL(request.url ?? "", "http://localhost");
+    const path = pathname === "/" ? "/index.html" : pathname;
     readFile(join(folder(), path)).then(
       (content) => response.setHeader("Content-Type", types[extname(path)] ?? "").end(content),
       // Browsers ask for an icon, whether a page has one or not.

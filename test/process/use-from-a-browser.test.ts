@@ -1,22 +1,20 @@
 // The guide docs/how-to/use-from-a-browser.md: its files are checked by the compiler, built, and used in a real browser at another
 // origin than the project's.
 
-import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
-import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { readFile, rm } from "node:fs/promises";
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { parse, parseAllDocuments } from "yaml";
 import { systemClock } from "../../core/clock.ts";
 import type { JsonObject } from "../../core/config/types.ts";
 import { createEmbeddedStore } from "../../dataplane/store/embedded/embedded-store.ts";
-import { type FencedBlock, fencedBlocks, fileNamed } from "../support/documents/fenced-blocks.ts";
+import { type FencedBlock, fileNamed } from "../support/documents/fenced-blocks.ts";
 import { apikey, passwordOf, project, withConfig, withKey, withResource, withUser } from "../support/http/projects.ts";
 import { type Served, serveFrom } from "../support/http/served.ts";
 import { type Browser, type Page, startBrowser } from "./browser.ts";
-import { buildApp, complaintsBut, fill, type ServedApp, serveApp, textOf, typeErrors } from "./built-app.ts";
+import { complaintsBut, fill, type ServedApp, serveApp, textOf, typeErrors } from "./built-app.ts";
+import { blocksOf, sample, sourcesIn, writeApp } from "./guide-app.ts";
 
-const root = fileURLToPath(new URL("../..", import.meta.url));
-const sample = join(root, "examples/browser-app");
 const fiveMinutes = 300_000;
 let blocks: readonly FencedBlock[] = [];
 let folder = "";
@@ -26,15 +24,6 @@ let browser: Browser;
 let page: Page;
 /** How far the clock of the server is ahead, in milliseconds. */
 let ahead = 0;
-
-/** Source files of the page, by their names. */
-function sources(): ReadonlyMap<string, string> {
-  const named = blocks.map(({ language, text }) => {
-    const [, name = ""] = /^(?:\/\/|<!--) ([\w-]+\.(?:ts|html))\b/.exec(text) ?? [];
-    return [language === "ts" ? `src/${name}` : name, text] as const;
-  });
-  return new Map(named.filter(([name]) => /\.(?:ts|html)$/.test(name)));
-}
 
 /** The spec of the ApiResource, without whose it is. */
 function resourceIn(manifests: string): JsonObject {
@@ -46,7 +35,7 @@ function resourceIn(manifests: string): JsonObject {
 const manifest = () => blocks.find((block) => fileNamed(block) === "team/team.yaml")?.text ?? "";
 
 beforeAll(async () => {
-  blocks = fencedBlocks(await readFile(join(root, "docs/how-to/use-from-a-browser.md"), "utf8"));
+  blocks = await blocksOf("use-from-a-browser.md");
   app = await serveApp(() => join(folder, "dist"));
   const { schema } = resourceIn(manifest());
   const team = project(
@@ -60,7 +49,7 @@ beforeAll(async () => {
   const store = await createEmbeddedStore({ directory: ":memory:", clock: systemClock });
   const clock = { ...systemClock, now: () => systemClock.now() + ahead };
   served = await serveFrom(store, [team], { publicUrl: "", clock });
-  await writeApp();
+  folder = await writeApp(sourcesIn(blocks), served.origin + served.base);
   browser = await startBrowser();
 });
 
@@ -71,25 +60,6 @@ afterAll(async () => {
   await served?.store.close();
   await rm(folder, { recursive: true, force: true });
 });
-
-/** The page's files in a folder of their own, inside the tree, where openapi-fetch is found. */
-async function writeApp(): Promise<void> {
-  await mkdir(join(root, "out"), { recursive: true });
-  folder = await mkdtemp(join(root, "out", "browser-page-"));
-  await cp(join(sample, "tsconfig.json"), join(folder, "tsconfig.json"));
-  await cp(join(sample, "src/generated"), join(folder, "src/generated"), { recursive: true });
-  for (const [name, text] of sources()) {
-    await mkdir(dirname(join(folder, name)), { recursive: true });
-    const there = text.replace("http://127.0.0.1:8080/default/team", served.origin + served.base);
-    // So that the tests reach the client, and what the page only shows.
-    const open =
-      name === "src/main.ts"
-        ? '\nimport { listTasks, readTask } from "./tasks.ts";\nObject.assign(globalThis, { api, listTasks, readTask });\n'
-        : "";
-    await writeFile(join(folder, name), there + open);
-  }
-  await buildApp(folder, join(folder, "dist"));
-}
 
 async function signedIn(): Promise<void> {
   page = await browser.open({ width: 900, height: 700, scheme: "light" });
@@ -118,7 +88,9 @@ const sessions = async () =>
 
 describe("the page's files", () => {
   it("are those of the sample app, but for where the API is and what joins them", async () => {
-    const shared = [...sources()].filter(([name]) => !["src/base.ts", "src/main.ts", "index.html"].includes(name));
+    const shared = [...sourcesIn(blocks)].filter(
+      ([name]) => !["src/base.ts", "src/main.ts", "index.html"].includes(name),
+    );
     expect(shared.length).toBe(4);
     for (const [name, text] of shared) expect(text, name).toBe(await readFile(join(sample, name), "utf8"));
   });

@@ -21,6 +21,7 @@ const provider = new Provider(url, {
   clients: clients.map(({ id, redirectUris }) => ({
     client_id: id,
     redirect_uris: redirectUris,
+    post_logout_redirect_uris: redirectUris,
     token_endpoint_auth_method: "none",
     grant_types: ["authorization_code", "refresh_token"],
     id_token_signed_response_alg: "ES256",
@@ -51,6 +52,12 @@ const provider = new Provider(url, {
   features: {
     // Its own pages ask for fonts of strangers.
     devInteractions: { enabled: false },
+    rpInitiatedLogout: {
+      logoutSource(context, logout) {
+        context.body = page(`${logout}<button form="op.logoutForm" name="logout" value="yes">Sign out</button>`);
+      },
+    },
+    revocation: { enabled: true },
     resourceIndicators: {
       enabled: true,
       // Clients without an audience of their own get an opaque access token.
@@ -66,8 +73,11 @@ const provider = new Provider(url, {
   },
 });
 
-const form = `<!doctype html><html lang="en"><title>Sign in</title><link rel="icon" href="data:,">
-<form method="post"><label>Name <input name="login"></label><button>Sign in</button></form></html>`;
+const form = page('<form method="post"><label>Name <input name="login"></label><button>Sign in</button></form>');
+
+function page(body) {
+  return `<!doctype html><html lang="en"><title>Provider</title><link rel="icon" href="data:,">${body}</html>`;
+}
 
 async function interact(request, response) {
   if (request.method !== "POST") {
