@@ -1,7 +1,7 @@
 // The problems that authentication answers with. Those of credentials are 401 with the challenge that RFC 9110 asks for. The body of
 // `invalid_credentials` is the same whatever was wrong, so that nobody learns which part it was; of a token of an external issuer, whose
 // configuration is the project's own, it says what to mend. That of `token_expired` says which credential has expired. `login_throttled` is
-// 429 and `project_unavailable` 503, both with Retry-After.
+// 429, `project_unavailable` and `project_busy` 503, all with Retry-After.
 
 import type { ProjectRef } from "../../core/config/types.ts";
 import { Problem } from "../../core/errors/problem.ts";
@@ -54,6 +54,11 @@ export function loginThrottled(retryAfterSeconds: number): Problem {
   return new Problem("login_throttled", "Too many logins failed; wait as long as Retry-After says, then try again", {
     headers: retryAfter(retryAfterSeconds),
   });
+}
+
+export function verifyingTooMany(): Problem {
+  const detail = "Too many tokens of external issuers wait to be verified; try again";
+  return new Problem("project_busy", detail, { headers: retryAfter(unavailableRetrySeconds) });
 }
 
 export function projectUnavailable(

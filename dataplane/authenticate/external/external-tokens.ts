@@ -1,16 +1,19 @@
 // What a token of an external issuer proves: its issuer is one of the project's, one of that issuer's keys signed it, and its claims are such
 // as the project asks for. A token that was verified is remembered for as long as its issuer's configuration is the same object, others are
-// not: a flood of forged ones pushes nothing out. Refuses with 401, with a detail that says what is wrong.
+// not: a flood of forged ones pushes nothing out. Few signatures are verified at a time, and projects take turns. Refuses with 401, with a
+// detail that says what is wrong, and with 503 `project_busy` where too many wait.
 
 import { hash } from "node:crypto";
 import { compactVerify, errors } from "jose";
 import type { Clock } from "../../../core/clock.ts";
+import { keyOfProject } from "../../../core/config/config-keys.ts";
 import type { IssuerConfig } from "../../../core/config/types.ts";
 import type { WantedKeys } from "../../../core/config/wanted-keys.ts";
 import { recentlyUsed } from "../../../core/recently-used.ts";
+import { createSemaphore } from "../../../core/semaphore.ts";
 import type { Timers } from "../../../core/timers.ts";
 import type { Directory, LiveProject } from "../../config/directory.ts";
-import { externalTokenExpired, externalTokenRefused } from "../refusals.ts";
+import { externalTokenExpired, externalTokenRefused, verifyingTooMany } from "../refusals.ts";
 import { type ExternalGrant, grantOf, hasAudience, validityOf } from "./grant.ts";
 import { createIssuerKeys, type FoundKey } from "./issuer-keys.ts";
 import { createKeyWaits } from "./key-waits.ts";
@@ -39,6 +42,14 @@ export interface ExternalTokensDeps {
   readonly maxVerified: number;
 }
 
+/**
+ * Signatures that are verified at a time: half of the threads that Node has for such work, which come to whatever asks first. An issuer may have
+ * chosen a key that takes ten times as long to verify with as the usual ones, and forging a token takes no time at all.
+ */
+const maxVerifying = 2;
+/** Of all projects together. */
+const maxWaiting = 1_000;
+
 /** All of it follows from the token and this very configuration. */
 interface Verified {
   readonly issuer: IssuerConfig;
@@ -50,6 +61,7 @@ export function createExternalTokens(deps: ExternalTokensDeps): ExternalTokens {
   const keys = createIssuerKeys();
   const keyWaits = createKeyWaits({ ...deps, monotonic: clock.monotonic });
   const verified = recentlyUsed<Verified>(deps.maxVerified);
+  const semaphore = createSemaphore({ concurrency: maxVerifying, maxWaiting, refusal: verifyingTooMany });
 
   const inTime = (project: LiveProject, grant: ExternalGrant): ExternalGrant => {
     const now = clock.now();
@@ -90,7 +102,12 @@ export function createExternalTokens(deps: ExternalTokensDeps): ExternalTokens {
     named: IssuerConfig,
   ): Promise<ExternalGrant> => {
     const { issuer, key } = await keyOf(project, named, token);
-    await requireSignature(project, text, { ...token, key });
+    await semaphore.acquire(keyOfProject(project.config));
+    try {
+      await requireSignature(project, text, { ...token, key });
+    } finally {
+      semaphore.release();
+    }
     const grant = grantOf(issuer, token.claims);
     if (typeof grant === "string") throw externalTokenRefused(project.config, grant);
     inTime(project, grant);

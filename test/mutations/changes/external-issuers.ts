@@ -16,6 +16,14 @@ const readToken = `${folder}/read-token.ts`;
 
 export const externalIssuerMutations: readonly Mutation[] = [
   {
+    name: "external-signatures-without-turns",
+    harm: "Forged tokens of one project, by a key that takes long to verify with, delay the tokens of all others",
+    file: externalTokens,
+    find: "await semaphore.acquire(keyOfProject(project.config));",
+    replace: 'await semaphore.acquire("");',
+    caughtBy: [tests],
+  },
+  {
     name: "external-audience-ignored",
     harm: "A token that its issuer made for another service is taken here, so that each service may act as its users everywhere",
     file: grant,

@@ -348,3 +348,37 @@ test("what is refused is not remembered", async () => {
   for (const claims of [{ aud: "other" }, { exp: now - 100 }, { nbf: now + 100 }]) await refusal(corp.token(claims));
   expect(authentication.callerOf(live(), bearer(token))).not.toBeInstanceOf(Promise);
 });
+
+describe("a project that is sent many forged tokens", () => {
+  const neighbours = changed(project("neighbours"), withIssuer(neighbour));
+
+  /** As many come at once, and then one of another project. */
+  async function crowd(count: number, algorithm: "ES256" | "ES512") {
+    const [real, made] = [keyPair("k", algorithm), keyPair("k", algorithm)];
+    const shop = changed(plain, withIssuer(corp, { keys: [real.published] }));
+    const clock = manualClock();
+    const setup = await authenticationSetup({ store: await sessionStore(clock), projects: [shop, neighbours], clock });
+    const callerBy = (name: string, token: string) => setup.authentication.callerOf(setup.live(name), bearer(token));
+    const tokens = Array.from({ length: count }, (_, n) => corp.token({ sub: `s${n}` }, { key: made }));
+    const refusals = tokens.map((token) => refusalOf(() => callerBy("shop", token)));
+    return { refusals, next: callerBy("neighbours", neighbour.token()) };
+  }
+
+  test("whose signatures take long to verify, delays no other project's", async () => {
+    const { refusals, next } = await crowd(100, "ES512");
+    let refused = 0;
+    for (const refusal of refusals) void refusal.then(() => (refused += 1));
+    expect(await next).toMatchObject({ issuer: "neighbour" });
+    expect(refused).toBeLessThan(50);
+    await Promise.all(refusals);
+  });
+
+  test("more than may wait, is told to try these again, and no other project is", async () => {
+    const { refusals, next } = await crowd(1_050, "ES256");
+    expect(await next).toMatchObject({ issuer: "neighbour" });
+    const busy = (await Promise.all(refusals)).filter(({ code }) => code === "project_busy");
+    // Two are being verified, and the neighbour's has pushed out one that waited.
+    expect(busy).toHaveLength(49);
+    expect(busy[0]).toMatchObject({ headers: { "Retry-After": "1" } });
+  });
+});
