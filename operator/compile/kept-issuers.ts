@@ -80,13 +80,12 @@ function lesserAccess(one: WithAccess, other: WithAccess): WithAccess["access"] 
   return one.access === "Write" ? other.access : one.access;
 }
 
-/** Keys that were in the manifest and no longer are may have been removed because they are not to be trusted. */
+/** Keys that the manifest had, or that it leaves out now that it says which count, may have been removed because they are not to be trusted. */
 function keysOfBoth(
   { keysAreFetched, keys }: IssuerConfig,
   { issuer: { jwks } }: DeclaredIssuer,
 ): IssuerConfig["keys"] {
-  if (keysAreFetched) return keys;
-  if (jwks === undefined) return [];
+  if (jwks === undefined) return keysAreFetched ? keys : [];
   const set = readKeySet(jwks);
   // A set that can't be read removes nothing.
   return set.ok ? keys.filter((key) => !isNotIn(set.keys)(key)) : keys;

@@ -45,6 +45,14 @@ export const fetchedIssuerMutations: readonly Mutation[] = [
     caughtBy: [onRules],
   },
   {
+    name: "fetched-keys-outlive-the-manifest's",
+    harm: "A Project names the keys that still count, and while something else in its spec is wrong, the others go on counting",
+    file: kept,
+    find: "if (jwks === undefined) return keysAreFetched ? keys : [];",
+    replace: "if (keysAreFetched) return keys;\n  if (jwks === undefined) return [];",
+    caughtBy: [onKept],
+  },
+  {
     name: "issuer-without-keys-counts-as-kept",
     harm: "A Project is Ready although nobody gets in by an issuer of it that was never reached",
     file: compiling,

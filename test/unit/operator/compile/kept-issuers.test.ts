@@ -1,6 +1,7 @@
 // What stays of the issuers that were published while a newer version of their Project can't be served.
 
 import { describe, expect, it } from "vitest";
+import { readKeySet } from "../../../../core/issuers/key-set.ts";
 import { publicJwk } from "../../../support/oidc/issuer-server.ts";
 import { before, compiled, corp, known, one, project, two, url } from "./issuer-case.ts";
 
@@ -49,6 +50,21 @@ describe("what a Project has taken away counts although the rest of its new spec
     expect(narrowing(corp({}, jwks("a")), corp({}, jwks("b")))).toBeUndefined();
     expect(narrowing(corp({}, jwks("a")), corp())).toBeUndefined();
     expect(narrowing(corp({}, jwks("a")), corp({}, { jwks: "{}" }))).toHaveProperty("corp");
+  });
+
+  it("a key that was fetched, and is not among those that the manifest has now", () => {
+    const [kept, gone] = [publicJwk("kept"), publicJwk("gone")];
+    const set = (...keys: readonly object[]) => JSON.stringify({ keys });
+    const fetchedKeys = readKeySet(set(kept, gone));
+    const keys = fetchedKeys.ok ? fetchedKeys.keys : [];
+    const fetched = { [url]: { state: "known", content: { url, keys } } } as const;
+    const issuersWith = (jwks: string) => {
+      const objects = [project([corp({}, { jwks })], broken)];
+      return compiled({ before: [project([corp()])], fetchedBefore: fetched, fetched, objects }).issuers;
+    };
+    expect(issuersWith(set(kept))?.["corp"]).toMatchObject({ keys: [{ kid: "kept" }] });
+    expect(issuersWith(set(publicJwk("new")))).toBeUndefined();
+    expect(issuersWith("{}")?.["corp"]?.keys).toHaveLength(2);
   });
 
   it("ServiceAccounts, and the role and access of those that stay", () => {
