@@ -91,7 +91,7 @@ function auditEntriesOf(
 export async function revokeDeleted(started: StartedPass): Promise<void> {
   const gone = new Set(started.deleted.map(({ metadata }) => metadata.uid));
   const stays = ({ uid }: { readonly uid: string }): boolean => !gone.has(uid);
-  await revoke(started, { user: stays, key: stays, issuers: (issuers) => issuersLeft(started, issuers) });
+  await revoke(started, { user: stays, key: stays, issuers: (parts) => issuersLeft(started, parts) });
 }
 
 /**
@@ -108,25 +108,30 @@ export async function revokeGone(started: StartedPass): Promise<void> {
   await revoke(started, {
     user: ({ username, uid }) => usernames.has(username) && !gone.has(uid),
     key: ({ name, uid }) => keyNames.has(name) && !gone.has(uid),
-    issuers: (issuers) => (project === undefined || isDeleting(project) ? new Map() : issuersLeft(started, issuers)),
+    issuers: (parts) => (project === undefined || isDeleting(project) ? new Map() : issuersLeft(started, parts)),
   });
 }
 
-/** Changes of a suspended Project wait, but not those of the platform's rules. */
+/**
+ * Changes of a suspended Project wait, but not those of the platform's rules. For a former Project of the name, which it replaces, nothing
+ * waits.
+ */
 function issuersLeft(
   { objects: { project }, deps: { issuers } }: StartedPass,
-  published: ProjectParts["issuers"],
+  published: ProjectParts,
 ): ProjectParts["issuers"] {
-  if (project === undefined) return published;
-  const left = project.spec.suspend ? stillAllowed(published, issuers.isAllowed) : undefined;
-  return left ?? stillGranted(project, published, issuers.isAllowed);
+  if (project === undefined) return published.issuers;
+  const isWaiting = project.spec.suspend && project.metadata.uid === published.project.uid;
+  return isWaiting
+    ? stillAllowed(published.issuers, issuers.isAllowed)
+    : stillGranted(project, published.issuers, issuers.isAllowed);
 }
 
 interface Staying {
   readonly user: (user: UserConfig) => boolean;
   readonly key: (key: KeyConfig) => boolean;
   /** Those that stay. */
-  readonly issuers: (issuers: ProjectParts["issuers"]) => ProjectParts["issuers"];
+  readonly issuers: (published: ProjectParts) => ProjectParts["issuers"];
 }
 
 /** Publishes what was published last, without the credentials that don't stay. */
@@ -135,7 +140,7 @@ async function revoke({ objects, deleted, published, redis, deps }: StartedPass,
   if (parts === undefined) return;
   const users = new Map([...parts.users].filter(([, user]) => stays.user(user)));
   const keys = new Map([...parts.keys].filter(([, key]) => stays.key(key)));
-  const issuers = stays.issuers(parts.issuers);
+  const issuers = stays.issuers(parts);
   const areIssuersSame =
     issuers.size === parts.issuers.size && [...issuers].every(([name, issuer]) => parts.issuers.get(name) === issuer);
   const isSame = users.size === parts.users.size && keys.size === parts.keys.size && areIssuersSame;

@@ -8,6 +8,7 @@ import type { DataRecord } from "../../../../operator/model/data-record.ts";
 import type { CustomResource } from "../../../../operator/model/objects.ts";
 import { SecretChanged } from "../../../../operator/secrets/secret-object.ts";
 import { NamespaceTerminating } from "../../../../operator/secrets/secret-store.ts";
+import { testIssuer, withIssuer } from "../../../support/http/external-issuer.ts";
 import { project, withConfig, withKey, withUser } from "../../../support/http/projects.ts";
 import { stored, terminating } from "../../../support/kubernetes/stored-crs.ts";
 import { leader, type World } from "./key-leader.ts";
@@ -129,6 +130,21 @@ describe("while Secrets of a Project can't be had", () => {
     const { calls } = await attempt([shop], { secretsFailure: new NotTheLeader("no") });
     expect(calls).toEqual([]);
   });
+});
+
+it("an issuer is withdrawn that a former Project of the name had named, also if the one that replaces it is suspended", async () => {
+  const suspended = stored("Project", "shop", { spec: { suspend: true } });
+  const withCorp = (uid: string) =>
+    project("shop", withConfig({ uid }), withIssuer(testIssuer("corp")), ...credentials);
+  const issuersLeft = async (uid: string) => {
+    const published = { revision: 3, parts: withCorp(uid) };
+    const given = { published, namespaceUid: "ns", secretsFailure: failure, issuer: { state: "pending" } } as const;
+    const tried = leader({ ...given, objects: [suspended, ci, web, ann, ben] });
+    await tried.handle().catch(() => undefined);
+    return tried.publishedParts.map(({ issuers }) => [...issuers.keys()]);
+  };
+  expect(await issuersLeft("of the former one")).toEqual([[]]);
+  expect(await issuersLeft(shop.metadata.uid)).toEqual([["corp"]]);
 });
 
 const changed = new SecretChanged("changed");
