@@ -5,7 +5,7 @@ import type { ProjectParts, ProjectRef } from "../../core/config/types.ts";
 import type { Secret } from "../../core/manifests/object.ts";
 import { pendingIssuers } from "../../operator/compile/compile-issuers.ts";
 import { compileProject } from "../../operator/compile/compile-project.ts";
-import { issuerSourcesOf } from "../../operator/compile/declared-issuers.ts";
+import { sourcesToFetch } from "../../operator/compile/declared-issuers.ts";
 import { type HostGrant, noHosts } from "../../operator/compile/hosts.ts";
 import type { CheckResource } from "../../operator/compile/resource-check.ts";
 import type { CustomResource } from "../../operator/model/objects.ts";
@@ -54,7 +54,7 @@ export async function compileFolder(known: DevState, before: Published, tools: C
   const statuses = new Map<string, Readonly<Record<string, unknown>>>();
   const ringsReplaced: ProjectRef[] = [];
   const bundles = groupByProject(objects);
-  await tools.issuers.useOnly(issuerSources(bundles, tools.issuers));
+  await tools.issuers.useOnly(issuerSources(bundles, before, tools.issuers));
   const moments: (number | undefined)[] = [];
   for (const [key, bundle] of bundles) {
     const previous = before.get(key);
@@ -73,10 +73,10 @@ export async function compileFolder(known: DevState, before: Published, tools: C
   return { published, verdicts, statuses, ringsReplaced, ...(nextAt !== undefined && { nextAt }) };
 }
 
-function issuerSources(bundles: ReadonlyMap<string, ProjectObjects>, { isAllowed }: DevIssuers) {
+function issuerSources(bundles: ReadonlyMap<string, ProjectObjects>, before: Published, { isAllowed }: DevIssuers) {
   return new Map(
     [...bundles].flatMap(([key, { project }]) =>
-      project === undefined ? [] : [[key, issuerSourcesOf(project, isAllowed)] as const],
+      project === undefined ? [] : [[key, sourcesToFetch(project, before.get(key), isAllowed)] as const],
     ),
   );
 }

@@ -8,6 +8,7 @@ import { type Fault, type Notice, type Refusal, type Result, refuse, type Verdic
 import { refused, subjectOf } from "./compile-children.ts";
 import { type CompiledIssuers, compileIssuers, type RefusedIssuer } from "./compile-issuers.ts";
 import { acceptedLossMember, compileProjectConfig } from "./compile-project-config.ts";
+import { issuerSourcesOf } from "./declared-issuers.ts";
 import type { HostGrant, RefusedHost } from "./hosts.ts";
 import { stillGranted, withNewestKeys } from "./kept-issuers.ts";
 
@@ -86,7 +87,7 @@ function fallBack(project: Project, context: ProjectContext, refusal: Refusal): 
   if (config === undefined || published === undefined) return { verdict };
   const ring = signing.ok ? signing.value : published.signing;
   const granted = stillGranted(project, published.issuers, context.issuers.isAllowed);
-  const issuers = withNewestKeys(project, granted, context.issuers);
+  const issuers = withNewestKeys(granted, issuerSourcesOf(project, context.issuers.isAllowed), context.issuers);
   return { live: { project: config, signing: ring, issuers }, verdict };
 }
 

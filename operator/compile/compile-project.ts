@@ -13,6 +13,7 @@ import { compileKey } from "./compile-key.ts";
 import { compileResource } from "./compile-resource.ts";
 import { compileRootKey } from "./compile-root-key.ts";
 import { compileUser } from "./compile-user.ts";
+import { servedSources } from "./declared-issuers.ts";
 import { keepSuspended, servedUids } from "./keep-suspended.ts";
 import { stillAllowed, withNewestKeys } from "./kept-issuers.ts";
 import type { CheckResource } from "./resource-check.ts";
@@ -139,9 +140,9 @@ function suspendedProject(input: CompileInput, project: Project): CompileResult 
   if (input.published === undefined || config === undefined) {
     return { verdicts: [refused(subject, refusal, false), ...refuseChildren(input, refusal, noUids)] };
   }
-  const parts = keepSuspended(input, input.published, {
-    project: config,
-    issuers: withNewestKeys(project, stillAllowed(input.published.issuers, input.issuers.isAllowed), input.issuers),
-  });
+  const { isAllowed } = input.issuers;
+  const kept = stillAllowed(input.published.issuers, isAllowed);
+  const issuers = withNewestKeys(kept, servedSources(project, kept, isAllowed), input.issuers);
+  const parts = keepSuspended(input, input.published, { project: config, issuers });
   return { parts, verdicts: [refused(subject, refusal, true), ...refuseChildren(input, refusal, servedUids(parts))] };
 }

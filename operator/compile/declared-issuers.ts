@@ -39,7 +39,38 @@ export function termsOf(declared: DeclaredIssuer): IssuerTerms {
   };
 }
 
-/** What is to be fetched for the Project, by the issuer's name. */
+/** What is to be fetched for the Project, by the issuer's name: of a suspended one for the issuers that are served, whatever it names by now. */
+export function sourcesToFetch(
+  project: Project,
+  published: ProjectParts | undefined,
+  isAllowed: IssuersContext["isAllowed"],
+): ReadonlyMap<string, IssuerSource> {
+  if (!project.spec.suspend) return issuerSourcesOf(project, isAllowed);
+  const isSameProject = published?.project.uid === project.metadata.uid;
+  return isSameProject ? servedSources(project, published.issuers, isAllowed) : new Map();
+}
+
+/** Where the keys of published issuers come from. Of the present spec is taken how to reach an issuer that it still names. */
+export function servedSources(
+  project: Project,
+  published: ProjectParts["issuers"],
+  isAllowed: IssuersContext["isAllowed"],
+): ReadonlyMap<string, IssuerSource> {
+  const declared = issuerSourcesOf(project, isAllowed);
+  const sourceOfServed = (config: IssuerConfig): IssuerSource | undefined => {
+    if (isClusterIssuer(config)) return { kind: "cluster" };
+    const same = declaredIn(project).find((each) => isSameIssuer(each, config));
+    return declared.get(same?.name ?? "") ?? (isAllowed(config.url) ? sourceOf(config.url, undefined) : undefined);
+  };
+  const sources = new Map<string, IssuerSource>();
+  for (const config of published.values()) {
+    const source = config.keysAreFetched ? sourceOfServed(config) : undefined;
+    if (source !== undefined) sources.set(config.name, source);
+  }
+  return sources;
+}
+
+/** What the Project's spec has to be fetched for. */
 export function issuerSourcesOf(
   project: Project,
   isAllowed: IssuersContext["isAllowed"],

@@ -5,9 +5,9 @@ import { isDeepStrictEqual } from "node:util";
 import type { IssuerConfig, ProjectParts, ServiceAccountGrant } from "../../core/config/types.ts";
 import { isClusterIssuer } from "../../core/issuers/issuer-kind.ts";
 import { readKeySet } from "../../core/issuers/key-set.ts";
-import type { IssuersContext } from "../model/issuers.ts";
+import type { IssuerSource, IssuersContext } from "../model/issuers.ts";
 import type { Project } from "../model/objects.ts";
-import { type DeclaredIssuer, declaredIn, isSameIssuer, issuerSourcesOf, termsOf } from "./declared-issuers.ts";
+import { type DeclaredIssuer, declaredIn, isSameIssuer, termsOf } from "./declared-issuers.ts";
 
 type Issuers = ProjectParts["issuers"];
 
@@ -29,11 +29,14 @@ export function stillAllowed(published: Issuers, isAllowed: IssuersContext["isAl
 }
 
 /**
- * The same issuers with the keys that they have by now: new keys are no change of the Project, and what waits for one must not go on
+ * The same issuers with the keys that they have by now, of `sources` by their names: new keys are no change of the Project, and what waits for one must not go on
  * trusting keys that an issuer has given up.
  */
-export function withNewestKeys(project: Project, published: Issuers, { isAllowed, lookUp }: IssuersContext): Issuers {
-  const sources = issuerSourcesOf(project, isAllowed);
+export function withNewestKeys(
+  published: Issuers,
+  sources: ReadonlyMap<string, IssuerSource>,
+  { lookUp }: Pick<IssuersContext, "lookUp">,
+): Issuers {
   const newest = ([name, config]: readonly [string, IssuerConfig]): readonly [string, IssuerConfig] => {
     const source = sources.get(name);
     const known = source && config.keysAreFetched ? lookUp(source) : undefined;

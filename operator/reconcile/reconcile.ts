@@ -2,7 +2,7 @@
 // can be repeated: the next run repairs what failed, or what a crash left behind.
 
 import { keyOfProject } from "../../core/config/config-keys.ts";
-import { issuerSourcesOf, publishedSources } from "../compile/declared-issuers.ts";
+import { publishedSources, sourcesToFetch } from "../compile/declared-issuers.ts";
 import { advanceDeletions, type DeletionProgress } from "../finalize/advance-deletions.ts";
 import { forgetUnrecorded, orderedPurges } from "../finalize/advance-purges.ts";
 import { type DataEvaluation, evaluateData, openPurges } from "../finalize/data-plan.ts";
@@ -79,9 +79,9 @@ async function unreportedOf(pass: Pass, served: Served): Promise<ReconcileResult
 function beginFetching({ objects: { ref, project, notAllowed }, published, deps: { issuers } }: StartedPass): void {
   const key = keyOfProject(ref);
   const isServed = project !== undefined && !isDeleting(project);
-  if (isServed && project.spec.authentication.issuers !== undefined) {
-    const sources = issuerSourcesOf(project, issuers.isAllowed);
-    const isRefused = notAllowed?.has(project.metadata.uid) === true;
+  const sources = isServed ? sourcesToFetch(project, published.parts, issuers.isAllowed) : undefined;
+  if (sources !== undefined && sources.size > 0) {
+    const isRefused = notAllowed?.has(project?.metadata.uid ?? "") === true;
     issuers.use(key, isRefused ? publishedSources(sources, published.parts?.issuers) : sources);
   } else if (issuers.projectsUsing.has(key)) issuers.use(key, new Map());
 }

@@ -53,6 +53,22 @@ export const fetchedIssuerMutations: readonly Mutation[] = [
     caughtBy: [onKept],
   },
   {
+    name: "suspended-project-fetches-what-it-will-name",
+    harm: "A suspended Project whose issuer was renamed or left out goes on trusting keys that the issuer has given up",
+    file: declared,
+    find: "if (!project.spec.suspend) return issuerSourcesOf(project, isAllowed);",
+    replace: "if (project.spec) return issuerSourcesOf(project, isAllowed);",
+    caughtBy: ["test/unit/operator/runtime/report-key.test.ts"],
+  },
+  {
+    name: "suspended-project-keeps-a-former-one's-issuers",
+    harm: "Callers of an issuer that only a deleted Project named come in for as long as Secrets can't be had",
+    file: "operator/reconcile/publish.ts",
+    find: "project.spec.suspend && project.metadata.uid === published.project.uid;",
+    replace: "project.spec.suspend === true;",
+    caughtBy: ["test/unit/operator/runtime/revoked-all-the-same.test.ts"],
+  },
+  {
     name: "issuer-without-keys-counts-as-kept",
     harm: "A Project is Ready although nobody gets in by an issuer of it that was never reached",
     file: compiling,

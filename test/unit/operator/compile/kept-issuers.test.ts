@@ -100,6 +100,12 @@ it("new keys of an issuer count while changes of its Project wait, or are refuse
   }
 });
 
-it("changes of a suspended Project wait, that an issuer is gone among them", () => {
-  expect(compiled({ ...before, objects: [project([], { suspend: true })] }).issuers).toHaveProperty("corp");
+it("changes of a suspended Project wait, that an issuer is gone among them; its keys don't", () => {
+  const renamed = { ...corp(), name: "company" };
+  const elsewhere = corp({}, { url: "https://other.example.org" });
+  const cluster = { ...{ name: "cluster", kubernetes: {}, issuer: { audiences: ["shop"] } }, serviceAccounts: [] };
+  for (const issuers of [[], [renamed], [elsewhere], [cluster]]) {
+    const given = { ...before, objects: [project(issuers, { suspend: true })], fetched: { [url]: known(two) } };
+    expect(compiled(given).issuers).toMatchObject({ corp: { url, keys: two } });
+  }
 });

@@ -6,6 +6,8 @@ import { ApiFailure } from "../../../../operator/kube/api.ts";
 import { NotTheLeader } from "../../../../operator/lead/leadership.ts";
 import type { KnownIssuer } from "../../../../operator/model/issuers.ts";
 import type { CustomResource } from "../../../../operator/model/objects.ts";
+import { testIssuer, withIssuer } from "../../../support/http/external-issuer.ts";
+import { project, withConfig } from "../../../support/http/projects.ts";
 import { stored, terminating } from "../../../support/kubernetes/stored-crs.ts";
 import { elsewhere, key, leader, type World } from "./key-leader.ts";
 
@@ -130,6 +132,28 @@ describe("statuses that can't be written", () => {
     await serve();
     expect(await report()).toBeUndefined();
   });
+});
+
+it("of a suspended Project the issuers that are served are fetched, whatever it names by now", async () => {
+  const { config } = testIssuer("corp");
+  const inline = testIssuer("inline", { keysAreFetched: false });
+  const fetchedFor = async (uid: string, url: string) => {
+    const issuers = [{ name: "company", issuer: { url, audiences: ["shop"] } }];
+    const suspended = stored("Project", "shop", { spec: { suspend: true, authentication: { issuers } } });
+    const parts = project("shop", withConfig({ uid }), withIssuer({ config }), withIssuer(inline));
+    const tried = leader({
+      ...quiet,
+      objects: [suspended],
+      published: { revision: 3, parts },
+      issuer: { state: "pending" },
+    });
+    await tried.serve();
+    return tried.fetched;
+  };
+  const { uid } = stored("Project", "shop").metadata;
+  expect(await fetchedFor(uid, config.url)).toEqual([["corp"]]);
+  expect(await fetchedFor(uid, "https://other.example.org")).toEqual([["corp"]]);
+  expect(await fetchedFor("of a former Project", config.url)).toEqual([]);
 });
 
 describe("a Project whose issuer is fetched for the first time", () => {
