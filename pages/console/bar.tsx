@@ -30,7 +30,12 @@ export function Bar({ credential, title, hidesSignIn, onSignIn, onSignOut, child
         <SignedInAs credential={credential} />
       </span>
       {caller !== undefined && (
-        <button type="button" id="sign-out" title={issuer && `You stay signed in at ${issuer}`} onClick={onSignOut}>
+        <button
+          type="button"
+          id="sign-out"
+          title={issuer && `You stay signed in at ${issuer.name}`}
+          onClick={onSignOut}
+        >
           Sign out
         </button>
       )}

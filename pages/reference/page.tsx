@@ -70,7 +70,7 @@ async function show(description: Description): Promise<void> {
   render(<SignedInAs credential={credential} />, element("who"));
   element("sign-in").hidden = credential !== undefined;
   element("sign-out").hidden = credential === undefined;
-  element("sign-out").title = credential?.issuer === undefined ? "" : `You stay signed in at ${credential.issuer}`;
+  element("sign-out").title = credential?.issuer === undefined ? "" : `You stay signed in at ${credential.issuer.name}`;
   document.title = `${description.info.title}: API reference`;
   if (shown !== undefined && shown.scheme === schemeOf(credential)) return;
   const configuration = {

@@ -1,12 +1,11 @@
 // The authorization code grant with PKCE (RFC 6749, RFC 7636) of a public client, without the browser: what is asked of an issuer, what is
 // kept until the browser is back, and whether what it brings back is the answer to that.
 
-import type { OfferedIssuer } from "./offered-issuer.ts";
+import { findIssuer, type IssuerIdentity, type OfferedIssuer } from "./offered-issuer.ts";
 
 /** Kept from leaving for an issuer until coming back. */
 export interface PendingSignIn {
-  /** Name of the issuer. */
-  readonly issuer: string;
+  readonly issuer: IssuerIdentity;
   readonly state: string;
   readonly nonce: string;
   readonly verifier: string;
@@ -56,7 +55,7 @@ export function checkResponse(
   { parameters, page, pending }: AuthorizationResponse,
   issuers: readonly OfferedIssuer[],
 ): CheckedResponse {
-  const issuer = issuers.find(({ name }) => name === pending?.issuer);
+  const issuer = findIssuer(issuers, pending?.issuer);
   // First: nothing else of a response that somebody else has made up is shown or used.
   if (
     issuer === undefined ||

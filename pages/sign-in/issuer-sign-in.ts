@@ -37,7 +37,7 @@ export async function leaveForIssuer(issuer: OfferedIssuer): Promise<string | un
     return `To sign in with ${issuer.name}, open this page by its https address: browsers give pages the functions for it there only.`;
   }
   const pending = newPendingSignIn({
-    issuer: issuer.name,
+    issuer: { name: issuer.name, url: issuer.url },
     redirectUri: thisPage(),
     fragment: location.hash,
   });

@@ -16,6 +16,17 @@ export interface OfferedIssuer {
   readonly scopes: readonly string[];
 }
 
+/** What of an issuer is kept with what it was asked for, or has given. */
+export type IssuerIdentity = Pick<OfferedIssuer, "name" | "url">;
+
+/** By both: the project may call another issuer by the name by now, which must not get a code or a refresh token of this one. */
+export function findIssuer(
+  issuers: readonly OfferedIssuer[],
+  identity: IssuerIdentity | undefined,
+): OfferedIssuer | undefined {
+  return issuers.find(({ name, url }) => name === identity?.name && url === identity.url);
+}
+
 /** Id of the element in which the page has them as JSON; a project without any has no such element. */
 export const offeredIssuersId = "issuers";
 

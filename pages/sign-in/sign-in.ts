@@ -4,7 +4,7 @@
 
 import type { AuthorizationResponse } from "./authorization.ts";
 import { redeem, refreshAt } from "./issuer-sign-in.ts";
-import type { OfferedIssuer } from "./offered-issuer.ts";
+import { findIssuer, type IssuerIdentity, type OfferedIssuer } from "./offered-issuer.ts";
 import { describeRefusal, type Problem, problemOf } from "./problem.ts";
 
 /** What is used of the response of `/whoami`. */
@@ -17,8 +17,8 @@ export interface Credential {
   /** Value of the Authorization header. */
   readonly authorization: string;
   readonly refreshToken?: string;
-  /** Name of the external issuer whose token it is. */
-  readonly issuer?: string;
+  /** The external issuer whose token it is. */
+  readonly issuer?: IssuerIdentity;
   readonly caller: Caller;
 }
 
@@ -173,7 +173,7 @@ export class SignIn {
     const made = {
       scheme: "bearer",
       authorization: `bearer ${token}`,
-      issuer: issuer.name,
+      issuer: { name: issuer.name, url: issuer.url },
       ...(refreshToken !== undefined && { refreshToken }),
     } as const;
     try {
@@ -220,8 +220,8 @@ export class SignIn {
   }
 
   /** One page at a time: many issuers take a refresh token once, and take the second use of it for theft. */
-  async #refreshAtIssuer({ issuer: name, authorization }: Credential): Promise<void> {
-    const issuer = this.issuers.find((each) => each.name === name);
+  async #refreshAtIssuer({ issuer: identity, authorization }: Credential): Promise<void> {
+    const issuer = findIssuer(this.issuers, identity);
     if (issuer === undefined) return;
     await navigator.locks.request(`jsonplane refresh ${this.#base.pathname}`, async () => {
       // The page that had the lock before may have got another token.
@@ -307,7 +307,7 @@ function isSamePerson(one: Credential | undefined, other: Credential | undefined
 export function schemeOf(credential: Credential): string;
 export function schemeOf(credential: Credential | undefined): string | undefined;
 export function schemeOf(credential: Credential | undefined): string | undefined {
-  return credential?.issuer === undefined ? credential?.scheme : `issuer.${credential.issuer}`;
+  return credential?.issuer === undefined ? credential?.scheme : `issuer.${credential.issuer.name}`;
 }
 
 async function isTokenExpired(response: Response): Promise<boolean> {

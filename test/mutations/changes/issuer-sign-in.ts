@@ -27,6 +27,14 @@ export const issuerSignInMutations: readonly Mutation[] = [
     caughtBy: [responses],
   },
   {
+    name: "issuer-by-its-name-alone",
+    harm: "An issuer that got the name of another one is sent the other one's codes and refresh tokens",
+    file: "pages/sign-in/offered-issuer.ts",
+    find: "name === identity?.name && url === identity.url",
+    replace: "name === identity?.name && url !== ''",
+    caughtBy: [responses],
+  },
+  {
     name: "issuer-of-response-unchecked",
     harm: "One issuer of a project gets codes of another, and signs in with them",
     file: authorization,

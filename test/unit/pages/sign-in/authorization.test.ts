@@ -21,7 +21,8 @@ const corp: OfferedIssuer = {
   scopes: ["openid", "api://shop/access"],
 };
 const partner: OfferedIssuer = { ...corp, name: "partner", url: "https://partner.example.org" };
-const pending = newPendingSignIn({ issuer: "corp", redirectUri: page, fragment: "#/api/books" });
+const { name, url } = corp;
+const pending = newPendingSignIn({ issuer: { name, url }, redirectUri: page, fragment: "#/api/books" });
 
 describe("what an issuer is asked", () => {
   it("is for a code that only this page can redeem, and comes back to this page", async () => {
@@ -53,7 +54,7 @@ describe("what an issuer is asked", () => {
   });
 
   it("has another state, nonce and verifier every time, of 256 bits each", () => {
-    const other = newPendingSignIn({ issuer: "corp", redirectUri: page, fragment: "" });
+    const other = newPendingSignIn({ issuer: { name, url }, redirectUri: page, fragment: "" });
     const texts = [pending, other].flatMap(({ state, nonce, verifier }) => [state, nonce, verifier]);
     expect(new Set(texts).size).toBe(6);
     for (const text of texts) expect(text).toMatch(/^[A-Za-z0-9_-]{43}$/);
@@ -78,7 +79,16 @@ describe("what the browser comes back with", () => {
     ["another state and an error", "error=shown&error_description=never&state=other", {}],
     ["a state, to a page that has not left for an issuer", `code=c&state=${state}`, { pending: undefined }],
     ["a state, to another page", `code=c&state=${state}`, { page: `${page}x` }],
-    ["a state, of an issuer that is gone", `code=c&state=${state}`, { pending: { ...pending, issuer: "gone" } }],
+    [
+      "a state, of an issuer that is gone",
+      `code=c&state=${state}`,
+      { pending: { ...pending, issuer: { name: "gone", url } } },
+    ],
+    [
+      "a state, of an issuer whose name another one has by now",
+      `code=c&state=${state}`,
+      { pending: { ...pending, issuer: { name, url: "https://former.example.org" } } },
+    ],
   ])("is refused with %s", (_what, query, changes) => {
     const fault = "This page was opened with the answer to a sign-in that it has not begun. Sign in again.";
     expect(checked(query, changes)).toEqual({ fault });
