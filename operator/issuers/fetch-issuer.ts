@@ -25,7 +25,7 @@ export async function fetchIssuer(url: string, options: FetchOptions): Promise<F
   const { issuer, keySetUrl, endpoints } = discovery.value;
   // Another issuer's document would bring its keys under this one's name.
   if (issuer !== url) {
-    const detail = `it names ${JSON.stringify(issuer.slice(0, maxShown))}`;
+    const detail = `it names ${shown(issuer)}`;
     throw new FetchFailure("its discovery document names another issuer than this url, to the letter", { detail });
   }
   if (keySetUrl === undefined)
@@ -46,6 +46,12 @@ export function keysOf(text: string): Pick<FetchedIssuer, "keys" | "fault"> {
   const fault = `its key set ${set.fault}`;
   if (set.unexposed === undefined) throw new FetchFailure(fault);
   return { keys: set.unexposed, fault };
+}
+
+/** In plain ASCII: a terminal may take other characters for a command, or turn the direction of what follows. */
+function shown(text: string): string {
+  const escapeOf = (character: string): string => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
+  return JSON.stringify(text.slice(0, maxShown)).replaceAll(/[^ -~]/g, escapeOf);
 }
 
 async function part(name: string, url: string, options: FetchOptions): Promise<FetchedText> {

@@ -81,6 +81,15 @@ it.each([
   expect(keepForMs(header)).toBe(seconds * 1_000);
 });
 
+it("what another issuer calls itself is told apart from statuses, in characters that a terminal takes for nothing else", async () => {
+  server.change({ keys: [key], discovery: { issuer: "\u001b[2J\u009b2J\u202e\u2028" } });
+  const failure = await fetched().catch((error: unknown) => error);
+  expect(failure).toMatchObject({
+    message: expect.stringMatching(/to the letter$/),
+    detail: 'it names "\\u001b[2J\\u009b2J\\u202e\\u2028"',
+  });
+});
+
 describe("a document is refused", () => {
   it.each([
     [
