@@ -60,3 +60,8 @@ export function byName(a: Child, b: Child): number {
 export function isDeleting({ metadata }: { readonly metadata: { readonly deletionTimestamp?: string } }): boolean {
   return metadata.deletionTimestamp !== undefined;
 }
+
+/** UIDs of what was seen to be deleted, and of what is on its way out: what they let in must not go on, whoever has their names now. */
+export function goneUids({ objects, deleted }: Pick<Seen, "objects" | "deleted">): ReadonlySet<string> {
+  return new Set([...deleted, ...allObjects(objects).filter(isDeleting)].map(({ metadata }) => metadata.uid));
+}

@@ -10,7 +10,7 @@ import { withdrawnBy } from "../finalize/withdrawn.ts";
 import { usernameOf } from "../model/claimed-name.ts";
 import type { DataRecord } from "../model/data-record.ts";
 import type { Child } from "../model/objects.ts";
-import { isDeleting } from "../model/project-objects.ts";
+import { goneUids, isDeleting } from "../model/project-objects.ts";
 import type { AuditEntry } from "../observe/audit-log.ts";
 import type { PublishResult } from "../publish/writer-session.ts";
 import type { CompiledProject } from "../status/outcomes.ts";
@@ -104,7 +104,7 @@ export async function revokeGone(started: StartedPass): Promise<void> {
     project === undefined || isDeleting(project) ? [] : children.filter((child) => !isDeleting(child));
   const usernames = new Set(present(users).map(usernameOf));
   const keyNames = new Set(present(keys).map(({ metadata }) => metadata.name));
-  const gone = new Set(started.deleted.map(({ metadata }) => metadata.uid));
+  const gone = goneUids(started);
   await revoke(started, {
     user: ({ username, uid }) => usernames.has(username) && !gone.has(uid),
     key: ({ name, uid }) => keyNames.has(name) && !gone.has(uid),

@@ -10,7 +10,7 @@ import { withKeptRecord } from "../guard-rails/apply-guard-rails.ts";
 import { pendingMs } from "../issuers/issuer-fetcher.ts";
 import { isForbidden } from "../kube/api.ts";
 import { NotTheLeader } from "../lead/leadership.ts";
-import { allObjects, isDeleting, type Seen, versionsOf } from "../model/project-objects.ts";
+import { allObjects, goneUids, isDeleting, type Seen, versionsOf } from "../model/project-objects.ts";
 import type { OpenRedis } from "../publish/config-writer.ts";
 import { asPublished } from "../resolve/as-published.ts";
 import { SecretChanged } from "../secrets/secret-object.ts";
@@ -154,9 +154,8 @@ async function resolveOrKeep(pass: Pass): Promise<ResolvedProject> {
       await revokeGone(pass);
       throw error;
     }
-    const deleted = new Set(pass.deleted.map(({ metadata }) => metadata.uid));
     return {
-      ...asPublished(objects, published.parts, deleted),
+      ...asPublished(objects, published.parts, goneUids(pass)),
       isComplete: false,
       rival: undefined,
       failure: { error },

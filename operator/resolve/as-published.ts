@@ -7,39 +7,35 @@ import type { Credentials, KeyCredential, LiveKeys, PasswordCredential, Resolved
 import type { ProjectObjects } from "../model/project-objects.ts";
 import { type ProjectResolution, unresolvedProject } from "./resolve-project.ts";
 
-/** `published` = what is published of the Project; undefined = nothing. `deleted` = UIDs of objects whose deletion was seen. */
+/** `published` = what is published of the Project; undefined = nothing. `gone` = UIDs of objects that were seen to be deleted, or are on their way out. */
 export function asPublished(
   objects: ProjectObjects,
   published: ProjectParts | undefined,
-  deleted: ReadonlySet<string>,
+  gone: ReadonlySet<string>,
 ): ProjectResolution {
   const unresolved = unresolvedProject(objects.ref.name);
   if (published === undefined) return unresolved;
   return {
     ...unresolved,
     signing: { ok: true, value: published.signing },
-    credentials: takenOver(objects, published, deleted),
+    credentials: takenOver(objects, published, gone),
   };
 }
 
 /**
  * Credentials for objects that were recreated under their names, which take over what is published of those before: a backup was restored, perhaps.
- * What was seen to be deleted is revoked, whatever has its name now. Of an object that is published itself, by UID, the compile stage keeps the
+ * What has gone is revoked, whatever has its name now. Of an object that is published itself, by UID, the compile stage keeps the
  * credential.
  */
-function takenOver(
-  { users, keys }: ProjectObjects,
-  published: ProjectParts,
-  deleted: ReadonlySet<string>,
-): Credentials {
+function takenOver({ users, keys }: ProjectObjects, published: ProjectParts, gone: ReadonlySet<string>): Credentials {
   const passwords = new Map<string, Resolved<PasswordCredential>>();
   for (const user of users) {
     // What is published names no object: only where both have one name is the login known to be that of the object before.
     const isNamed = usernameOf(user) === user.metadata.name;
     const login = isNamed ? published.users.get(usernameOf(user)) : undefined;
-    if (login !== undefined && !deleted.has(login.uid)) passwords.set(user.metadata.name, { ok: true, value: login });
+    if (login !== undefined && !gone.has(login.uid)) passwords.set(user.metadata.name, { ok: true, value: login });
   }
-  const left = [...published.keys.values()].filter(({ uid }) => !deleted.has(uid));
+  const left = [...published.keys.values()].filter(({ uid }) => !gone.has(uid));
   const publishedKeys = Map.groupBy(left, ({ name }) => name);
   const liveKeys = new Map<string, Resolved<LiveKeys>>();
   for (const { metadata } of keys) {

@@ -72,8 +72,16 @@ export const operatorFaultMutations: readonly Mutation[] = [
     name: "deleted-key-passes-to-its-successor",
     harm: "An API key that was deleted while Secrets can't be had goes on working for good, as that of an object made anew under its name",
     file: "operator/resolve/as-published.ts",
-    find: "filter(({ uid }) => !deleted.has(uid))",
-    replace: "filter(({ uid }) => uid !== '' || !deleted.has(uid))",
+    find: "filter(({ uid }) => !gone.has(uid))",
+    replace: "filter(({ uid }) => uid !== '' || !gone.has(uid))",
+    caughtBy: ["test/unit/operator/runtime/revoked-all-the-same.test.ts"],
+  },
+  {
+    name: "password-passes-on-from-a-user-on-its-way-out",
+    harm: "While Secrets can't be had, the password of a user that is being deleted lets in as another one whose name is its username, with that one's rights",
+    file: "operator/model/project-objects.ts",
+    find: "[...deleted, ...allObjects(objects).filter(isDeleting)].map(",
+    replace: "deleted.map(",
     caughtBy: ["test/unit/operator/runtime/revoked-all-the-same.test.ts"],
   },
   {

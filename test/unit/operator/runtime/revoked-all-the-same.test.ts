@@ -114,6 +114,19 @@ describe("while Secrets of a Project can't be had", () => {
     expect(served[0]?.users).toEqual([]);
   });
 
+  it("nor that of a user on its way out to one whose name is that username", async () => {
+    const going = stored("ProjectUser", "benjamin", {
+      metadata: { ...ben.metadata, ...terminating, name: "benjamin" },
+      spec: { username: "ben" },
+    });
+    const admin = stored("ProjectUser", "ben", { metadata: { uid: "another" }, spec: { role: "Administrators" } });
+    const { served } = await attempt([shop, ci, web, ann, going, admin]);
+    expect(served[0]?.users.map(([name]) => name)).toEqual(["ann"]);
+    const unpublished = { revision: 3, parts: project("shop", ...credentials) };
+    const { calls } = await attempt([shop, ci, web, ann, going, admin], { published: unpublished });
+    expect(calls[0]?.slice(0, 2)).toEqual(["publish", ["ann", "ci", "web"]]);
+  });
+
   it("a Project is withdrawn that has gone, or is on its way out", async () => {
     for (const projects of [[], [stored("Project", "shop", { metadata: terminating })]]) {
       const { calls } = await attempt([...projects, ci, ann]);
