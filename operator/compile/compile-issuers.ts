@@ -81,14 +81,16 @@ interface Lookup extends IssuersContext {
 
 function keysFor(declared: DeclaredIssuer, lookup: Lookup): KeysFor {
   const { url, jwks, certificateAuthority } = declared.issuer;
-  const kept = lookup.former && { content: contentOf(lookup.former) };
+  const { former } = lookup;
+  const kept = former && { content: contentOf(former) };
   if (url === undefined) return fetchedKeys(declared, { kind: "cluster" }, lookup);
   const fault = urlFault(url, lookup.isAllowed);
   // Nothing of it stays: the platform has decided.
   if (fault !== undefined) return { refused: { ...fault, at: "/issuer/url" } };
   if (isBadAuthority(certificateAuthority)) {
     const message = "Has no certificate that can be read: PEM certificates are expected, -----BEGIN CERTIFICATE-----";
-    return { ...kept, refused: { reason: "InvalidSpec", message, at: "/issuer/certificateAuthority" } };
+    const refused = { reason: "InvalidSpec", message, at: "/issuer/certificateAuthority" } as const;
+    return { ...(wasFetched(former) ? kept : undefined), refused };
   }
   if (jwks === undefined) return fetchedKeys(declared, sourceOf(url, certificateAuthority), lookup);
   const set = readKeySet(jwks);
@@ -97,8 +99,7 @@ function keysFor(declared: DeclaredIssuer, lookup: Lookup): KeysFor {
 }
 
 function fetchedKeys(declared: DeclaredIssuer, source: IssuerSource, { former, lookUp }: Lookup): KeysFor {
-  // Keys that were in the manifest went with it: perhaps because one of them is no longer to be trusted.
-  const kept = former?.keysAreFetched && former.keys.length > 0 ? { content: contentOf(former) } : undefined;
+  const kept = wasFetched(former) && former.keys.length > 0 ? { content: contentOf(former) } : undefined;
   const withoutKeys = contentWithoutKeys(source);
   const known: KnownIssuer = lookUp(source);
   const at = source.kind === "cluster" ? "/kubernetes" : "/issuer/url";
@@ -136,6 +137,11 @@ function fetchedKeys(declared: DeclaredIssuer, source: IssuerSource, { former, l
     case "assumed":
       return {};
   }
+}
+
+/** Keys that were in the manifest went with it: perhaps because one of them is no longer to be trusted. */
+function wasFetched(former: IssuerConfig | undefined): former is IssuerConfig {
+  return former?.keysAreFetched === true;
 }
 
 /**

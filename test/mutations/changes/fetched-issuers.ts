@@ -69,11 +69,19 @@ export const fetchedIssuerMutations: readonly Mutation[] = [
     caughtBy: ["test/unit/operator/runtime/revoked-all-the-same.test.ts"],
   },
   {
+    name: "keys-stay-that-left-the-manifest",
+    harm: "Keys that a Project has taken out of its manifest go on counting where the authority to fetch others by can't be read",
+    file: compiling,
+    find: "...(wasFetched(former) ? kept : undefined)",
+    replace: "...kept",
+    caughtBy: [onCompiling],
+  },
+  {
     name: "issuer-without-keys-counts-as-kept",
     harm: "A Project is Ready although nobody gets in by an issuer of it that was never reached",
     file: compiling,
-    find: "former?.keysAreFetched && former.keys.length > 0 ?",
-    replace: "former?.keysAreFetched ?",
+    find: "wasFetched(former) && former.keys.length > 0 ?",
+    replace: "wasFetched(former) ?",
     caughtBy: [onCompiling],
   },
   {

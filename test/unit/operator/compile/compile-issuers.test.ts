@@ -256,6 +256,12 @@ describe("what can't be used is refused with its place, and the keys that are pu
     expect(issuers?.["corp"]?.keys).toEqual(one);
   });
 
+  it("but not keys that the manifest had before, where they are to be fetched now", () => {
+    const jwks = JSON.stringify({ keys: [publicJwk("inline")] });
+    const objects = [project([corp({}, { certificateAuthority: "none" })])];
+    expect(compiled({ before: [project([corp({}, { jwks })])], objects }).issuers).toBeUndefined();
+  });
+
   it("but a good authority counts", () => {
     const { authority } = makeCertificate({ ends: new Date(Date.now() + 60_000) });
     const objects = [project([corp({}, { certificateAuthority: authority })])];
