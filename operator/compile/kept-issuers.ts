@@ -29,8 +29,8 @@ export function stillAllowed(published: Issuers, isAllowed: IssuersContext["isAl
 }
 
 /**
- * The same issuers with the keys that they have by now, of `sources` by their names: new keys are no change of the Project, and what waits for one must not go on
- * trusting keys that an issuer has given up.
+ * The same issuers with the keys that they have by now, of `sources` by their names: new keys are no change of the Project, and what waits for
+ * one must not go on trusting keys that an issuer has given up.
  */
 export function withNewestKeys(
   published: Issuers,
