@@ -193,7 +193,7 @@ function malformedCredential({ config, issuers }: LiveProject, credential: Autho
 const tokenFaults: Readonly<Record<TokenFault, string>> = {
   too_long: `The token is too long: an Authorization header may not be longer than ${maxAuthorizationLength / 1024} KiB`,
   no_compact_jws:
-    "The token is not a signed JSON Web Token (three parts); opaque and encrypted tokens can't be verified",
+    "The token is not a signed JSON Web Token (three parts of base64url); opaque and encrypted tokens can't be verified",
 };
 
 type Validity = Pick<Proof, "validFrom" | "validUntil">;

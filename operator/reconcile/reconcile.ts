@@ -10,6 +10,7 @@ import { withKeptRecord } from "../guard-rails/apply-guard-rails.ts";
 import { pendingMs } from "../issuers/issuer-fetcher.ts";
 import { isForbidden } from "../kube/api.ts";
 import { NotTheLeader } from "../lead/leadership.ts";
+import type { IssuerSource } from "../model/issuers.ts";
 import { allObjects, goneUids, isDeleting, type Seen, versionsOf } from "../model/project-objects.ts";
 import type { OpenRedis } from "../publish/config-writer.ts";
 import { asPublished } from "../resolve/as-published.ts";
@@ -79,11 +80,14 @@ async function unreportedOf(pass: Pass, served: Served): Promise<ReconcileResult
 function beginFetching({ objects: { ref, project, notAllowed }, published, deps: { issuers } }: StartedPass): void {
   const key = keyOfProject(ref);
   const isServed = project !== undefined && !isDeleting(project);
-  const sources = isServed ? sourcesToFetch(project, published.parts, issuers.isAllowed) : undefined;
-  if (sources !== undefined && sources.size > 0) {
-    const isRefused = notAllowed?.has(project?.metadata.uid ?? "") === true;
-    issuers.use(key, isRefused ? publishedSources(sources, published.parts?.issuers) : sources);
-  } else if (issuers.projectsUsing.has(key)) issuers.use(key, new Map());
+  const hasIssuers = project?.spec.authentication.issuers !== undefined || (published.parts?.issuers.size ?? 0) > 0;
+  let sources: ReadonlyMap<string, IssuerSource> = new Map();
+  if (isServed && hasIssuers) {
+    const all = sourcesToFetch(project, published.parts, issuers.isAllowed);
+    const isRefused = notAllowed?.has(project.metadata.uid) === true;
+    sources = isRefused ? publishedSources(all, published.parts?.issuers) : all;
+  }
+  if (sources.size > 0 || issuers.projectsUsing.has(key)) issuers.use(key, sources);
 }
 
 async function start(seen: Seen, deps: ReconcileDeps): Promise<StartedPass> {

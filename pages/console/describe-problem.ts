@@ -16,6 +16,7 @@ export function describeProblem(problem: Problem, isSignedIn: boolean): string {
     case 0:
       return `${title}. Try again.`;
     case 401:
+      if (code === "token_expired") return "Your sign-in has expired.";
       return isSignedIn ? "Your credentials are no longer accepted." : "You have to sign in for this.";
     case 403:
       return withDetail("You may not do this", detail);

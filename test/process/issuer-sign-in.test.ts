@@ -191,7 +191,7 @@ describe("the console", () => {
     try {
       ahead = 361_000;
       await click(page, "Create");
-      await page.until(shows("Your credentials are no longer accepted."));
+      await page.until(shows("Your sign-in has expired."));
       await click(page, "Sign in again");
       await page.until(`${gate} && ${named("Open another page")}`);
       expect(await page.evaluate(`${named(signInWithCorp)} === undefined`)).toBe(true);

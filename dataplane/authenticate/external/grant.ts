@@ -6,11 +6,14 @@ import { isClusterIssuer } from "../../../core/issuers/issuer-kind.ts";
 import type { ExternalCaller } from "../caller.ts";
 import { memberOf } from "./read-token.ts";
 
-export interface ExternalGrant {
-  readonly caller: ExternalCaller;
-  /** Unix milliseconds: the first in which it holds, and the first in which it no longer does. */
+/** Unix milliseconds: the first in which it holds, and the first in which it no longer does. */
+export interface Validity {
   readonly validFrom: number;
   readonly validUntil: number;
+}
+
+export interface ExternalGrant extends Validity {
+  readonly caller: ExternalCaller;
 }
 
 /** How far an issuer's clock and ours may differ. */
@@ -26,10 +29,10 @@ const controlCharacter = /\p{Cc}/u;
 
 /** Answers with why it is refused, as a sentence without a full stop. */
 export function grantOf(issuer: IssuerConfig, claims: JsonObject): ExternalGrant | string {
-  const refusal = audienceRefusal(issuer, claims) ?? claimRefusal(issuer, claims);
-  if (refusal !== undefined) return refusal;
-  const validity = validityOf(claims);
+  const validity = validityOf(issuer, claims);
   if (typeof validity === "string") return validity;
+  const refusal = claimRefusal(issuer, claims);
+  if (refusal !== undefined) return refusal;
   const username = memberOf(claims, issuer.usernameClaim);
   if (!isUsername(username)) {
     return `The token's claim ${issuer.usernameClaim} must be a string of 1 to ${maxUsernameBytes} bytes without control characters`;
@@ -39,13 +42,12 @@ export function grantOf(issuer: IssuerConfig, claims: JsonObject): ExternalGrant
   return { caller: { kind: "external", issuer: issuer.name, username, ...rights }, ...validity };
 }
 
-/** Whether `aud`, a string or an array, has one of the issuer's audiences. */
-export function hasAudience({ audiences }: IssuerConfig, claims: JsonObject): boolean {
-  const values = valuesOf(claims, "aud");
-  return audiences.some((audience) => values.includes(audience));
+/** From when until when a token for one of the issuer's audiences counts, or why it does not, whoever signed it. */
+export function validityOf(issuer: IssuerConfig, claims: JsonObject): Validity | string {
+  return audienceRefusal(issuer, claims) ?? timesOf(claims);
 }
 
-export function validityOf(claims: JsonObject): Pick<ExternalGrant, "validFrom" | "validUntil"> | string {
+function timesOf(claims: JsonObject): Validity | string {
   const [exp, nbf = 0, iat = 0] = ["exp", "nbf", "iat"].map((name) => memberOf(claims, name));
   if (exp === undefined) return "The token has no claim exp: only tokens that expire are accepted";
   if (!isTime(exp) || !isTime(nbf) || !isTime(iat))
@@ -53,8 +55,10 @@ export function validityOf(claims: JsonObject): Pick<ExternalGrant, "validFrom" 
   return { validFrom: (Math.max(nbf, iat) - skewSeconds) * 1_000, validUntil: (exp + skewSeconds) * 1_000 };
 }
 
-function audienceRefusal(issuer: IssuerConfig, claims: JsonObject): string | undefined {
-  if (hasAudience(issuer, claims)) return undefined;
+/** `aud` is a string or an array. */
+function audienceRefusal({ audiences }: IssuerConfig, claims: JsonObject): string | undefined {
+  const values = valuesOf(claims, "aud");
+  if (audiences.some((audience) => values.includes(audience))) return undefined;
   return "The token is for another audience: its claim aud has none that this project accepts of its issuer";
 }
 

@@ -15,6 +15,8 @@ export interface KeyWaits {
    * instead of a promise where the request is not to wait.
    */
   nextOf(project: LiveProject, issuer: IssuerConfig): Promise<IssuerConfig | undefined> | undefined;
+  /** Asks the operator for the issuer's keys, unless somebody has in this minute. */
+  want(project: LiveProject, issuer: IssuerConfig): void;
   close(): void;
 }
 
@@ -95,13 +97,20 @@ export function createKeyWaits({ directory, timers, monotonic, wantKeys, between
     }
   });
 
+  /** Of this minute. */
+  const recentOf = (project: LiveProject, issuer: IssuerConfig): Wait | undefined => {
+    const known = last.get(`${keyOfProject(project.config)} ${issuer.name}`);
+    return known !== undefined && monotonic() - known.since < betweenWantsMs ? known : undefined;
+  };
+
   return {
+    want(project, issuer) {
+      if (recentOf(project, issuer) === undefined) begin(keyOfProject(project.config), issuer);
+    },
     nextOf(project, issuer) {
-      const name = keyOfProject(project.config);
-      const known = last.get(`${name} ${issuer.name}`);
-      const isRecent = known !== undefined && monotonic() - known.since < betweenWantsMs;
-      if (isRecent && (!open.has(known) || known.waiters.size >= maxWaiting)) return undefined;
-      const wait = isRecent ? known : begin(name, issuer);
+      const recent = recentOf(project, issuer);
+      if (recent !== undefined && (!open.has(recent) || recent.waiters.size >= maxWaiting)) return undefined;
+      const wait = recent ?? begin(keyOfProject(project.config), issuer);
       return new Promise((resolve) => {
         const waiter = { project, issuer, resolve };
         wait.waiters.add(waiter);

@@ -163,7 +163,7 @@ describe("a Project whose issuer is fetched for the first time", () => {
     await refused.serve();
     const accepted = leader(world(pending));
     await accepted.serve();
-    expect([refused.fetched, accepted.fetched]).toEqual([[[]], [["corp"]]]);
+    expect([refused.fetched, accepted.fetched]).toEqual([[], [["corp"]]]);
   });
 
   const issuers = [{ name: "corp", issuer: { url: "https://login.example.org", audiences: ["shop"] } }];

@@ -55,6 +55,14 @@ async function scene(
 
 const wantedOfCorp = { project: "default/shop", issuer: "corp" };
 
+/** Tokens that no other key would help, with why those by an unknown one are refused. */
+const pointless: readonly [string, Partial<IssuerConfig>, Claims, string][] = [
+  ["of an issuer whose keys are in the manifest", { keysAreFetched: false }, {}, "has no key"],
+  ["and is expired", {}, { exp: now - 61 }, "has expired"],
+  ["and never expires", {}, { exp: undefined }, "no claim exp"],
+  ["and is for another audience", {}, { aud: "other" }, "for another audience"],
+];
+
 describe("a request whose token names an unknown key", () => {
   test("waits until the key is there, with the others that do", async () => {
     const { ask, wanted, memory, pass } = await scene();
@@ -135,16 +143,14 @@ describe("a request whose token names an unknown key", () => {
     expect(await authentication.callerOf(before, bearer(token()))).toEqual(ada);
   });
 
-  test.each<[string, Partial<IssuerConfig>, Claims]>([
-    ["of an issuer whose keys are in the manifest", { keysAreFetched: false }, {}],
-    ["and is expired", {}, { exp: now - 61 }],
-    ["and never expires", {}, { exp: undefined }],
-    ["and is for another audience", {}, { aud: "other" }],
-  ])("is refused at once, and nothing is wanted, if it is %s", async (_, config, claims) => {
-    const { refusal, wanted } = await scene(config);
-    expect((await refusal(token(claims))).message).toContain("has no key");
-    expect(wanted).toEqual([]);
-  });
+  test.each(pointless)(
+    "is refused at once with that, and nothing is wanted, if it is %s",
+    async (_, config, claims, why) => {
+      const { refusal, wanted } = await scene(config);
+      expect((await refusal(token(claims))).message).toContain(why);
+      expect(wanted).toEqual([]);
+    },
+  );
 
   test("of another issuer, or of another project with that issuer, waits by itself", async () => {
     const { refusal, pass, wanted, live, authentication } = await scene();
@@ -196,4 +202,34 @@ test("a change that is reported before lookups know of it is seen all the same",
   for (const listener of listeners) listener("default/shop");
   memory.put(rolledOver);
   expect(await asked).toEqual(ada);
+});
+
+describe("a request whose token has a wrong signature by a known key id", () => {
+  const sameId = keyPair("1");
+  const forged = (claims: Claims = {}): string => corp.token(claims, { key: sameId });
+
+  test("is refused, and the issuer's keys are wanted, because it may have another one under the id by now", async () => {
+    const { ask, refusal, wanted, memory } = await scene();
+    expect((await refusal(forged())).message).toContain("signature is wrong");
+    expect(wanted).toEqual([wantedOfCorp]);
+    memory.put(changed(shop, withIssuer(corp, { keys: [sameId.published] })));
+    expect(await ask(forged())).toEqual(ada);
+  });
+
+  test("makes them wanted once in a minute", async () => {
+    const { refusal, wanted, pass } = await scene();
+    for (let n = 0; n < 3; n += 1) await refusal(forged({ sub: `s${n}` }));
+    await pass(59_999);
+    await refusal(forged());
+    expect(wanted).toHaveLength(1);
+    await pass(1);
+    await refusal(forged());
+    expect(wanted).toHaveLength(2);
+  });
+
+  test.each(pointless)("makes nothing wanted if it is %s", async (_, config, claims) => {
+    const { refusal, wanted } = await scene(config);
+    expect((await refusal(forged(claims))).code).toMatch(/^(invalid_credentials|token_expired)$/);
+    expect(wanted).toEqual([]);
+  });
 });
