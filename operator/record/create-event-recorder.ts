@@ -177,6 +177,13 @@ const perObject = { burst: 25, refillMs: 300_000 };
 const objectsRemembered = 4_096;
 /** Normal Events about all objects together. When thousands become ready at once, their statuses say so, and Events are left out. */
 const allNormal = { burst: 100, refillMs: 1_000 };
+/** What happens to each new object leaves the others their room: that data were deleted, or a key was rotated, is told nowhere else. */
+const ofNewObjects: ReadonlySet<string> = new Set([
+  "Ready",
+  "WaitingForReplicas",
+  "CredentialMinted",
+  "SigningKeyAdded",
+]);
 
 interface EventLimits {
   /** The limit that one more Event would exceed; undefined = it may be written. */
@@ -185,14 +192,16 @@ interface EventLimits {
 
 function createEventLimits(monotonic: Monotonic): EventLimits {
   const buckets = recentlyUsed<TokenBucket>(objectsRemembered);
-  const normal = createTokenBucket({ ...allNormal, monotonic });
+  const ofNew = createTokenBucket({ ...allNormal, monotonic });
+  const others = createTokenBucket({ ...allNormal, monotonic });
   return {
     exceeded({ subject: { kind, namespace, name, uid }, note }) {
       const key = `${kind}/${namespace}/${name}/${uid}`;
       const bucket = buckets.get(key) ?? createTokenBucket({ ...perObject, monotonic });
       buckets.set(key, bucket);
       if (!bucket.tryTake()) return "limit";
-      return note.type === "Normal" && !normal.tryTake() ? "rate" : undefined;
+      if (note.type !== "Normal") return undefined;
+      return (ofNewObjects.has(note.reason) ? ofNew : others).tryTake() ? undefined : "rate";
     },
   };
 }

@@ -202,6 +202,15 @@ describe("too much", () => {
     expect([all().length, dropped().length]).toEqual([102, 21]);
   });
 
+  test("of new objects leaves what is told nowhere else its room", async () => {
+    const { time, recorder, all } = recording();
+    const ready: EventNote = { ...published, reason: "Ready" };
+    for (let number = 0; number < 120; number += 1) recorder.record(project(number), ready);
+    recorder.record(shop, { ...published, reason: "DataPurged" });
+    await time.advance(0);
+    expect(all().map(({ reason }) => reason)).toEqual([...Array(100).fill("Ready"), "DataPurged"]);
+  });
+
   test("that is Normal leaves Warnings their room", async () => {
     const { time, recorder, all } = recording();
     for (let number = 0; number < 120; number += 1) recorder.record(project(number), published);
