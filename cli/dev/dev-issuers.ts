@@ -30,16 +30,17 @@ export function createDevIssuers(timers: Timers): DevIssuers {
   };
   let used: readonly string[] = [];
   const fetcher = createIssuerFetcher({
-    fetch: async (source, signal) => {
+    fetch: async (source, signal, { asking }) => {
       if (source.kind === "cluster") {
         throw new FetchFailure("dev mode has no cluster, so no ServiceAccount is let in here");
       }
       const { url, certificateAuthority } = source;
-      return await withDetail(fetchIssuer(url, { rules, certificateAuthority, signal }));
+      return await fetchIssuer(url, { rules, certificateAuthority, signal, onAsking: asking });
     },
     ...{ timers, monotonic: systemMonotonic, random: Math.random, refetchAfterMs },
     onChange: () => changed(),
     observe: () => undefined,
+    showsDetails: true,
   });
   return {
     isAllowed: (url) => plainIssuerUrl(url) === url && rules.mayFetch(new URL(url)),
@@ -63,14 +64,4 @@ export function createDevIssuers(timers: Timers): DevIssuers {
     },
     stop: () => fetcher.stop(),
   };
-}
-
-/** Whoever runs dev mode can reach what it fetches from, and may see what was found there. */
-async function withDetail<T>(fetching: Promise<T>): Promise<T> {
-  try {
-    return await fetching;
-  } catch (error) {
-    if (!(error instanceof FetchFailure) || error.detail === undefined) throw error;
-    throw new FetchFailure(`${error.message} (${error.detail})`, { cause: error });
-  }
 }

@@ -9,6 +9,8 @@ export interface AddressRules {
   mayConnectTo(address: string): boolean;
   /** Whether the URL may be fetched, before its name is resolved. */
   mayFetch(url: URL): boolean;
+  /** How such a URL begins, for people. */
+  readonly schemes: string;
 }
 
 const refused = blockList([
@@ -27,12 +29,14 @@ const loopback = blockList(["127.0.0.0/8", "::1/128"]);
 export const clusterAddresses: AddressRules = {
   mayConnectTo: (address) => isIP(address) !== 0 && !isListed(refused, address),
   mayFetch: ({ protocol }) => protocol === "https:",
+  schemes: "https://",
 };
 
 /** Dev mode fetches from this machine as well, there without TLS, too: for providers that a developer runs. */
 export const devAddresses: AddressRules = {
   mayConnectTo: (address) => clusterAddresses.mayConnectTo(address) || isLoopback(address),
   mayFetch: (url) => url.protocol === "https:" || (url.protocol === "http:" && isLoopbackHost(url)),
+  schemes: "https://, or with http:// on this machine",
 };
 
 /** A host that a URL has, without the brackets of IPv6. */

@@ -29,7 +29,7 @@ export async function fetchIssuer(url: string, options: FetchOptions): Promise<F
     throw new FetchFailure("its discovery document names another issuer than this url, to the letter", { detail });
   }
   if (keySetUrl === undefined)
-    throw new FetchFailure("its discovery document has no jwks_uri that begins with https://");
+    throw new FetchFailure(`its discovery document has no jwks_uri that begins with ${options.rules.schemes}`);
   const set = await part("key set", keySetUrl, options);
   return {
     url,
@@ -59,10 +59,17 @@ async function part(name: string, url: string, options: FetchOptions): Promise<F
     return await fetchText(new URL(url), options);
   } catch (error) {
     if (!(error instanceof FetchFailure)) throw error;
-    const code = (error.cause as { readonly code?: unknown } | undefined)?.code;
-    const detail = `GET ${url}${typeof code === "string" ? `: ${code}` : ""}`;
+    const detail = `GET ${url}${connectionDetail(error.cause)}`;
     throw new FetchFailure(`when asked for its ${name}, ${error.message}`, { cause: error, detail });
   }
+}
+
+/** Of how a connection failed. Nothing of it is for a status: it tells which ports are open, and what is behind them. */
+function connectionDetail(cause: unknown): string {
+  const { code, message = "" } = (cause ?? {}) as { readonly code?: unknown; readonly message?: string };
+  if (typeof code !== "string") return "";
+  const isPlain = /wrong.version.number|packet.length.too.long/i.test(`${code} ${message}`);
+  return isPlain ? `: ${code}, the port does not speak TLS` : `: ${code}`;
 }
 
 const seconds = { least: 300, most: 86_400, usual: 3_600 };

@@ -15,6 +15,8 @@ export interface FetchOptions {
   readonly certificateAuthority: string | undefined;
   /** Aborted with the reason that its caller wants to see. */
   readonly signal: AbortSignal;
+  /** Told what is asked for before anything is sent. */
+  readonly onAsking?: ((url: URL) => void) | undefined;
   /** Told of the resolution of a name, which can't be stopped, and takes a thread of the process meanwhile. */
   readonly onResolving?: ((ended: Promise<void>) => void) | undefined;
 }
@@ -42,11 +44,12 @@ export type Resolve = typeof resolve;
 export const maxBytes = 256 * 1024;
 
 export async function fetchText(url: URL, options: FetchOptions): Promise<FetchedText> {
-  const { rules, signal } = options;
+  const { rules, signal, onAsking } = options;
   signal.throwIfAborted();
-  if (!rules.mayFetch(url)) throw new FetchFailure("it is not at an https:// URL");
+  if (!rules.mayFetch(url)) throw new FetchFailure(`it is not at a URL that begins with ${rules.schemes}`);
   // A connection to an address asks for no name, and so for no check of what the name stands for.
   if (isIP(hostIn(url)) !== 0 && !rules.mayConnectTo(hostIn(url))) throw refusedAddress();
+  onAsking?.(url);
   try {
     const response = await respond(url, options);
     const { statusCode = 0, headers } = response;

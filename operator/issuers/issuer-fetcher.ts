@@ -40,12 +40,17 @@ export type FetchObservation = { readonly source: IssuerSource } & (
   | { readonly kind: "recovered" }
 );
 
-/** Keeps the place of a fetch that has ended until this has ended as well: what can't be stopped still takes from the process. */
-export type HoldPlace = (work: Promise<unknown>) => void;
+/** What a fetch tells of itself while it is under way. */
+export interface FetchProgress {
+  /** Keeps the place of a fetch that has ended until this has ended as well: what can't be stopped still takes from the process. */
+  readonly hold: (work: Promise<unknown>) => void;
+  /** What is being asked for from now on. */
+  readonly asking: (url: URL) => void;
+}
 
 export interface IssuerFetcherDeps {
   /** Rejects with FetchFailure, or with the signal's reason. */
-  readonly fetch: (source: IssuerSource, signal: AbortSignal, hold: HoldPlace) => Promise<FetchedIssuer>;
+  readonly fetch: (source: IssuerSource, signal: AbortSignal, progress: FetchProgress) => Promise<FetchedIssuer>;
   readonly timers: Timers;
   readonly monotonic: Monotonic;
   /** From 0 up to, and without, 1. */
@@ -55,6 +60,8 @@ export interface IssuerFetcherDeps {
   readonly observe: (observation: FetchObservation) => void;
   /** Milliseconds from the beginning of a fetch in which a wanted key causes no other; a minute by default. */
   readonly refetchAfterMs?: number;
+  /** Whoever sees what is known can reach the issuers as well: failures say what was asked for, and what was found. */
+  readonly showsDetails?: true;
 }
 
 /** In all: for the discovery document and the key set together. */
@@ -213,7 +220,7 @@ class Fetcher implements IssuerFetcher {
       if (entry === undefined) return;
       this.#underWay.add(entry);
       const held: Promise<unknown>[] = [];
-      const fetching = this.#fetch(entry, (work) => held.push(work));
+      const fetching = this.#fetch(entry, (work) => void held.push(work));
       void fetching
         .then(() => Promise.allSettled(held))
         .finally(() => {
@@ -224,18 +231,21 @@ class Fetcher implements IssuerFetcher {
     }
   }
 
-  async #fetch(entry: Entry, hold: HoldPlace): Promise<void> {
+  async #fetch(entry: Entry, hold: FetchProgress["hold"]): Promise<void> {
     const { fetch, timers, monotonic } = this.#deps;
     entry.begunAt = monotonic();
     const over = new AbortController();
     const stop = (): void => over.abort(this.#stopped.signal.reason);
     this.#stopped.signal.addEventListener("abort", stop, { once: true });
     entry.stopFetch = () => over.abort(new Error("no Project names it any more"));
-    const late = new FetchFailure(`it did not answer within ${fetchMs / 1_000} seconds`);
-    const stopTimer = timers.after(fetchMs, () => over.abort(late));
+    let asked: URL | undefined;
+    const asking = (url: URL): void => {
+      asked = url;
+    };
+    const stopTimer = timers.after(fetchMs, () => over.abort(late(asked)));
     try {
       // Whatever a server does, its place is free in time.
-      const fetching = fetch(entry.source, over.signal, hold);
+      const fetching = fetch(entry.source, over.signal, { hold, asking });
       const { keepForMs, fault, ...content } = await Promise.race([fetching, endOf(over.signal)]);
       const againMs = fault === undefined ? keepForMs : this.#pauseAfter(entry.failures + 1);
       this.#ended(entry, againMs, () => this.#succeeded(entry, content, fault));
@@ -280,8 +290,12 @@ class Fetcher implements IssuerFetcher {
   #failed(entry: Entry, error: Error): void {
     entry.failures += 1;
     // Whatever else goes wrong is described in the log only.
-    entry.failure = error instanceof FetchFailure ? error.message : "it could not be fetched";
+    entry.failure = error instanceof FetchFailure ? this.#clauseOf(error) : "it could not be fetched";
     this.#deps.observe({ kind: "failed", source: entry.source, error });
+  }
+
+  #clauseOf({ message, detail }: FetchFailure): string {
+    return this.#deps.showsDetails === true && detail !== undefined ? `${message} (${detail})` : message;
   }
 
   #pauseAfter(failures: number): number {
@@ -304,6 +318,11 @@ class Fetcher implements IssuerFetcher {
     for (const resolve of this.#onFetched) resolve();
     this.#onFetched = [];
   }
+}
+
+function late(asked: URL | undefined): FetchFailure {
+  const detail = asked && { detail: `GET ${asked.href}` };
+  return new FetchFailure(`it did not answer within ${fetchMs / 1_000} seconds`, detail);
 }
 
 /** Rejects with the signal's reason once it is aborted. */

@@ -23,7 +23,7 @@ export function createLeaderIssuers({ context, api, enqueue }: LeaderIssuersDeps
   const { settings, timers, monotonic, random, metrics, logger, fetchLimits } = context;
   const { addresses: rules, refetchAfterMs } = fetchLimits;
   const fetcher = createIssuerFetcher({
-    fetch: (source, signal, hold) =>
+    fetch: (source, signal, { hold, asking }) =>
       source.kind === "cluster"
         ? fetchClusterIssuer(api, signal)
         : fetchIssuer(source.url, {
@@ -31,6 +31,7 @@ export function createLeaderIssuers({ context, api, enqueue }: LeaderIssuersDeps
             certificateAuthority: source.certificateAuthority,
             signal,
             onResolving: hold,
+            onAsking: asking,
           }),
     onChange: (projects) => {
       for (const project of projects) enqueue(project);

@@ -141,6 +141,14 @@ export const fetchedIssuerMutations: readonly Mutation[] = [
     caughtBy: [onFetching],
   },
   {
+    name: "status-shows-details-of-fetches",
+    harm: "Whoever writes a Project reads in its status which ports are open, and what is behind them",
+    file: fetcher,
+    find: "this.#deps.showsDetails === true && detail",
+    replace: "detail",
+    caughtBy: [onFetcher],
+  },
+  {
     name: "discovery-of-another-issuer-counts",
     harm: "Whoever answers at a URL of an issuer brings another issuer's keys under its name",
     file: "operator/issuers/fetch-issuer.ts",

@@ -51,6 +51,23 @@ it("one that is not there is said so at its line with what was asked for, and th
   expect(served()?.keys).toEqual([]);
 });
 
+it("one that does not answer is said so with what was asked for", async () => {
+  const time = manualTime();
+  const issuers = createDevIssuers(time.timers);
+  const held: ServerResponse[] = [];
+  issuer.change({ answer: (_request, response) => held.push(response) > 0 });
+  const source = { kind: "url", url: issuer.url } as const;
+  const using = issuers.useOnly(new Map([["default/shop", new Map([["corp", source]])]]));
+  await eventually(() => expect(held).toHaveLength(1));
+  await time.advance(5_000);
+  await using;
+  await eventually(() => expect(issuers.lookUp(source).state).toBe("unreachable"));
+  expect(issuers.lookUp(source)).toMatchObject({
+    failure: `it did not answer within 5 seconds (GET ${issuer.url}/.well-known/openid-configuration)`,
+  });
+  issuers.stop();
+});
+
 it("one that calls itself something else is said so with what it calls itself", async () => {
   issuer.change({ discovery: { issuer: `${issuer.url}/` } });
   dev.edit("shop.yaml", project(corp(issuer.url)));

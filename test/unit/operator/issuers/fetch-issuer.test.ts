@@ -143,6 +143,14 @@ describe("a document is refused", () => {
   });
 });
 
+it.each([
+  ["in a cluster", { ...devAddresses, ...clusterAddresses, mayConnectTo: devAddresses.mayConnectTo }, "https://"],
+  ["in dev mode", devAddresses, "https://, or with http:// on this machine"],
+])("a document without a key set is refused with what its URL may begin with %s", async (_where, rules, beginnings) => {
+  server.change({ keys: [key], discovery: { jwks_uri: "http://keycloak:8080/keys" } });
+  expect(await refusal({ rules })).toBe(`its discovery document has no jwks_uri that begins with ${beginnings}`);
+});
+
 describe("a redirect is not followed", () => {
   it.each([301, 302, 307, 308])("to another host, with status %i", async (status) => {
     server.change({
@@ -222,6 +230,17 @@ it("a server that is not there is refused without saying why, which would tell w
   expect(await refusal({ url: gone.url })).toBe(without);
   server.change({ answer: (request) => Boolean(request.socket.destroy()) });
   expect(await refusal()).toBe(without);
+});
+
+it("a port that does not speak TLS is said so, and not where a status shows it", async () => {
+  const plain = await startIssuerServer({ plain: true });
+  const url = plain.url.replace("http:", "https:");
+  const failure = await fetched({ url }).catch((error: unknown) => error);
+  await plain.close();
+  expect(failure).toMatchObject({
+    message: "when asked for its discovery document, no connection to it could be made, or it broke",
+    detail: expect.stringMatching(/^GET https:\/\/.*: EPROTO, the port does not speak TLS$/),
+  });
 });
 
 it.each([

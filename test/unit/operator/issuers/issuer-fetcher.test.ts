@@ -36,7 +36,8 @@ beforeEach(() => {
   fetcher = createIssuerFetcher({
     ...time,
     random: () => 0.5,
-    fetch: async (_source, signal) => {
+    fetch: async (_source, signal, { asking }) => {
+      asking(new URL("/keys", corp.url));
       begun.push(time.monotonic());
       atOnce += 1;
       most = Math.max(most, atOnce);
@@ -131,11 +132,14 @@ describe("an issuer that can't be fetched", () => {
     expect(fetcher.lookUp(corp)).toEqual({ state: "unreachable", failure: "it did not answer within 5 seconds" });
   });
 
-  it("is described without what it may have said", async () => {
-    answers = [new Error("what only the operator can read")];
+  it.each([
+    ["what it may have said", new Error("what only the operator can read"), "it could not be fetched"],
+    ["what was found there", new FetchFailure("it is another", { detail: "it names ops.test" }), "it is another"],
+  ])("is described without %s", async (_what, answer, failure) => {
+    answers = [answer];
     fetcher.use("shop/web", used);
     await fetcher.whenFetched();
-    expect(fetcher.lookUp(corp)).toEqual({ state: "unreachable", failure: "it could not be fetched" });
+    expect(fetcher.lookUp(corp)).toEqual({ state: "unreachable", failure });
   });
 });
 
@@ -238,7 +242,7 @@ it("what can't be stopped of a fetch keeps its place, so that it does not pile u
   fetcher = createIssuerFetcher({
     ...time,
     random: () => 0.5,
-    fetch: (source, _signal, hold) => {
+    fetch: (source, _signal, { hold }) => {
       sources.push(source);
       if (source === corp) return Promise.resolve(keys("one"));
       hold(lookup.promise);
