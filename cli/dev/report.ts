@@ -5,6 +5,7 @@ import { join } from "node:path";
 import type { Verdict } from "../../operator/model/verdict.ts";
 import type { ManifestState } from "../../pages/overview/state.ts";
 import { hidesObjects } from "../manifests/check-manifests.ts";
+import { issuerWarnings } from "../manifests/issuer-warnings.ts";
 import { noteLine, problemLine, type SourceNote, type SourceProblem } from "../manifests/source.ts";
 import { absentProjects, isWithoutProject } from "./absent-projects.ts";
 import type { PassResult } from "./pass-result.ts";
@@ -43,7 +44,11 @@ export function snapshotOf(result: PassResult): Snapshot {
     ...absent.problems,
     ...verdicts.flatMap((verdict) => verdictProblems(verdict, locate)),
   ];
-  const notes = [...reading.notes, ...verdicts.flatMap((verdict) => verdictNotices(verdict, locate))];
+  const notes = [
+    ...reading.notes,
+    ...reading.checked.manifests.flatMap((each) => issuerWarnings(each, "dev mode")),
+    ...verdicts.flatMap((verdict) => verdictNotices(verdict, locate)),
+  ];
   const faulty = new Set(problems.flatMap(({ subject }) => (subject === undefined ? [] : [subject])));
   const unreadable = new Set(problems.filter(hidesObjects).map(({ file }) => file));
   const read = new Set(reading.checked.manifests.map(({ source }) => source.subject));

@@ -11,7 +11,8 @@ import type { IssuersContext } from "../../operator/model/issuers.ts";
 import type { CustomResource, Project } from "../../operator/model/objects.ts";
 import { childrenOf, type ProjectObjects, projectRefOf } from "../../operator/model/project-objects.ts";
 import type { Fault, Verdict } from "../../operator/model/verdict.ts";
-import { type CheckedManifests, located } from "./check-manifests.ts";
+import { type CheckedManifest, type CheckedManifests, located } from "./check-manifests.ts";
+import { issuerWarnings } from "./issuer-warnings.ts";
 import { missingProject, referrerOf } from "./missing-project.ts";
 import { grantHosts, groupByProject } from "./projects.ts";
 import type { SourcedObject, SourceNote, SourceProblem } from "./source.ts";
@@ -44,7 +45,7 @@ export function compileManifests(checked: CheckedManifests): CompiledManifests {
   const all = [
     ...perProject,
     ...checked.manifests.map((entry) => checkSecretRef(entry, checked)),
-    ...checked.manifests.map(checkIssuers),
+    { problems: [], notes: checked.manifests.flatMap((each) => issuerWarnings(each, "any cluster")) },
   ];
   return { problems: all.flatMap((each) => each.problems), notes: all.flatMap((each) => each.notes) };
 }
@@ -57,8 +58,6 @@ function standIn({ namespace, name }: ProjectRef): Project {
   if (!isProject(project)) throw new Error("A Project became something else");
   return project;
 }
-
-type CheckedManifest = CheckedManifests["manifests"][number];
 
 /** As a cluster would give it back; a suspended Project is checked as if it were not suspended. */
 function stored(manifest: CheckedManifest["manifest"], uid: string): CustomResource {
@@ -132,17 +131,4 @@ function checkSecretRef({ manifest, source }: CheckedManifest, { secrets }: Chec
   if (entry !== undefined && entry.length > 0) return nothing;
   const detail = `Secret ${namespace}/${name} has no entry ${JSON.stringify(key)}, or an empty one`;
   return { problems: [located(source, { pointer: "/spec/passwordSecretRef/key", detail })], notes: [] };
-}
-
-/** What dev mode fetches from this machine, a cluster never does. */
-function checkIssuers({ manifest, source }: CheckedManifest): CompiledManifests {
-  if (manifest.kind !== "Project") return nothing;
-  const { issuers = [] } = manifest.spec.authentication;
-  const notes = issuers.flatMap(({ issuer }, position) => {
-    if (!issuer.url?.startsWith("http:")) return [];
-    const detail = "Only dev mode takes an issuer without TLS: a cluster refuses this one";
-    const pointer = `/spec/authentication/issuers/${position}/issuer/url`;
-    return [{ ...located(source, { pointer, detail }), isWarning: true } as const];
-  });
-  return { problems: [], notes };
 }

@@ -74,6 +74,17 @@ it("one that calls itself something else is said so with what it calls itself", 
   expect((await dev.pass())[0]).toContain(`another issuer than this url, to the letter (it names "${issuer.url}/")`);
 });
 
+it("what is hardly meant of an issuer is said as `jsonplane validate` says it, but for what dev mode takes", async () => {
+  const jwks = JSON.stringify(JSON.stringify({ keys: [publicJwk("one")] }));
+  const claim = "claimMappings: {username: {claim: email}}";
+  dev.edit(
+    "shop.yaml",
+    project(`{name: corp, issuer: {url: "http://localhost:1", audiences: [a], jwks: ${jwks}}, ${claim}}`),
+  );
+  expect(await dev.pass()).toEqual([expect.stringMatching(/username\/claim: warning: .* email_verified/)]);
+  expect(served()).toBeDefined();
+});
+
 it("this cluster's issuer is said to be missing: there is none", async () => {
   const cluster =
     "{name: cluster, kubernetes: {}, issuer: {audiences: [x]}, serviceAccounts: [{namespace: a, name: b}]}";

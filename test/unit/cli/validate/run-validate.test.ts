@@ -160,15 +160,80 @@ test("a misspelt keyword of a schema is a warning that says what was meant", asy
   expect(lines).toEqual([expect.stringMatching(misspeltLine), "DIR: 2 objects are valid"]);
 });
 
-test("an issuer without TLS is a warning, because only dev mode takes it", async () => {
-  const issuer = (name: string, url: string) => `{ name: ${name}, issuer: { url: "${url}", audiences: [x] } }`;
-  const issuers = [issuer("a", "https://a.test"), issuer("b", "http://localhost:1")].join(", ");
-  const { code, lines } = await validate(
-    manifest("Project", "shop", `{ authentication: { issuers: [ ${issuers} ] } }`),
-  );
+const issuerAt = (url: string, more = "") => `{ name: a, issuer: { url: "${url}", audiences: [x] }${more} }`;
+const google = "https://accounts.google.com";
+const github = "https://token.actions.githubusercontent.com";
+const entra = "https://login.microsoftonline.com";
+const corp = "https://login.example.org";
+const rule = (claim: string) => `, claimValidationRules: [{ claim: "${claim}", requiredValue: "x" }]`;
+const admins = (claim: string) => `, administrators: [{ claim: "${claim}", contains: x }]`;
+const username = (claim: string) => `, claimMappings: { username: { claim: "${claim}" } }`;
+
+test.each([
+  ["without TLS, which only dev mode takes", issuerAt("http://localhost:1"), "/issuer/url", "a cluster refuses this"],
+  [
+    "with the address of its document as its url",
+    issuerAt(`${corp}/realms/a/.well-known/openid-configuration`),
+    "/issuer/url",
+    `such as ${corp}/realms/a`,
+  ],
+  ["of all of Entra's tenants", issuerAt(`${entra}/common/v2.0`), "/issuer/url", "tenant's id in place of common"],
+  ["of Entra's organizations", issuerAt(`${entra}/organizations/v2.0`), "/issuer/url", "in place of organizations"],
+  [
+    "of everybody on GitHub",
+    issuerAt(github, admins("repository")),
+    "/issuer/url",
+    "{ claim: repository_owner_id, req",
+  ],
+  ["of everybody with a Google account", issuerAt(google), "/issuer/url", "{ claim: hd, requiredValue: … }"],
+  ["of every verified Google account", issuerAt(google, rule("email_verified")), "/issuer/url", "{ claim: hd, req"],
+  ["of Google for pages", issuerAt(google, `${rule("hd")}, clientId: x`), "/clientId", "so leave it out"],
+  [
+    "with addresses that nobody has verified as names",
+    issuerAt(corp, username("email")),
+    "/claimMappings/username/claim",
+    'add { claim: email_verified, requiredValue: "true" } to claimValidationRules',
+  ],
+  [
+    "with a name inside of a claim",
+    issuerAt(corp, username("act.sub")),
+    "/claimMappings/username/claim",
+    "inside of act",
+  ],
+  [
+    "with a rule for what is inside of a claim",
+    issuerAt(corp, rule("address.country")),
+    "/claimValidationRules/0/claim",
+    "not inside of address",
+  ],
+  [
+    "with administrators by what is inside of a claim",
+    issuerAt(corp, admins("realm_access.roles")),
+    "/administrators/0/claim",
+    "top level of the token by this whole name, and not inside of realm_access",
+  ],
+])("an issuer %s is a warning that says what to write", async (_which, issuer, at, detail) => {
+  const { code, lines } = await validate(manifest("Project", "shop", `{ authentication: { issuers: [ ${issuer} ] } }`));
   expect(code).toBe(0);
-  expect(lines[0]).toMatch(/issuers\/1\/issuer\/url: warning: Only dev mode takes an issuer without TLS/);
-  expect(lines).toHaveLength(2);
+  expect(lines).toEqual([
+    expect.stringContaining(`/spec/authentication/issuers/0${at}: warning: `),
+    "DIR: 1 object is valid",
+  ]);
+  expect(lines[0]).toContain(detail);
+});
+
+test.each([
+  ["of one Entra tenant", issuerAt(`${entra}/11111111-2222-3333-4444-555555555555/v2.0`)],
+  ["of a realm called common", issuerAt(`${corp}/common/v2.0`)],
+  ["of a GitHub enterprise", issuerAt(`${github}/acme`)],
+  ["of one owner on GitHub", issuerAt(github, rule("repository_owner_id"))],
+  ["of one organisation at Google", issuerAt(google, rule("hd"))],
+  ["with verified addresses", issuerAt(corp, username("email") + rule("email_verified"))],
+  ["with claims named by URLs", issuerAt(corp, username("sub") + admins("https://example.org/roles"))],
+  ["with claims named by URNs and domains", issuerAt(corp, rule("urn:example.org:x") + admins("org.example.roles"))],
+])("an issuer %s is no warning", async (_which, issuer) => {
+  const { lines } = await validate(manifest("Project", "shop", `{ authentication: { issuers: [ ${issuer} ] } }`));
+  expect(lines).toEqual(["DIR: 1 object is valid"]);
 });
 
 test("--strict ends with 1 where there is a warning", async () => {
