@@ -19,6 +19,8 @@ export interface FieldError {
   readonly path: ManifestPath;
   /** Without the field's name in front. */
   readonly detail: string;
+  /** What to write instead, in words of ours that follow the detail; empty where that is not known. */
+  readonly advice?: string;
   /** True when CEL rules can't be trusted to make sense of the object any more; the API server skips them then. */
   readonly blocking: boolean;
   /** True when `detail` names the field itself. */
@@ -29,14 +31,18 @@ export interface FieldError {
 export interface ManifestProblem {
   /** RFC 6901 pointer to the field in question, which may be missing from the object. */
   readonly pointer: string;
-  /** Without the field's name: `Required value`. */
+  /** Without the field's name, and with what to write instead: `Required value`. */
   readonly detail: string;
   /** With the field's name, as the API server says it: `spec.projectRef: Required value`. */
   readonly message: string;
 }
 
-export function problemOf({ path, detail, whole = path.length === 0 }: FieldError): ManifestProblem {
-  return { pointer: pointerOf(path), detail, message: whole ? detail : `${fieldText(path)}: ${detail}` };
+export function problemOf({ path, detail, advice = "", whole = path.length === 0 }: FieldError): ManifestProblem {
+  return {
+    pointer: pointerOf(path),
+    detail: `${detail}${advice}`,
+    message: whole ? detail : `${fieldText(path)}: ${detail}`,
+  };
 }
 
 export function required(path: ManifestPath, why?: string): FieldError {

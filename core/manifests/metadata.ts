@@ -6,7 +6,8 @@ import type { ManifestPath } from "./field-errors.ts";
 import { type FieldError, forbidden, invalid, required, typeName, wrongType } from "./field-errors.ts";
 import type { ObjectMeta } from "./object.ts";
 import type { SchemaNode } from "./schema-node.ts";
-import { structuralErrors, unknownFields } from "./structure.ts";
+import { structuralErrors } from "./structure.ts";
+import { unknownFields } from "./unknown-fields.ts";
 
 export const defaultNamespace = "default";
 

@@ -4,6 +4,7 @@
 import { parse } from "@marcbachmann/cel-js";
 import type { Json } from "../config/types.ts";
 import { isArray, isObject } from "../json/json-value.ts";
+import { ruleAdvice } from "./advice.ts";
 import type { ManifestPath } from "./field-errors.ts";
 import { duplicate, type FieldError, forbidden, invalid, required } from "./field-errors.ts";
 import type { Rule, SchemaNode } from "./schema-node.ts";
@@ -45,7 +46,19 @@ function brokenRules(schema: SchemaNode, { value, old }: Change, path: ManifestP
   );
   if (applying.length === 0) return [];
   const values = { self: celValue(schema, value), ...(old === undefined ? {} : { oldSelf: celValue(schema, old) }) };
-  return applying.flatMap((rule) => broken(rule, values, { value, path }));
+  const errors = applying.flatMap((rule) => broken(rule, values, { value, path }));
+  const [first, ...others] = errors;
+  if (first === undefined || typeof value !== "string" || schema.format !== undefined) return errors;
+  const isValid = (text: string): boolean => applying.every(({ rule }) => holds(rule, { ...values, self: text }));
+  return [{ ...first, advice: ruleAdvice(value, isValid) }, ...others];
+}
+
+function holds(rule: string, values: Record<string, unknown>): boolean {
+  try {
+    return parse(rule)(values) === true;
+  } catch {
+    return false;
+  }
 }
 
 /**

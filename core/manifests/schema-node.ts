@@ -1,5 +1,6 @@
 // The part of a CRD's structural schema that manifests are checked with.
 import type { Json } from "../config/types.ts";
+import { typeName } from "./field-errors.ts";
 
 /** A CEL rule: false refuses the value with `message` at `fieldPath`. */
 export interface Rule {
@@ -40,6 +41,19 @@ export interface SchemaNode {
 /** The schema of one member of an object; undefined = the schema says nothing about it. */
 export function nodeOf(schema: SchemaNode, name: string): SchemaNode | undefined {
   return ownProperty(schema.properties, name) ?? schema.additionalProperties;
+}
+
+/** Empty = any. */
+export function expectedTypes(schema: SchemaNode): readonly string[] {
+  if (schema["x-kubernetes-int-or-string"] === true) return ["integer", "string"];
+  return schema.type === undefined ? [] : [schema.type];
+}
+
+export function hasType(schema: SchemaNode, value: Json): boolean {
+  const expected = expectedTypes(schema);
+  const actual = typeName(value);
+  const fits = (type: string): boolean => type === actual || (type === "number" && actual === "integer");
+  return expected.length === 0 || expected.some(fits);
 }
 
 /** `properties` has prototype members such as `constructor`, which are no properties of the schema. */

@@ -1,13 +1,11 @@
-// Checks a manifest against the structural part of its CRD's schema: types, enumerations, bounds, required fields, formats, sets, and
-// fields that the schema does not know. Each mistake becomes one error in the API server's words.
+// Checks a manifest against the structural part of its CRD's schema: types, enumerations, bounds, required fields, formats, and sets. Each mistake becomes one error in the API server's words.
 
 import type { Json, JsonObject } from "../config/types.ts";
 import { isArray, isObject } from "../json/json-value.ts";
-import { nearest } from "../nearest.ts";
+import { typeAdvice } from "./advice.ts";
 import {
   duplicate,
   type FieldError,
-  fieldText,
   type ManifestPath,
   outOfBounds,
   required,
@@ -18,7 +16,7 @@ import {
   wrongFormat,
   wrongType,
 } from "./field-errors.ts";
-import { nodeOf, type SchemaNode } from "./schema-node.ts";
+import { expectedTypes, hasType, nodeOf, type SchemaNode } from "./schema-node.ts";
 
 export function structuralErrors(schema: SchemaNode, value: Json, path: ManifestPath = []): readonly FieldError[] {
   const mistyped = typeError(schema, value, path);
@@ -36,15 +34,9 @@ function contentErrors(schema: SchemaNode, value: Json, path: ManifestPath): rea
 
 function typeError(schema: SchemaNode, value: Json, path: ManifestPath): FieldError | undefined {
   if (value === null && schema.nullable === true) return undefined;
-  const expected = schema["x-kubernetes-int-or-string"] === true ? ["integer", "string"] : expectedTypes(schema);
-  if (expected.length === 0) return undefined;
-  const actual = typeName(value);
-  const fits = expected.some((type) => type === actual || (type === "number" && actual === "integer"));
-  return fits ? undefined : wrongType(path, expected.join(","), actual);
-}
-
-function expectedTypes({ type }: SchemaNode): readonly string[] {
-  return type === undefined ? [] : [type];
+  if (hasType(schema, value)) return undefined;
+  const error = wrongType(path, expectedTypes(schema).join(","), typeName(value));
+  return { ...error, advice: typeAdvice(schema, value, path) };
 }
 
 function enumErrors(schema: SchemaNode, value: Json, path: ManifestPath): readonly FieldError[] {
@@ -135,26 +127,4 @@ function isDateTime(text: string): boolean {
   if (hour > "23" || minute > "59" || second > "59") return false;
   const parsed = new Date(`${day}T00:00:00Z`);
   return !Number.isNaN(parsed.getTime()) && parsed.toISOString().startsWith(day);
-}
-
-/** A cluster would drop unknown fields, or refuse them as kubectl asks it to: a misspelt setting must not pass for one that is made. */
-export function unknownFields(schema: SchemaNode, value: Json, path: ManifestPath = []): readonly FieldError[] {
-  if (isArray(value)) {
-    const { items } = schema;
-    return items === undefined ? [] : value.flatMap((item, index) => unknownFields(items, item, [...path, index]));
-  }
-  if (!isObject(value)) return [];
-  return Object.entries(value).flatMap(([name, member]) => {
-    const node = nodeOf(schema, name);
-    if (node !== undefined) return unknownFields(node, member, [...path, name]);
-    return schema["x-kubernetes-preserve-unknown-fields"] === true ? [] : [unknownField(schema, path, name)];
-  });
-}
-
-function unknownField(schema: SchemaNode, parent: ManifestPath, name: string): FieldError {
-  const path = [...parent, name];
-  const known = Object.keys(schema.properties ?? {});
-  const meant = nearest(name, known) ?? known.find((field) => field === `${name}SecretRef`);
-  const hint = meant === undefined ? "" : `, did you mean ${JSON.stringify(meant)}?`;
-  return { path, detail: `unknown field ${JSON.stringify(fieldText(path))}${hint}`, blocking: false, whole: true };
 }

@@ -95,7 +95,10 @@ function keysFor(declared: DeclaredIssuer, lookup: Lookup): KeysFor {
   if (jwks === undefined) return fetchedKeys(declared, sourceOf(url, certificateAuthority), lookup);
   const set = readKeySet(jwks);
   if (set.ok) return { content: { url, keys: set.keys, keysAreFetched: false } };
-  return { ...kept, refused: { reason: "InvalidSpec", message: `The key set ${set.fault}`, at: "/issuer/jwks" } };
+  const message = URL.canParse(jwks)
+    ? "Takes the keys themselves, as a JSON Web Key Set, and no URL: leave it out, and they are fetched from the issuer"
+    : `The key set ${set.fault}`;
+  return { ...kept, refused: { reason: "InvalidSpec", message, at: "/issuer/jwks" } };
 }
 
 function fetchedKeys(declared: DeclaredIssuer, source: IssuerSource, { former, lookUp }: Lookup): KeysFor {

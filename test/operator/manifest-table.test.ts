@@ -75,8 +75,6 @@ function saidByServer({ status, body }: ApiAnswer): readonly string[] {
  */
 function sayAlike(message: string): string {
   const alike: readonly (readonly [RegExp, string])[] = [
-    // What was meant is a service of ours.
-    [/^(unknown field "[^"]*"), did you mean .*$/, "$1"],
     // The server names all labels, we name the one.
     [/^metadata\.labels(\.\w+)?: Invalid value: ("[^"]*"): .*$/, "metadata.labels: Invalid value: $2"],
     // Go's names of JSON's types.

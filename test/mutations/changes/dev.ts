@@ -164,6 +164,14 @@ export const devMutations: readonly Mutation[] = [
     caughtBy: ["test/process/init.test.ts"],
   },
   {
+    name: "password-in-an-advice",
+    harm: "A password that somebody wrote where the name of a Secret belongs is in the log of the pipeline that validates it",
+    file: "core/manifests/advice.ts",
+    find: 'isSecret ? "…" : shown(value)',
+    replace: "shown(value)",
+    caughtBy: ["test/unit/cli/manifests/check-manifests.test.ts"],
+  },
+  {
     name: "queries-at-the-terminal",
     harm: "A key that somebody sent as a query parameter by mistake is shown at the terminal, and in every recording of it",
     file: "cli/dev/request-lines.ts",

@@ -48,6 +48,96 @@ describe("a problem has file, line, column, object and pointer", () => {
   });
 });
 
+describe("a problem says what to write instead", () => {
+  const issuer = (given: string) => `  authentication: { issuers: [ { name: a, ${given} } ] }\n`;
+  const whole = 'issuer: { url: "https://a.test", audiences: [x] }';
+  const at = "spec.authentication.issuers[0]";
+  test.each([
+    [
+      "a field that belongs one level down",
+      issuer('url: "https://a.test", issuer: { audiences: [x] }'),
+      `: write it in ${at}.issuer, one level down`,
+    ],
+    [
+      "a field that belongs one level up",
+      issuer("issuer: { audiences: [x], clientId: b }"),
+      `: write it in ${at}, one level up`,
+    ],
+    [
+      "a field that belongs further up",
+      issuer("issuer: { audiences: [x], hosts: [] }"),
+      ": write it in spec, further up",
+    ],
+    [
+      "a field in place of the one that is missing",
+      issuer(`${whole}, administrators: [{ claim: g, value: b }]`),
+      ', did you mean "contains"?',
+    ],
+    [
+      "a field of other systems",
+      issuer(`${whole}, clientSecret: hunter2`),
+      ": a client that pages sign in with is public and has no secret, leave it out",
+    ],
+    ["one text in place of a list", issuer('issuer: { url: "https://a.test", audiences: shop }'), ": write [shop]"],
+    ["one object in place of a list", issuer(`${whole}, administrators: { claim: g }`), ": write [{ claim: … }]"],
+    [
+      "texts in place of objects with several fields",
+      issuer(`${whole}, administrators: [staff]`),
+      ": write { claim: …, contains: … }",
+    ],
+    [
+      "one text in place of a list of objects",
+      issuer(`${whole}, administrators: staff`),
+      ": write [{ claim: …, contains: … }]",
+    ],
+    [
+      "a text in place of an object with one field",
+      issuer(`${whole}, claimMappings: { username: email }`),
+      ": write { claim: email }",
+    ],
+    [
+      "a text in place of objects with one field each",
+      issuer(`${whole}, claimMappings: email`),
+      ": write { username: { claim: email } }",
+    ],
+    [
+      "a text that would be something else in YAML",
+      issuer(`${whole}, claimMappings: { username: "on" }`),
+      ': write { claim: "on" }',
+    ],
+    [
+      "a URL without a scheme",
+      issuer("issuer: { url: login.example.org/a, audiences: [x] }"),
+      ': write "https://login.example.org/a"',
+    ],
+    ["a URL with a query", issuer('issuer: { url: "https://a.test?b=c", audiences: [x] }'), ': write "https://a.test"'],
+    ["a URL in place of a host", '  hosts: ["https://api.example.org/x"]\n', ': write "api.example.org"'],
+    ["capital letters", "  className: Main\n", ': write "main"'],
+  ])("for %s", (_what, spec, advice) => {
+    const lines = linesOf(manifest("Project", spec));
+    expect(lines.filter((line) => line.endsWith(advice))).toHaveLength(1);
+    expect(lines.join()).not.toContain("hunter2");
+  });
+
+  test.each([
+    ["a field that nothing has", issuer(`${whole}, requiredClaims: { hd: x }`), /unknown field "[^"]*"$/],
+    ["a field whose place is taken", issuer(`${whole}, url: "https://b.test"`), /unknown field "[^"]*"$/],
+    ["a field of another type than the one of its name", issuer(`${whole}, audiences: x`), /unknown field "[^"]*"$/],
+    ["a text in place of an object with several fields", issuer('issuer: "https://a.test"'), /type object: "string"$/],
+    ["a text that no change makes right", "  className: a b\n", /letter or digit$/],
+  ])("but nothing for %s", (_what, spec, end) => {
+    expect(linesOf(manifest("Project", spec))[0]).toMatch(end);
+  });
+
+  test("without repeating what stands where the name of a Secret belongs", () => {
+    const lines = linesOf(manifest("ProjectUser", "  projectRef: shop\n  passwordSecretRef: hunter2\n"));
+    expect(lines).toEqual([
+      expect.stringMatching(/: write \{ name: shop \}$/),
+      expect.stringMatching(/: write \{ name: … \}$/),
+    ]);
+  });
+});
+
 describe("a text without quotes that is read as something else", () => {
   test("is named as it stands in the file", () => {
     expect(linesOf(manifest("Project", "  serving: Off\n"))[0]).toMatch(

@@ -231,6 +231,7 @@ describe("an issuer that the platform does not allow", () => {
 
 describe("what can't be used is refused with its place, and the keys that are published stay", () => {
   it.each([
+    ["a URL in place of keys", { jwks: "https://a.test/keys" }, "/issuer/jwks", "no URL: leave it out, and they are"],
     ["a key set that is none", { jwks: "{}" }, "/issuer/jwks", "The key set is not a JSON Web Key Set"],
     [
       "a key set with a private key",

@@ -1,0 +1,128 @@
+// What to write in place of a mistake, as far as the schema tells: for people, behind what the API server says of it.
+
+import type { Json, JsonObject } from "../config/types.ts";
+import { isArray, isObject } from "../json/json-value.ts";
+import { nearest } from "../nearest.ts";
+import { fieldText, type ManifestPath } from "./field-errors.ts";
+import { hasType, nodeOf, type SchemaNode } from "./schema-node.ts";
+
+/** An object of the manifest on the way to a field. */
+export interface Enclosing {
+  readonly schema: SchemaNode;
+  readonly value: JsonObject;
+  readonly path: ManifestPath;
+}
+
+/** Fields that other systems have, and nothing stands for here. */
+const unwanted: ReadonlyMap<string, string> = new Map([
+  ["clientSecret", "a client that pages sign in with is public and has no secret, leave it out"],
+]);
+
+/** Of a field that `parent` does not know; `above` begins with what encloses the parent. */
+export function unknownFieldAdvice(name: string, parent: Enclosing, above: readonly Enclosing[]): string {
+  const reason = unwanted.get(name);
+  if (reason !== undefined) return `: ${reason}`;
+  const place = placeBelow(name, parent) ?? placeAbove(name, parent, above);
+  if (place !== undefined) return `: write it in ${place}`;
+  const known = Object.keys(parent.schema.properties ?? {});
+  const meant = nearest(name, known) ?? known.find((field) => field === `${name}SecretRef`) ?? missing(name, parent);
+  return meant === undefined ? "" : `, did you mean ${JSON.stringify(meant)}?`;
+}
+
+/** The one object in it that may have the field, and hasn't. */
+function placeBelow(name: string, { schema, value, path }: Enclosing): string | undefined {
+  const member = value[name] ?? null;
+  const places = Object.entries(schema.properties ?? {}).filter(([property, node]) => {
+    const there = value[property];
+    return takes(node, name, member) && (there === undefined || (isObject(there) && !Object.hasOwn(there, name)));
+  });
+  const [first, ...others] = places;
+  return first === undefined || others.length > 0 ? undefined : `${fieldText([...path, first[0]])}, one level down`;
+}
+
+/** The next object around it that may have the field, and hasn't. */
+function placeAbove(name: string, parent: Enclosing, above: readonly Enclosing[]): string | undefined {
+  const member = parent.value[name] ?? null;
+  const found = above.find(({ schema, value }) => takes(schema, name, member) && !Object.hasOwn(value, name));
+  if (found === undefined || found.path.length === 0) return undefined;
+  const isNext = parent.path.length - found.path.length === 1;
+  return `${fieldText(found.path)}, ${isNext ? "one level" : "further"} up`;
+}
+
+function takes({ properties = {} }: SchemaNode, name: string, member: Json): boolean {
+  const node = Object.hasOwn(properties, name) ? properties[name] : undefined;
+  return node !== undefined && hasType(node, member);
+}
+
+/** Where one field is missing and one is unknown, one was meant by the other. */
+function missing(name: string, { schema, value }: Enclosing): string | undefined {
+  const isUnknown = (field: string): boolean => nodeOf(schema, field) === undefined;
+  const absent = (schema.required ?? []).filter((field) => !Object.hasOwn(value, field));
+  const [only, ...others] = absent;
+  if (only === undefined || others.length > 0 || Object.keys(value).filter(isUnknown).length > 1) return undefined;
+  return takes(schema, only, value[name] ?? null) ? only : undefined;
+}
+
+/** Of a value that is not of its schema's type. */
+export function typeAdvice(schema: SchemaNode, value: Json, path: ManifestPath): string {
+  // Who writes a password where a Secret's name belongs must not find it in the log of a pipeline.
+  const isSecret = path.some((part) => /secret|password/i.test(String(part)));
+  const text = wrapped(schema, value, isSecret ? "…" : shown(value));
+  return text === undefined ? "" : `: write ${text}`;
+}
+
+/** `value` inside of the list, or of the one field, that the schema wants around it. */
+function wrapped(schema: SchemaNode, value: Json, text: string): string | undefined {
+  if (schema.type === "object") return inObject(schema, value, text);
+  const { type, items } = schema;
+  if (type !== "array" || items?.type === undefined) return undefined;
+  const item = hasType(items, value) ? text : wrapped(items, value, text);
+  return item === undefined ? undefined : `[${item}]`;
+}
+
+function inObject({ properties = {}, required }: SchemaNode, value: Json, text: string): string | undefined {
+  if (isArray(value) || isObject(value)) return undefined;
+  const names = required ?? Object.keys(properties);
+  const fields = names.map((name) => ({ name, node: properties[name] ?? {} }));
+  const [first, ...others] = fields;
+  if (first === undefined) return undefined;
+  if (others.length > 0) return fields.every(({ node }) => hasType(node, value)) ? blank(names) : undefined;
+  const { name, node } = first;
+  // Beside a list are other fields, one of which is meant: a text in place of an issuer is none of its audiences.
+  if (node.type === "array") return undefined;
+  const inner = hasType(node, value) ? text : wrapped(node, value, text);
+  return inner === undefined ? undefined : `{ ${name}: ${inner} }`;
+}
+
+function blank(names: readonly string[]): string {
+  return `{ ${names.map((name) => `${name}: …`).join(", ")} }`;
+}
+
+const maxShown = 100;
+
+/** As YAML. */
+function shown(value: Json): string {
+  if (isObject(value)) return blank(Object.keys(value).slice(0, 8));
+  if (typeof value !== "string") return isArray(value) ? "…" : JSON.stringify(value);
+  if (value.length > maxShown) return "…";
+  const isPlain = /^[A-Za-z][\w./@-]*$/.test(value) && !/^(true|false|null|yes|no|on|off|y|n)$/i.test(value);
+  return isPlain ? value : JSON.stringify(value);
+}
+
+/** Of a text that breaks a rule: one beside it that keeps all of them. */
+export function ruleAdvice(value: string, isValid: (text: string) => boolean): string {
+  const found = textsBeside(value).find((text) => text !== value && isValid(text));
+  return found === undefined ? "" : `: write ${JSON.stringify(found)}`;
+}
+
+function textsBeside(value: string): readonly string[] {
+  const trimmed = value.trim();
+  const url = URL.canParse(trimmed) ? new URL(trimmed) : undefined;
+  return [
+    trimmed,
+    trimmed.toLowerCase(),
+    ...(trimmed.includes("://") ? [] : [`https://${trimmed}`]),
+    trimmed.replace(/^http:\/\//i, "https://"),
+    ...(url === undefined ? [] : [url.host, url.origin]),
+  ];
+}
