@@ -22,26 +22,26 @@ const unwanted: ReadonlyMap<string, string> = new Map([
 export function unknownFieldAdvice(name: string, parent: Enclosing, above: readonly Enclosing[]): string {
   const reason = unwanted.get(name);
   if (reason !== undefined) return `: ${reason}`;
-  const place = placeBelow(name, parent) ?? placeAbove(name, parent, above);
-  if (place !== undefined) return `: write it in ${place}`;
+  const location = locationBelow(name, parent) ?? locationAbove(name, parent, above);
+  if (location !== undefined) return `: write it in ${location}`;
   const known = Object.keys(parent.schema.properties ?? {});
   const meant = nearest(name, known) ?? known.find((field) => field === `${name}SecretRef`) ?? missing(name, parent);
   return meant === undefined ? "" : `, did you mean ${JSON.stringify(meant)}?`;
 }
 
 /** The one object in it that may have the field, and hasn't. */
-function placeBelow(name: string, { schema, value, path }: Enclosing): string | undefined {
+function locationBelow(name: string, { schema, value, path }: Enclosing): string | undefined {
   const member = value[name] ?? null;
-  const places = Object.entries(schema.properties ?? {}).filter(([property, node]) => {
+  const locations = Object.entries(schema.properties ?? {}).filter(([property, node]) => {
     const there = value[property];
     return takes(node, name, member) && (there === undefined || (isObject(there) && !Object.hasOwn(there, name)));
   });
-  const [first, ...others] = places;
+  const [first, ...others] = locations;
   return first === undefined || others.length > 0 ? undefined : `${fieldText([...path, first[0]])}, one level down`;
 }
 
 /** The next object around it that may have the field, and hasn't. */
-function placeAbove(name: string, parent: Enclosing, above: readonly Enclosing[]): string | undefined {
+function locationAbove(name: string, parent: Enclosing, above: readonly Enclosing[]): string | undefined {
   const member = parent.value[name] ?? null;
   const found = above.find(({ schema, value }) => takes(schema, name, member) && !Object.hasOwn(value, name));
   if (found === undefined || found.path.length === 0) return undefined;
