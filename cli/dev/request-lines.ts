@@ -1,5 +1,5 @@
-// Shows requests at a terminal, one short line each: method, path, status, time, caller. Queries are left out, because filters and misplaced
-// keys are data; so is everything else that a client sends. In a burst it counts what it doesn't show.
+// Shows requests at a terminal, one short line each: method, path, status, time, caller, and why a token is refused. Queries are left out, because
+// filters and misplaced keys are data; so is everything else that a client sends. In a burst it counts what it doesn't show.
 
 import type { IncomingHttpHeaders } from "node:http";
 import { styleText } from "node:util";
@@ -22,7 +22,11 @@ export interface RequestLines {
 
 /** What of a request is shown. */
 export type ShownRequest = Pick<Exchange, "rawUrl" | "proof"> & {
-  readonly request: { readonly method: string; readonly headers: Pick<IncomingHttpHeaders, "host" | "origin"> };
+  readonly request: {
+    readonly method: string;
+    readonly headers: Pick<IncomingHttpHeaders, "host" | "origin" | "authorization">;
+  };
+  readonly problem?: { readonly message: string };
   readonly project?: { readonly config: { readonly cors: { readonly allowedOrigins: readonly string[] } } } | undefined;
 };
 
@@ -71,6 +75,7 @@ function requestLine(exchange: ShownRequest, ending: Ending, hasColors: boolean)
   const { request, rawUrl, proof } = exchange;
   const refused = refusedOrigin(exchange);
   const { status, code, seconds } = ending;
+  const fault = status === 401 ? faultOfToken(exchange) : undefined;
   const styled = (style: Style, text: string): string =>
     hasColors ? styleText(style, text, { validateStream: false }) : text;
   const outcome = code === undefined ? `${status}` : `${status} ${code}`;
@@ -79,8 +84,14 @@ function requestLine(exchange: ShownRequest, ending: Ending, hasColors: boolean)
     styled(styleOf(status), outcome),
     styled("dim", timeOf(seconds)),
     styled("dim", printable(callerName(proof?.caller))),
+    ...(fault === undefined ? [] : [styled("yellow", printable(fault))]),
     ...(refused === undefined ? [] : [styled("yellow", `origin ${refused} is not in spec.cors.allowedOrigins`)]),
   ].join("  ");
+}
+
+/** Its sentence is ours: of what it names, claims are the Project's own words, and nothing is of the token. */
+function faultOfToken({ request: { headers }, problem }: ShownRequest): string | undefined {
+  return /^bearer /i.test(headers.authorization ?? "") ? problem?.message : undefined;
 }
 
 /** The origin of a page whose browser will not show it the response; a browser tells the page nothing of why. */

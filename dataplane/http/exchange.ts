@@ -2,6 +2,7 @@
 // however far the request got. Types only.
 
 import type { FastifyRequest } from "fastify";
+import type { Problem } from "../../core/errors/problem.ts";
 import type { Slot } from "../admission/fair-share.ts";
 import type { SharedBucket } from "../admission/shared-bucket.ts";
 import type { Proof } from "../authenticate/create-authentication.ts";
@@ -26,6 +27,8 @@ export interface Exchange {
   /** The generation of kept plans (kept-plans.ts) in which its plan was found or decided; absent for reads by a kept plan. */
   generation?: number;
   project?: LiveProject;
+  /** What it is refused with. */
+  problem?: Problem;
   target?: Target;
   /** Decoded segments below the resource or root key: an object's id, or where a value stands. */
   subPath?: readonly string[];

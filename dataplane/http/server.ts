@@ -137,6 +137,7 @@ function sendProblem(
   error: unknown,
 ): FastifyReply {
   const path = exchange.rawUrl.split("?", 1)[0] ?? "";
+  if (error instanceof Problem) exchange.problem = error;
   const problem = problemResponse(error, { path, requestId: exchange.requestId });
   if (problem.defect) logDefect(options.logger, exchange, error);
   const headers = Object.assign(commonHeaders(exchange), problem.headers);

@@ -67,6 +67,19 @@ describe("a request at the terminal", () => {
     expect(from("http://127.0.0.1:8080")).not.toContain("origin");
   });
 
+  it("says why a token is refused, and nothing of other refusals", () => {
+    const message = "The token's claim hd does not have the value that this project requires";
+    const refused = (authorization: string, status: number, code: string): string => {
+      const request = { method: "GET", headers: { authorization } };
+      return lineOf({ ...shown("GET", "/a/b/api/c"), request, problem: { message } }, status, 0.001, code);
+    };
+    expect(refused("Bearer hunter2", 401, "invalid_credentials")).toBe(
+      `GET    /a/b/api/c  401 invalid_credentials  1.0 ms  not authenticated  ${message}\n`,
+    );
+    expect(refused("Bearer hunter2", 400, "validation_failed")).not.toContain(message);
+    expect(refused("ApiKey hunter2", 401, "invalid_credentials")).not.toContain(message);
+  });
+
   it("never shows a query, and neither a password in front of the path nor who may be misled by it", () => {
     expect(lineOf(shown("GET", "/a/b/api/c?token=hunter2&_sort=hunter3", ada))).toContain(" /a/b/api/c?…  ");
     expect(lineOf(shown("GET", "http://ada:hunter2@host/a/b/api/c?hunter3", ada))).toContain(" /a/b/api/c?…  ");
