@@ -42,6 +42,7 @@ beforeAll(async () => {
     "team",
     withUser("lin"),
     withUser("kim"),
+    withUser("tom"),
     withKey("staff", { role: "Administrators" }),
     withConfig({ cors: { allowedOrigins: [app.origin], maxAgeSeconds: 600 } }),
     withResource("tasks", { schema: schema as JsonObject, scope: { read: "All", write: "All" } }),
@@ -322,5 +323,35 @@ describe("the page's app in a browser", () => {
     ahead += 73 * 3_600_000;
     await page.evaluate("void api.GET('/whoami').catch(() => undefined)");
     await page.until("document.querySelector('#task').hidden");
+  });
+
+  it("keeps what a person has typed over a session that was ended elsewhere, and shows it to nobody else", async () => {
+    const title = "document.querySelector('#task [name=title]').value";
+    const endSessions = async () => {
+      for (const { id } of (await sessions()).items) {
+        await served.send(`/sessions/${id}`, { method: "DELETE", as: apikey("staff") });
+      }
+    };
+    const ended = "Your session has ended. Sign in again: what you typed is kept.";
+    await signedIn();
+    await endSessions();
+    await save("Typed before", "1");
+    await page.until(`${signInAlert} === ${JSON.stringify(ended)}`);
+    await signIn(passwordOf("lin"));
+    await page.until("document.querySelector('#sign-in').hidden");
+    expect(await page.evaluate(title)).toBe("Typed before");
+    await page.evaluate("document.querySelector('#task').requestSubmit()");
+    await page.until(`${status} === 'Saved'`);
+    await endSessions();
+    await save("Only for Lin", "1");
+    await page.until(`${signInAlert} === ${JSON.stringify(ended)}`);
+    await signIn(passwordOf("tom"), "tom");
+    await page.until(`${textOf("#who")} === 'tom'`);
+    expect(await page.evaluate(title)).toBe("");
+    await save("By Tom", "1");
+    await page.until(`${status} === 'Saved'`);
+    await page.evaluate("document.querySelector('#sign-out').click()");
+    await page.until("document.querySelector('#task').hidden");
+    expect(await page.evaluate(`[${title}, ${signInAlert}]`)).toEqual(["", ""]);
   });
 });

@@ -73,9 +73,9 @@ export async function createTask(fields: Fields, key: string): Promise<Outcome> 
 }
 
 /** The keys of one new task: the same as long as the fields are the same, because the server refuses a key with other fields. */
-export function keysOfNewTask(): (fields: Fields) => string {
-  let sent = "";
-  let key = "";
+export function keysOfNewTask(before?: { readonly fields: Fields; readonly key: string }): (fields: Fields) => string {
+  let sent = before === undefined ? "" : JSON.stringify(before.fields);
+  let key = before?.key ?? "";
   return (fields) => {
     const text = JSON.stringify(fields);
     if (text !== sent) key = crypto.randomUUID();
