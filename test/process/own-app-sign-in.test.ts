@@ -44,6 +44,8 @@ let served: Served;
 let provider: StartedProvider;
 let browser: Browser;
 let page: Page;
+/** The project takes tokens by these keys of the provider from now on. */
+let takeKeys: (keys: StartedProvider["keys"]) => void;
 /** How far the clock of the server is ahead, in milliseconds. */
 let ahead = 0;
 
@@ -53,7 +55,7 @@ const originOf = (client: Client) => app.origin.replace("localhost", hosts[clien
 async function changedSources(authority: string): Promise<Sources> {
   const guide = sourcesIn(await blocksOf("use-from-a-browser.md"));
   const section = sourcesIn(await blocksOf("sign-in-with-openid-connect.md"));
-  const sources = new Map([...guide, ...section, ["src/main.ts", guide.get("src/main.ts") ?? ""]]);
+  const sources = new Map([...guide, ...section]);
   const change = (name: string, part: RegExp, by: string) => {
     const text = sources.get(name) ?? "";
     expect(text, name).toMatch(part);
@@ -63,8 +65,6 @@ async function changedSources(authority: string): Promise<Sources> {
     );
   };
   change("index.html", /^ +<label>Name [\s\S]*?name="password".*\n/m, "");
-  change("src/main.ts", /^import .* from "\.\/session\.ts";\n/m, "");
-  change("src/main.ts", /^signInForm\.addEventListener\([\s\S]*?^\}\);\n/m, section.get("src/main.ts") ?? "");
   change("src/provider.ts", /authority: .*/, `authority: "${authority}",`);
   change("src/provider.ts", /client_id: .*/, "client_id: location.hostname,");
   return sources;
@@ -83,12 +83,15 @@ beforeAll(async () => {
     })),
   });
   const allowedOrigins = clients.map(originOf);
-  const { url, keys } = provider;
+  const { url } = provider;
+  const withKeys = (keys: StartedProvider["keys"]) =>
+    withIssuer(testIssuer(name, { url, keys, access, audiences: issuer.audiences }));
+  takeKeys = (keys) => void served.change(withKeys(keys));
   const team = project(
     "team",
     withKey("staff", { role: "Administrators" }),
     withConfig({ cors: { allowedOrigins, maxAgeSeconds: 600 } }),
-    withIssuer(testIssuer(name, { url, keys, access, audiences: issuer.audiences })),
+    withKeys(provider.keys),
     withResource("tasks"),
   );
   const store = await createEmbeddedStore({ directory: ":memory:", clock: systemClock });
@@ -109,12 +112,15 @@ afterAll(async () => {
 
 afterEach(() => {
   ahead = 0;
+  takeKeys(provider.keys);
 });
 
 const pressSignIn = "document.querySelector('#sign-in').requestSubmit()";
 const isSignedOut = "document.querySelector('#task').hidden && !document.querySelector('#sign-in').hidden";
 const signInAlert = textOf("#sign-in [role=alert]");
 const status = textOf("#task [role=status]");
+const typedTitle = "document.querySelector('#task [name=title]').value";
+const pressSave = "document.querySelector('#task').requestSubmit()";
 /** All that the browser keeps for the app beside its memory. */
 const kept = "JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie, location.href])";
 const fiveCalls = "Promise.all([1, 2, 3, 4, 5].map(() => api.GET('/whoami').then(({ response }) => response.status)))";
@@ -139,13 +145,32 @@ async function signedIn(client: Client, name: string, path = "/"): Promise<void>
   await opened(client, path);
   await page.evaluate(pressSignIn);
   await signInAtProvider(client, name);
-  await page.until(`${textOf("#who")} === 'corp/${name}'`);
+  await page.until(`${textOf("#who")} === 'The name of ${name}'`);
 }
 
 async function save(title: string): Promise<void> {
   await fill(page, "#task [name=title]", title);
   await fill(page, "#task [name=priority]", "1");
-  await page.evaluate("document.querySelector('#task').requestSubmit()");
+  await page.evaluate(pressSave);
+}
+
+/** Saves when the token has expired, where the provider gives no refresh token. */
+async function saveTooLate(title: string): Promise<void> {
+  ahead = 361_000;
+  await save(title);
+  await page.until(isSignedOut);
+  ahead = 0;
+}
+
+async function signInAgain(name: string): Promise<void> {
+  await page.evaluate(pressSignIn);
+  await page.until(`${textOf("#who")} === 'The name of ${name}'`);
+}
+
+async function storedTitles(beginning: string): Promise<readonly string[]> {
+  const reply = await served.send("/api/tasks?_limit=100", { as: apikey("staff") });
+  const { items } = reply.json<{ items: { title: string }[] }>();
+  return items.map(({ title }) => title).filter((title) => title.startsWith(beginning));
 }
 
 it("passes the compiler", async () => {
@@ -202,8 +227,74 @@ it("lets a person sign in again whose token has expired, where the provider give
   expect(requestsTo(tokenEndpoint())).toBe(before);
   expect(await page.evaluate("document.querySelectorAll('iframe').length")).toBe(0);
   ahead = 0;
+  await signInAgain("ann");
+});
+
+it("keeps what a person has typed over a sign-in that has ended, and which task it changes", async () => {
+  await signedIn("brief", "ann");
+  await save("Kept: first");
+  await page.until(`${status} === 'Saved'`);
+  await saveTooLate("Kept: second");
+  expect(await page.evaluate(signInAlert)).toBe("Your sign-in has ended. Sign in again: what you typed is kept.");
+  expect(await page.evaluate(typedTitle)).toBe("");
+  await signInAgain("ann");
+  expect(await page.evaluate(typedTitle)).toBe("Kept: second");
+  expect(await page.evaluate(kept)).toBe(JSON.stringify([{}, {}, "", `${originOf("brief")}/`]));
+  await page.evaluate(pressSave);
+  await page.until(`${status} === 'Saved'`);
+  expect(await storedTitles("Kept")).toEqual(["Kept: second"]);
+});
+
+it("stores a new task once whose answer was lost before the sign-in ended", async () => {
+  await signedIn("brief", "ann");
+  await page.evaluate(`void (globalThis.real = fetch, globalThis.fetch = async (input, init) => {
+    const response = await real(input, init);
+    if (input.method === "POST") throw new TypeError("Failed to fetch");
+    return response;
+  })`);
+  await save("Once");
+  await page.until(`${status}.startsWith('No answer came')`);
+  await page.evaluate("void (globalThis.fetch = real)");
+  await saveTooLate("Once");
+  await signInAgain("ann");
+  await page.evaluate(pressSave);
+  await page.until(`${status} === 'Saved'`);
+  expect(await storedTitles("Once")).toEqual(["Once"]);
+});
+
+it("shows nobody else what a person has typed, and keeps it no longer then", async () => {
+  await signedIn("brief", "ann");
+  await saveTooLate("Secret of Ann");
+  await page.goto(`${provider.url}/session/end`);
+  await page.evaluate("document.querySelector('[name=logout]').click()");
+  await page.until("!document.querySelector('[name=logout]')");
+  await page.goto(originOf("brief"));
+  expect(await page.evaluate(kept)).toContain("Secret of Ann");
   await page.evaluate(pressSignIn);
-  await page.until(`${textOf("#who")} === 'corp/ann'`);
+  await signInAtProvider("brief", "ben");
+  await page.until(`${textOf("#who")} === 'The name of ben'`);
+  expect(await page.evaluate(typedTitle)).toBe("");
+  expect(await page.evaluate(kept)).toBe(JSON.stringify([{}, {}, "", `${originOf("brief")}/`]));
+});
+
+it("keeps a person signed in whose token is refused for a key that is not known, and saves once it is", async () => {
+  await signedIn("brief", "ann");
+  takeKeys([]);
+  await save("While keys change");
+  await page.until(`${textOf("#task [role=alert]")} !== ''`);
+  expect(await page.evaluate(textOf("#task [role=alert]"))).toContain("key");
+  expect(await page.evaluate(isSignedOut)).toBe(false);
+  takeKeys(provider.keys);
+  await page.evaluate(pressSave);
+  await page.until(`${status} === 'Saved'`);
+  expect(await storedTitles("While")).toEqual(["While keys change"]);
+});
+
+it("shows the name that the provider has for a person, or else the claim by which they are known", async () => {
+  await opened("brief");
+  await page.evaluate(pressSignIn);
+  await signInAtProvider("brief", "nameless");
+  await page.until(`${textOf("#who")} === 'nameless'`);
 });
 
 it("signs out here and at the provider, which asks the next person who they are; they see only what is theirs", async () => {
@@ -219,7 +310,7 @@ it("signs out here and at the provider, which asks the next person who they are;
   expect(await page.evaluate("api.GET('/api/tasks').then(({ response }) => response.status)")).toBe(401);
   await page.evaluate(pressSignIn);
   await signInAtProvider("renewing", "ben");
-  await page.until(`${textOf("#who")} === 'corp/ben'`);
+  await page.until(`${textOf("#who")} === 'The name of ben'`);
   await save("By Ben");
   await page.until(`${status} === 'Saved'`);
   expect(await page.evaluate("listTasks().then(({ tasks }) => tasks.map(({ task }) => task.title))")).toEqual([
@@ -247,5 +338,20 @@ it("takes no answer to a sign-in that it has not begun, and forgets one that was
   expect(await page.evaluate("[localStorage.length, sessionStorage.length, location.search]")).toEqual([0, 1, ""]);
   await page.goto(originOf("renewing"));
   await page.until("sessionStorage.length === 0");
+  expect(await page.evaluate(kept)).toBe(JSON.stringify([{}, {}, "", `${originOf("renewing")}/`]));
+});
+
+it("forgets the tokens and stays on the page where the provider can't be reached, and says that its session may go on", async () => {
+  await signedIn("renewing", "ann");
+  await provider.stop();
+  await page.evaluate("document.querySelector('#sign-out').click()");
+  await page.until(`${signInAlert} !== ''`);
+  expect(await page.evaluate(signInAlert)).toBe(
+    "You are signed out here. Your session at the provider could not be ended, and may go on.",
+  );
+  expect(await page.evaluate(isSignedOut)).toBe(true);
+  expect(await page.evaluate("api.GET('/api/tasks').then(({ response }) => response.status)")).toBe(401);
+  await page.evaluate(pressSignIn);
+  await page.until(`${signInAlert}.startsWith("The server or the provider can't be reached")`);
   expect(await page.evaluate(kept)).toBe(JSON.stringify([{}, {}, "", `${originOf("renewing")}/`]));
 });

@@ -1,5 +1,6 @@
 // A certified OpenID provider as a program of its own: `node provider-process.mjs <JSON of ProviderOptions>`, which says its URL in a line
-// once it listens. It takes any name, and asks neither for a password nor for consent. It keeps all in memory, and has one key for ES256.
+// once it listens. It takes any name, and asks neither for a password nor for consent. Everybody but `nameless` has a name to show too. It
+// keeps all in memory, and has one key for ES256.
 
 import { generateKeyPairSync } from "node:crypto";
 import { createServer } from "node:http";
@@ -28,13 +29,19 @@ const provider = new Provider(url, {
   })),
   jwks: { keys: [{ ...privateKey.export({ format: "jwk" }), kid: "one", use: "sig", alg: "ES256" }] },
   cookies: { keys: ["only for tests"] },
-  findAccount: (_, id) => ({ accountId: id, claims: () => ({ sub: id }) }),
+  claims: { profile: ["name"] },
+  // With the scope `profile`, the name is in ID tokens.
+  conformIdTokenClaims: false,
+  findAccount: (_, id) => ({
+    accountId: id,
+    claims: () => ({ sub: id, ...(id !== "nameless" && { name: `The name of ${id}` }) }),
+  }),
   clientBasedCORS: (_context, _origin, client) => clientOf(client).allowsOrigins !== false,
   issueRefreshToken: (_context, client) => clientOf(client).refreshTokens === true,
   rotateRefreshToken: true,
   async loadExistingGrant({ oidc: { client, session } }) {
     const grant = new provider.Grant({ clientId: client.clientId, accountId: session.accountId });
-    grant.addOIDCScope("openid");
+    grant.addOIDCScope("openid profile");
     grant.addResourceScope(resource, "");
     await grant.save();
     return grant;

@@ -63,7 +63,7 @@ export async function startProvider(options: ProviderOptions): Promise<StartedPr
       scopes: ["openid"],
     }),
     async stop() {
-      if (child.exitCode !== null) return;
+      if (child.exitCode !== null || child.signalCode !== null) return;
       const gone = once(child, "exit");
       child.kill();
       await gone;
