@@ -116,7 +116,8 @@ afterEach(() => {
 });
 
 const pressSignIn = "document.querySelector('#sign-in').requestSubmit()";
-const isSignedOut = "document.querySelector('#task').hidden && !document.querySelector('#sign-in').hidden";
+/** Once the app's script has run: its HTML alone looks the same. */
+const isSignedOut = `'api' in globalThis && document.querySelector('#task').hidden && !document.querySelector('#sign-in').hidden`;
 const signInAlert = textOf("#sign-in [role=alert]");
 const status = textOf("#task [role=status]");
 const typedTitle = "document.querySelector('#task [name=title]').value";
