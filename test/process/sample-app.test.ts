@@ -13,6 +13,19 @@ import { freePort } from "../support/process/free-port.ts";
 import { eventually } from "../support/time/eventually.ts";
 import { type Browser, type Page, startBrowser } from "./browser.ts";
 import { buildApp, complaintsBut, fill, type ServedApp, serveApp, textOf, typeErrors } from "./built-app.ts";
+import {
+  alert,
+  click,
+  edit,
+  endSession,
+  isOpen,
+  loseAnswersTo,
+  message,
+  part,
+  row,
+  sortBy,
+  titles,
+} from "./sample-app-page.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const sample = join(root, "examples/browser-app");
@@ -74,42 +87,10 @@ async function openAs(name: string, options: Parameters<Browser["open"]>[0] = wi
   return page;
 }
 
-const titles = "[...document.querySelectorAll('#rows [data-part=title]')].map((each) => each.innerText)";
-const row = (title: string) =>
-  `[...document.querySelectorAll('#rows tr')].find((row) => row.innerText.includes(${JSON.stringify(title)}))`;
-const part = (title: string, name: string) => `${row(title)}?.querySelector('[data-part=${name}]')`;
-const message = textOf("#message");
-const alert = textOf("#task-form [role=alert]");
-const isOpen = (id: string) => `document.querySelector('#${id}').open`;
-const click = (page: Page, selector: string) =>
-  page.evaluate(`document.querySelector(${JSON.stringify(selector)}).click()`);
-
-async function sortBy(page: Page, order: string): Promise<void> {
-  await page.evaluate(
-    `{ const order = document.querySelector('#order'); order.value = '${order}'; order.dispatchEvent(new Event('change')); }`,
-  );
-}
-
-async function edit(page: Page, title: string): Promise<void> {
-  await page.evaluate(`${part(title, "edit")}.click()`);
-  await page.until(isOpen("task"));
-}
-
 async function accessToken(name: string): Promise<string> {
   const login = Buffer.from(`${name}:${await passwordOf(name)}`).toString("base64");
   const session = await fetch(`${base}/sessions`, { method: "POST", headers: { Authorization: `Basic ${login}` } });
   return ((await session.json()) as { access_token: string }).access_token;
-}
-
-/** The server carries requests of this method out, and the page gets no answer, until `isLosing` is false. */
-async function loseAnswersTo(page: Page, method: string): Promise<void> {
-  await page.evaluate(`void ([globalThis.keys, globalThis.isLosing, globalThis.kept] = [[], true, fetch], globalThis.fetch = async (input, init) => {
-    const isMeant = input.method === "${method}";
-    if (isMeant) keys.push(input.headers.get("Idempotency-Key"));
-    const response = await kept(input, init);
-    if (isMeant && isLosing) throw new TypeError("Failed to fetch");
-    return response;
-  })`);
 }
 
 /** What is stored, by somebody who has nothing to do with the page. */
@@ -335,6 +316,40 @@ describe("the sample app in a browser", () => {
     expect(await storedTask("Update all pages")).toBeUndefined();
     expect(complaintsBut(lin, 412)).toEqual([]);
     expect(complaintsBut(omar)).toEqual([]);
+  });
+
+  it("keeps what was typed when the session has ended, for the same person only", async () => {
+    const page = await openAs("lin");
+    const signInHere = async (name: string) => {
+      await fill(page, "#name", name);
+      await fill(page, "#password", await passwordOf(name));
+      await page.evaluate("document.querySelector('#sign-in').requestSubmit()");
+    };
+    const saveAfterTheEnd = async (title: string) => {
+      await fill(page, "#task-title", title);
+      await endSession(page, base);
+      await click(page, "#task [value=save]");
+      await page.until(`${message} === 'Please sign in again. What you typed is kept.'`);
+    };
+    await click(page, "#new");
+    await saveAfterTheEnd("Typed before the end");
+    await signInHere("lin");
+    await page.until(`${isOpen("task")} && ${alert} === 'This is not saved yet.'`);
+    await click(page, "#task [value=save]");
+    await eventually(async () => expect(await countOf("Typed before the end")).toBe(1));
+
+    await edit(page, "Order badges");
+    await saveAfterTheEnd("Order more badges");
+    await signInHere("omar");
+    await page.until(`${textOf("#who")} === 'omar'`);
+    expect(await page.evaluate(isOpen("task"))).toBe(false);
+    await click(page, "#sign-out");
+    await page.until("document.querySelector('#sign-in').checkVisibility()");
+    await signInHere("lin");
+    await page.until(`${textOf("#who")} === 'lin'`);
+    expect(await page.evaluate(isOpen("task"))).toBe(false);
+    expect(await countOf("Order more badges")).toBe(0);
+    expect(complaintsBut(page, 401)).toEqual([]);
   });
 
   it("goes on after the access token has expired, and nobody notices", async () => {

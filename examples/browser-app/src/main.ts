@@ -31,7 +31,9 @@ async function attempt(action: () => Promise<void>): Promise<void> {
 }
 
 function sentenceFor(error: unknown): string {
-  if (error instanceof Refused && error.problem.status === 401) return "Please sign in again.";
+  if (error instanceof Refused && error.problem.status === 401) {
+    return unsaved === undefined ? "Please sign in again." : "Please sign in again. What you typed is kept.";
+  }
   if (error instanceof Refused) return error.problem.detail;
   // What fetch throws if there is no answer.
   if (error instanceof TypeError) return "The server can't be reached. What you see may be out of date.";
@@ -39,12 +41,21 @@ function sentenceFor(error: unknown): string {
 }
 
 const lost = "No answer came from the server, so it is not known whether this was stored. It is safe to save it again.";
+const notSaved = "This is not saved yet.";
+/** What a person typed and could not save, because the session had ended: shown again to that person. */
+let unsaved: { readonly name: string; readonly show: () => Promise<void> } | undefined;
 const isSignedIn = (): boolean => document.body.classList.contains("signed-in");
 
 async function change(task: Task, changes: Changes): Promise<void> {
   const outcome = await list.change(task.id, changes);
   if (outcome.kind === "conflict" && (await wantsOwn(outcome.current.task, changes))) {
     await change(outcome.current.task, changes);
+  }
+  if (outcome.kind === "refused" && outcome.problem.status === 401) {
+    if (changes.title !== undefined) {
+      keep(() => edit(task, { heading: "Edit task", fields: { ...task, ...changes }, alert: notSaved }));
+    }
+    throw new Refused(outcome.problem);
   }
   if (outcome.kind === "refused") {
     message.textContent = `Not saved: ${outcome.problem.detail}`;
@@ -74,16 +85,22 @@ async function edit(task: Task, shown: Attempt = { heading: "Edit task", fields:
   if (!isSame || shown.alert !== undefined) await change(task, changes);
 }
 
-async function create(): Promise<void> {
-  const keyFor = keysOfNewTask();
-  const heading = "New task";
-  let shown: Attempt = { heading, fields: {} };
+function keep(show: () => Promise<void>): void {
+  unsaved = { name: element("who", HTMLElement).textContent, show };
+}
+
+async function create(first: Attempt = { heading: "New task", fields: {} }, keyFor = keysOfNewTask()): Promise<void> {
+  const { heading } = first;
+  let shown = first;
   for (;;) {
     const fields = await askForTask(shown);
     if (fields === undefined) return;
     const outcome = await createTask(fields, keyFor(fields));
     if (outcome.kind === "saved") break;
-    if (outcome.kind === "refused" && outcome.problem.status === 401) throw new Refused(outcome.problem);
+    if (outcome.kind === "refused" && outcome.problem.status === 401) {
+      keep(() => create({ heading, fields, alert: notSaved }, keyFor));
+      throw new Refused(outcome.problem);
+    }
     // The next person must not see what this one typed.
     if (!isSignedIn()) return;
     shown =
@@ -99,6 +116,9 @@ async function enter(): Promise<void> {
   element("who", HTMLElement).textContent = data.name;
   signInForm.reset();
   document.body.classList.add("signed-in");
+  const kept = unsaved;
+  unsaved = undefined;
+  if (kept?.name === data.name) await kept.show();
 }
 
 signInForm.addEventListener("submit", (event) => {
@@ -121,7 +141,7 @@ addEventListener("signed-out", () => {
   element("rows", HTMLElement).replaceChildren();
 });
 element("sign-out", HTMLButtonElement).addEventListener("click", () => void attempt(signOut));
-element("new", HTMLButtonElement).addEventListener("click", () => void attempt(create));
+element("new", HTMLButtonElement).addEventListener("click", () => void attempt(() => create()));
 element("previous", HTMLButtonElement).addEventListener("click", () => void attempt(() => list.turn(-1)));
 element("next", HTMLButtonElement).addEventListener("click", () => void attempt(() => list.turn(1)));
 const order = element("order", HTMLSelectElement);
