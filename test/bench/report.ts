@@ -5,7 +5,7 @@ import type { Load, LoadOptions } from "./load.ts";
 import type { Logins } from "./logins.ts";
 import { machine } from "./machine.ts";
 import { median } from "./median.ts";
-import { type NeighbourRow, neighbourLines } from "./neighbours.ts";
+import { missedNeighbours, type NeighbourRow, neighbourLines } from "./neighbours.ts";
 import { type StagedRow, stageLines } from "./stages.ts";
 
 export interface Row {
@@ -52,7 +52,7 @@ export function table(report: Report): string {
     "",
     ...stageLines(report.stages),
     ...neighbourLines(report.neighbours),
-    ...missedLines(report.rows),
+    ...missedLines(report),
   ];
   return lines.join("\n");
 }
@@ -63,16 +63,21 @@ function firstSightsOf({ firstSights }: Report): string {
     .join(", ");
 }
 
-function missedLines(rows: readonly Row[]): readonly string[] {
-  const missed = rows.filter((row) => median(ratiosOf(row.plane, row.bare)) < row.budget);
+function missedLines({ rows, neighbours }: Report): readonly string[] {
+  const missed = [...rows.flatMap(missedRow), ...missedNeighbours(neighbours)];
   if (missed.length === 0) return ["No budget is missed.", ""];
   return [
     "## Budgets that are missed",
     "",
-    `${missed.map((row) => `${row.name}: ${median(ratiosOf(row.plane, row.bare)).toFixed(2)} of ${row.budget}`).join("; ")}. A missed budget is listed here until it is met. The`,
+    `${missed.join("; ")}. A missed budget is listed here until it is met. The`,
     "[next section](#where-the-time-goes) shows where the time goes, [performance](explanation/performance.md) what was tried.",
     "",
   ];
+}
+
+function missedRow({ name, plane, bare, budget }: Row): readonly string[] {
+  const found = median(ratiosOf(plane, bare));
+  return found < budget ? [`${name}: ${found.toFixed(2)} of ${budget}`] : [];
 }
 
 function line(row: Row): string {
