@@ -1,4 +1,5 @@
-// Checks a manifest against the structural part of its CRD's schema: types, enumerations, bounds, required fields, formats, and sets. Each mistake becomes one error in the API server's words.
+// Checks a manifest against the structural part of its CRD's schema: types, enumerations, bounds, required fields, formats, and sets. Each
+// mistake becomes one error in the API server's words.
 
 import type { Json, JsonObject } from "../config/types.ts";
 import { isArray, isObject } from "../json/json-value.ts";

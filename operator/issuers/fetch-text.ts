@@ -29,7 +29,7 @@ export interface FetchedText {
 /** `message` is a clause about the issuer, such as "it answered with status 404", with words of ours only. */
 export class FetchFailure extends Error {
   override readonly name = "FetchFailure";
-  /** What was asked for and what was found, perhaps in the issuer's words: for whoever can reach the issuer as well, and for no status. */
+  /** The request and what was found, perhaps in the issuer's words. Statuses never contain it: their readers may be unable to reach the issuer. */
   readonly detail: string | undefined;
 
   constructor(message: string, { detail, ...options }: ErrorOptions & { readonly detail?: string } = {}) {

@@ -60,7 +60,7 @@ export interface IssuerFetcherDeps {
   readonly observe: (observation: FetchObservation) => void;
   /** Milliseconds from the beginning of a fetch in which a wanted key causes no other; a minute by default. */
   readonly refetchAfterMs?: number;
-  /** Whoever sees what is known can reach the issuers as well: failures say what was asked for, and what was found. */
+  /** Failures contain their details. Only for a program whose user can reach the issuers too, such as dev mode. */
   readonly showsDetails?: true;
 }
 

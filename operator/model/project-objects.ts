@@ -61,7 +61,7 @@ export function isDeleting({ metadata }: { readonly metadata: { readonly deletio
   return metadata.deletionTimestamp !== undefined;
 }
 
-/** UIDs of what was seen to be deleted, and of what is on its way out: what they let in must not go on, whoever has their names now. */
+/** UIDs of objects that were deleted or are being deleted. Their credentials must end, also if other objects have their names by now. */
 export function goneUids({ objects, deleted }: Pick<Seen, "objects" | "deleted">): ReadonlySet<string> {
   return new Set([...deleted, ...allObjects(objects).filter(isDeleting)].map(({ metadata }) => metadata.uid));
 }

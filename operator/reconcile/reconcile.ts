@@ -77,17 +77,21 @@ async function unreportedOf(pass: Pass, served: Served): Promise<ReconcileResult
 }
 
 /** The keys of external issuers come beside all that follows. A Project without issuers has nothing to do with that. */
-function beginFetching({ objects: { ref, project, notAllowed }, published, deps: { issuers } }: StartedPass): void {
-  const key = keyOfProject(ref);
-  const isServed = project !== undefined && !isDeleting(project);
-  const hasIssuers = project?.spec.authentication.issuers !== undefined || (published.parts?.issuers.size ?? 0) > 0;
-  let sources: ReadonlyMap<string, IssuerSource> = new Map();
-  if (isServed && hasIssuers) {
-    const all = sourcesToFetch(project, published.parts, issuers.isAllowed);
-    const isRefused = notAllowed?.has(project.metadata.uid) === true;
-    sources = isRefused ? publishedSources(all, published.parts?.issuers) : all;
-  }
+function beginFetching(started: StartedPass): void {
+  const { issuers } = started.deps;
+  const key = keyOfProject(started.objects.ref);
+  const sources = sourcesOf(started);
   if (sources.size > 0 || issuers.projectsUsing.has(key)) issuers.use(key, sources);
+}
+
+function sourcesOf({ objects, published: { parts }, deps }: StartedPass): ReadonlyMap<string, IssuerSource> {
+  const { project, notAllowed } = objects;
+  const none = new Map<string, IssuerSource>();
+  if (project === undefined || isDeleting(project)) return none;
+  const hasPublished = parts !== undefined && parts.issuers.size > 0;
+  if (project.spec.authentication.issuers === undefined && !hasPublished) return none;
+  const sources = sourcesToFetch(project, parts, deps.issuers.isAllowed);
+  return notAllowed?.has(project.metadata.uid) ? publishedSources(sources, parts?.issuers) : sources;
 }
 
 async function start(seen: Seen, deps: ReconcileDeps): Promise<StartedPass> {

@@ -35,19 +35,14 @@ export async function loseAnswersTo(page: Page, method: string): Promise<void> {
   })`);
 }
 
-/** Ends the session that the page has, at the server: the page does not hear of it. */
+/** Ends the page's session at the server, by the token of its next request. */
 export async function endSession(page: Page, base: string): Promise<void> {
-  await page.evaluate(`void (globalThis.sent ??= (() => {
-    const kept = fetch;
-    globalThis.fetch = (input, init) => {
-      globalThis.authorization = input.headers?.get("Authorization") ?? globalThis.authorization;
-      return kept(input, init);
-    };
-    return true;
-  })())`);
+  await page.evaluate(`void (globalThis.plain ??= fetch, globalThis.authorization = null, globalThis.fetch = (input, init) => {
+    globalThis.authorization ??= input.headers?.get("Authorization");
+    return plain(input, init);
+  })`);
   await sortBy(page, "title");
   await page.until("globalThis.authorization");
   const headers = { Authorization: await page.evaluate<string>("globalThis.authorization") };
   await fetch(`${base}/sessions/current`, { method: "DELETE", headers });
-  await page.evaluate("void (globalThis.authorization = undefined)");
 }

@@ -42,7 +42,7 @@ export function grantOf(issuer: IssuerConfig, claims: JsonObject): ExternalGrant
   return { caller: { kind: "external", issuer: issuer.name, username, ...rights }, ...validity };
 }
 
-/** From when until when a token for one of the issuer's audiences counts, or why it does not, whoever signed it. */
+/** When a token for one of the issuer's audiences is valid, or why it never is. The signature makes no difference to it. */
 export function validityOf(issuer: IssuerConfig, claims: JsonObject): Validity | string {
   return audienceRefusal(issuer, claims) ?? timesOf(claims);
 }

@@ -1,6 +1,6 @@
 // What happens to requests whose token names a key that its issuer's configuration lacks: the operator is asked for it, at most once a
 // minute for each issuer (in dev mode more often), and they wait for two seconds at most, together, until the configuration has changed.
-// Requests that come later in that minute don't wait: they are refused right away.
+// Requests that come later in that minute don't wait: they are refused right away. A wrong signature asks for the keys too, without a wait.
 
 import { keyOfProject } from "../../../core/config/config-keys.ts";
 import type { IssuerConfig } from "../../../core/config/types.ts";

@@ -135,12 +135,13 @@ function describeResource(project: LiveProject, resource: LiveResource, { compon
 }
 
 function describeFixed(project: LiveProject, { components, paths }: Draft): void {
+  const rates = rateProblems(project.config);
   const issuers = issuersOf(project);
   for (const { path, security: own, parameters = [], ...entry } of fixedOperations) {
     const security = withIssuers(own, issuers);
     // Where tokens of issuers are taken, some may have to wait until their signatures are verified.
     const waits: readonly ProblemSource[] = security.length === own.length ? [] : ["fairShare"];
-    const problems = [...rateProblems(project.config), ...waits];
+    const problems = [...rates, ...waits];
     const context = { components, tag: "sessions", id: "sessions", shapes: {} };
     const described = {
       ...operation(entry, context, { security, problems, sentence: "", isForUsers: false }),
