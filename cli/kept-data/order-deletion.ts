@@ -156,8 +156,8 @@ function stateOf(ordered: Ordered, { untaken, records, deleting }: Looked): "del
   const entries = records.get(requestName(project))?.entries ?? [];
   const now = entries.find(({ what, name }) => what === entry.what && name === entry.name);
   if (now === undefined) return "deleted";
-  // Another object has the name now: with what was to be deleted, unless that was seen to go.
-  if (now.uid !== entry.uid) return deleting.has(ordered) ? "deleted" : "left";
+  // Another object has the name now: with what was to be deleted, unless that went before it was served.
+  if (now.uid !== entry.uid) return deleting.has(ordered) || now.beganEmpty === true ? "deleted" : "left";
   if (now.purgeFromRevision === undefined) return untaken.has(ordered.text) ? "waiting" : "left";
   deleting.add(ordered);
   return "waiting";

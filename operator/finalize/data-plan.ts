@@ -66,10 +66,11 @@ export function planData(
   if (foreignData || namespaceUid === undefined || project === undefined) {
     throw new Error("Parts were compiled that may not be served");
   }
-  const served = servedEntries(parts, objects, namespaceUid);
+  const before = new Map((record?.entries ?? []).map((entry) => [entryKeyOf(entry), entry]));
+  const served = servedEntries(parts, objects, { namespaceUid, before });
   const clash = [...served.keys()].find((entryKey) => open.has(entryKey));
   if (clash !== undefined) throw new Error(`The parts serve ${clash}, whose data are to be deleted`);
-  const kept = (record?.entries ?? []).filter((entry) => !served.has(entryKeyOf(entry)));
+  const kept = [...before.values()].filter((entry) => !served.has(entryKeyOf(entry)));
   return sorted({
     policy: project.spec.deletionPolicy,
     projectUid: project.metadata.uid,
@@ -196,14 +197,21 @@ function completeRecord({ publishedRecord, publishedParts, namespaceUid }: DataI
 function servedEntries(
   parts: ProjectParts,
   objects: ProjectObjects,
-  namespaceUid: string,
+  { namespaceUid, before }: { readonly namespaceUid: string; readonly before: ReadonlyMap<string, DataEntry> },
 ): ReadonlyMap<string, DataEntry> {
   const objectOf = objectsByUid(objects);
   const entries = dataParts(parts).map((part): [string, DataEntry] => {
     const policy = objectOf(part.uid)?.spec.deletionPolicy;
-    return [entryKeyOf(part), { ...part, namespaceUid, ...(policy !== undefined && { policy }) }];
+    const beganEmpty = didBeginEmpty(part.uid, before.get(entryKeyOf(part)));
+    const entry = { ...part, namespaceUid, ...(beganEmpty && { beganEmpty }), ...(policy !== undefined && { policy }) };
+    return [entryKeyOf(part), entry];
   });
   return new Map(entries);
+}
+
+function didBeginEmpty(uid: string, before: DataEntry | undefined): true | undefined {
+  if (before === undefined) return true;
+  return before.uid === uid ? before.beganEmpty : undefined;
 }
 
 /** What of the parts has stored data. */

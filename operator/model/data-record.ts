@@ -13,6 +13,11 @@ export interface DataEntry {
   readonly uid: string;
   /** UID of the namespace that it was served from. */
   readonly namespaceUid: string;
+  /**
+   * Nothing of an earlier object was there when this one was served first: whatever had been kept under the name was deleted by then. Absent = the
+   * object took up what was there, or an operator of an earlier version wrote the entry.
+   */
+  readonly beganEmpty?: true;
   /** The object's own policy; absent = it inherits its Project's. */
   readonly policy?: DeletionPolicy;
   /** Its object has gone and its data were kept: only the Project's own deletion still purges them. */

@@ -174,7 +174,8 @@ describe.concurrent("what is kept although nobody serves it", () => {
     expect((await listed(tenant)).map(({ because, state }) => [because, state])).toEqual([
       ["EarlierNamespace", "Kept"],
     ]);
-    expect((await orphans("--delete", `${tenant.namespace}/shop/ApiResource/books`)).code).toBe(0);
+    const books = `${tenant.namespace}/shop/ApiResource/books`;
+    expect(await orphans("--delete", books)).toEqual({ code: 0, out: `${books}: deleted\n`, error: "" });
     await tenant.reports("ApiResource", "books", "Ready", within);
     await bookCount(tenant, 0);
   });

@@ -51,9 +51,17 @@ export const keptDataMutations: readonly Mutation[] = [
     name: "served-data-called-deleted",
     harm: "Somebody erases a person's data, another object takes them up meanwhile, and the command says that they are deleted",
     file: "cli/kept-data/order-deletion.ts",
-    find: 'return deleting.has(ordered) ? "deleted" : "left";',
+    find: 'return deleting.has(ordered) || now.beganEmpty === true ? "deleted" : "left";',
     replace: 'return "deleted";',
     caughtBy: ["test/unit/cli/kept-data/order-deletion.test.ts"],
+  },
+  {
+    name: "taken-up-data-called-new",
+    harm: "An object that takes up kept data counts as one that began empty, and the command says that those data are deleted",
+    file: "operator/finalize/data-plan.ts",
+    find: "return before.uid === uid ? before.beganEmpty : undefined;",
+    replace: "return true;",
+    caughtBy: ["test/unit/operator/finalize/data-plan.test.ts"],
   },
   {
     name: "orders-that-can-t-be-read",

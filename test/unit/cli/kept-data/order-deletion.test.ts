@@ -13,11 +13,19 @@ function kept(name: string, more: Partial<DataEntry> = {}): KeptItem {
   return { project: { namespace: "shop", name: "store" }, entry, because: "ObjectDeleted", state: "Kept" };
 }
 
+type Deed = "deletes" | "leaves" | "sleeps" | "orders" | "serves" | "servesAnew";
+
+/** What is on record of an entry after an operator did so with it. */
+function after(deed: Deed, entry: DataEntry): readonly DataEntry[] {
+  if (deed === "deletes") return [];
+  if (deed === "orders") return [{ ...entry, purgeFromRevision: 7 }];
+  if (deed === "serves") return [{ ...entry, uid: "of another object" }];
+  if (deed === "servesAnew") return [{ ...entry, uid: "of another object", beganEmpty: true }];
+  return [entry];
+}
+
 /** An operator that does with each look at the Secret what a test says. */
-function world(
-  items: readonly KeptItem[],
-  operator: (name: string) => "deletes" | "leaves" | "sleeps" | "orders" | "serves",
-) {
+function world(items: readonly KeptItem[], operator: (name: string) => Deed) {
   let entries = items.map(({ entry }) => entry);
   let annotations: Record<string, string> = { other: "stays" };
   let conflicts = 0;
@@ -26,16 +34,10 @@ function world(
   const act = (): void => {
     const names = (annotations[deletionAnnotation] ?? "").split("\n").filter((name) => name !== "");
     const left = names.filter((name) => operator(name) === "sleeps");
-    for (const name of names) {
-      const is = ({ name: of }: DataEntry) => name.includes(`/${of}@`);
-      if (operator(name) === "deletes") entries = entries.filter((entry) => !is(entry));
-      if (operator(name) === "orders")
-        entries = entries.map((entry) => (is(entry) ? { ...entry, purgeFromRevision: 7 } : entry));
-    }
-    for (const name of names.filter((each) => operator(each) === "serves"))
-      entries = entries.map((entry) =>
-        name.includes(`/${entry.name}@`) ? { ...entry, uid: "of another object" } : entry,
-      );
+    entries = entries.flatMap((entry) => {
+      const ordered = names.find((name) => name.includes(`/${entry.name}@`));
+      return ordered === undefined ? [entry] : after(operator(ordered), entry);
+    });
     annotations = { other: "stays", ...(left.length > 0 && { [deletionAnnotation]: left.join("\n") }) };
   };
   const run = () =>
@@ -115,6 +117,12 @@ describe("an order", () => {
     expect(lines).toEqual([
       "shop/store/ApiResource/books: not deleted, an object names them by now, or they are kept again",
     ]);
+  });
+
+  it("calls deleted what went between two looks, although another object of the name is served by the second", async () => {
+    const { run, lines } = world([kept("books")], () => "servesAnew");
+    expect(await run()).toBe(0);
+    expect(lines).toEqual(["shop/store/ApiResource/books: deleted"]);
   });
 
   it("of very many that no operator takes up is written as far as it can be read, and the rest is said not to be ordered", async () => {

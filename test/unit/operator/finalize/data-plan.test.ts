@@ -310,23 +310,22 @@ describe("the record", () => {
   const there = [...shop("there", "Delete"), ...books("there", "Retain")];
   const objects = projectObjects("shop", ...there);
 
+  const parts = serving("Project shop", "ApiResource books");
+  const entriesServed = (before: DataRecord | undefined) =>
+    planData(evaluated(there, before), { objects, namespaceUid, parts })?.entries;
+
   it("has what is served, with the policies of now", () => {
-    const plan = planData(evaluated(there, undefined), {
-      objects,
-      namespaceUid,
-      parts: serving("Project shop", "ApiResource books"),
-    });
-    expect(plan).toEqual(record("Delete", entry({ policy: "Retain" })));
+    expect(entriesServed(undefined)).toEqual([entry({ policy: "Retain", beganEmpty: true })]);
+  });
+
+  it("goes on saying of an object that it began empty, as long as that object is served", () => {
+    const began = { policy: "Retain", beganEmpty: true } as const;
+    expect(entriesServed(record("Delete", entry(began)))).toEqual([entry(began)]);
   });
 
   it("passes kept data on to the object that serves them again", () => {
-    const before = record("Delete", entry({ uid: "an earlier one", retained: true }));
-    const plan = planData(evaluated(there, before), {
-      objects,
-      namespaceUid,
-      parts: serving("Project shop", "ApiResource books"),
-    });
-    expect(plan?.entries).toEqual([entry({ policy: "Retain" })]);
+    const before = entry({ uid: "an earlier one", beganEmpty: true, retained: true });
+    expect(entriesServed(record("Delete", before))).toEqual([entry({ policy: "Retain" })]);
   });
 
   it("keeps the data of an object that is broken and was served once", () => {
@@ -335,7 +334,6 @@ describe("the record", () => {
 
   it("refuses parts that serve what is to be deleted", () => {
     const after = evaluated(there, record("Delete", entry({ uid: "an earlier one", policy: "Delete" })));
-    const parts = serving("Project shop", "ApiResource books");
     expect(() => planData(after, { objects, namespaceUid, parts })).toThrow(/resource:books/);
   });
 
