@@ -33,8 +33,12 @@ interface Read extends PromiseWithResolvers<string | undefined> {
 export function createBatchedReads(redisClient: RedisClient): BatchedReads {
   // A value that was not seen lately may be as large as values get, or may not be there: it is read alone.
   const lastSeenSmall = createKeySet();
-  /** What this turn has asked for and is not sent yet, by name. */
-  const asked = new Map<string, Read>();
+  /**
+   * What this turn has asked for and is not sent yet, by name. A map of its own for each turn: one that stays, and whose entries come and go, is
+   * copied as it fills with what was deleted, and each copy keeps the reads of the one before it alive, which made minor garbage collections
+   * four times as long.
+   */
+  let asked = new Map<string, Read>();
 
   const note = (key: string, text: unknown): void => {
     if (isSmall(text)) lastSeenSmall.add(key);
@@ -79,6 +83,7 @@ export function createBatchedReads(redisClient: RedisClient): BatchedReads {
       if (read.path === undefined && lastSeenSmall.has(read.key)) small.push(read);
       else void readAlone(read);
     }
+    if (asked.size === 0) asked = new Map();
     if (small.length > 1) void readTogether(small);
     else for (const read of small) void readAlone(read);
   };
