@@ -29,7 +29,7 @@ export interface LoggerOptions {
 }
 
 const flushAfterMs = 100;
-const flushAtCharacters = 16 * 1024;
+const flushAtCharacters = 64 * 1024;
 
 export function createLogger(options: LoggerOptions): Logger {
   const threshold = logLevels.indexOf(options.level);

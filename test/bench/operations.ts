@@ -109,7 +109,13 @@ export function operations(at: Addresses): readonly Operation[] {
     {
       name: "key/value insert",
       budget: 0.65,
-      plane: { url: `${at.plane}/json/kv/list/-`, method: "POST", headers: { ...key, ...json }, body: "1" },
+      plane: {
+        url: `${at.plane}/json/kv/list/-`,
+        method: "POST",
+        headers: { ...key, ...json },
+        body: "1",
+        first: { url: `${at.plane}/json/kv/list`, method: "PUT", headers: { ...key, ...json }, body: "[]" },
+      },
       bare: { url: `${at.bare}/insert`, method: "POST", headers: json, body: "1" },
     },
   ];

@@ -9,6 +9,7 @@ import { parseRedisUrl } from "../../core/redis/redis-url.ts";
 import type { Store } from "../../dataplane/store/port.ts";
 import type { CollectionRef, DocumentRef } from "../../dataplane/store/ports/refs.ts";
 import { createBatchedReads } from "../../dataplane/store/redis/batched-reads.ts";
+import { keyHash } from "../../dataplane/store/redis/key-set.ts";
 import { collectionKeys } from "../../dataplane/store/redis/keys.ts";
 import { startTcpProxy } from "../support/process/tcp-proxy.ts";
 import { askRedis } from "../support/redis/ask-redis.ts";
@@ -248,6 +249,17 @@ describe("of objects that are read together", () => {
     expect(sent).toEqual([]);
     await both;
     expect(sent).toEqual(["20 keys", "20 keys"]);
+  });
+
+  it("are each their own where two keys have the same hash", async () => {
+    const client = await connect({ target: parseRedisUrl(redis.url), name: "test", commandTimeout: 20_000 });
+    closing.push(async () => client.disconnect());
+    const { read: readOne } = createBatchedReads(createRedisClient(client));
+    const keys = ["costarring", "liquid"] as const;
+    expect(keyHash(keys[0])).toBe(keyHash(keys[1]));
+    for (const key of keys) await client.call("JSON.SET", key, ".", JSON.stringify(key));
+    const both = () => Promise.all([...keys, ...keys].map((key) => readOne(key)));
+    expect(await both()).toEqual(['"costarring"', '"liquid"', '"costarring"', '"liquid"']);
   });
 
   it("each is unavailable, and nothing is sent, when Redis goes away in the very turn", async () => {

@@ -5,15 +5,15 @@
 import { isErrorReply } from "../../../core/redis/failure.ts";
 import type { RedisClient } from "../../../core/redis/redis-client.ts";
 import { listOf, optionalText } from "../../../core/redis/reply.ts";
-import { createKeySet } from "./key-set.ts";
+import { createKeySet, keyHash } from "./key-set.ts";
 import { hashTagOf, separator } from "./keys.ts";
 import { createTurnBatches } from "./turn-batches.ts";
 
 export interface BatchedReads {
   /** The text of a JSON value, or what JSON.GET finds at `path` in it; undefined when nothing is stored. */
   read(key: string, path?: string): Promise<string | undefined>;
-  /** Whether a value was small when this replica saw it last; false for one that it has not seen lately. */
-  isSmall(key: string): boolean;
+  /** The texts of all values; undefined, and nothing is read, unless each was small when this replica saw it last. */
+  readSmall(keys: readonly string[]): Promise<readonly (string | undefined)[]> | undefined;
   /** Says what is stored, or that nothing is. */
   note(key: string, text: string | undefined): void;
 }
@@ -24,40 +24,42 @@ const maxBatch = 32;
 const maxBatchedBytes = 16 * 1024;
 
 interface Read extends PromiseWithResolvers<string | undefined> {
-  /** Of the key and the path. */
-  readonly name: string;
   readonly key: string;
   readonly path: string | undefined;
+  /** Of the key, or of key and path. */
+  readonly hash: number;
+  /** Whether the whole value is read, and was small when this replica saw it last. */
+  readonly isSmall: boolean;
 }
 
 export function createBatchedReads(redisClient: RedisClient): BatchedReads {
   // A value that was not seen lately may be as large as values get, or may not be there: it is read alone.
   const lastSeenSmall = createKeySet();
   /**
-   * What this turn has asked for and is not sent yet, by name. A map of its own for each turn: one that stays, and whose entries come and go, is
-   * copied as it fills with what was deleted, and each copy keeps the reads of the one before it alive, which made minor garbage collections
-   * four times as long.
+   * What this turn has asked for since something was sent last, by hash. Each turn has a map of its own: one that stays, and whose entries come and
+   * go, is copied as it fills with what was deleted, and each copy keeps the reads of the one before it alive, which made minor garbage
+   * collections four times as long.
    */
-  let asked = new Map<string, Read>();
+  let asked = new Map<number, Read>();
 
-  const note = (key: string, text: unknown): void => {
-    if (isSmall(text)) lastSeenSmall.add(key);
-    else lastSeenSmall.delete(key);
+  const note = (hash: number, text: unknown): void => {
+    if (isSmall(text)) lastSeenSmall.add(hash);
+    else lastSeenSmall.delete(hash);
   };
 
-  const readAlone = async ({ key, path, resolve, reject }: Read): Promise<void> => {
+  const readAlone = async ({ key, path, hash, resolve, reject }: Read): Promise<void> => {
     try {
       const words = path === undefined ? [key] : [key, path];
       const text = optionalText(await redisClient.read(key, "JSON.GET", ...words));
       resolve(text);
-      if (path === undefined) note(key, text);
+      if (path === undefined) note(hash, text);
     } catch (error) {
       reject(error);
     }
   };
 
   const take = (read: Read, text: unknown): void => {
-    if (!isSmall(text)) lastSeenSmall.delete(read.key);
+    if (!isSmall(text)) lastSeenSmall.delete(read.hash);
     if (typeof text === "string") read.resolve(text);
     // JSON.MGET answers null for a key without a value, for one that holds something else, and, while a Cluster moves the slot, for one
     // that is on another node than the first.
@@ -77,33 +79,35 @@ export function createBatchedReads(redisClient: RedisClient): BatchedReads {
   };
 
   const send = (reads: readonly Read[]): void => {
-    const small: Read[] = [];
-    for (const read of reads) {
-      asked.delete(read.name);
-      if (read.path === undefined && lastSeenSmall.has(read.key)) small.push(read);
-      else void readAlone(read);
-    }
-    if (asked.size === 0) asked = new Map();
+    asked = new Map();
+    const small = reads.filter((read) => read.isSmall);
+    for (const read of reads) if (!read.isSmall) void readAlone(read);
     if (small.length > 1) void readTogether(small);
     else for (const read of small) void readAlone(read);
   };
   const add = createTurnBatches<Read>({ redisClient, maxLength: maxBatch, send });
 
+  /** The same read, asked for twice in one turn, is sent once. Of two with one hash, only the first is known as asked for. */
+  const ask = (key: string, path: string | undefined, hash: number): Promise<string | undefined> => {
+    const before = asked.get(hash);
+    if (before?.key === key && before.path === path) return before.promise;
+    const { promise, resolve, reject } = Promise.withResolvers<string | undefined>();
+    const isSmall = path === undefined && lastSeenSmall.has(hash);
+    const read = { key, path, hash, isSmall, promise, resolve, reject };
+    if (before === undefined) asked.set(hash, read);
+    // Of one hash tag each, because a Cluster refuses a command over several slots.
+    add(hashTagOf(key), read);
+    return promise;
+  };
+
   return {
-    isSmall: (key) => lastSeenSmall.has(key),
-    note,
-    read(key, path) {
-      // The same read, asked for twice in one turn, is sent once.
-      const name = path === undefined ? key : key + separator + path;
-      const same = asked.get(name);
-      if (same !== undefined) return same.promise;
-      const { promise, resolve, reject } = Promise.withResolvers<string | undefined>();
-      const read = { name, key, path, promise, resolve, reject };
-      asked.set(name, read);
-      // Of one hash tag each, because a Cluster refuses a command over several slots.
-      add(hashTagOf(key), read);
-      return promise;
+    read: (key, path) => ask(key, path, keyHash(path === undefined ? key : key + separator + path)),
+    readSmall(keys) {
+      const hashes = keys.map(keyHash);
+      if (!hashes.every(lastSeenSmall.has)) return undefined;
+      return Promise.all(keys.map((key, at) => ask(key, undefined, hashes[at] as number)));
     },
+    note: (key, text) => note(keyHash(key), text),
   };
 }
 

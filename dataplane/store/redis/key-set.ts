@@ -1,10 +1,11 @@
-// A set of keys in half a mebibyte, whatever their number, for what may be forgotten and mistaken: a key puts out another one when both its
-// places are taken, and passes for one with the same hash, which happens to one of 30,000 when the set is full. Pure.
+// A set of keys, by their hashes, in half a mebibyte, whatever their number, for what may be forgotten and mistaken: a key puts out another one
+// when both its places are taken, and passes for one with the same hash, which happens to one of 30,000 when the set is full. Pure.
 
 export interface KeySet {
-  add(key: string): void;
-  has(key: string): boolean;
-  delete(key: string): void;
+  /** Takes what `keyHash` makes of the key, as the others do. */
+  add(hash: number): void;
+  has(hash: number): boolean;
+  delete(hash: number): void;
 }
 
 const placeBits = 17;
@@ -19,21 +20,19 @@ export function createKeySet(): KeySet {
   const second = (hash: number): number => hash >>> (32 - placeBits);
   const holds = (hash: number): boolean => hashes[first(hash)] === hash || hashes[second(hash)] === hash;
   return {
-    add(key) {
-      const hash = hashOf(key);
+    add(hash) {
       if (!holds(hash)) hashes[hashes[first(hash)] === empty ? first(hash) : second(hash)] = hash;
     },
-    has: (key) => holds(hashOf(key)),
-    delete(key) {
-      const hash = hashOf(key);
+    has: holds,
+    delete(hash) {
       if (hashes[first(hash)] === hash) hashes[first(hash)] = empty;
       else if (hashes[second(hash)] === hash) hashes[second(hash)] = empty;
     },
   };
 }
 
-/** FNV-1a over the text's UTF-16 units; never `empty`. */
-function hashOf(key: string): number {
+/** FNV-1a over the text's UTF-16 units, 32 bits; never 0, which is an empty place. */
+export function keyHash(key: string): number {
   let hash = 0x811c9dc5;
   for (let at = 0; at < key.length; at += 1) hash = Math.imul(hash ^ key.charCodeAt(at), 0x01000193);
   return hash >>> 0 || 1;

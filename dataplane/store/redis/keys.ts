@@ -30,7 +30,18 @@ export interface CollectionKeys {
   ownIndex(indexNumber: number): string;
 }
 
+const keysOf = new WeakMap<CollectionRef, CollectionKeys>();
+
+/** The same object for the same reference: a plan keeps its reference from one request to the next. */
 export function collectionKeys(collection: CollectionRef): CollectionKeys {
+  const known = keysOf.get(collection);
+  if (known !== undefined) return known;
+  const keys = makeCollectionKeys(collection);
+  keysOf.set(collection, keys);
+  return keys;
+}
+
+function makeCollectionKeys(collection: CollectionRef): CollectionKeys {
   const tag = `${projectTag(collection.project)}/${safe(collection.resource)}`;
   const base = `jp:{${tag}}:`;
   return {

@@ -16,8 +16,8 @@ export interface TextDeps {
 
 export function pageTexts({ scripts, batchedReads }: TextDeps, keys: CollectionKeys): ReadTexts {
   return async (ids) => {
-    const together = ids.slice(0, maxTogether).map(keys.objectKey);
-    if (together.every(batchedReads.isSmall)) return await Promise.all(together.map((key) => batchedReads.read(key)));
+    const together = batchedReads.readSmall(ids.slice(0, maxTogether).map(keys.objectKey));
+    if (together !== undefined) return await together;
     const texts = await scripts.readMany(keys, ids);
     for (const [at, text] of texts.entries()) batchedReads.note(keys.objectKey(ids[at] as string), text);
     return texts;

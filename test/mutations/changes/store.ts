@@ -70,6 +70,14 @@ export const storeMutations: readonly Mutation[] = [
     caughtBy: [batchedReadsTest],
   },
   {
+    name: "batched-read-of-another-key",
+    harm: "Who reads an object while another one whose key has the same hash is read gets that one, another project's maybe",
+    file: batchedReads,
+    find: "before?.key === key &&",
+    replace: "before !== undefined &&",
+    caughtBy: [batchedReadsTest],
+  },
+  {
     name: "batched-read-fails-as-one",
     harm: "Where Redis refuses to read objects together, none of them is read",
     file: batchedReads,
