@@ -196,7 +196,7 @@ async function upheavals(on: Upheaval): Promise<readonly FigureLine[]> {
     {
       what: "Redis emptied → the configuration of all projects is back",
       measured: `${(emptied / 1000).toFixed(1)} s`,
-      budget: "–",
+      budget: "60 s",
     },
     { what: "leader stopped → another one leads", measured: `${(stopped / 1000).toFixed(1)} s`, budget: "3 s" },
     { what: "leader killed → another one leads", measured: `${(killed / 1000).toFixed(1)} s`, budget: "20 s" },

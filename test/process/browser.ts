@@ -181,10 +181,13 @@ async function openPageIn(connection: Connection, browserContextId: string, opti
       await eventually(() => assertThat(loads > before, `${url} is loaded`), { withinMs: 60_000 });
     },
     async until(expression) {
-      await eventually(async () => assertThat((await evaluate(`Boolean(${expression})`)) === true, expression), {
-        withinMs: 60_000,
-        everyMs: 100,
-      });
+      const holds = async () => assertThat((await evaluate(`Boolean(${expression})`)) === true, expression);
+      try {
+        await eventually(holds, { withinMs: 60_000, everyMs: 100 });
+      } catch (cause) {
+        const shown = await evaluate<string>('location.href + "\\n" + document.body?.innerText').catch(String);
+        throw new Error(`It never came to be: ${expression}\nThe page shows:\n${shown.slice(0, 2_000)}`, { cause });
+      }
     },
     type: async (text) => void (await call("Input.insertText", { text })),
     async press(key, modifier) {

@@ -1,6 +1,6 @@
 // Filters of a list: each a field, an operator and a value. They take effect together, when the form is submitted.
 
-import { useEffect, useId, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useId, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { Resource } from "../description.ts";
 import { type Condition, operatorWords, withOperator } from "./list-query.ts";
 
@@ -15,8 +15,11 @@ export function FilterBar({ resource, conditions, onApply }: FilterBarProps) {
   const form = useRef<HTMLFormElement>(null);
   /** Which row gets the focus once it is shown; past the last one, the button that adds one does. */
   const focusIndex = useRef<number>(undefined);
-  // Applied here, or chosen by the browser's Back.
-  useEffect(() => setRows(conditions.map((row) => withOperator(row, row.operator))), [JSON.stringify(conditions)]);
+  // Applied here, or chosen by the browser's Back. Before the next click: later, this could take away a row that was added since.
+  useLayoutEffect(
+    () => setRows(conditions.map((row) => withOperator(row, row.operator))),
+    [JSON.stringify(conditions)],
+  );
   useLayoutEffect(() => {
     const fields = form.current?.querySelectorAll<HTMLElement>("fieldset > select:first-of-type, .add-filter");
     if (focusIndex.current !== undefined) fields?.item(Math.min(focusIndex.current, fields.length - 1)).focus();

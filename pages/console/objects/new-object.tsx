@@ -1,6 +1,6 @@
 // A form for a new object. Begins with an example that fits the schema, where the server has one.
 
-import { useEffect, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import { ActionButton } from "../action-button.tsx";
 import type { Resource } from "../description.ts";
 import { JsonEditor } from "../editor/json-editor.tsx";
@@ -10,21 +10,24 @@ import { ViewHeading } from "../view-heading.tsx";
 import { PropertyButtons } from "./property-buttons.tsx";
 import { useCreation } from "./use-creation.ts";
 
+interface Written {
+  /** The example that it began with. */
+  readonly start: string;
+  readonly text: string;
+}
+
 export function NewObject({ resource }: { readonly resource: Resource }) {
   const sample = resource.sample ?? "{\n  \n}";
-  const [start, setStart] = useState(sample);
-  const [text, setText] = useState(start);
+  const [written, setWritten] = useState<Written>();
   const [added, setAdded] = useState("");
+  // Another schema has another example, for who hasn't written anything yet. Not in an effect: one that is pending while somebody begins to
+  // write would put the example in place of what was written.
+  const { start, text } =
+    written === undefined || written.text === written.start ? { start: sample, text: sample } : written;
   const { problem, isBusy, create } = useCreation(resource.name);
   useUnsaved(text !== start);
-  // Another schema has another example, for who hasn't written anything yet.
-  useEffect(() => {
-    if (text !== start) return;
-    setStart(sample);
-    setText(sample);
-  }, [sample]);
   const change = (changed: string, name = ""): void => {
-    setText(changed);
+    setWritten({ start, text: changed });
     setAdded(name);
   };
   return (
