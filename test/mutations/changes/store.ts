@@ -70,6 +70,14 @@ export const storeMutations: readonly Mutation[] = [
     caughtBy: [batchedReadsTest],
   },
   {
+    name: "append-counts-no-comma",
+    harm: "The size that is kept of a document falls short of its text with each element that is appended, and it outgrows its limit",
+    file: "dataplane/store/redis/scripts/insert-value-2.lua",
+    find: "local growth = length > 1 and most or #text",
+    replace: "local growth = #text",
+    caughtBy: ["test/store/lua/document-scripts.test.ts"],
+  },
+  {
     name: "batched-read-of-another-key",
     harm: "Who reads an object while another one whose key has the same hash is read gets that one, another project's maybe",
     file: batchedReads,

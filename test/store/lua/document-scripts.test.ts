@@ -77,6 +77,22 @@ describe("insert-value", () => {
     expect(await whole()).toBe('{"o":{"a":1,"0":1},"l":[1,"é",1],"b":1}');
   });
 
+  it("appends to an array that has room to the byte, counts a comma only behind an element, and takes - for a key elsewhere", async () => {
+    await given('{"o":{},"e":[],"s":"text","n":[[]]}');
+    const size = async () => Buffer.byteLength(await whole());
+    const roomFor = async (bytes: number) => (await size()) + bytes;
+    expect(await insert(["e", "-"], "12", await roomFor(1))).toEqual({ outcome: "document_too_large" });
+    expect(await insert(["e", "-"], "12", await roomFor(2))).toEqual({ outcome: "created" });
+    expect(await insert(["e", "-"], "34", await roomFor(2))).toEqual({ outcome: "document_too_large" });
+    expect(await insert(["e", "-"], "34", await roomFor(3))).toEqual({ outcome: "created" });
+    expect(await insert(["n", "0", "-"], "5")).toEqual({ outcome: "created" });
+    expect(await insert(["o", "-"], "6")).toEqual({ outcome: "created" });
+    expect(await insert(["o", "-"], "6")).toEqual({ outcome: "key_exists" });
+    expect(await insert(["s", "-"], "7")).toEqual({ outcome: "not_a_container" });
+    expect(await insert(["x", "-"], "7")).toEqual({ outcome: "parent_not_found" });
+    expect(await whole()).toBe('{"o":{"-":6},"e":[12,34],"s":"text","n":[[5]]}');
+  });
+
   it("answers each refusal and changes nothing", async () => {
     await given();
     expect(await insert(["o", "k"])).toEqual({ outcome: "key_exists" });
@@ -95,6 +111,7 @@ describe("insert-value", () => {
 
   it("tells a missing document and leaves nothing", async () => {
     expect(await insert(["a"])).toEqual({ outcome: "missing_document" });
+    expect(await insert(["a", "-"])).toEqual({ outcome: "missing_document" });
     expect(await insert(["a", "0", "b"])).toEqual({ outcome: "missing_document" });
     expect(await bench.contents()).toEqual({});
   });

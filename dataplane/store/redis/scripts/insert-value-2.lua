@@ -25,11 +25,34 @@ local first, last = 5, #ARGV
 -- include document-parent
 -- include expected-value
 
+local segment = ARGV[last]
+
+-- At the end of an array, the command itself says whether there is one and how long it was. Only where whatever it finds may be written.
+local function append()
+  local before, most = tonumber(redis.call("GET", size)), #text + 1
+  if not before or before + most > max_bytes or (max_growth and most > max_growth) then
+    return nil
+  end
+  local path = path_of(document, first, last - 1)
+  local lengths = path and redis.pcall("JSON.ARRAPPEND", document, path, text)
+  local length = lengths and lengths[1]
+  if not length then
+    return nil
+  end
+  local growth = length > 1 and most or #text
+  redis.call("SET", size, before + growth)
+  return { code.created, growth }
+end
+
+local appended = segment == "-" and expected == "" and append()
+if appended then
+  return appended
+end
+
 local path, kind = parent_of(document, first, last)
 if not path then
   return { kind }
 end
-local segment = ARGV[last]
 local length, index, added
 if kind == "object" then
   if not is_expected(expected, document, key_under(path, segment)) then
