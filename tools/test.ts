@@ -29,13 +29,13 @@ const cores = availableParallelism();
 const quick: Lane = { name: "check", projects: ["unit", "meta"], workers: Math.max(2, cores) };
 /**
  * Two lanes beside each other. Files of the second start several processes each and wait for them most of the time, so three of them at once leave two
- * cores busy; those of `http` are short and fill it up. On two quiet cores both lanes end after about the same time.
+ * cores busy; those of `store` are short and fill it up. On two quiet cores both lanes end after about the same time.
  */
 const whole: readonly Lane[] = [
-  { name: "light", projects: ["store", "process"], workers: Math.max(1, Math.floor(cores / 2)) },
+  { name: "light", projects: ["process", "http"], workers: Math.max(1, Math.floor(cores / 2)) },
   {
     name: "heavy",
-    projects: ["e2e", "image", "operator", "observability", "chart", "security", "http"],
+    projects: ["e2e", "image", "operator", "observability", "chart", "security", "store"],
     workers: Math.max(3, Math.floor(cores / 2)),
   },
 ];
