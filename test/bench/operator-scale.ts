@@ -69,6 +69,7 @@ try {
   say(`${objects} objects of ${projects} projects declared in ${seconds(declared)} s`);
   const addOperator = (): Promise<OperatorProcess> => fleet.addOperator(installed);
   const started = await coldStart(addOperator, objects);
+  if (upheaved) for (const { what, measured } of started) say(`${what}: ${measured}`);
   const lines = upheaved
     ? await upheavals({ api, fleet, addOperator })
     : [
