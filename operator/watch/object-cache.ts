@@ -3,6 +3,7 @@
 // resourceVersion since 1.35 and which etcd's revisions, where they come from, have always been; versions that are no numbers
 // (an aggregated API) are taken in order of arrival.
 
+import { isDeepStrictEqual } from "node:util";
 import type { KubeObject, WatchEvent } from "../kube/api.ts";
 import type { Watched, WatchSink } from "./watched.ts";
 
@@ -188,10 +189,7 @@ export class ObjectCache implements Watched {
   /** With the very same spec where nothing of it has changed: it is kept once, and what was compiled of it is remembered by it. */
   #shaped(object: KubeObject, before: KubeObject | undefined): KubeObject {
     if (this.#metadataOnly) return { metadata: object.metadata };
-    const { generation } = object.metadata;
-    const isSameSpec =
-      generation !== undefined && before?.metadata.generation === generation && sameUid(before, object);
-    return isSameSpec ? { ...object, spec: before["spec"] } : object;
+    return before !== undefined && hasSameSpec(before, object) ? { ...object, spec: before["spec"] } : object;
   }
 }
 
@@ -225,6 +223,13 @@ export function versionOf({ metadata }: KubeObject): number {
 
 function sameUid(a: KubeObject, b: KubeObject): boolean {
   return a.metadata.uid === b.metadata.uid;
+}
+
+/** The generation alone does not say so: after a restored backup, the same number may stand for another spec. */
+function hasSameSpec(before: KubeObject, object: KubeObject): boolean {
+  const { generation } = object.metadata;
+  const isSameGeneration = generation !== undefined && before.metadata.generation === generation;
+  return isSameGeneration && sameUid(before, object) && isDeepStrictEqual(before["spec"], object["spec"]);
 }
 
 export function isSameVersion(present: KubeObject | undefined, object: KubeObject): boolean {

@@ -101,6 +101,8 @@ export function hasRelevantChange(now: KubeObject, before: KubeObject | undefine
   return (
     is.uid !== was.uid ||
     is.generation !== was.generation ||
+    // The cache keeps one spec as long as nothing of it changes. The generation may stay when a backup is restored.
+    now["spec"] !== before["spec"] ||
     is.deletionTimestamp !== was.deletionTimestamp ||
     JSON.stringify(is.annotations ?? {}) !== JSON.stringify(was.annotations ?? {}) ||
     JSON.stringify(is.finalizers ?? []) !== JSON.stringify(was.finalizers ?? [])

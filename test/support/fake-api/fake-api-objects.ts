@@ -70,6 +70,18 @@ export class FakeApiObjects {
     this.#events = [];
   }
 
+  /** Takes a backup; calling what it returns restores that, and no later revision ever was. */
+  backup(): () => void {
+    const revision = this.#revision;
+    const collections = [...this.#collections].map(([name, objects]) => [name, [...objects]] as const);
+    return () => {
+      this.#revision = revision;
+      this.#events = this.#events.filter((event) => event.revision <= revision);
+      this.#collections.clear();
+      for (const [name, objects] of collections) this.#collections.set(name, new Map(objects));
+    };
+  }
+
   /** Lets the revision run ahead, as writes of other kinds do. */
   bump(): number {
     this.#revision += 1;

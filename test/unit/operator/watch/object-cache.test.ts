@@ -35,6 +35,19 @@ describe("lists", () => {
     expect(sink.faults).toEqual([]);
   });
 
+  test("have the spec that counts, also where a restored backup gives the kept generation to another spec", () => {
+    const ofSize = (version: number, size: number): KubeObject => ({
+      ...served("one", version, { generation: 6 }),
+      spec: { size },
+    });
+    const { cache, list } = cacheOf(20, [ofSize(18, 1)]);
+    const before = cache.get("a", "one")?.["spec"];
+    list(21, [ofSize(19, 1)]);
+    expect(cache.get("a", "one")?.["spec"]).toBe(before);
+    list(12, [ofSize(11, 2)]);
+    expect(cache.get("a", "one")?.["spec"]).toEqual({ size: 2 });
+  });
+
   test("are there before anybody is told", () => {
     const { cache, list } = cacheOf(10, [served("one", 1)]);
     expect(cache.synced()).toBe(true);
