@@ -171,7 +171,10 @@ function pauseAfter(error: unknown, attempt: number): number | undefined {
   return Math.min(maxPauseMs, Math.max(pauseMs, (error.retryAfterSeconds ?? 0) * 1000));
 }
 
-/** As Kubernetes' own components hold it: a burst of twenty-five of one object, then one in five minutes. */
+/**
+ * As Kubernetes' own components hold it: a burst of twenty-five of one object, then one in five minutes. Here Warnings have room of their own: Normal
+ * Events, those that are left out too, take none of it.
+ */
 const perObject = { burst: 25, refillMs: 300_000 };
 /** A forgotten one begins again. */
 const objectsRemembered = 4_096;
@@ -196,7 +199,7 @@ function createEventLimits(monotonic: Monotonic): EventLimits {
   const others = createTokenBucket({ ...allNormal, monotonic });
   return {
     exceeded({ subject: { kind, namespace, name, uid }, note }) {
-      const key = `${kind}/${namespace}/${name}/${uid}`;
+      const key = [note.type, kind, namespace, name, uid].join("/");
       const bucket = buckets.get(key) ?? createTokenBucket({ ...perObject, monotonic });
       buckets.set(key, bucket);
       if (!bucket.tryTake()) return "limit";

@@ -22,6 +22,14 @@ export const operatorScaleMutations: readonly Mutation[] = [
     caughtBy: [recorder],
   },
   {
+    name: "warnings-limited-by-normal-events",
+    harm: "Nobody is told what is wrong with an object that is edited all the time",
+    file: "operator/record/create-event-recorder.ts",
+    find: "[note.type, kind,",
+    replace: "[kind,",
+    caughtBy: [recorder],
+  },
+  {
     name: "rare-events-dropped-with-those-of-new-objects",
     harm: "While many objects become ready, nobody is told that data were deleted or a key was rotated",
     file: "operator/record/create-event-recorder.ts",

@@ -220,6 +220,27 @@ describe("too much", () => {
   });
 });
 
+describe("Warnings about an object", () => {
+  test("are told however many Normal events about it came before", async () => {
+    const { time, recorder, all } = recording();
+    for (let number = 0; number < 40; number += 1) recorder.record(shop, numbered(number));
+    recorder.record(shop, warning);
+    await time.advance(0);
+    expect(all().filter(({ type }) => type === "Warning")).toHaveLength(1);
+  });
+
+  test("are told while Normal ones about it are left out because of all others", async () => {
+    const { time, recorder, dropped, all } = recording();
+    for (let number = 0; number < 100; number += 1) recorder.record(project(number), published);
+    // As of an object that is edited all the time: each of them is left out anew.
+    for (let edit = 0; edit < 30; edit += 1) recorder.record(shop, published);
+    recorder.record(shop, warning);
+    await time.advance(0);
+    expect(all().filter(({ type }) => type === "Warning")).toHaveLength(1);
+    expect(dropped().length).toBe(30);
+  });
+});
+
 describe("an API server that fails", () => {
   test("is asked again after 1, 4 and 16 s, or when it says", async () => {
     const { time, recorder, writes, reported } = recording();
