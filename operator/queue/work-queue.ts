@@ -29,6 +29,8 @@ export interface WorkQueue {
   addAfter(key: string, milliseconds: number, lane?: Lane): void;
   /** The key was served: it waits to be reported, in the lane that it was taken from. Called by the key's worker, before `done`. */
   report(key: string): void;
+  /** Whether somebody changed something of the key since its worker took it: it waits to be served again. Called by that worker. */
+  isChanged(key: string): boolean;
   /** Adds the key after its backoff, which doubles each time until `forget`. Called by the key's worker, before `done`. */
   retry(key: string): void;
   /** Retries the keys of the live lane without waiting for their backoff, because what made them fail is over. */
@@ -131,6 +133,7 @@ export function createWorkQueue({ timers, monotonic, random, observe }: WorkQueu
       const work = working.get(key);
       if (work !== undefined) work.reports = true;
     },
+    isChanged: (key) => working.get(key)?.dirty === "live",
     retry(key) {
       if (stopped) return;
       const { lane, stage } = working.get(key) ?? { lane: "bulk", stage: "serve" };

@@ -192,7 +192,7 @@ function recordDataEvents(
   for (const { subject, note } of events) deps.recorder.record(subject, note);
 }
 
-export type ReportDeps = Pick<ReconcileDeps, "statuses" | "clock" | "baseUrlOf" | "usageDue">;
+export type ReportDeps = Pick<ReconcileDeps, "statuses" | "clock" | "baseUrlOf" | "usageDue" | "isChanged">;
 
 /** Waits a moment for replicas to acknowledge what was published. */
 export async function awaitReplicas(
@@ -214,7 +214,7 @@ export async function writeStatuses(
   deps: ReportDeps,
 ): Promise<ReconcileResult> {
   const outcome = outcomeOf(served, redis, deps);
-  const rewriteAfterMs = await deps.statuses.write(outcome);
+  const rewriteAfterMs = await deps.statuses.write(outcome, () => deps.isChanged(outcome.objects.ref));
   // Tried again, after all else is done.
   const [refusal] = served.progress.finalizerRefusals;
   if (refusal !== undefined) throw refusal;

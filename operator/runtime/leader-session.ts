@@ -331,6 +331,7 @@ export class LeaderSession {
       giveBack: this.#handlers.giveBack,
       sessionCount: this.#maintenance.sessionCount,
       unreported: new Map(),
+      isChanged: (ref) => this.#queue.isChanged(keyOfProject(ref)),
       onReported: (key, awaited) => this.#handlers.awaits(key, awaited, this.#opened?.acknowledgements),
       onProcessed: (key, { done, nothingMissing, writeFailed }) => {
         this.#handlers.awaits(key, done?.awaited, this.#opened?.acknowledgements);

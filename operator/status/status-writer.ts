@@ -34,8 +34,11 @@ export interface Unpublished extends WhyUnpublished {
 }
 
 export interface StatusWriter {
-  /** Milliseconds to wait before writing again, where something else keeps changing a status; 0 = all are written. */
-  write(outcome: ProjectOutcome): Promise<number>;
+  /**
+   * Milliseconds to wait before writing again, where something else keeps changing a status; 0 = all are written. Once `isChanged`, only the first ones
+   * are written: a newer run is to come, which writes the others.
+   */
+  write(outcome: ProjectOutcome, isChanged?: () => boolean): Promise<number>;
   /**
    * Reports that nothing could be written to Redis. Conditions of a spec that was evaluated already stay, except Available. Statuses of
    * objects that `rival` manages are left to it, as in `write`.
@@ -65,46 +68,39 @@ export interface StatusWriterDeps extends UndeclaredFieldsDeps {
 }
 
 const writesAtATime = 8;
+/** As many are written each time, so that all are in the end, however often something changes. */
+const writtenAnyway = 2 * writesAtATime;
 const freshMs = 60_000;
 
 export function createStatusWriter(deps: StatusWriterDeps): StatusWriter {
   const repairs = createRepairs(deps.monotonic);
   const undeclared = createUndeclaredFields(deps);
 
-  const afterWrite = (object: CustomResource, status: Status, answer: KubeObject): void => {
-    deps.applyOwnWrite(object, answer);
-    deps.onWritten(object, reasonOf(status));
-    const former = formerConditions(object);
-    const { kind } = object;
-    const { namespace, name, uid } = object.metadata;
-    const events = [...eventsOf(former, status.conditions), ...quotaEventsOf(object.status, status)];
-    for (const event of events) deps.recorder.record({ kind, namespace, name, uid }, event);
-    const { generation = 0 } = object.metadata;
-    if (isProgrammed(status.conditions, generation) && !isProgrammed(former, generation)) deps.onProgrammed(object);
-    if (isRefused(status)) deps.onRefused(object);
-  };
-
   /** Answers with milliseconds to wait, 0 when it is done. */
-  const writeDeclared = async ({ object, yields = false, ...wanted }: StatusWrite): Promise<number> => {
+  const writeDeclared = async (
+    { object, yields = false, ...wanted }: StatusWrite,
+    mayWrite: MayWrite,
+  ): Promise<number> => {
     const status = undeclared.withoutUndeclared(object.kind, wanted.status);
     const drops = isOutdated(object, deps.namespace) ? ["Contested"] : [];
     if (!differs(status, object.status ?? {}, drops)) return 0;
     const text = textOf(status);
     const wait = repairs.waitMs(object.metadata.uid, text);
     if (wait > 0) return wait;
+    if (!mayWrite()) return 0;
     const answer = await applyStatus(deps.api, object, status, { yields, drops });
     if (answer === undefined) return 0;
     repairs.wrote(object.metadata.uid, text);
-    afterWrite(object, status, answer);
+    afterWrite(deps, { object, status, answer });
     return 0;
   };
 
   /** Likewise. Each attempt leaves out what the one before was refused for. */
-  const write = async (wanted: StatusWrite): Promise<number> => {
+  const write = async (wanted: StatusWrite, mayWrite: MayWrite = () => true): Promise<number> => {
     try {
-      return await writeDeclared(wanted);
+      return await writeDeclared(wanted, mayWrite);
     } catch (error) {
-      if (undeclared.learnFrom(wanted.object.kind, error)) return await write(wanted);
+      if (undeclared.learnFrom(wanted.object.kind, error)) return await write(wanted, mayWrite);
       throw error;
     }
   };
@@ -126,7 +122,7 @@ export function createStatusWriter(deps: StatusWriterDeps): StatusWriter {
   };
 
   return {
-    async write(outcome) {
+    async write(outcome, isChanged = () => false) {
       const { objects, resolved, compiled, reports, progress } = outcome;
       const { parts, verdicts } = compiled;
       const { rival } = resolved;
@@ -142,7 +138,8 @@ export function createStatusWriter(deps: StatusWriterDeps): StatusWriter {
         if (holder !== undefined) return blockedStatus(object, { status, holder, now });
         return [{ object, status, yields: rival !== undefined }];
       });
-      return await writeAll(statuses, write);
+      const mayWrite = untilChanged(isChanged);
+      return await writeAll(statuses, (status) => write(status, mayWrite));
     },
     async writeUnpublished(objects, { availability, ...why }, rival) {
       const now = deps.clock.now();
@@ -155,7 +152,7 @@ export function createStatusWriter(deps: StatusWriterDeps): StatusWriter {
           : unpublishedStatus(object, { verdict, availability }, objects);
         return [{ object, status, yields: rival !== undefined }];
       });
-      await writeAll(statuses, write);
+      await writeAll(statuses, (status) => write(status));
     },
     async writeContested(objects, why, rival) {
       const now = deps.clock.now();
@@ -167,8 +164,39 @@ export function createStatusWriter(deps: StatusWriterDeps): StatusWriter {
         const written = unpublishedStatus(object, { verdict, availability: "unknown" }, objects);
         return [{ object, status: { ...object.status, ...written }, yields: rival !== undefined }];
       });
-      await writeAll(statuses, write);
+      await writeAll(statuses, (status) => write(status));
     },
+  };
+}
+
+interface Written {
+  readonly object: CustomResource;
+  readonly status: Status;
+  readonly answer: KubeObject;
+}
+
+function afterWrite(deps: StatusWriterDeps, { object, status, answer }: Written): void {
+  deps.applyOwnWrite(object, answer);
+  deps.onWritten(object, reasonOf(status));
+  const former = formerConditions(object);
+  const { kind } = object;
+  const { namespace, name, uid, generation = 0 } = object.metadata;
+  const events = [...eventsOf(former, status.conditions), ...quotaEventsOf(object.status, status)];
+  for (const event of events) deps.recorder.record({ kind, namespace, name, uid }, event);
+  if (isProgrammed(status.conditions, generation) && !isProgrammed(former, generation)) deps.onProgrammed(object);
+  if (isRefused(status)) deps.onRefused(object);
+}
+
+/** Asked before each write. */
+type MayWrite = () => boolean;
+
+/** Thousands of statuses take many seconds, and what is to be served meanwhile may be a revocation. */
+function untilChanged(isChanged: () => boolean): MayWrite {
+  let written = 0;
+  return () => {
+    if (written >= writtenAnyway && isChanged()) return false;
+    written += 1;
+    return true;
   };
 }
 

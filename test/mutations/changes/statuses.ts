@@ -44,6 +44,14 @@ export const statusMutations: readonly Mutation[] = [
     caughtBy: ["test/unit/operator/runtime/report-key.test.ts"],
   },
   {
+    name: "revocation-after-statuses",
+    harm: "A key that is deleted in a Project of thousands of objects is accepted until all their statuses are written",
+    file: "operator/status/status-writer.ts",
+    find: "    if (!mayWrite()) return 0;\n",
+    replace: "",
+    caughtBy: ["test/unit/operator/status/status-writer.test.ts"],
+  },
+  {
     name: "statuses-beside-serving",
     harm: "Of thousands of new Projects the last one is served after the statuses of all others",
     file: "operator/queue/work-queue.ts",

@@ -81,6 +81,21 @@ describe("a key that was served", () => {
     expect(await queue.take()).toBe("a");
   });
 
+  test("is said to be changed once somebody changed it, so that its statuses can wait; not where it is only looked at", async () => {
+    const queue = queueAt();
+    await served(queue, ["a"]);
+    const asked = [queue.isChanged("a")];
+    await queue.take("report");
+    asked.push(queue.isChanged("a"));
+    queue.add("a", "bulk");
+    asked.push(queue.isChanged("a"));
+    queue.add("a");
+    asked.push(queue.isChanged("a"));
+    queue.done("a");
+    await queue.take();
+    expect([...asked, queue.isChanged("a")]).toEqual([false, false, false, true, false]);
+  });
+
   test("and was looked at meanwhile stays in the lane that it was served from", async () => {
     const queue = queueAt();
     queue.add("a");

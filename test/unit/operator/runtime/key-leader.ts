@@ -64,6 +64,8 @@ export interface World {
   readonly issuer?: KnownIssuer;
   /** The platform's rules refuse the Project. */
   readonly isRefused?: true;
+  /** Somebody changes something of the key while it is worked on. */
+  readonly changed?: true;
   /** Called while Redis is written. */
   readonly onWrite?: (clock: ManualClock) => void;
 }
@@ -162,6 +164,7 @@ export function leader(world: World = {}) {
     deletions: { requestsOf: () => [], markRecorded: () => undefined, sync: async () => undefined },
     keptSizes: { of: () => new Map(), look: async () => undefined },
     usageDue: new Map(),
+    isChanged: ({ namespace, name }) => world.changed === true && `${namespace}/${name}` === key,
     secrets: {
       async prepare() {
         if (world.secretsFailure !== undefined) throw world.secretsFailure;
@@ -174,9 +177,10 @@ export function leader(world: World = {}) {
       holderOf: async () => world.maker,
     },
     statuses: {
-      async write({ objects: { project: written } }) {
+      async write({ objects: { project: written } }, isChanged) {
         if (world.statusFailure !== undefined) throw world.statusFailure;
-        calls.push(["write", written === undefined ? [] : [written.metadata.name]]);
+        const further = isChanged?.() === true ? ["until it was changed"] : [];
+        calls.push(["write", written === undefined ? [] : [written.metadata.name], ...further]);
         return 0;
       },
       writeUnpublished: async (_, { reason, message }, rival) =>

@@ -118,6 +118,15 @@ describe("what goes or is contested is reported in the run that serves it", () =
   });
 });
 
+it.each<readonly [string, World]>([
+  ["what was served", quiet],
+  ["what goes", { ...quiet, deleted: [stored("RootKey", "former")] }],
+])("the statuses of %s are written only until something is changed, which may be a revocation", async (_, world) => {
+  const { handle, calls } = leader({ ...world, changed: true });
+  await handle();
+  expect(calls).toContainEqual(["write", [], "until it was changed"]);
+});
+
 describe("statuses that can't be written", () => {
   it("fail the key, which is served anew", async () => {
     const statusFailure = new ApiFailure(500, { message: "no" });

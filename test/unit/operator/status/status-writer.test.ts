@@ -1,12 +1,16 @@
-// One object whose status the API server refuses, such as by a policy: all others of its Project have theirs written.
+// Which statuses of a Project are written: all but the one that the API server refuses, such as by a policy; and where something is changed
+// meanwhile, a few each time, so that what was changed is served before thousands of statuses are written.
 
-import { beforeEach, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import { ApiFailure, type KubeApi, type KubeObject } from "../../../../operator/kube/api.ts";
 import type { CustomResource } from "../../../../operator/model/objects.ts";
+import type { ProjectObjects } from "../../../../operator/model/project-objects.ts";
+import type { ProjectOutcome } from "../../../../operator/status/outcomes.ts";
 import { createStatusWriter } from "../../../../operator/status/status-writer.ts";
 import { projectObjects, stored } from "../../../support/kubernetes/stored-crs.ts";
 import { manualClock } from "../../../support/time/manual-clock.ts";
 
+const baseUrl = "http://api.test/default/shop";
 const names = Array.from({ length: 20 }, (_, at) => `resource-${at}`);
 const objects = projectObjects(
   "shop",
@@ -20,49 +24,124 @@ beforeEach(() => {
   refused = [];
 });
 
-function write(failure: ApiFailure, isRefused = (_: KubeObject) => true): Promise<void> {
+function writerOver(
+  apply: (body: KubeObject) => KubeObject,
+  applyOwnWrite: (object: CustomResource, answer: KubeObject) => void = () => undefined,
+) {
   const clock = manualClock();
-  const apply = async (_: unknown, body: unknown): Promise<KubeObject> => {
-    const { name } = (body as KubeObject).metadata;
-    if (name === "shop" && isRefused(body as KubeObject)) throw failure;
-    written.push(name);
-    return body as KubeObject;
-  };
-  const writer = createStatusWriter({
+  return createStatusWriter({
     namespace: "jsonplane-system",
-    api: { apply, get: async () => undefined } as Pick<KubeApi, "apply" | "get">,
+    api: { apply: async (_, body) => apply(body as unknown as KubeObject), get: async () => undefined } as Pick<
+      KubeApi,
+      "apply" | "get"
+    >,
     clock,
     monotonic: clock.monotonic,
     recorder: { record: () => undefined },
     onUndeclared: () => undefined,
     userField: () => "",
-    applyOwnWrite: () => undefined,
+    applyOwnWrite,
     onProgrammed: () => undefined,
     onRefused: ({ metadata }) => refused.push(metadata.name),
     onWritten: () => undefined,
-    baseUrlOf: () => "http://api.test/default/shop",
+    baseUrlOf: () => baseUrl,
   });
-  const why = { reason: "PublishFailed", message: "Redis is away", availability: "unknown" } as const;
-  return writer.writeUnpublished(objects, why, undefined);
 }
 
-it("writes the others, and reports the refusal", async () => {
-  const failure = new ApiFailure(422, { reason: "Invalid", message: "protected" });
-  await expect(write(failure)).rejects.toBe(failure);
-  expect(written.sort()).toEqual([...names].sort());
+describe("one object whose status is refused", () => {
+  function write(failure: ApiFailure, isRefused = (_: KubeObject) => true): Promise<void> {
+    const writer = writerOver((body) => {
+      const { name } = body.metadata;
+      if (name === "shop" && isRefused(body)) throw failure;
+      written.push(name);
+      return body;
+    });
+    const why = { reason: "PublishFailed", message: "Redis is away", availability: "unknown" } as const;
+    return writer.writeUnpublished(objects, why, undefined);
+  }
+
+  it("keeps no other one from its own, and the refusal is reported", async () => {
+    const failure = new ApiFailure(422, { reason: "Invalid", message: "protected" });
+    await expect(write(failure)).rejects.toBe(failure);
+    expect(written.sort()).toEqual([...names].sort());
+  });
+
+  it("gets it without a field that the definition in the cluster does not declare", async () => {
+    const message = "failed to create typed patch object (): .status.observedGeneration: field not declared in schema";
+    const hasField = ({ status }: KubeObject) => "observedGeneration" in (status as object);
+    await write(new ApiFailure(500, { message }), hasField);
+    expect(written.sort()).toEqual([...names, "shop"].sort());
+    // That Redis is away refuses nothing: its changes are still to be served.
+    expect(refused).toEqual([]);
+  });
+
+  it("is the last one where the API server is in trouble: the others would fail as well", async () => {
+    const failure = new ApiFailure(503, { reason: "ServiceUnavailable", message: "away" });
+    await expect(write(failure)).rejects.toBe(failure);
+    expect(written.length).toBeLessThan(names.length);
+  });
 });
 
-it("writes a status without a field that the definition in the cluster does not declare", async () => {
-  const message = "failed to create typed patch object (): .status.observedGeneration: field not declared in schema";
-  const hasField = ({ status }: KubeObject) => "observedGeneration" in (status as object);
-  await write(new ApiFailure(500, { message }), hasField);
-  expect(written.sort()).toEqual([...names, "shop"].sort());
-  // That Redis is away refuses nothing: its changes are still to be served.
-  expect(refused).toEqual([]);
-});
+describe("a Project of many objects", () => {
+  const many = Array.from({ length: 40 }, (_, at) => stored("RootKey", `key-${at}`));
 
-it("ends where the API server is in trouble: the others would fail as well", async () => {
-  const failure = new ApiFailure(503, { reason: "ServiceUnavailable", message: "away" });
-  await expect(write(failure)).rejects.toBe(failure);
-  expect(written.length).toBeLessThan(names.length);
+  function outcomeOf(found: ProjectObjects): ProjectOutcome {
+    const verdicts = found.rootKeys.map(({ kind, metadata: { namespace, name, uid } }) => ({
+      ...{ kind, namespace, name, uid, notices: [] },
+      accepted: true as const,
+    }));
+    return {
+      objects: found,
+      resolved: { statuses: new Map(), isComplete: true, rival: undefined, signingRingWaits: false },
+      compiled: { parts: undefined, verdicts, requests: [] },
+      publishResult: { changed: 1, revision: 7 },
+      rollout: { state: "programmed", availability: "served" },
+      reports: {
+        refusals: [],
+        building: new Map(),
+        usage: { storedObjects: undefined, quotaUsage: undefined, isDue: false },
+      },
+      progress: {
+        purged: [],
+        waiting: new Map(),
+        purgesSessions: false,
+        gone: new Set(),
+        blockedBy: new Map(),
+        finalizerRetryMs: 0,
+        finalizerRefusals: [],
+      },
+      dataLoss: undefined,
+      baseUrl,
+    };
+  }
+
+  /** How many are written by each of the runs that follow one another. */
+  async function writtenIn(runs: number, isChanged: () => boolean): Promise<readonly number[]> {
+    const kept = new Map(many.map((object) => [object.metadata.uid, object]));
+    const counts: number[] = [];
+    for (let run = 0; run < runs; run += 1) {
+      let count = 0;
+      const writer = writerOver(
+        (body) => {
+          count += 1;
+          return body;
+        },
+        ({ metadata: { uid } }, { status }) => {
+          const object = kept.get(uid);
+          if (object !== undefined) kept.set(uid, { ...object, status } as typeof object);
+        },
+      );
+      expect(await writer.write(outcomeOf(projectObjects("shop", ...kept.values())), isChanged)).toBe(0);
+      counts.push(count);
+    }
+    return counts;
+  }
+
+  it("has all statuses written by one run where nothing is changed meanwhile", async () => {
+    expect(await writtenIn(2, () => false)).toEqual([40, 0]);
+  });
+
+  it("has a few written by each run where something always is, and all in the end", async () => {
+    expect(await writtenIn(4, () => true)).toEqual([16, 16, 8, 0]);
+  });
 });
