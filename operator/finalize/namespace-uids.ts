@@ -20,6 +20,8 @@ export interface NamespaceUidsDeps {
   readonly api: Pick<KubeReader, "get">;
   /** As far as it is watched. */
   readonly watched: (namespace: string) => string | undefined;
+  /** False where namespaces may not be listed: nothing is seen of any. */
+  readonly isWatching: () => boolean;
   readonly monotonic: Monotonic;
 }
 
@@ -33,7 +35,7 @@ interface Answer {
 /** Thousands of Projects that are new at once ask once in this time for each namespace. */
 const sharedForMs = 5_000;
 
-export function createNamespaceUids({ api, watched, monotonic }: NamespaceUidsDeps): NamespaceUids {
+export function createNamespaceUids({ api, watched, isWatching, monotonic }: NamespaceUidsDeps): NamespaceUids {
   /** UID of a Project → of its namespace, where the watch says another. A Project never leaves its namespace. */
   const proven = new Map<string, string>();
   /** UID of a Project → how many were seen before it. */
@@ -60,6 +62,26 @@ export function createNamespaceUids({ api, watched, monotonic }: NamespaceUidsDe
     }
   };
 
+  /** One that the watch does not have may have gone a moment ago. */
+  const askUnseen = (ref: ProjectRef, projectUid: string): Promise<string | undefined> =>
+    isWatching() ? ask(ref) : sharedAnswer(ref, projectUid);
+
+  const uidFor = async (
+    ref: ProjectRef,
+    projectUid: string,
+    published: PublishedProject,
+  ): Promise<string | undefined> => {
+    const seen = watched(ref.namespace);
+    if (seen === undefined) return await askUnseen(ref, projectUid);
+    const known = proven.get(projectUid);
+    if (known !== undefined && known !== seen) return known;
+    proven.delete(projectUid);
+    if (agrees(seen, projectUid, published)) return seen;
+    const live = await sharedAnswer(ref, projectUid);
+    if (live !== undefined && live !== seen) proven.set(projectUid, live);
+    return live;
+  };
+
   return {
     seen(projectUid) {
       if (arrivals.has(projectUid)) return;
@@ -68,19 +90,11 @@ export function createNamespaceUids({ api, watched, monotonic }: NamespaceUidsDe
     },
     removed(projectUid) {
       arrivals.delete(projectUid);
+      proven.delete(projectUid);
     },
     async of({ ref, project }, published) {
-      const seen = watched(ref.namespace);
-      if (seen === undefined) return await ask(ref);
-      if (project === undefined) return seen;
-      const { uid } = project.metadata;
-      const known = proven.get(uid);
-      if (known !== undefined && known !== seen) return known;
-      proven.delete(uid);
-      if (agrees(seen, uid, published)) return seen;
-      const live = await sharedAnswer(ref, uid);
-      if (live !== undefined && live !== seen) proven.set(uid, live);
-      return live;
+      if (project === undefined) return watched(ref.namespace) ?? (await ask(ref));
+      return await uidFor(ref, project.metadata.uid, published);
     },
   };
 }

@@ -80,6 +80,7 @@ export class LeaderSession {
     this.#namespaces = createNamespaceUids({
       api: this.#api,
       watched: (namespace) => caches.namespaces?.get("", namespace)?.metadata.uid,
+      isWatching: () => caches.namespaces !== undefined,
       monotonic,
     });
     this.#handlers = createEventHandlers({

@@ -44,6 +44,24 @@ it("a deletionPolicy that is changed back and forth has its finalizer set at onc
   }
 });
 
+it("finalizers of many objects are set side by side, eight at most", async () => {
+  const names = Array.from({ length: 20 }, (_, at) => `resource-${at}`);
+  const spec = { deletionPolicy: "Delete" } as const;
+  const objects = projectObjects("shop", ...names.map((name) => stored("ApiResource", name, { spec })));
+  let underWay = 0;
+  let most = 0;
+  const apply = async (_: unknown, body: unknown): Promise<KubeObject> => {
+    underWay += 1;
+    most = Math.max(most, underWay);
+    await Promise.resolve();
+    underWay -= 1;
+    return body as KubeObject;
+  };
+  const deletions = { objects, isNamespaceGone: false, deleted: [], record: undefined, rival: undefined };
+  await advanceDeletions(deletions, {} as OpenRedis, { ...deps, api: { ...api, apply } as KubeApi, repairs });
+  expect(most).toBe(8);
+});
+
 it("an object on its way out without its Project is left to the installation that set its finalizer, which is asked for once", async () => {
   const rival: Installation = { namespace: "elsewhere", ringSecretName: "jsonplane-keyring", id: "two" };
   const annotations = { "jsonplane.io/installation": installationText(rival) };

@@ -11,6 +11,7 @@ const unpublished = { revision: 0 } as unknown as PublishedProject;
 function cluster() {
   const time = manualTime();
   const live = { uid: "n-1" as string | undefined, failure: undefined as unknown };
+  const watch = { uid: "n-1" as string | undefined, isThere: true };
   let asked = 0;
   const namespaces = createNamespaceUids({
     api: {
@@ -20,11 +21,12 @@ function cluster() {
         return live.uid === undefined ? undefined : ({ metadata: { uid: live.uid } } as unknown as KubeObject);
       },
     },
-    watched: () => "n-1",
+    watched: () => watch.uid,
+    isWatching: () => watch.isThere,
     monotonic: time.monotonic,
   });
   const namespaceOf = (name: string) => namespaces.of(objects(name), unpublished);
-  return { time, live, namespaces, namespaceOf, asked: () => asked };
+  return { time, live, watch, namespaces, namespaceOf, asked: () => asked };
 }
 
 function objects(name: string): ProjectObjects {
@@ -79,6 +81,38 @@ describe("the namespace of Projects that nothing is published of", () => {
     await time.advance(5_000);
     await namespaceOf("a");
     expect(asked()).toBe(2);
+  });
+
+  it("is asked for once for all where namespaces aren't watched", async () => {
+    const { watch, namespaces, namespaceOf, asked } = cluster();
+    watch.uid = undefined;
+    watch.isThere = false;
+    for (const name of ["a", "b", "c"]) namespaces.seen(name);
+    expect(await Promise.all(["a", "b", "c"].map(namespaceOf))).toEqual(["n-1", "n-1", "n-1"]);
+    expect(asked()).toBe(1);
+  });
+
+  it("is asked for each time where the watch does not have it: it may be gone since", async () => {
+    const { live, watch, namespaces, namespaceOf } = cluster();
+    namespaces.seen("a");
+    expect(await namespaceOf("a")).toBe("n-1");
+    watch.uid = undefined;
+    live.uid = undefined;
+    expect(await namespaceOf("a")).toBeUndefined();
+  });
+
+  it("is known of a Project in a namespace that was made anew, however long the watch is behind", async () => {
+    const { time, live, watch, namespaces, namespaceOf, asked } = cluster();
+    live.uid = "n-2";
+    namespaces.seen("a");
+    expect(await namespaceOf("a")).toBe("n-2");
+    await time.advance(60_000);
+    expect(await namespaceOf("a")).toBe("n-2");
+    expect(asked()).toBe(1);
+    watch.uid = "n-2";
+    live.uid = "n-3";
+    // The watch agrees with the answer once: from then on it is the watch, and what was published, that count.
+    expect(await namespaceOf("a")).toBe("n-3");
   });
 
   it("is asked for again when the API server didn't answer", async () => {

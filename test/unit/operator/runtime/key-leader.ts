@@ -2,7 +2,9 @@
 
 import { randomBytes } from "node:crypto";
 import type { ProjectParts } from "../../../../core/config/types.ts";
+import type { DeletionRequest } from "../../../../operator/finalize/deletion-requests.ts";
 import { createRepairs } from "../../../../operator/kube/repairs.ts";
+import type { DataRecord } from "../../../../operator/model/data-record.ts";
 import type { Installation } from "../../../../operator/model/installation.ts";
 import type { KnownIssuer } from "../../../../operator/model/issuers.ts";
 import type { CustomResource } from "../../../../operator/model/objects.ts";
@@ -64,6 +66,10 @@ export interface World {
   readonly issuer?: KnownIssuer;
   /** The platform's rules refuse the Project. */
   readonly isRefused?: true;
+  /** What is on record of stored data once this run has written it. */
+  readonly recorded?: DataRecord;
+  /** What people ask to be deleted of them. */
+  readonly requests?: readonly DeletionRequest[];
   /** Somebody changes something of the key while it is worked on. */
   readonly changed?: true;
   /** Called while Redis is written. */
@@ -102,7 +108,7 @@ export function leader(world: World = {}) {
     async withdraw(ref: unknown, data: unknown) {
       calls.push(["withdraw", ref, data]);
       world.onWrite?.(clock);
-      return { changed: 1, revision: 7 };
+      return { changed: 1, revision: 7, ...(world.recorded !== undefined && { data: world.recorded }) };
     },
   } as Partial<Publisher> as Publisher;
   const acknowledgements = {
@@ -116,8 +122,13 @@ export function leader(world: World = {}) {
     buildingOf: () => new Map(),
     quotaUsages: () => new Map(),
   } as Partial<Acknowledgements> as Acknowledgements;
-  const purges = { ordered: async () => [], isOrdered: async () => false } as Partial<Purges> as Purges;
-  const redis = { publisher, acknowledgements, purges } as Partial<OpenRedis> as OpenRedis;
+  const purges: Partial<Purges> = {
+    ordered: async () => [],
+    isOrdered: async () => false,
+    isDone: async () => false,
+    order: async () => undefined,
+  };
+  const redis = { publisher, acknowledgements, purges: purges as Purges } as Partial<OpenRedis> as OpenRedis;
   const writer: ConfigWriter = {
     async session() {
       if (world.failure !== undefined) seen = world.laterObjects ?? seen;
@@ -161,7 +172,7 @@ export function leader(world: World = {}) {
       },
     },
     namespaces: { of: async () => world.namespaceUid, seen: () => undefined, removed: () => undefined },
-    deletions: { requestsOf: () => [], markRecorded: () => undefined, sync: async () => undefined },
+    deletions: { requestsOf: () => world.requests ?? [], markRecorded: () => undefined, sync: async () => undefined },
     keptSizes: { of: () => new Map(), look: async () => undefined },
     usageDue: new Map(),
     isChanged: ({ namespace, name }) => world.changed === true && `${namespace}/${name}` === key,

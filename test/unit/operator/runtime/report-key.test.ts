@@ -2,8 +2,10 @@
 // then. What is being deleted or contested is reported in the run that serves it.
 
 import { describe, expect, it } from "vitest";
+import type { DeletionRequest } from "../../../../operator/finalize/deletion-requests.ts";
 import { ApiFailure } from "../../../../operator/kube/api.ts";
 import { NotTheLeader } from "../../../../operator/lead/leadership.ts";
+import type { DataEntry, DataRecord } from "../../../../operator/model/data-record.ts";
 import type { KnownIssuer } from "../../../../operator/model/issuers.ts";
 import type { CustomResource } from "../../../../operator/model/objects.ts";
 import { testIssuer, withIssuer } from "../../../support/http/external-issuer.ts";
@@ -94,6 +96,13 @@ describe("what is over by the time that it would be reported", () => {
     expect(calls.filter(isReport)).toEqual([]);
   });
 
+  it("nor where that happened while it was served", async () => {
+    const { serve, report, calls } = leader({ ...quiet, begunAnew: true });
+    await serve();
+    expect(await report()).toEqual(anew);
+    expect(calls.filter(isReport)).toEqual([]);
+  });
+
   it("nor where that happens while replicas are waited for", async () => {
     let beginAnew = (): void => undefined;
     const { serve, report, calls, ...world } = leader({ ...quiet, onAwait: () => beginAnew() });
@@ -104,6 +113,16 @@ describe("what is over by the time that it would be reported", () => {
   });
 });
 
+const emptyRecord: DataRecord = { policy: "Retain", projectUid: "p", entries: [] };
+const purged: DataEntry = {
+  ...{ what: "rootkey", name: "old", uid: "old", namespaceUid: "ns" },
+  purgeFromRevision: 7,
+};
+const request: DeletionRequest = {
+  ...{ text: "all@2020-01-01T00:00:00Z", until: 0, source: "Annotation of the Project" },
+  project: { namespace: "default", name: "shop" },
+};
+
 describe("what goes or is contested is reported in the run that serves it", () => {
   it.each<readonly [string, World]>([
     ["an object has gone", { deleted: [stored("RootKey", "former")] }],
@@ -111,6 +130,9 @@ describe("what goes or is contested is reported in the run that serves it", () =
     ["its namespace has gone", { namespaceUid: undefined } as unknown as World],
     ["another installation made its Secrets", { rival: elsewhere }],
     ["its objects go with their definition", { held: true }],
+    ["stored data are to be purged", { recorded: { ...emptyRecord, entries: [purged] } }],
+    ["sessions are to be purged", { recorded: { ...emptyRecord, ended: [{ uid: "former", purgeFromRevision: 7 }] } }],
+    ["a person asks for stored data to be deleted", { requests: [request] }],
   ])("%s", async (_, world) => {
     const { serve, calls } = leader({ ...quiet, ...world });
     expect((await serve())?.requeue).toBeUndefined();
