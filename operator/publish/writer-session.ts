@@ -2,6 +2,7 @@
 // has begun, or Redis was emptied or lost writes, every write is refused with NotTheWriter, also of a publish that is under way. What Redis
 // holds is remembered, because nobody else writes it.
 
+import { isDeepStrictEqual } from "node:util";
 import type { Clock } from "../../core/clock.ts";
 import { keyOfProject } from "../../core/config/config-keys.ts";
 import type { Keyring } from "../../core/config/keyring.ts";
@@ -285,9 +286,9 @@ export class WriterSession {
   }
 
   #recordText(ref: ProjectRef, data: DataRecord | undefined): RecordText {
-    const [before, after] = [recordText(this.#recordOf(ref)), recordText(data)];
-    if (before === after) return unchangedRecord;
-    return data === undefined ? noRecord : after;
+    // In whatever order its members are: runs come to the same record in different ways.
+    if (isDeepStrictEqual(this.#recordOf(ref), data)) return unchangedRecord;
+    return data === undefined ? noRecord : recordText(data);
   }
 
   #remember(ref: ProjectRef, data: DataRecord | undefined): void {

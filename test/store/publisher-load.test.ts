@@ -4,6 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { configKeys, credentialsKey, projectConfigKey } from "../../core/config/config-keys.ts";
 import { newKeyringText, parseKeyring } from "../../core/config/keyring.ts";
 import type { RedisClient } from "../../core/redis/redis-client.ts";
+import type { DataEntry } from "../../operator/model/data-record.ts";
 import type { Publisher } from "../../operator/publish/publisher.ts";
 import {
   begunPublisher,
@@ -113,6 +114,7 @@ function describePublisher(name: string, open: () => Promise<OpenedRedis>): void
       const before = await idle();
       expect(await publisher.publish(shop, record)).toEqual({ changed: 0, revision, data: record });
       await publisher.writeData(ref, record);
+      await publisher.writeData(ref, { ...record, entries: record.entries.map(withMembersReversed) });
       expect(await publisher.reseal(ref)).toBe(0);
       expect(await publisher.verify()).toBe("writer");
       expect(await idle()).toBe(before);
@@ -196,6 +198,10 @@ function describePublisher(name: string, open: () => Promise<OpenedRedis>): void
         gone.revision,
       );
     });
+
+    function withMembersReversed(of: DataEntry): DataEntry {
+      return Object.fromEntries(Object.entries(of).reverse()) as unknown as DataEntry;
+    }
 
     async function meta(): Promise<Record<string, unknown>> {
       const found = (await redisClient.read(configKeys.meta, "HGETALL", configKeys.meta)) as readonly string[];
