@@ -3,6 +3,7 @@
 
 import { createSecretKey } from "node:crypto";
 import type { KeyConfig, ProjectParts, SigningRing, UserConfig } from "../../core/config/types.ts";
+import { mapLimited } from "../../core/map-limited.ts";
 import type { Credentials, LiveKeys, PasswordCredential, Resolved } from "../model/credentials.ts";
 import type { Installation } from "../model/installation.ts";
 import type { ApiKey, ProjectUser } from "../model/objects.ts";
@@ -38,6 +39,9 @@ export interface ProjectTools extends Omit<ResolveTools, "projectKey"> {
   /** The other installation that looks after the Project; absent = this one does. */
   readonly rival?: Installation;
 }
+
+/** Passwords are hashed in threads, of which there are fewer. */
+const usersAtATime = 16;
 
 /** Answers without any credential while there is no Project to make them for. `published` = what is published now. */
 export async function resolveProject(
@@ -87,7 +91,7 @@ async function resolveChildren(
     tools,
   );
   const written = users.flatMap(({ resolution }) => resolution.writes);
-  const keys = resolveKeys(
+  const keys = await resolveKeys(
     objects.keys.filter((key) => !isDeleting(key)),
     published?.keys ?? new Map(),
     { tools, written },
@@ -112,12 +116,10 @@ function resolveUsers(
   tools: ResolveTools,
 ): Promise<readonly ResolvedObject<ProjectUser, PasswordCredential>[]> {
   const byUid = new Map([...published.values()].map((config) => [config.uid, config]));
-  return Promise.all(
-    users.map(async (user) => {
-      const resolution = await resolveUser(user, byUid.get(user.metadata.uid), tools);
-      return { object: user, resolution: unlessImmutable(resolution, tools.findSecret) };
-    }),
-  );
+  return mapLimited(users, usersAtATime, async (user) => {
+    const resolution = await resolveUser(user, byUid.get(user.metadata.uid), tools);
+    return { object: user, resolution: unlessImmutable(resolution, tools.findSecret) };
+  });
 }
 
 interface KeysContext {
@@ -131,11 +133,11 @@ function resolveKeys(
   keys: readonly ApiKey[],
   published: ReadonlyMap<string, KeyConfig>,
   { tools, written }: KeysContext,
-): readonly ResolvedObject<ApiKey, LiveKeys>[] {
+): Promise<readonly ResolvedObject<ApiKey, LiveKeys>[]> {
   const byUid = Map.groupBy(published.values(), (config) => config.uid);
   const writtenByName = new Map(written.map((write) => [write.name, writtenSecret(write)]));
   const findSecret: FindSecret = (name) => writtenByName.get(name) ?? tools.findSecret(name);
-  return keys.map((key) => {
+  return mapLimited(keys, 1, async (key) => {
     const resolved = resolveKey(key, byUid.get(key.metadata.uid) ?? [], { ...tools, findSecret });
     const resolution = unlessImmutable(resolved, tools.findSecret);
     for (const write of resolution.writes) writtenByName.set(write.name, writtenSecret(write));

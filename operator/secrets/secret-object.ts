@@ -31,7 +31,7 @@ export function secretOf(object: KubeObject): Secret {
   };
 }
 
-/** A Secret with metadata only: enough to see that it is foreign. */
+/** A Secret with metadata only: enough to see whose it is. */
 export function unreadSecret({ metadata }: KubeObject): Secret {
   return { kind: "Secret", metadata, type: "Opaque", data: new Map() };
 }

@@ -34,7 +34,7 @@ import {
 import type { CustomResource, Project } from "../model/objects.ts";
 import { installationAnnotation, isOwn, ownerMarks, projectAnnotation } from "../model/secret-names.ts";
 import type { Watched } from "../watch/watched.ts";
-import { changedSecret, secretChanged, secretOf } from "./secret-object.ts";
+import { changedSecret, secretChanged, secretOf, unreadSecret } from "./secret-object.ts";
 
 export interface SecretOwnershipDeps {
   readonly api: KubeApi;
@@ -167,7 +167,8 @@ export function createSecretOwnership(deps: SecretOwnershipDeps): SecretOwnershi
       return void forgetSecret(secretName);
     },
     async claim(secret, owner, holdsProject) {
-      const found = secretOf(secret);
+      // What it holds does not matter, and decoding it takes longer than all else.
+      const found = unreadSecret(secret);
       if (await isClaimed(found, owner, holdsProject)) return;
       const target = `${secret.metadata.namespace}/${secret.metadata.name} claimed`;
       const text = JSON.stringify(marksOf(owner));

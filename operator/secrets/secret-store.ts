@@ -178,13 +178,14 @@ export function createSecretStore(deps: SecretStoreDeps): SecretStore {
     async claim(objects) {
       const holdsProject = (): boolean => {
         const signing = objects.project && own.get(objects.ref.namespace, signingSecretName(objects.project));
-        return signing !== undefined && ownership.isOurs(secretOf(signing));
+        return signing !== undefined && ownership.isOurs(unreadSecret(signing));
       };
       const isSuspended = objects.project?.spec.suspend === true;
-      for (const [secret, owner] of ownedSecrets(own, objects)) {
-        if (isSuspended && !(await ownership.isToBeAdopted(secret, owner))) continue;
+      // One after the other: the Project's own Secret says whose the others are.
+      await mapLimited(ownedSecrets(own, objects), 1, async ([secret, owner]) => {
+        if (isSuspended && !(await ownership.isToBeAdopted(secret, owner))) return;
         await ownership.claim(secret, owner, holdsProject());
-      }
+      });
     },
   };
 }
@@ -207,7 +208,7 @@ function ownersOf({ project, users, keys }: ProjectObjects): ReadonlyMap<string,
 function ownedSecrets(own: Watched, objects: ProjectObjects): readonly (readonly [KubeObject, CustomResource])[] {
   return [...ownersOf(objects)].flatMap(([name, owners]) => {
     const secret = own.get(objects.ref.namespace, name);
-    const owner = secret && owners.find((each) => isOwn(secretOf(secret), each));
+    const owner = secret && owners.find((each) => isOwn(unreadSecret(secret), each));
     return secret === undefined || owner === undefined ? [] : [[secret, owner] as const];
   });
 }

@@ -42,6 +42,19 @@ it("starts no more once one has failed, and rejects with that when those under w
   expect([started, failure]).toEqual([[1, 2], new Error("first")]);
 });
 
+it.each([1, 8])("lets other work go on between many items that wait for nothing: %i at a time", async (limit) => {
+  let turns = 0;
+  const count = (): void => {
+    turns += 1;
+    next = setImmediate(count);
+  };
+  let next = setImmediate(count);
+  const seen = await mapLimited([...Array(1_000).keys()], limit, async () => turns);
+  clearImmediate(next);
+  expect(seen.at(0)).toBe(0);
+  expect(turns).toBeGreaterThanOrEqual(9);
+});
+
 it("of nothing is nothing", async () => {
   expect(await mapLimited([], 4, () => Promise.reject(new Error("never called")))).toEqual([]);
 });
