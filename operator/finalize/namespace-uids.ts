@@ -2,6 +2,7 @@
 // behind, so that it counts only where it agrees with what was published; else the API server is asked, once for many new Projects.
 
 import type { ProjectRef } from "../../core/config/types.ts";
+import { recentlyUsed } from "../../core/recently-used.ts";
 import type { Monotonic } from "../../core/timers.ts";
 import type { KubeReader } from "../kube/api.ts";
 import { namespaceType } from "../kube/resource-types.ts";
@@ -34,13 +35,14 @@ interface Answer {
 
 /** Thousands of Projects that are new at once ask once in this time for each namespace. */
 const sharedForMs = 5_000;
+const maxAnswers = 1_024;
 
 export function createNamespaceUids({ api, watched, isWatching, monotonic }: NamespaceUidsDeps): NamespaceUids {
   /** UID of a Project → of its namespace, where the watch says another. A Project never leaves its namespace. */
   const proven = new Map<string, string>();
   /** UID of a Project → how many were seen before it. */
   const arrivals = new Map<string, number>();
-  const answers = new Map<string, Answer>();
+  const answers = recentlyUsed<Answer>(maxAnswers);
   let arrived = 0;
 
   const ask = async ({ namespace }: ProjectRef): Promise<string | undefined> =>

@@ -1,7 +1,8 @@
 // `npm run bench:operator`: a real API server with many Projects, one operator and two replicas. Prints how long a cold start
 // takes until everything is Ready, what it writes, how much memory it takes, how soon a change is live with all of them loaded,
 // and what a restart with nothing changed writes; with `--upheavals` what revoked keys, an emptied Redis and lost leaders cost
-// instead. `--projects N` (10,000; 1,200), `--users N` (5,000 of one project), `--write` puts the table into docs/benchmarks.md.
+// instead. `--projects N` (10,000; 1,200), `--users N` (5,000 of one project), `--container N` (512, MiB of the operator's container), `--write`
+// puts the table into docs/benchmarks.md.
 
 import { availableParallelism } from "node:os";
 import { createKubeApi } from "../../operator/kube/connect.ts";
@@ -34,6 +35,7 @@ const { values: flags } = readArguments({
   projects: number,
   changes: number,
   users: number,
+  container: number,
   ...writeFlag,
 });
 const upheaved = flags.upheavals;
@@ -48,8 +50,8 @@ const noisyChanges = 100;
 const quiet = ["--log-level", "warn"];
 
 /** Memory limits of the operator's container. In the small one it has little memory to spare, and the garbage collector has more to do. */
-const containerMiB = 512;
 const smallContainerMiB = 400;
+const containerMiB = wholeNumber("--container", flags.container ?? "512", 1);
 
 // Replicas are there before the operator that is measured: they want a key ring, and a complete configuration of no project.
 const fleet = await startFleet({ operators: 1, replicas: 2, operatorArgs: quiet });
