@@ -1,7 +1,7 @@
-// Maps items by an asynchronous function, a limited number of them at a time. Thousands of items that have nothing to wait for keep no other work
-// of the event loop waiting.
+// Maps items by an asynchronous function, a limited number of them at a time. After every hundred items it lets the event loop turn, so that
+// thousands of items that wait for nothing don't block it.
 
-import { setImmediate as otherWork } from "node:timers/promises";
+import { setImmediate } from "node:timers/promises";
 
 /** Between two turns of the event loop: a few milliseconds of the work on Secrets or statuses. */
 const itemsPerTurn = 100;
@@ -27,9 +27,9 @@ export async function mapLimited<T, R>(
       } catch (error) {
         failures.push({ error });
       }
-      if (failures.length > 0) return;
       const turn = turnAfter();
       if (turn !== undefined) await turn;
+      if (failures.length > 0) return;
     }
   };
   await Promise.all(Array.from({ length: Math.min(limit, items.length) }, work));
@@ -38,14 +38,14 @@ export async function mapLimited<T, R>(
   return results;
 }
 
-/** Says after each item what to wait for; undefined = nothing. Who comes to its end waits, and so do all others. */
+/** To be called after each item: what every worker waits for before its next one, after each hundredth item; undefined = nothing. */
 function createTurns(): () => Promise<void> | undefined {
   let mapped = 0;
   let turn: Promise<void> | undefined;
   return () => {
     mapped += 1;
     if (mapped % itemsPerTurn === 0) {
-      turn = otherWork().then(() => {
+      turn = setImmediate().then(() => {
         turn = undefined;
       });
     }

@@ -28,8 +28,8 @@ const root = fileURLToPath(new URL("..", import.meta.url));
 const cores = availableParallelism();
 const quick: Lane = { name: "check", projects: ["unit", "meta"], workers: Math.max(2, cores) };
 /**
- * Two lanes beside each other. Files of the second start several processes each and wait for them most of the time, so three of them at once leave two
- * cores busy; those of `store` are short and fill it up. On two quiet cores both lanes end after about the same time.
+ * Two lanes run side by side. Files of the heavy lane start several processes each and mostly wait for them, so three run at once to keep two cores
+ * busy; the short files of `store` fill the gaps. On two quiet cores both lanes end after about the same time.
  */
 const whole: readonly Lane[] = [
   { name: "light", projects: ["process", "http"], workers: Math.max(1, Math.floor(cores / 2)) },

@@ -29,7 +29,8 @@ export interface LoggerOptions {
 }
 
 const flushAfterMs = 100;
-const flushAtCharacters = 64 * 1024;
+/** Below the 64 KiB of a pipe on Linux, so that a write to one that was emptied never blocks. */
+const flushAtCharacters = 48 * 1024;
 
 export function createLogger(options: LoggerOptions): Logger {
   const threshold = logLevels.indexOf(options.level);

@@ -202,14 +202,15 @@ function servedEntries(
   const objectOf = objectsByUid(objects);
   const entries = dataParts(parts).map((part): [string, DataEntry] => {
     const policy = objectOf(part.uid)?.spec.deletionPolicy;
-    const beganEmpty = didBeginEmpty(part.uid, before.get(entryKeyOf(part)));
+    const beganEmpty = beganEmptyOf(part.uid, before.get(entryKeyOf(part)));
     const entry = { ...part, namespaceUid, ...(beganEmpty && { beganEmpty }), ...(policy !== undefined && { policy }) };
     return [entryKeyOf(part), entry];
   });
   return new Map(entries);
 }
 
-function didBeginEmpty(uid: string, before: DataEntry | undefined): true | undefined {
+/** True of an object that found no entry of its name; it stays so while the same object is served. */
+function beganEmptyOf(uid: string, before: DataEntry | undefined): true | undefined {
   if (before === undefined) return true;
   return before.uid === uid ? before.beganEmpty : undefined;
 }

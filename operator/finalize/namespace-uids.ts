@@ -19,9 +19,9 @@ export interface NamespaceUids {
 
 export interface NamespaceUidsDeps {
   readonly api: Pick<KubeReader, "get">;
-  /** As far as it is watched. */
+  /** UID of the namespace in the watch cache; undefined = it is not there. */
   readonly watched: (namespace: string) => string | undefined;
-  /** False where namespaces may not be listed: nothing is seen of any. */
+  /** False where namespaces may not be listed, so that the watch cache has none. */
   readonly isWatching: () => boolean;
   readonly monotonic: Monotonic;
 }
@@ -48,7 +48,7 @@ export function createNamespaceUids({ api, watched, isWatching, monotonic }: Nam
   const ask = async ({ namespace }: ProjectRef): Promise<string | undefined> =>
     (await api.get(namespaceType, { namespace: "", name: namespace }))?.metadata.uid;
 
-  /** The answer of another Project, if it was asked for while this one was here already: a namespace doesn't outlive its Projects. */
+  /** The answer of another Project, if it was asked for while this one was here already: a Project never outlives its namespace. */
   const sharedAnswer = async (ref: ProjectRef, projectUid: string): Promise<string | undefined> => {
     const former = answers.get(ref.namespace);
     const arrival = arrivals.get(projectUid) ?? Number.POSITIVE_INFINITY;
@@ -64,7 +64,7 @@ export function createNamespaceUids({ api, watched, isWatching, monotonic }: Nam
     }
   };
 
-  /** One that the watch does not have may have gone a moment ago. */
+  /** A namespace that the watch lacks may have been deleted a moment ago: then no earlier answer counts. */
   const askUnseen = (ref: ProjectRef, projectUid: string): Promise<string | undefined> =>
     isWatching() ? ask(ref) : sharedAnswer(ref, projectUid);
 

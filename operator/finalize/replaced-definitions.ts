@@ -202,7 +202,10 @@ export function withSuccessors(record: DataRecord, succession: Succession): Data
     const [successor] = uids;
     // Without one nobody has decided over the data, and they stay.
     if (successor === undefined) return { ...entry, retained: true };
-    return uids.includes(entry.uid) ? entry : { ...entry, uid: successor };
+    if (uids.includes(entry.uid)) return entry;
+    // It takes up what its predecessor stored.
+    const { beganEmpty: _, ...taken } = entry;
+    return { ...taken, uid: successor };
   });
   return { ...record, ...(isSucceeded && { projectUid: project.metadata.uid }), entries };
 }

@@ -14,8 +14,8 @@ export interface DataEntry {
   /** UID of the namespace that it was served from. */
   readonly namespaceUid: string;
   /**
-   * Nothing of an earlier object was there when this one was served first: whatever had been kept under the name was deleted by then. Absent = the
-   * object took up what was there, or an operator of an earlier version wrote the entry.
+   * No data were kept under the name when this object was first served. Absent = it took up kept data, or an operator of an earlier version wrote
+   * the entry.
    */
   readonly beganEmpty?: true;
   /** The object's own policy; absent = it inherits its Project's. */

@@ -286,7 +286,7 @@ export class WriterSession {
   }
 
   #recordText(ref: ProjectRef, data: DataRecord | undefined): RecordText {
-    // In whatever order its members are: runs come to the same record in different ways.
+    // By content: runs make the same record with its members in different orders.
     if (isDeepStrictEqual(this.#recordOf(ref), data)) return unchangedRecord;
     return data === undefined ? noRecord : recordText(data);
   }

@@ -29,7 +29,7 @@ export interface WorkQueue {
   addAfter(key: string, milliseconds: number, lane?: Lane): void;
   /** The key was served: it waits to be reported, in the lane that it was taken from. Called by the key's worker, before `done`. */
   report(key: string): void;
-  /** Whether somebody changed something of the key since its worker took it: it waits to be served again. Called by that worker. */
+  /** Whether the key was added to the live lane since its worker took it, so that it is served again next. Called by that worker. */
   isChanged(key: string): boolean;
   /** Adds the key after its backoff, which doubles each time until `forget`. Called by the key's worker, before `done`. */
   retry(key: string): void;

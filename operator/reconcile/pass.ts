@@ -44,7 +44,7 @@ export interface ReconcileDeps
   readonly onPublished: (ref: ProjectRef, parts: ProjectParts | undefined, refusedUid?: string) => void;
   readonly observePublish: (observation: PublishObservation) => void;
   readonly statuses: StatusWriter;
-  /** Whether something of the Project was changed since its run began: another run follows. */
+  /** Whether the Project has changed since the worker took its key: another run follows. */
   readonly isChanged: (ref: ProjectRef) => boolean;
   readonly recorder: EventRecorder;
   readonly checkResource: CheckResource;

@@ -172,8 +172,8 @@ function pauseAfter(error: unknown, attempt: number): number | undefined {
 }
 
 /**
- * As Kubernetes' own components hold it: a burst of twenty-five of one object, then one in five minutes. Here Warnings have room of their own: Normal
- * Events, those that are left out too, take none of it.
+ * As Kubernetes' own components hold it: a burst of twenty-five of one object, then one in five minutes. Warnings have a bucket of their own, so
+ * that Normal Events, even those that are left out, never use up theirs.
  */
 const perObject = { burst: 25, refillMs: 300_000 };
 /** A forgotten one begins again. */

@@ -40,7 +40,7 @@ export interface ProjectTools extends Omit<ResolveTools, "projectKey"> {
   readonly rival?: Installation;
 }
 
-/** Passwords are hashed in threads, of which there are fewer. */
+/** More than there are threads that hash passwords, so that none is idle. */
 const usersAtATime = 16;
 
 /** Answers without any credential while there is no Project to make them for. `published` = what is published now. */

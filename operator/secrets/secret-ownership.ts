@@ -146,7 +146,7 @@ export function createSecretOwnership(deps: SecretOwnershipDeps): SecretOwnershi
     holderOfProject,
     isOurs,
     async isToBeAdopted(secret, owner) {
-      const found = secretOf(secret);
+      const found = unreadSecret(secret);
       return adopt && isMarkedWith(found, ownerMarks(owner)) && (await holderOf(found)) !== undefined;
     },
     async rivalOf(project, secrets) {

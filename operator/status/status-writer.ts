@@ -35,8 +35,8 @@ export interface Unpublished extends WhyUnpublished {
 
 export interface StatusWriter {
   /**
-   * Milliseconds to wait before writing again, where something else keeps changing a status; 0 = all are written. Once `isChanged`, only the first ones
-   * are written: a newer run is to come, which writes the others.
+   * Milliseconds to wait before writing again, where something else keeps changing a status; 0 = all are written. Once `isChanged()`, it ends after 16
+   * attempts, and the run that follows writes the rest.
    */
   write(outcome: ProjectOutcome, isChanged?: () => boolean): Promise<number>;
   /**
@@ -68,8 +68,8 @@ export interface StatusWriterDeps extends UndeclaredFieldsDeps {
 }
 
 const writesAtATime = 8;
-/** As many are written each time, so that all are in the end, however often something changes. */
-const writtenAnyway = 2 * writesAtATime;
+/** Attempted even if the Project has changed meanwhile. */
+const minAttempts = 2 * writesAtATime;
 const freshMs = 60_000;
 
 export function createStatusWriter(deps: StatusWriterDeps): StatusWriter {
@@ -190,12 +190,12 @@ function afterWrite(deps: StatusWriterDeps, { object, status, answer }: Written)
 /** Asked before each write. */
 type MayWrite = () => boolean;
 
-/** Thousands of statuses take many seconds, and what is to be served meanwhile may be a revocation. */
+/** Ends early when the Project changes: writing thousands of statuses takes seconds, and the change may be a revocation. */
 function untilChanged(isChanged: () => boolean): MayWrite {
-  let written = 0;
+  let attempts = 0;
   return () => {
-    if (written >= writtenAnyway && isChanged()) return false;
-    written += 1;
+    if (attempts >= minAttempts && isChanged()) return false;
+    attempts += 1;
     return true;
   };
 }

@@ -225,7 +225,7 @@ function sameUid(a: KubeObject, b: KubeObject): boolean {
   return a.metadata.uid === b.metadata.uid;
 }
 
-/** The generation alone does not say so: after a restored backup, the same number may stand for another spec. */
+/** An equal generation is not enough: after a restored backup, the number may stand for another spec. */
 function hasSameSpec(before: KubeObject, object: KubeObject): boolean {
   const { generation } = object.metadata;
   const isSameGeneration = generation !== undefined && before.metadata.generation === generation;

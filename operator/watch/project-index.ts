@@ -101,7 +101,7 @@ export function hasRelevantChange(now: KubeObject, before: KubeObject | undefine
   return (
     is.uid !== was.uid ||
     is.generation !== was.generation ||
-    // The cache keeps one spec as long as nothing of it changes. The generation may stay when a backup is restored.
+    // By identity: the cache reuses an equal spec. Generations may repeat after a restored backup.
     now["spec"] !== before["spec"] ||
     is.deletionTimestamp !== was.deletionTimestamp ||
     JSON.stringify(is.annotations ?? {}) !== JSON.stringify(was.annotations ?? {}) ||

@@ -186,7 +186,7 @@ async function openPageIn(connection: Connection, browserContextId: string, opti
         await eventually(holds, { withinMs: 60_000, everyMs: 100 });
       } catch (cause) {
         const shown = await evaluate<string>('location.href + "\\n" + document.body?.innerText').catch(String);
-        throw new Error(`It never came to be: ${expression}\nThe page shows:\n${shown.slice(0, 2_000)}`, { cause });
+        throw new Error(`Timed out waiting for: ${expression}\nThe page shows:\n${shown.slice(0, 2_000)}`, { cause });
       }
     },
     type: async (text) => void (await call("Input.insertText", { text })),

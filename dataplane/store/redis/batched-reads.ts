@@ -36,9 +36,8 @@ export function createBatchedReads(redisClient: RedisClient): BatchedReads {
   // A value that was not seen lately may be as large as values get, or may not be there: it is read alone.
   const lastSeenSmall = createKeySet();
   /**
-   * What this turn has asked for since something was sent last, by hash. Each turn has a map of its own: one that stays, and whose entries come and
-   * go, is copied as it fills with what was deleted, and each copy keeps the reads of the one before it alive, which made minor garbage
-   * collections four times as long.
+   * Reads that are not known to be sent, by hash. Each send starts a new map: one that stays, and whose entries come and go, is copied as it fills
+   * with deleted entries, and old copies keep later reads alive, which made minor garbage collections four times as long.
    */
   let asked = new Map<number, Read>();
 
@@ -87,7 +86,7 @@ export function createBatchedReads(redisClient: RedisClient): BatchedReads {
   };
   const add = createTurnBatches<Read>({ redisClient, maxLength: maxBatch, send });
 
-  /** The same read, asked for twice in one turn, is sent once. Of two with one hash, only the first is known as asked for. */
+  /** The same read, asked for twice in one turn, is sent once. Of two keys with one hash, only the read of the first is shared. */
   const ask = (key: string, path: string | undefined, hash: number): Promise<string | undefined> => {
     const before = asked.get(hash);
     if (before?.key === key && before.path === path) return before.promise;

@@ -30,14 +30,14 @@ export interface CollectionKeys {
   ownIndex(indexNumber: number): string;
 }
 
-const keysOf = new WeakMap<CollectionRef, CollectionKeys>();
+const keysByCollection = new WeakMap<CollectionRef, CollectionKeys>();
 
-/** The same object for the same reference: a plan keeps its reference from one request to the next. */
+/** A kept plan uses one reference for all its requests, so its keys are made once. */
 export function collectionKeys(collection: CollectionRef): CollectionKeys {
-  const known = keysOf.get(collection);
+  const known = keysByCollection.get(collection);
   if (known !== undefined) return known;
   const keys = makeCollectionKeys(collection);
-  keysOf.set(collection, keys);
+  keysByCollection.set(collection, keys);
   return keys;
 }
 

@@ -15,7 +15,8 @@ export function FilterBar({ resource, conditions, onApply }: FilterBarProps) {
   const form = useRef<HTMLFormElement>(null);
   /** Which row gets the focus once it is shown; past the last one, the button that adds one does. */
   const focusIndex = useRef<number>(undefined);
-  // Applied here, or chosen by the browser's Back. Before the next click: later, this could take away a row that was added since.
+  // The conditions change when filters are applied, or by the browser's Back. A layout effect, because a later one could run after the next click
+  // and drop the row that it added.
   useLayoutEffect(
     () => setRows(conditions.map((row) => withOperator(row, row.operator))),
     [JSON.stringify(conditions)],

@@ -20,8 +20,8 @@ export function NewObject({ resource }: { readonly resource: Resource }) {
   const sample = resource.sample ?? "{\n  \n}";
   const [written, setWritten] = useState<Written>();
   const [added, setAdded] = useState("");
-  // Another schema has another example, for who hasn't written anything yet. Not in an effect: one that is pending while somebody begins to
-  // write would put the example in place of what was written.
+  // Until something is written, the form shows the example of the current schema. Derived, because an effect that is still pending could
+  // replace what was just typed.
   const { start, text } =
     written === undefined || written.text === written.start ? { start: sample, text: sample } : written;
   const { problem, isBusy, create } = useCreation(resource.name);

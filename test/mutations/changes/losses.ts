@@ -208,7 +208,7 @@ export const lossMutations: readonly Mutation[] = [
     name: "objects-that-are-back-lose-their-data",
     harm: "Data with deletionPolicy Delete are purged when the objects of a deleted CRD are applied again",
     file: "operator/finalize/replaced-definitions.ts",
-    find: "return uids.includes(entry.uid) ? entry : { ...entry, uid: successor };",
+    find: "return { ...taken, uid: successor };",
     replace: "return entry;",
     caughtBy: ["test/unit/operator/finalize/successors.test.ts"],
   },

@@ -73,7 +73,7 @@ export const storeMutations: readonly Mutation[] = [
     name: "append-counts-no-comma",
     harm: "The size that is kept of a document falls short of its text with each element that is appended, and it outgrows its limit",
     file: "dataplane/store/redis/scripts/insert-value-2.lua",
-    find: "local growth = length > 1 and most or #text",
+    find: "local growth = length > 1 and with_comma or #text",
     replace: "local growth = #text",
     caughtBy: ["test/store/lua/document-scripts.test.ts"],
   },

@@ -55,6 +55,18 @@ it.each([1, 8])("lets other work go on between many items that wait for nothing:
   expect(turns).toBeGreaterThanOrEqual(9);
 });
 
+it("starts no more when one fails while the others let other work go on", async () => {
+  const started: number[] = [];
+  const mapped = mapLimited([...Array(200).keys()], 2, async (item) => {
+    started.push(item);
+    if (item !== 99) return;
+    await new Promise((resolve) => process.nextTick(resolve));
+    throw new Error("99");
+  });
+  await expect(mapped).rejects.toThrow("99");
+  expect(started.length).toBe(101);
+});
+
 it("of nothing is nothing", async () => {
   expect(await mapLimited([], 4, () => Promise.reject(new Error("never called")))).toEqual([]);
 });

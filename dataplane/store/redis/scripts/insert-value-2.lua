@@ -27,10 +27,11 @@ local first, last = 5, #ARGV
 
 local segment = ARGV[last]
 
--- At the end of an array, the command itself says whether there is one and how long it was. Only where whatever it finds may be written.
+-- Appends without reading the parent first: JSON.ARRAPPEND itself says whether it is an array, and how long it is by then. Answers nil where the
+-- checks below have to decide, as near a limit.
 local function append()
-  local before, most = tonumber(redis.call("GET", size)), #text + 1
-  if not before or before + most > max_bytes or (max_growth and most > max_growth) then
+  local before, with_comma = tonumber(redis.call("GET", size)), #text + 1
+  if not before or before + with_comma > max_bytes or (max_growth and with_comma > max_growth) then
     return nil
   end
   local path = path_of(document, first, last - 1)
@@ -39,7 +40,7 @@ local function append()
   if not length then
     return nil
   end
-  local growth = length > 1 and most or #text
+  local growth = length > 1 and with_comma or #text
   redis.call("SET", size, before + growth)
   return { code.created, growth }
 end

@@ -13,7 +13,14 @@ const books = (uid: string) =>
   stored("ApiResource", "books", { metadata: { uid }, spec: { deletionPolicy: "Delete" } });
 
 function record(policy: DeletionPolicy): DataRecord {
-  const entry: DataEntry = { what: "resource", name: "books", uid: first, namespaceUid, policy: "Delete" };
+  const entry: DataEntry = {
+    what: "resource",
+    name: "books",
+    uid: first,
+    namespaceUid,
+    beganEmpty: true,
+    policy: "Delete",
+  };
   return { policy, projectUid: "Project shop", entries: [entry] };
 }
 
@@ -30,6 +37,7 @@ describe("data of objects that went with their definition", () => {
     const found = evaluated(objects, record("Delete"), { isReplaced });
     expect(found.openPurges).toEqual(new Set());
     expect(found.record).toMatchObject({ projectUid: "Project shop, anew", entries: [{ uid: anew }] });
+    expect(found.record?.entries[0]?.beganEmpty).toBeUndefined();
     expect(evaluated(objects, record("Delete")).openPurges).toEqual(new Set(["resource:books"]));
   });
 
