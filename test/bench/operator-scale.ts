@@ -1,7 +1,7 @@
 // `npm run bench:operator`: a real API server with many Projects, one operator and two replicas. Prints how long a cold start
 // takes until everything is Ready, what it writes, how much memory it takes, how soon a change is live with all of them loaded,
 // and what a restart with nothing changed writes; with `--upheavals` what revoked keys, an emptied Redis and lost leaders cost
-// instead. `--projects N` (10,000; 1,200), `--users N` (5,000 of one project), `--container N` (512, MiB of the operator's container), `--write`
+// instead. `--projects N` (10,000), `--users N` (5,000 of one project), `--container N` (512, MiB of the operator's container), `--write`
 // puts the table into docs/benchmarks.md.
 
 import { availableParallelism } from "node:os";
@@ -39,7 +39,7 @@ const { values: flags } = readArguments({
   ...writeFlag,
 });
 const upheaved = flags.upheavals;
-const projects = wholeNumber("--projects", flags.projects ?? (upheaved ? "1200" : "10000"), 1);
+const projects = wholeNumber("--projects", flags.projects ?? "10000", 1);
 const changes = wholeNumber("--changes", flags.changes ?? "200", 1);
 const credentials = wholeNumber("--users", flags.users ?? "5000", 1);
 const say = (text: string): void => void process.stdout.write(`${text}\n`);
