@@ -223,7 +223,7 @@ export function dataParts({ resources, rootKeys }: ProjectParts): readonly Pick<
   ];
 }
 
-/** Equal records have equal texts. */
+/** Entries in a fixed order, by which equal records are known as equal. */
 function sorted(record: DataRecord): DataRecord {
   return { ...record, entries: [...record.entries].sort((a, b) => (entryKeyOf(a) < entryKeyOf(b) ? -1 : 1)) };
 }

@@ -152,7 +152,7 @@ export function createStatusWriter(deps: StatusWriterDeps): StatusWriter {
           : unpublishedStatus(object, { verdict, availability }, objects);
         return [{ object, status, yields: rival !== undefined }];
       });
-      await writeAll(statuses, (status) => write(status));
+      await writeAll(statuses, write);
     },
     async writeContested(objects, why, rival) {
       const now = deps.clock.now();
@@ -164,7 +164,7 @@ export function createStatusWriter(deps: StatusWriterDeps): StatusWriter {
         const written = unpublishedStatus(object, { verdict, availability: "unknown" }, objects);
         return [{ object, status: { ...object.status, ...written }, yields: rival !== undefined }];
       });
-      await writeAll(statuses, (status) => write(status));
+      await writeAll(statuses, write);
     },
   };
 }

@@ -84,7 +84,6 @@ export async function measureNeighbours(
   return rows;
 }
 
-/** A section of docs/benchmarks.md. The first row is the comparison that the others are divided by. */
 /** The p99 beside the other project's load, divided by that beside the same load elsewhere: 1.1 at most. */
 const budget = 1.1;
 
@@ -96,11 +95,12 @@ export function missedNeighbours(rows: readonly NeighbourRow[]): readonly string
   });
 }
 
-/** The first row is the load elsewhere. */
+/** To the first of the rows, which is the load elsewhere. */
 function ratioOf({ beside }: NeighbourRow, [elsewhere]: readonly NeighbourRow[]): number {
   return beside.p99 / (elsewhere?.beside.p99 ?? Number.NaN);
 }
 
+/** A section of docs/benchmarks.md. The first row is the comparison that the others are divided by. */
 export function neighbourLines(rows: readonly NeighbourRow[]): readonly string[] {
   const line = (row: NeighbourRow, at: number): string => {
     const { noise, alone, beside, noisePerSecond } = row;
