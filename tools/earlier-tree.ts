@@ -30,6 +30,7 @@ export const landings = [
   "7e1487904fdfea28bab27e2e3057510735841af8",
   "24e1cc0eabbb060383948b5c906e522d46f80d28",
   "c753d74f8cb93eca8d3c502ed330885c10ecb651",
+  "935879435d3e914f15d8f3ddb6426d6b28ef6b8f",
 ] as const;
 export const lastLanding: string = landings.at(-1) ?? landings[0];
 
