@@ -164,34 +164,72 @@ function traceMembers(traceparent: string | readonly string[]): string {
 
 export function createAccessLog(logger: Logger, clock: Clock): AccessLog {
   if (!logger.writes("info")) return silent;
-  let second = 0;
-  let prefix = "";
-  const time = (): string => {
-    const now = clock.now();
-    const current = Math.floor(now / 1000);
-    if (current !== second) {
-      second = current;
-      prefix = new Date(current * 1000).toISOString().slice(0, 20);
-    }
-    return `${prefix}${String(now % 1000).padStart(3, "0")}Z`;
-  };
+  const lineStart = createLineStart(clock);
+  const membersOf = createProjectMembers();
   const writeRequest = (exchange: Exchange, ending: Ending): void => {
-    const { request, project } = exchange;
-    let line = `{"time":"${time()}","level":"info","message":"Request","requestId":"${exchange.requestId}"`;
-    if (project) line += `,"namespace":"${project.config.namespace}","project":"${project.config.name}"`;
-    const queryStart = exchange.rawUrl.indexOf("?");
-    // Without the query, whose filters are data.
-    const path = (queryStart < 0 ? exchange.rawUrl : exchange.rawUrl.slice(0, queryStart)).slice(0, pathLimit);
-    line += `,"method":"${request.method}","path":${JSON.stringify(path)}`;
-    if (exchange.proof) line += exchange.proof.logMembers;
+    const { request, requestId, project, proof, rawUrl } = exchange;
     const { traceparent } = request.headers;
-    if (traceparent !== undefined) line += traceMembers(traceparent);
-    line += `,"status":${ending.status}`;
-    if (ending.code !== undefined) line += `,"code":"${ending.code}"`;
-    logger.line(`${line},"durationMs":${(ending.seconds * 1000).toFixed(3)}}`);
+    const trace = traceparent === undefined ? "" : traceMembers(traceparent);
+    const code = ending.code === undefined ? "" : `,"code":"${ending.code}"`;
+    // Few pieces: each one is an object of its own until the line is written.
+    logger.line(
+      `${lineStart()}${requestId}"${project === undefined ? "" : membersOf(project)},"method":"${request.method}","path":${quotedPath(rawUrl)}${proof?.logMembers ?? ""}${trace},"status":${ending.status}${code},"durationMs":${milliseconds(ending.seconds)}}`,
+    );
   };
   return {
     request: writeRequest,
     refusal: (requestId, { status, code }) => logger.info("Malformed request refused", { requestId, status, code }),
   };
+}
+
+/** A line up to the request's id: made once for all lines of one millisecond. */
+function createLineStart(clock: Clock): () => string {
+  let second = Number.NaN;
+  let secondText = "";
+  let millisecond = Number.NaN;
+  let text = "";
+  return () => {
+    const now = clock.now();
+    if (now === millisecond) return text;
+    const current = Math.floor(now / 1000);
+    if (current !== second) {
+      second = current;
+      secondText = new Date(current * 1000).toISOString().slice(0, 20);
+    }
+    millisecond = now;
+    text = `{"time":"${secondText}${thousandths[now % 1000]}Z","level":"info","message":"Request","requestId":"`;
+    return text;
+  };
+}
+
+function createProjectMembers(): (project: LiveProject) => string {
+  const known = new WeakMap<LiveProject, string>();
+  return (project) => {
+    const before = known.get(project);
+    if (before !== undefined) return before;
+    const members = `,"namespace":"${project.config.namespace}","project":"${project.config.name}"`;
+    known.set(project, members);
+    return members;
+  };
+}
+
+/** Anything but the printable ASCII characters that JSON leaves as they are: next to no request target has any. */
+const escaped = /[^ !#-[\]-~]/;
+
+/** Without the query, whose filters are data. */
+function quotedPath(rawUrl: string): string {
+  const queryStart = rawUrl.indexOf("?");
+  const end = Math.min(queryStart < 0 ? rawUrl.length : queryStart, pathLimit);
+  const path = end === rawUrl.length ? rawUrl : rawUrl.slice(0, end);
+  return escaped.test(path) ? JSON.stringify(path) : `"${path}"`;
+}
+
+/** `000` to `999`. */
+const thousandths = Array.from({ length: 1000 }, (_, value) => String(value).padStart(3, "0"));
+
+/** With three digits after the point, as `toFixed` writes them, for less. */
+function milliseconds(seconds: number): string {
+  const microseconds = Math.round(seconds * 1_000_000);
+  const whole = Math.floor(microseconds / 1000);
+  return `${whole}.${thousandths[microseconds - whole * 1000]}`;
 }

@@ -157,6 +157,27 @@ describeServed("the access log", (serve) => {
     expect(new Set(ids).size).toBe(1000);
   });
 
+  it("says the time of each request's end, to the millisecond", async () => {
+    const clock = manualClock(Date.UTC(2026, 0, 2, 3, 4, 5, 998));
+    const served = await serve(shop, { clock });
+    for (const count of [1, 2, 3]) {
+      await served.send("/json/doc");
+      await lines(served, count);
+      clock.advance(1);
+    }
+    const times = (await lines(served, 3)).map(({ time }) => String(time).slice(17));
+    expect(times).toEqual(["05.998Z", "05.999Z", "06.000Z"]);
+  });
+
+  it("writes a path that has quotes or backslashes as it was sent, in valid JSON", async () => {
+    const served = await serve(shop);
+    const paths = ['/json/doc/"', "/json/doc/a\\"].map((path) => served.base + path);
+    for (const path of paths) {
+      await sendRaw(served.origin, `GET ${path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`);
+    }
+    expect((await lines(served, paths.length)).map(({ path }) => path)).toEqual(paths);
+  });
+
   it("cuts a long path and keeps its line whole", async () => {
     const served = await serve(shop);
     await served.send(`/json/doc/${"%22%0a".repeat(1200)}`);

@@ -110,6 +110,8 @@ export function createBatchedReads(redisClient: RedisClient): BatchedReads {
   };
 }
 
+/** UTF-8 has three bytes at most for a character of a string: most texts needn't be encoded to tell. */
 function isSmall(text: unknown): boolean {
-  return typeof text === "string" && Buffer.byteLength(text) <= maxBatchedBytes;
+  if (typeof text !== "string" || text.length > maxBatchedBytes) return false;
+  return text.length * 3 <= maxBatchedBytes || Buffer.byteLength(text) <= maxBatchedBytes;
 }

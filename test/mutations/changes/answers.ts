@@ -4,6 +4,22 @@ import type { Mutation } from "../mutation.ts";
 
 export const answerMutations: readonly Mutation[] = [
   {
+    name: "log-line-has-an-earlier-time",
+    harm: "The log says of requests of one second that they ended at the same time",
+    file: "dataplane/observe/observe-request.ts",
+    find: "if (now === millisecond) return text;",
+    replace: "if (Math.floor(now / 1000) === second) return text;",
+    caughtBy: ["test/http/access-log.test.ts"],
+  },
+  {
+    name: "path-not-escaped-in-the-log",
+    harm: "A path with a quote makes a line that is no JSON, and may pretend to be of another caller",
+    file: "dataplane/observe/observe-request.ts",
+    find: "escaped.test(path) ? JSON.stringify(path) : ",
+    replace: "",
+    caughtBy: ["test/http/access-log.test.ts"],
+  },
+  {
     name: "programs-are-led-to-the-page",
     harm: "A client that asks for JSON at a project's URL is sent to a page of HTML",
     file: "dataplane/http/page.ts",
