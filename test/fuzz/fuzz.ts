@@ -192,7 +192,10 @@ class Run {
     const { target, method } = planned;
     const creator = this.#creator(planned, project);
     if (target.kind !== "objects" || id === undefined || !isWrite(method) || !project.owners.has(creator)) return [];
-    if (project.parts.resources.get(target.resource)?.scope.write !== "Own") return [];
+    const { parts } = project;
+    // Without authentication no scope applies.
+    if (parts.project.authentication === "Disabled") return [];
+    if (parts.resources.get(target.resource)?.scope.write !== "Own") return [];
     return overreachOf(reply, stored.textOf(target.resource, id), creator);
   }
 
