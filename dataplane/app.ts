@@ -325,7 +325,9 @@ const lookEveryMs = 50;
  * connection after its answer, never ends its request or never reads its answer would hold the end up, some for good.
  */
 async function closeWithin(server: FastifyInstance, milliseconds: number): Promise<void> {
-  const idle = setInterval(() => server.server.closeIdleConnections(), lookEveryMs);
+  // After the sockets were read: a connection whose request has just arrived is not idle.
+  const closeIdle = (): void => server.server.closeIdleConnections();
+  const idle = setInterval(() => setImmediate(closeIdle), lookEveryMs);
   const cut = setTimeout(() => server.server.closeAllConnections(), milliseconds);
   await server.close().finally(() => {
     clearInterval(idle);

@@ -3,6 +3,7 @@
 
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
+import { setImmediate as endOfTurn } from "node:timers/promises";
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
 import { Problem } from "../../core/errors/problem.ts";
 import { problemResponse } from "../../core/http/problem-response.ts";
@@ -91,8 +92,21 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
   handleServerEvents(app, connections);
   app.server.maxConnections = maxConnections;
   app.server.on("connection", (socket: Socket) => connections.opened(socket));
-  app.addHook("preClose", async () => connections.endSilent());
+  app.addHook("preClose", async () => {
+    await readArrived();
+    connections.endSilent();
+  });
   return app;
+}
+
+/**
+ * Resolves once the event loop has read from all sockets, and before it does anything else. What is idle then has sent nothing: Node would
+ * close a connection whose request has arrived and was not read yet, and its client couldn't tell whether the request was carried out.
+ */
+async function readArrived(): Promise<void> {
+  // The first one may still be of this turn, in which the sockets were read before.
+  await endOfTurn();
+  await endOfTurn();
 }
 
 /** Requests that Node's server would otherwise answer by itself: not as problem details, or too early. */

@@ -165,15 +165,23 @@ function traceMembers(traceparent: string | readonly string[]): string {
 export function createAccessLog(logger: Logger, clock: Clock): AccessLog {
   if (!logger.writes("info")) return silent;
   const lineStart = createLineStart(clock);
-  const membersOf = createProjectMembers();
+  // Few pieces, because each one is an object of its own until the line is written; and next to no calls, because this runs with every request.
   const writeRequest = (exchange: Exchange, ending: Ending): void => {
     const { request, requestId, project, proof, rawUrl } = exchange;
+    const names =
+      project === undefined ? "" : `,"namespace":"${project.config.namespace}","project":"${project.config.name}"`;
+    const queryStart = rawUrl.indexOf("?");
+    // Without the query, whose filters are data.
+    const path = rawUrl.slice(0, Math.min(queryStart < 0 ? rawUrl.length : queryStart, pathLimit));
+    const quotedPath = escaped.test(path) ? JSON.stringify(path) : `"${path}"`;
     const { traceparent } = request.headers;
     const trace = traceparent === undefined ? "" : traceMembers(traceparent);
     const code = ending.code === undefined ? "" : `,"code":"${ending.code}"`;
-    // Few pieces: each one is an object of its own until the line is written.
+    const microseconds = Math.round(ending.seconds * 1_000_000);
+    const milliseconds = Math.floor(microseconds / 1_000);
+    const duration = `${milliseconds}.${thousandths[microseconds - milliseconds * 1_000]}`;
     logger.line(
-      `${lineStart()}${requestId}"${project === undefined ? "" : membersOf(project)},"method":"${request.method}","path":${quotedPath(rawUrl)}${proof?.logMembers ?? ""}${trace},"status":${ending.status}${code},"durationMs":${milliseconds(ending.seconds)}}`,
+      `${lineStart()}${requestId}"${names},"method":"${request.method}","path":${quotedPath}${proof?.logMembers ?? ""}${trace},"status":${ending.status}${code},"durationMs":${duration}}`,
     );
   };
   return {
@@ -181,6 +189,12 @@ export function createAccessLog(logger: Logger, clock: Clock): AccessLog {
     refusal: (requestId, { status, code }) => logger.info("Malformed request refused", { requestId, status, code }),
   };
 }
+
+/** Anything but the printable ASCII characters that JSON leaves as they are: next to no request target has any. */
+const escaped = /[^ !#-[\]-~]/;
+
+/** `000` to `999`: three digits from here cost less than `toFixed` and `padStart`. */
+const thousandths = Array.from({ length: 1_000 }, (_, value) => String(value).padStart(3, "0"));
 
 /** A line up to the request's id: made once for all lines of one millisecond. */
 function createLineStart(clock: Clock): () => string {
@@ -200,36 +214,4 @@ function createLineStart(clock: Clock): () => string {
     text = `{"time":"${secondText}${thousandths[now % 1000]}Z","level":"info","message":"Request","requestId":"`;
     return text;
   };
-}
-
-function createProjectMembers(): (project: LiveProject) => string {
-  const known = new WeakMap<LiveProject, string>();
-  return (project) => {
-    const before = known.get(project);
-    if (before !== undefined) return before;
-    const members = `,"namespace":"${project.config.namespace}","project":"${project.config.name}"`;
-    known.set(project, members);
-    return members;
-  };
-}
-
-/** Anything but the printable ASCII characters that JSON leaves as they are: next to no request target has any. */
-const escaped = /[^ !#-[\]-~]/;
-
-/** Without the query, whose filters are data. */
-function quotedPath(rawUrl: string): string {
-  const queryStart = rawUrl.indexOf("?");
-  const end = Math.min(queryStart < 0 ? rawUrl.length : queryStart, pathLimit);
-  const path = end === rawUrl.length ? rawUrl : rawUrl.slice(0, end);
-  return escaped.test(path) ? JSON.stringify(path) : `"${path}"`;
-}
-
-/** `000` to `999`. */
-const thousandths = Array.from({ length: 1000 }, (_, value) => String(value).padStart(3, "0"));
-
-/** With three digits after the point, as `toFixed` writes them, for less. */
-function milliseconds(seconds: number): string {
-  const microseconds = Math.round(seconds * 1_000_000);
-  const whole = Math.floor(microseconds / 1000);
-  return `${whole}.${thousandths[microseconds - whole * 1000]}`;
 }

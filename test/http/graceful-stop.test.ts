@@ -97,6 +97,23 @@ describeServed("a data plane that closes", (serve) => {
     await closed;
   });
 
+  it("answers what an idle connection had sent already and this process had not read", async () => {
+    const served = await serve(shop);
+    const get = `GET ${served.base}/json/doc HTTP/1.1\r\nHost: a\r\n\r\n`;
+    const connections = Array.from({ length: 20 }, () => openRaw(served.origin));
+    for (const connection of connections) {
+      connection.write(get);
+      await connection.arrived('{"a":1}');
+    }
+    // The bytes are with the kernel when this turn of the event loop ends.
+    for (const connection of connections) connection.write(get);
+    const closed = served.plane.close();
+    for (const connection of connections) {
+      expect(parseReplies(await connection.closed()).map(({ status }) => status)).toEqual([200, 200]);
+    }
+    await closed;
+  });
+
   it("serves what a connection that it knows had sent already, in the usual shape, and closes that connection", async () => {
     const served = await serve(shop);
     const connection = await begun(served);

@@ -4,6 +4,14 @@ import type { Mutation } from "../mutation.ts";
 
 export const answerMutations: readonly Mutation[] = [
   {
+    name: "connections-closed-unread",
+    harm: "A replica that stops closes connections whose requests have arrived and were not read yet",
+    file: "dataplane/http/server.ts",
+    find: "    await readArrived();\n",
+    replace: "",
+    caughtBy: ["test/http/graceful-stop.test.ts"],
+  },
+  {
     name: "log-line-has-an-earlier-time",
     harm: "The log says of requests of one second that they ended at the same time",
     file: "dataplane/observe/observe-request.ts",
