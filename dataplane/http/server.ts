@@ -99,14 +99,15 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
   return app;
 }
 
+/** The rest of the turn that runs, one that accepts connections, and one that reads from them. */
+const turnsToRead = 3;
+
 /**
- * Resolves once the event loop has read from all sockets, and before it does anything else. What is idle then has sent nothing: Node would
- * close a connection whose request has arrived and was not read yet, and its client couldn't tell whether the request was carried out.
+ * Resolves once the event loop has read what has arrived, over new connections as well. What is idle then has sent nothing: Node would
+ * close a connection whose request has arrived and was not read, and its client couldn't tell whether the request was carried out.
  */
 async function readArrived(): Promise<void> {
-  // The first one may still be of this turn, in which the sockets were read before.
-  await endOfTurn();
-  await endOfTurn();
+  for (let turn = 0; turn < turnsToRead; turn += 1) await endOfTurn();
 }
 
 /** Requests that Node's server would otherwise answer by itself: not as problem details, or too early. */

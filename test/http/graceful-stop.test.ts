@@ -1,6 +1,8 @@
 // What clients see while a data plane closes: requests under way are answered, nobody waits for ever, nothing new is begun.
 
+import { once } from "node:events";
 import { request } from "node:http";
+import { Worker } from "node:worker_threads";
 import { expect, it } from "vitest";
 import { systemClock } from "../../core/clock.ts";
 import { createEmbeddedStore } from "../../dataplane/store/embedded/embedded-store.ts";
@@ -30,6 +32,23 @@ async function begun(served: Served) {
   await served.send("/json/doc");
   return connection;
 }
+
+/** A worker thread: sends a text, says in shared memory that it is sent, and then what came until the connection was closed. */
+const otherClient = `
+  const { connect } = require("node:net");
+  const { parentPort, workerData } = require("node:worker_threads");
+  const { hostname, port, text, written } = workerData;
+  let received = "";
+  const socket = connect(port, hostname, () => {
+    socket.write(text, () => {
+      Atomics.store(written, 0, 1);
+      Atomics.notify(written, 0);
+    });
+  });
+  socket.on("data", (bytes) => (received += bytes));
+  socket.on("error", () => undefined);
+  socket.on("close", () => parentPort.postMessage(received));
+`;
 
 describeServed("a data plane that closes", (serve) => {
   it("answers the request under way, writes included, and then ends", async () => {
@@ -111,6 +130,21 @@ describeServed("a data plane that closes", (serve) => {
     for (const connection of connections) {
       expect(parseReplies(await connection.closed()).map(({ status }) => status)).toEqual([200, 200]);
     }
+    await closed;
+  });
+
+  it("answers what a connection had sent that was opened while this process did something else", async () => {
+    const served = await serve(shop);
+    const written = new Int32Array(new SharedArrayBuffer(4));
+    const { hostname, port } = new URL(served.origin);
+    const text = `GET ${served.base}/json/doc HTTP/1.1\r\nHost: a\r\n\r\n`;
+    const client = new Worker(otherClient, { eval: true, workerData: { hostname, port: Number(port), text, written } });
+    const received = once(client, "message");
+    // This thread stands still meanwhile.
+    expect(Atomics.wait(written, 0, 0, 20_000)).not.toBe("timed-out");
+    const closed = served.plane.close();
+    const [response] = (await received) as [string];
+    expect(parseReplies(response).map(({ status }) => status)).toEqual([200]);
     await closed;
   });
 

@@ -12,6 +12,14 @@ export const answerMutations: readonly Mutation[] = [
     caughtBy: ["test/http/graceful-stop.test.ts"],
   },
   {
+    name: "new-connections-closed-unread",
+    harm: "A replica that stops closes new connections whose requests have arrived and were not read yet",
+    file: "dataplane/http/server.ts",
+    find: "const turnsToRead = 3;",
+    replace: "const turnsToRead = 2;",
+    caughtBy: ["test/http/graceful-stop.test.ts"],
+  },
+  {
     name: "log-line-has-an-earlier-time",
     harm: "The log says of requests of one second that they ended at the same time",
     file: "dataplane/observe/observe-request.ts",
