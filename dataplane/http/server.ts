@@ -103,7 +103,8 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
 const turnsToRead = 3;
 
 /**
- * Resolves once the event loop has read what has arrived, over new connections as well. What is idle then has sent nothing: Node would
+ * Resolves once the event loop has read what has arrived over accepted connections, and over the first one that waited to be accepted
+ * (libuv accepts one in a turn). What is idle then has sent nothing: Node would
  * close a connection whose request has arrived and was not read, and its client couldn't tell whether the request was carried out.
  */
 async function readArrived(): Promise<void> {
