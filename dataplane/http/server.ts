@@ -3,7 +3,7 @@
 
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
-import { setImmediate as endOfTurn } from "node:timers/promises";
+import { setImmediate as eventLoopTurn } from "node:timers/promises";
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
 import { Problem } from "../../core/errors/problem.ts";
 import { problemResponse } from "../../core/http/problem-response.ts";
@@ -103,12 +103,12 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
 const turnsToRead = 3;
 
 /**
- * Resolves once the event loop has read what has arrived over accepted connections, and over the first one that waited to be accepted
- * (libuv accepts one in a turn). What is idle then has sent nothing: Node would
- * close a connection whose request has arrived and was not read, and its client couldn't tell whether the request was carried out.
+ * Resolves once the event loop has read what has arrived over accepted connections, and over the first one that waits to be accepted (libuv
+ * accepts one in a turn). What is idle then has sent nothing. Node would close a connection whose request has arrived and was not read, and
+ * its client couldn't tell whether the request was carried out.
  */
 async function readArrived(): Promise<void> {
-  for (let turn = 0; turn < turnsToRead; turn += 1) await endOfTurn();
+  for (let turn = 0; turn < turnsToRead; turn += 1) await eventLoopTurn();
 }
 
 /** Requests that Node's server would otherwise answer by itself: not as problem details, or too early. */

@@ -24,7 +24,7 @@ export const answerMutations: readonly Mutation[] = [
     harm: "The log says of requests of one second that they ended at the same time",
     file: "dataplane/observe/observe-request.ts",
     find: "if (now === millisecond) return text;",
-    replace: "if (Math.floor(now / 1000) === second) return text;",
+    replace: "if (Math.floor(now / 1000) === Math.floor(millisecond / 1000)) return text;",
     caughtBy: ["test/http/access-log.test.ts"],
   },
   {
