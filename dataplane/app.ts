@@ -19,10 +19,11 @@ import { createRateLimits, type ObserveLimited } from "./admission/rate-limits.t
 import { createAuthentication } from "./authenticate/create-authentication.ts";
 import type { Directory } from "./config/directory.ts";
 import { createDocumentLock } from "./documents/document-lock.ts";
+import { closeWithin } from "./http/close-server.ts";
 import type { Ending, Exchange } from "./http/exchange.ts";
 import { createPage } from "./http/page.ts";
 import type { HttpResponse } from "./http/response.ts";
-import { createHttpServer } from "./http/server.ts";
+import { createHttpServer, maxWaitingConnections } from "./http/server.ts";
 import { createScanSemaphore } from "./objects/list/filter-and-sort.ts";
 import { createObjectIds } from "./objects/object-ids.ts";
 import { type CollectionPreparer, createCollectionPreparer } from "./objects/prepare-collection.ts";
@@ -285,9 +286,6 @@ function writeToStderr(text: string): void {
   process.stderr.write(text);
 }
 
-/** Connections that the kernel takes while the event loop is busy; it caps the figure at `net.core.somaxconn`. Node asks for 511. */
-const maxWaitingConnections = 4_096;
-
 async function listenOnBoth(
   { host, port, adminHost = host, adminPort }: DataPlaneOptions,
   server: FastifyInstance,
@@ -315,22 +313,4 @@ async function closeInOrder(
   await closeWithin(server, closeTimeoutMs);
   for (const each of background) await each.close();
   await closeWithin(admin, closeTimeoutMs);
-}
-
-/** How often connections are looked at that had a request under way when the end began. */
-const lookEveryMs = 50;
-
-/**
- * Node closes idle connections once, when the end begins, and enforces no time limits from then on: a client that keeps its
- * connection after its answer, never ends its request or never reads its answer would hold the end up, some for good.
- */
-async function closeWithin(server: FastifyInstance, milliseconds: number): Promise<void> {
-  // After the sockets were read: a connection whose request has just arrived is not idle.
-  const closeIdle = (): void => server.server.closeIdleConnections();
-  const idle = setInterval(() => setImmediate(closeIdle), lookEveryMs);
-  const cut = setTimeout(() => server.server.closeAllConnections(), milliseconds);
-  await server.close().finally(() => {
-    clearInterval(idle);
-    clearTimeout(cut);
-  });
 }

@@ -3,7 +3,6 @@
 
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
-import { setImmediate as eventLoopTurn } from "node:timers/promises";
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
 import { Problem } from "../../core/errors/problem.ts";
 import { problemResponse } from "../../core/http/problem-response.ts";
@@ -34,6 +33,8 @@ export interface HttpServerOptions {
 export const maxHeaderBytes = 32 * 1024;
 /** A silent one takes some 20 KiB: as many as leave most of the memory that the chart gives to requests. */
 export const maxConnections = 15_000;
+/** Connections that the kernel takes while the event loop is busy; it caps the figure at `net.core.somaxconn`. Node asks for 511. */
+export const maxWaitingConnections = 4_096;
 const methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
 
 export function createHttpServer(options: HttpServerOptions): FastifyInstance {
@@ -92,23 +93,8 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
   handleServerEvents(app, connections);
   app.server.maxConnections = maxConnections;
   app.server.on("connection", (socket: Socket) => connections.opened(socket));
-  app.addHook("preClose", async () => {
-    await readArrived();
-    connections.endSilent();
-  });
+  app.addHook("preClose", async () => connections.endSilent());
   return app;
-}
-
-/** The rest of the turn that runs, one that accepts connections, and one that reads from them. */
-const turnsToRead = 3;
-
-/**
- * Resolves once the event loop has read what has arrived over accepted connections, and over the first one that waits to be accepted (libuv
- * accepts one in a turn). What is idle then has sent nothing. Node would close a connection whose request has arrived and was not read, and
- * its client couldn't tell whether the request was carried out.
- */
-async function readArrived(): Promise<void> {
-  for (let turn = 0; turn < turnsToRead; turn += 1) await eventLoopTurn();
 }
 
 /** Requests that Node's server would otherwise answer by itself: not as problem details, or too early. */

@@ -33,22 +33,40 @@ async function begun(served: Served) {
   return connection;
 }
 
-/** A worker thread: sends a text, says in shared memory that it is sent, and then what came until the connection was closed. */
+/** A worker thread: sends a text over each of some connections, says in shared memory that all are sent, and then what came over each. */
 const otherClient = `
   const { connect } = require("node:net");
   const { parentPort, workerData } = require("node:worker_threads");
-  const { hostname, port, text, written } = workerData;
-  let received = "";
-  const socket = connect(port, hostname, () => {
-    socket.write(text, () => {
-      Atomics.store(written, 0, 1);
-      Atomics.notify(written, 0);
+  const { hostname, port, text, count, written } = workerData;
+  const isWritten = () => {
+    if (Atomics.add(written, 0, 1) + 1 === count) Atomics.notify(written, 0);
+  };
+  const exchange = () =>
+    new Promise((resolve) => {
+      let received = "";
+      const socket = connect(port, hostname, () => socket.write(text, isWritten));
+      socket.on("data", (bytes) => (received += bytes));
+      socket.on("error", () => undefined);
+      socket.on("close", () => resolve(received));
     });
-  });
-  socket.on("data", (bytes) => (received += bytes));
-  socket.on("error", () => undefined);
-  socket.on("close", () => parentPort.postMessage(received));
+  Promise.all(Array.from({ length: count }, exchange)).then((all) => parentPort.postMessage(all));
 `;
+
+/** While this thread stands still, sends a request over so many new connections; resolves with what each receives until it is closed. */
+function sendWhileStill({ origin, base }: Served, count: number): Promise<readonly string[]> {
+  const written = new Int32Array(new SharedArrayBuffer(4));
+  const { hostname, port } = new URL(origin);
+  const text = `GET ${base}/json/doc HTTP/1.1\r\nHost: a\r\n\r\n`;
+  const workerData = { hostname, port: Number(port), text, count, written };
+  const client = new Worker(otherClient, { eval: true, workerData });
+  const received = once(client, "message").then(([all]) => all as readonly string[]);
+  for (let sent = 0; sent < count; sent = Atomics.load(written, 0)) {
+    expect(Atomics.wait(written, 0, sent, 20_000)).not.toBe("timed-out");
+  }
+  return received;
+}
+
+const statuses = (received: string) => parseReplies(received).map(({ status }) => status);
 
 describeServed("a data plane that closes", (serve) => {
   it("answers the request under way, writes included, and then ends", async () => {
@@ -96,7 +114,7 @@ describeServed("a data plane that closes", (serve) => {
     const asked = await served.send("/json/doc");
     expect([asked.status, asked.headers["connection"]]).toEqual([200, "close"]);
     idle.write(`GET ${served.base}/json/none HTTP/1.1\r\nHost: a\r\n\r\n`);
-    expect(parseReplies(await idle.closed()).map(({ status }) => status)).toEqual([200, 404]);
+    expect(statuses(await idle.closed())).toEqual([200, 404]);
     await closed;
     await expect(served.send("/json/doc")).rejects.toMatchObject({ code: "ECONNREFUSED" });
   });
@@ -112,7 +130,7 @@ describeServed("a data plane that closes", (serve) => {
     await idle.closed();
     expect(await silent.closed()).toBe("");
     connection.write("2");
-    expect(parseReplies(await connection.closed()).map(({ status }) => status)).toEqual([201]);
+    expect(statuses(await connection.closed())).toEqual([201]);
     await closed;
   });
 
@@ -128,23 +146,16 @@ describeServed("a data plane that closes", (serve) => {
     for (const connection of connections) connection.write(get);
     const closed = served.plane.close();
     for (const connection of connections) {
-      expect(parseReplies(await connection.closed()).map(({ status }) => status)).toEqual([200, 200]);
+      expect(statuses(await connection.closed())).toEqual([200, 200]);
     }
     await closed;
   });
 
-  it("answers what a connection had sent that was opened while this process did something else", async () => {
+  it("answers what connections had sent that were opened while this process did something else", async () => {
     const served = await serve(shop);
-    const written = new Int32Array(new SharedArrayBuffer(4));
-    const { hostname, port } = new URL(served.origin);
-    const text = `GET ${served.base}/json/doc HTTP/1.1\r\nHost: a\r\n\r\n`;
-    const client = new Worker(otherClient, { eval: true, workerData: { hostname, port: Number(port), text, written } });
-    const received = once(client, "message");
-    // This thread stands still meanwhile.
-    expect(Atomics.wait(written, 0, 0, 20_000)).not.toBe("timed-out");
+    const received = sendWhileStill(served, 20);
     const closed = served.plane.close();
-    const [response] = (await received) as [string];
-    expect(parseReplies(response).map(({ status }) => status)).toEqual([200]);
+    expect((await received).map(statuses)).toEqual(Array.from({ length: 20 }, () => [200]));
     await closed;
   });
 
