@@ -2,7 +2,7 @@
 // the environment.
 
 import { type LogLevel, logLevels } from "../log/logger.ts";
-import { dnsLabel, dnsSubdomain } from "../manifests/metadata.ts";
+import { dnsLabel, dnsSubdomain, projectKey } from "../manifests/metadata.ts";
 import type { Kind } from "../manifests/object.ts";
 import { type HostRule, readHostRules } from "./host-rules.ts";
 import { type IssuerRule, readIssuerRules } from "./issuer-rules.ts";
@@ -23,8 +23,6 @@ import {
   readText,
   switchSetting,
 } from "./setting-readers.ts";
-
-const projectKey = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?\/[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
 
 export const host = {
   flag: "host",

@@ -35,7 +35,10 @@ const objectMeta: SchemaNode = {
   },
 };
 
-export const dnsLabel = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
+const label = "[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?";
+export const dnsLabel = new RegExp(`^${label}$`);
+/** A namespace and the name of a Project, as keys and commands have them: `default/shop`. */
+export const projectKey = new RegExp(`^${label}/${label}$`);
 export const dnsSubdomain = /^(?=.{1,253}$)[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
 const labelText = /^(([A-Za-z0-9][-A-Za-z0-9_.]{0,61})?[A-Za-z0-9])?$/;
 

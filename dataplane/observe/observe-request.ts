@@ -168,20 +168,20 @@ export function createAccessLog(logger: Logger, clock: Clock): AccessLog {
   // Few pieces, because each one is an object of its own until the line is written; and next to no calls, because this runs with every request.
   const writeRequest = (exchange: Exchange, ending: Ending): void => {
     const { request, requestId, project, proof, rawUrl } = exchange;
-    const names =
+    const projectMembers =
       project === undefined ? "" : `,"namespace":"${project.config.namespace}","project":"${project.config.name}"`;
     const queryStart = rawUrl.indexOf("?");
     // Without the query, whose filters are data.
     const path = rawUrl.slice(0, Math.min(queryStart < 0 ? rawUrl.length : queryStart, pathLimit));
-    const quotedPath = escaped.test(path) ? JSON.stringify(path) : `"${path}"`;
+    const quotedPath = needsEscaping.test(path) ? JSON.stringify(path) : `"${path}"`;
     const { traceparent } = request.headers;
     const trace = traceparent === undefined ? "" : traceMembers(traceparent);
     const code = ending.code === undefined ? "" : `,"code":"${ending.code}"`;
     const microseconds = Math.round(ending.seconds * 1_000_000);
     const milliseconds = Math.floor(microseconds / 1_000);
-    const duration = `${milliseconds}.${thousandths[microseconds - milliseconds * 1_000]}`;
+    const duration = `${milliseconds}.${threeDigits[microseconds - milliseconds * 1_000]}`;
     logger.line(
-      `${lineStart()}${requestId}"${names},"method":"${request.method}","path":${quotedPath}${proof?.logMembers ?? ""}${trace},"status":${ending.status}${code},"durationMs":${duration}}`,
+      `${lineStart()}${requestId}"${projectMembers},"method":"${request.method}","path":${quotedPath}${proof?.logMembers ?? ""}${trace},"status":${ending.status}${code},"durationMs":${duration}}`,
     );
   };
   return {
@@ -191,10 +191,10 @@ export function createAccessLog(logger: Logger, clock: Clock): AccessLog {
 }
 
 /** Anything but the printable ASCII characters that JSON leaves as they are: next to no request target has any. */
-const escaped = /[^ !#-[\]-~]/;
+const needsEscaping = /[^ !#-[\]-~]/;
 
 /** `000` to `999`: three digits from here cost less than those of `toFixed`. */
-const thousandths = Array.from({ length: 1_000 }, (_, value) => String(value).padStart(3, "0"));
+const threeDigits = Array.from({ length: 1_000 }, (_, value) => String(value).padStart(3, "0"));
 
 /** Returns the start of a line, up to the request's id. It is made anew when the millisecond changes. */
 function createLineStart(clock: Clock): () => string {

@@ -39,7 +39,7 @@ export const answerMutations: readonly Mutation[] = [
     name: "path-not-escaped-in-the-log",
     harm: "A path with a quote makes a line that is no JSON, and may pretend to be of another caller",
     file: "dataplane/observe/observe-request.ts",
-    find: "escaped.test(path) ? JSON.stringify(path) : ",
+    find: "needsEscaping.test(path) ? JSON.stringify(path) : ",
     replace: "",
     caughtBy: ["test/http/access-log.test.ts"],
   },
