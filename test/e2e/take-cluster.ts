@@ -5,7 +5,8 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Cluster, upCluster } from "../../tools/cluster/cluster.ts";
+import { type Cluster, downCluster, upCluster } from "../../tools/cluster/cluster.ts";
+import { reserveClusterNumber } from "../../tools/cluster/reserve-number.ts";
 import { packImage } from "../../tools/image/pack.ts";
 import type { Environment } from "../../tools/parts/cache.ts";
 import { type EarlierVersion, findEarlierVersion, upgradedFrom } from "../../tools/parts/earlier-version.ts";
@@ -29,9 +30,6 @@ export interface ClusterInHand {
   stop(): Promise<void>;
 }
 
-/** Of this run's own cluster: `make cluster`'s stays as it is. */
-const clusterNumber = 3;
-
 export async function takeCluster(env: Environment): Promise<ClusterInHand> {
   const { JSONPLANE_E2E_KUBECONFIG: kubeconfig, JSONPLANE_IMAGE: image } = env;
   if (kubeconfig && !image) {
@@ -49,9 +47,15 @@ export async function takeCluster(env: Environment): Promise<ClusterInHand> {
     };
   }
   const earlier = part && (await findEarlierVersion(env, part));
-  const cluster = await upCluster(env, { number: clusterNumber });
-  const stop = (): Promise<void> => cluster.down();
+  const { number, release } = await reserveClusterNumber();
+  const stop = async (): Promise<void> => {
+    await downCluster(env, number);
+    release();
+  };
   try {
+    // What a run left that was killed: nobody else has this number.
+    await downCluster(env, number);
+    const cluster = await upCluster(env, { number });
     return { kubeconfig: cluster.kubeconfig, ...(await loadVersions(cluster, earlier)), stop };
   } catch (error) {
     await stop();

@@ -3,19 +3,21 @@ import { readdir, readFile } from "node:fs/promises";
 import { networkInterfaces } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { type Cluster, upCluster } from "../../tools/cluster/cluster.ts";
+import { type Cluster, downCluster, upCluster } from "../../tools/cluster/cluster.ts";
 import { clusterLayout } from "../../tools/cluster/layout.ts";
+import { reserveClusterNumber } from "../../tools/cluster/reserve-number.ts";
 import { runCommand } from "../../tools/parts/run-command.ts";
 import { imageBuild } from "../support/chart/image-build.ts";
 import { eventually } from "../support/time/eventually.ts";
 
-/** Another one than `make cluster`'s, which somebody may be working with. */
-const number = 7;
 const { jsonplane, redis } = imageBuild();
 const image = jsonplane.name;
+const { number, release } = await reserveClusterNumber();
 let cluster: Cluster;
 
 beforeAll(async () => {
+  // What a run left that was killed.
+  await downCluster(process.env, number);
   cluster = await upCluster(process.env, { number });
   for (const { file } of [jsonplane, redis]) await cluster.load(file);
   await kubectl("create", "namespace", "strict");
@@ -24,6 +26,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await cluster?.down();
+  release();
 }, 120_000);
 
 const kubectl = (...args: readonly string[]): Promise<string> => kubectlWith("", ...args);

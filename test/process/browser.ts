@@ -144,7 +144,7 @@ async function openPageIn(connection: Connection, browserContextId: string, opti
   const call = (method: string, params?: Message) => connection.call(method, params, session);
   const complaints: string[] = [];
   const requests: string[] = [];
-  let loads = 0;
+  const documents = followDocuments();
   connection.follow(session, (method, params) => {
     const complaint = complaintOf(method, params);
     if (complaint !== undefined) complaints.push(complaint);
@@ -152,9 +152,10 @@ async function openPageIn(connection: Connection, browserContextId: string, opti
       const sent = params.request as Readonly<Record<"method" | "url", string>>;
       if (sent.method !== "OPTIONS") requests.push(sent.url);
     }
-    if (method === "Page.loadEventFired") loads += 1;
+    if (method === "Page.lifecycleEvent" && params.frameId === targetId) documents.note(params);
   });
   for (const domain of ["Page", "Runtime", "Log", "Network"]) await call(`${domain}.enable`);
+  await call("Page.setLifecycleEventsEnabled", { enabled: true });
   const look = async ({ width, height, scheme }: PageOptions): Promise<void> => {
     await call("Emulation.setDeviceMetricsOverride", { width, height, deviceScaleFactor: 1, mobile: width < 600 });
     await call("Emulation.setEmulatedMedia", { features: [{ name: "prefers-color-scheme", value: scheme }] });
@@ -176,9 +177,9 @@ async function openPageIn(connection: Connection, browserContextId: string, opti
     look,
     beside: () => openPageIn(connection, browserContextId, options),
     async goto(url) {
-      const before = loads;
-      await call("Page.navigate", { url });
-      await eventually(() => assertThat(loads > before, `${url} is loaded`), { withinMs: 60_000 });
+      const { loaderId } = await call("Page.navigate", { url });
+      const isLoaded = () => assertThat(documents.isLoaded(String(loaderId)), `${url} is loaded`);
+      await eventually(isLoaded, { withinMs: 60_000 });
     },
     async until(expression) {
       const holds = async () => assertThat((await evaluate(`Boolean(${expression})`)) === true, expression);
@@ -201,6 +202,24 @@ async function openPageIn(connection: Connection, browserContextId: string, opti
       const { data } = await call("Page.captureScreenshot", { format: "png" });
       await mkdir(dirname(file), { recursive: true });
       await writeFile(file, Buffer.from(String(data), "base64"));
+    },
+  };
+}
+
+/** The documents of a page, one after the other, each by its loader id. */
+function followDocuments() {
+  const opened: string[] = [];
+  const loaded = new Set<string>();
+  return {
+    /** A lifecycle event of the page's main frame. */
+    note({ name, loaderId }: Message): void {
+      if (name === "init") opened.push(String(loaderId));
+      if (name === "load") loaded.add(String(loaderId));
+    },
+    /** This document, or one to which it has led on. One that was opened before it may be loaded later. */
+    isLoaded(loaderId: string): boolean {
+      const at = opened.indexOf(loaderId);
+      return at >= 0 && opened.slice(at).some((each) => loaded.has(each));
     },
   };
 }
