@@ -7,6 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { stopSignal } from "../cli/stop-signal.ts";
 import { PartMissing } from "./parts/part.ts";
+import { endRunning } from "./parts/run-command.ts";
 import { WrongArguments } from "./script-arguments.ts";
 
 /** As shells have them. */
@@ -28,6 +29,7 @@ export function startScript(name: string): Script {
   const undoing: (() => Promise<void> | void)[] = [];
   void stopSignal().then(async (code) => {
     for (const undo of undoing.reverse()) await undo();
+    endRunning();
     console.error(`${name}: interrupted`);
     process.exit(code);
   });

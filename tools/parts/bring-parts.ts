@@ -70,7 +70,10 @@ async function bringAll(env: Environment, missing: readonly Part[], printing: Pr
         await bringOne(env, part, { ...printing, signal: stop.signal });
       } catch (error) {
         // Without it the command can't run, so nobody has to wait for the others.
-        if (!stop.signal.aborted) failures.push({ part, error });
+        if (!stop.signal.aborted) {
+          failures.push({ part, error });
+          printing.print(`  ${part.name}: failed; what else has begun ends now`);
+        }
         stop.abort();
       }
     }
@@ -105,9 +108,12 @@ async function bringOne(env: Environment, part: Part, printing: Printing & { sig
         // Another process may have brought it while this one waited for the lock.
         if ((await part.find(env)) === undefined) await part.bring(env, { onProgress, signal });
       },
-      () => {
-        state = "waiting for another process that brings it";
-        print(`  ${part.name}: ${state}`);
+      {
+        signal,
+        onWait: () => {
+          state = "waiting for another process that brings it";
+          print(`  ${part.name}: ${state}`);
+        },
       },
     );
   } finally {

@@ -1,7 +1,7 @@
 // A part that is one program which Go can build. It is found by the project's order: a path that the environment names, the PATH
 // where its version will do, the cache; and is built into the cache.
 
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { cacheFolder, type Environment, fillCacheFolder } from "./cache.ts";
 import { buildWithGo, type GoBuild } from "./go.ts";
 import { type FoundPart, type Part, PartMissing } from "./part.ts";
@@ -41,14 +41,16 @@ export function builtProgram(source: ProgramSource): Part {
       const present = source.version === undefined ? undefined : onPath(source.name, env);
       if (present && (await presentSuits(present, env, source))) return { path: present, origin: "PATH" };
       const path = cachedPath(env);
-      if (!isProgram(path)) return undefined;
-      await checkBuilt(path, source);
+      // What is damaged there is built again.
+      if (!isProgram(path) || (await otherVersion(path, source)) !== undefined) return undefined;
       return { path, origin: "cache" };
     },
     async bring(env, options) {
       const build = (draft: string) => buildWithGo(env, source, join(draft, source.name), options);
       await fillCacheFolder(folder(env), source.name, build);
-      await checkBuilt(cachedPath(env), source);
+      const path = cachedPath(env);
+      const found = await otherVersion(path, source);
+      if (found !== undefined) throw new PartMissing(`${path} was built and says ${found}, not ${source.version}`);
     },
     versionOf: async ({ path }) =>
       source.version === undefined ? undefined : (await programVersion(path, source.versionArgs))?.text,
@@ -71,10 +73,12 @@ async function presentSuits(path: string, env: Environment, source: ProgramSourc
   return version !== undefined && (await source.suits(version, env));
 }
 
-async function checkBuilt(path: string, { version: wanted, versionArgs }: ProgramSource): Promise<void> {
-  if (wanted === undefined) return;
+/** What a program says of its version where that is not the version that is built; undefined for one that says none. */
+async function otherVersion(
+  path: string,
+  { version: wanted, versionArgs }: ProgramSource,
+): Promise<string | undefined> {
+  if (wanted === undefined) return undefined;
   const version = await programVersion(path, versionArgs);
-  if (version?.text === wanted) return;
-  const found = version?.text ?? "no version";
-  throw new PartMissing(`${path} says ${found}, not ${wanted}: delete ${dirname(path)} and run this again`);
+  return version?.text === wanted ? undefined : (version?.text ?? "no version");
 }

@@ -1,7 +1,6 @@
 // CustomResourceDefinitions of others that the chart has objects of: Gateway API and Prometheus operator. JSONPLANE_FOREIGN_CRDS names a
 // folder of manifests; else they come out of the cache, or once out of pinned Go modules.
 
-import { existsSync } from "node:fs";
 import { copyFile, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -43,9 +42,14 @@ export const foreignCrds: Part = {
   variable,
   async find(env) {
     const named = env[variable];
-    if (named) return { path: named, origin: `environment variable ${variable}` };
+    if (named) {
+      if ((await manifestsIn(named)).length > 0) return { path: named, origin: `environment variable ${variable}` };
+      throw partMissing(`${variable} names ${named}, which holds no manifest`, ways);
+    }
     const cached = join(cacheFolder(env), folderName);
-    return existsSync(cached) ? { path: cached, origin: "cache" } : undefined;
+    const present = await manifestsIn(cached);
+    const isWhole = origins.every(({ files }) => files.every((file) => present.includes(file)));
+    return isWhole ? { path: cached, origin: "cache" } : undefined;
   },
   async bring(env, { onProgress }) {
     onProgress("downloading");
@@ -57,9 +61,12 @@ export const foreignCrds: Part = {
 /** Paths of manifests. Throws PartMissing when there are none. */
 export async function findForeignCrds(env: Environment): Promise<readonly string[]> {
   const folder = await requirePart(env, foreignCrds);
-  const files = (await readdir(folder)).filter((file) => file.endsWith(".yaml"));
-  if (files.length > 0) return files.map((file) => join(folder, file));
-  throw partMissing(`${folder} holds no manifest of a CustomResourceDefinition`, ways);
+  return (await manifestsIn(folder)).map((file) => join(folder, file));
+}
+
+async function manifestsIn(folder: string): Promise<readonly string[]> {
+  const files = await readdir(folder).catch(() => []);
+  return files.filter((file) => file.endsWith(".yaml"));
 }
 
 async function fetch(env: Environment, draft: string): Promise<void> {

@@ -11,6 +11,8 @@ import { lastWords, type RunOptions, runCommand } from "./run-command.ts";
 
 /** Older ones don't understand the go line of our modules, and can't bring the Go that it asks for. */
 const oldest = "1.21";
+/** Empty is unset to Go: programs run here, whatever a person's shell builds for. */
+const thisMachine = { GOOS: "", GOARCH: "" } as const;
 /** A first build of kube-apiserver on two slow cores. */
 const timeout = 45 * 60_000;
 
@@ -38,7 +40,7 @@ export async function buildWithGo(
 ): Promise<void> {
   const go = await findGo(env, build);
   const cwd = fileURLToPath(new URL(`go/${build.module}`, import.meta.url));
-  const options: RunOptions = { cwd, env: { CGO_ENABLED: "0", GOWORK: "off" }, timeout, signal };
+  const options: RunOptions = { cwd, env: { CGO_ENABLED: "0", GOWORK: "off", ...thisMachine }, timeout, signal };
   const flags = ["-mod=readonly", "-buildvcs=false", `-ldflags=${`-s -w ${build.linkerFlags ?? ""}`.trim()}`];
   onProgress("fetching modules");
   const stale = ["list", "-deps", "-f", "{{if .Stale}}.{{end}}", ...flags, build.package];
@@ -65,5 +67,6 @@ async function findGo(env: Environment, build: GoBuild): Promise<string> {
   const asked = await runCommand(go, ["env", "GOVERSION"]);
   const version = versionIn(asked.stdout);
   if (version && isAtLeast(version, oldest)) return go;
-  throw partMissing(`${build.name} is missing, and ${go} is older than Go ${oldest}, which could build it`, build.ways);
+  const why = version === undefined ? `says no version: ${lastWords(asked, 1)}` : `is older than Go ${oldest}`;
+  throw partMissing(`${build.name} is missing; Go could build it, and ${go} ${why}`, build.ways);
 }

@@ -1,7 +1,7 @@
 // Where a program is: as a variable of the environment says, on the PATH, or in the cache. Refuses with PartMissing when the variable
 // names something else than a program.
 
-import { accessSync, constants } from "node:fs";
+import { accessSync, constants, statSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import type { Environment } from "./cache.ts";
 import { type FoundPart, partMissing } from "./part.ts";
@@ -39,10 +39,12 @@ export function onPath(name: string, env: Environment): string | undefined {
   return folders.map((folder) => join(folder || ".", name)).find(isProgram);
 }
 
+/** A file that holds something and that this user may run: folders have a bit for that, too. */
 export function isProgram(path: string): boolean {
   try {
     accessSync(path, constants.X_OK);
-    return true;
+    const found = statSync(path);
+    return found.isFile() && found.size > 0;
   } catch {
     return false;
   }

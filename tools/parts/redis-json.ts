@@ -8,6 +8,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { cacheFolder, type Environment, fillCacheFolder } from "./cache.ts";
 import { type Part, PartMissing, partMissing } from "./part.ts";
+import { isProgram } from "./programs.ts";
 import { pythonWithPip } from "./python.ts";
 import { redisServer } from "./redis-server.ts";
 import { lastWords, runCommand } from "./run-command.ts";
@@ -33,7 +34,8 @@ export const redisJson: Part = {
   variable,
   async find(env) {
     const named = env[variable];
-    if (named && !existsSync(named)) throw new PartMissing(`${variable} names ${named}, which does not exist`);
+    if (named && !isProgram(named))
+      throw new PartMissing(`${variable} names ${named}, which is no module that can be loaded`);
     if (named) return { path: named, origin: `environment variable ${variable}` };
     const server = await redisServer.find(env);
     const beside = server && besideServer(server.path);
@@ -59,9 +61,8 @@ function besideServer(server: string): string | undefined {
 
 async function cachedModule(env: Environment): Promise<{ path: string; origin: "cache" } | undefined> {
   const path = join(cacheFolder(env), folderName, "rejson.so");
-  if (!existsSync(path)) return undefined;
-  if ((await sha256(path)) === moduleSha256) return { path, origin: "cache" };
-  throw new PartMissing(`${path} is not the pinned RedisJSON module: delete ${dirname(path)} and run this again`);
+  // What is damaged there is fetched again.
+  return isProgram(path) && (await sha256(path)) === moduleSha256 ? { path, origin: "cache" } : undefined;
 }
 
 async function fetchModule(env: Environment, target: string): Promise<void> {

@@ -6,11 +6,12 @@ import { join } from "node:path";
 import { cacheFolder, type Environment, fillCacheFolder } from "./cache.ts";
 import { DebianFailed, installDebianPackage, unpackPackages } from "./debian-packages.ts";
 import { type Part, partMissing } from "./part.ts";
-import { programVersion } from "./program-version.ts";
+import { isAtLeast, programVersion } from "./program-version.ts";
 import { foundOnPath, isProgram, namedProgram, onPath } from "./programs.ts";
 import { lastWords, runCommand } from "./run-command.ts";
 
 const variable = "JSONPLANE_REDIS_SERVER";
+const oldest = "7.0";
 const redisStack = "/opt/redis-stack/bin/redis-server";
 /** Folders of the cache: a link to Debian's program, or its packages unpacked. */
 const linked = "redis-server";
@@ -29,8 +30,10 @@ export const redisServer: Part = {
   ways,
   variable,
   async find(env) {
-    const found = namedProgram(variable, env, ways) ?? foundOnPath(["redis-server"], env);
-    if (found !== undefined) return found;
+    const named = namedProgram(variable, env, ways);
+    if (named !== undefined) return named;
+    const present = foundOnPath(["redis-server"], env);
+    if (present !== undefined && (await isNewEnough(present.path))) return present;
     if (isProgram(redisStack)) return { path: redisStack, origin: "system" };
     const path = [linked, unpacked].map((folder) => join(cacheFolder(env), folder, "redis-server")).find(isProgram);
     return path === undefined ? undefined : { path, origin: "cache" };
@@ -50,6 +53,11 @@ export const redisServer: Part = {
   },
   versionOf: async ({ path }) => (await programVersion(path, ["--version"]))?.text,
 };
+
+async function isNewEnough(path: string): Promise<boolean> {
+  const version = await programVersion(path, ["--version"]);
+  return version !== undefined && isAtLeast(version, oldest);
+}
 
 /**
  * Redis is one program that acts by its name. Debian keeps it in redis-tools as redis-check-rdb; the package redis-server

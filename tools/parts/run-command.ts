@@ -1,6 +1,6 @@
 // Runs a program to its end and returns what it printed; a program that can't be started is told from one that failed.
 
-import { spawn } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 
 export interface Finished {
   /** The exit code; 127 when there is no such program, 128 when a signal ended it. */
@@ -23,6 +23,13 @@ export interface RunOptions {
   readonly onStderr?: (text: string) => void;
 }
 
+const running = new Set<ChildProcess>();
+
+/** Ends the programs that run: a signal to this process alone, unlike Ctrl-C, doesn't reach them. */
+export function endRunning(): void {
+  for (const child of running) child.kill("SIGTERM");
+}
+
 export function runCommand(command: string, args: readonly string[], options: RunOptions = {}): Promise<Finished> {
   return new Promise((resolve) => {
     const child = spawn(command, args, {
@@ -32,6 +39,7 @@ export function runCommand(command: string, args: readonly string[], options: Ru
     });
     // A program that reads nothing of it may have ended before it was written.
     child.stdin.on("error", () => undefined).end(options.input ?? "");
+    running.add(child);
     const kill = () => void child.kill("SIGKILL");
     // spawn's own timeout goes on running after a program that wasn't found, and keeps this process alive for it.
     const late = setTimeout(kill, options.timeout ?? 600_000);
@@ -39,6 +47,7 @@ export function runCommand(command: string, args: readonly string[], options: Ru
     options.signal?.addEventListener("abort", kill, { once: true });
     const finish = (finished: Finished) => {
       clearTimeout(late);
+      running.delete(child);
       options.signal?.removeEventListener("abort", kill);
       resolve(finished);
     };

@@ -150,11 +150,13 @@ describe("a Kubernetes", () => {
     expect(await kubeApiserver.find(env)).toBeUndefined();
   });
 
-  it("that is in the cache with another version is not used", async () => {
-    await fakes.says("cache/kubernetes-1.36.3/kube-apiserver/kube-apiserver", "Kubernetes v1.30.0");
-    const broken = kubeApiserver.find({ PATH: "", JSONPLANE_CACHE: cache() });
-    await expect(broken).rejects.toThrow(/says 1\.30\.0, not 1\.36\.3: delete .*kube-apiserver and run this again/);
-  });
+  it.each(["Kubernetes v1.30.0", ""])(
+    "that is damaged in the cache and says %j is missing, so that it is built again",
+    async (says) => {
+      await fakes.says("cache/kubernetes-1.36.3/kube-apiserver/kube-apiserver", says);
+      expect(await kubeApiserver.find({ PATH: "", JSONPLANE_CACHE: cache() })).toBeUndefined();
+    },
+  );
 });
 
 describe("a Helm", () => {

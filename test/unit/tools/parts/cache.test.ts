@@ -18,16 +18,18 @@ it("the cache is where the environment says", () => {
   expect(cacheFolder({ HOME: "/c" })).toBe("/c/.cache/jsonplane");
 });
 
-it("a folder of the cache is filled once", async () => {
-  let fills = 0;
-  const fill = async (draft: string) => {
-    fills += 1;
-    await writeFile(join(draft, "part"), "");
-  };
-  const first = await fillCacheFolder(folder, "part", fill);
-  expect(await fillCacheFolder(folder, "part", fill)).toBe(first);
-  expect(fills).toBe(1);
+it("a folder of the cache is the same wherever the program runs that a relative path is told to", () => {
+  expect(cacheFolder({ JSONPLANE_CACHE: "a" })).toBe(join(process.cwd(), "a"));
+});
+
+it("a folder of the cache in which the part was not found is replaced, once its successor is whole", async () => {
+  await writeFile(join(folder, "part"), "not even a folder");
+  await expect(fillCacheFolder(folder, "part", () => Promise.reject(new Error("cut off")))).rejects.toThrow("cut off");
   expect(await readdir(folder)).toEqual(["part"]);
+  for (const name of ["first", "second"]) {
+    await fillCacheFolder(folder, "part", (draft) => writeFile(join(draft, name), ""));
+    expect(await readdir(join(folder, "part"))).toEqual([name]);
+  }
 });
 
 it("a folder of the cache is there whole or not at all", async () => {

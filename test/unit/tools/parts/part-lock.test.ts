@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -31,15 +31,12 @@ it("two that want one part come one after the other, and the second says that it
     order.push("first");
   });
   await inside;
-  const second = withPartLock(
-    env,
-    "etcd",
-    async () => void order.push("second"),
-    () => {
+  const second = withPartLock(env, "etcd", async () => void order.push("second"), {
+    onWait: () => {
       order.push("waits");
       release();
     },
-  );
+  });
   await Promise.all([first, second]);
   expect(order).toEqual(["waits", "first", "second"]);
 });
@@ -61,19 +58,30 @@ it("a lock goes with the process that held it, however that ended", async () => 
   onTestFinished(() => void holder.kill("SIGKILL"));
   await once(holder.stdout, "data");
   const waited: string[] = [];
-  await withPartLock(
-    env,
-    "etcd",
-    async () => void waited.push("in"),
-    () => {
+  await withPartLock(env, "etcd", async () => void waited.push("in"), {
+    onWait: () => {
       waited.push("waits");
       holder.kill("SIGKILL");
     },
-  );
+  });
   expect(waited).toEqual(["waits", "in"]);
 });
 
 it("what fails inside leaves the lock free", async () => {
   await expect(withPartLock(env, "etcd", () => Promise.reject(new Error("no network")))).rejects.toThrow("no network");
   expect(await withPartLock(env, "etcd", async () => "free")).toBe("free");
+});
+
+it("a lock that can't be used is named: SQLite would open one for reading that it can't write", async () => {
+  await mkdir(join(env.JSONPLANE_CACHE, "locks/etcd.lock"), { recursive: true });
+  await expect(withPartLock(env, "etcd", async () => undefined)).rejects.toThrow(
+    /The lock .*locks\/etcd\.lock can't be used \(/,
+  );
+  await writeFile(
+    join(env.JSONPLANE_CACHE, "locks/helm.lock"),
+    "no database, but as long as the head of one".repeat(40),
+  );
+  await expect(withPartLock(env, "helm", async () => undefined)).rejects.toThrow(
+    /The lock .*locks\/helm\.lock can't be used \(/,
+  );
 });

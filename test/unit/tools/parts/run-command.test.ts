@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { lastWords, runCommand } from "../../../../tools/parts/run-command.ts";
+import { endRunning, lastWords, runCommand } from "../../../../tools/parts/run-command.ts";
 
 const node = (script: string, timeout = 60_000) => runCommand(process.execPath, ["-e", script], { timeout });
 
@@ -20,4 +20,10 @@ it("a program that isn't there is told from one that failed, and leaves nothing 
 
 it("a program that takes too long is killed", async () => {
   expect((await node("setInterval(() => {}, 1000);", 50)).code).toBe(128);
+});
+
+it("programs that run are ended with the process that is told to stop", async () => {
+  const running = [node("setInterval(() => {}, 1000);"), node("setInterval(() => {}, 1000);")];
+  endRunning();
+  expect((await Promise.all(running)).map(({ code }) => code)).toEqual([128, 128]);
 });
