@@ -10,10 +10,10 @@ import { flameGraph } from "./flame-graph.ts";
 import { fillBooks, hottestRequests } from "./hottest.ts";
 import { findLoader, type LoadRequest } from "./load.ts";
 import { machine } from "./machine.ts";
-import type { Plane } from "./neighbours.ts";
 import { writeSection } from "./page.ts";
 import { type BenchServer, startServer } from "./processes.ts";
 import { type Call, type CpuProfile, partNames, timesByFunction, timesByPart, treeOf } from "./profile-tree.ts";
+import type { Plane } from "./stage.ts";
 
 startScript("npm run bench:flames");
 const writes = readWrite();

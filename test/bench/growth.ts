@@ -14,10 +14,9 @@ import { type Curve, growthChart } from "./growth-chart.ts";
 import { buildIndex, type IndexBuild, slowCommandMs, usedBytes } from "./index-build.ts";
 import { findLoader, type Loader, type LoadRequest } from "./load.ts";
 import { median } from "./median.ts";
-import type { Plane } from "./neighbours.ts";
 import { writeSection } from "./page.ts";
 import { startServer } from "./processes.ts";
-import { createBook } from "./stage.ts";
+import { createBook, type Plane } from "./stage.ts";
 import { bookText } from "./subjects.ts";
 
 startScript("npm run bench:growth");

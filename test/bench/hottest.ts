@@ -1,7 +1,7 @@
 // The three hottest paths as requests, and the objects that they ask for.
 
 import type { LoadRequest } from "./load.ts";
-import type { Plane } from "./neighbours.ts";
+import type { Plane } from "./stage.ts";
 import { bookText } from "./subjects.ts";
 
 const json = { "content-type": "application/json" };

@@ -6,8 +6,8 @@ import { type Costly, costOf } from "./cpu.ts";
 import type { LoadRequest } from "./load.ts";
 import { median } from "./median.ts";
 import type { MeasureOptions } from "./more-replicas.ts";
-import type { Plane } from "./neighbours.ts";
 import { type BenchServer, startServer } from "./processes.ts";
+import type { Plane } from "./stage.ts";
 import { catalogueText } from "./subjects.ts";
 
 const kibibytes = [1, 4, 16, 64, 256, 1024];

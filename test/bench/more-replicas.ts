@@ -5,8 +5,8 @@ import type { TestRedis } from "../support/redis/redis.ts";
 import { fillBooks, hottestRequests } from "./hottest.ts";
 import type { Load, Loader, LoadOptions, LoadRequest } from "./load.ts";
 import { median } from "./median.ts";
-import type { Plane } from "./neighbours.ts";
 import { type BenchServer, startServer } from "./processes.ts";
+import type { Plane } from "./stage.ts";
 import { bookText } from "./subjects.ts";
 
 const most = 4;

@@ -1,178 +1,229 @@
-// Measures what one tenant at full speed does to another: a quiet client's reads of its own project, alone and while another
-// project's callers do one thing as fast as they can. Run alone: `node test/bench/neighbours.ts`.
+// Measures what a busy project does to another one of the same replica: a client reads an object of its own project on a fixed schedule,
+// while callers of the other project send one kind of request as fast as they are answered. The baseline is the same load on another
+// replica with a Redis of its own, which shares only the cores with the client's. Run alone: `node test/bench/neighbours.ts`.
 
 import { Agent, request } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import { startRedis } from "../support/redis/redis.ts";
+import { readLength } from "./bench-arguments.ts";
 import { findLoader, type Loader, type LoadRequest } from "./load.ts";
 import { median } from "./median.ts";
 import { startServer } from "./processes.ts";
+import { createBook, fillPlane, type OwnedPlane } from "./stage.ts";
 import { bookText } from "./subjects.ts";
 
-export interface NeighbourRow {
-  readonly noise: string;
-  readonly connections: number;
-  /** Whether the noise is on another server. */
-  readonly isElsewhere: boolean;
-  /** Milliseconds, medians of the rounds. */
-  readonly alone: Quiet;
-  readonly beside: Quiet;
-  /** What the noisy tenant got meanwhile. */
-  readonly noisePerSecond: number;
+export interface Neighbours {
+  readonly rounds: number;
+  /** Of each round. */
+  readonly seconds: number;
+  /** Of the client's reads while the machine does nothing else. */
+  readonly alone: Latency;
+  readonly rows: readonly NeighbourRow[];
 }
 
-interface Quiet {
+interface NeighbourRow {
+  readonly name: string;
+  /** By round. */
+  readonly sameReplica: readonly BesideLoad[];
+  /** By round: the baseline. */
+  readonly otherReplica: readonly BesideLoad[];
+}
+
+/** Milliseconds. */
+interface Latency {
   readonly p50: number;
   readonly p99: number;
 }
 
-export interface Plane {
-  readonly base: string;
-  readonly admin: string;
-  readonly beside: { readonly base: string; readonly key: string };
+interface BesideLoad extends Latency {
+  /** Requests of the load that were answered. */
+  readonly loadPerSecond: number;
 }
 
-/** A server that shares nothing with the plane but cores: what the quiet client loses beside its load, it loses to the machine. */
-export interface Elsewhere {
-  readonly port: number;
+interface Replica {
+  readonly plane: OwnedPlane;
+  readonly bookId: string;
+  stop(): Promise<void>;
 }
 
-const rounds = Number(process.env.BENCH_ROUNDS ?? 5);
-const seconds = 3;
-/** Between two reads of the quiet client. */
-const pauseMs = 2;
-
-export async function measureNeighbours(
-  load: Loader,
-  plane: Plane,
-  elsewhere: Elsewhere,
-): Promise<readonly NeighbourRow[]> {
-  const headers = { authorization: `apikey ${plane.admin}`, "content-type": "application/json" };
-  const { id } = await create(plane.beside.base, plane.beside.key);
-  const read = { url: `${plane.beside.base}/api/books/${id}`, authorization: `apikey ${plane.beside.key}` };
-  const book = (await create(plane.base, plane.admin)).id;
-  const onElsewhere: LoadRequest = { url: `http://127.0.0.1:${elsewhere.port}/get/0` };
-  const gets: LoadRequest = { url: `${plane.base}/api/books/${book}`, headers };
-  const lists: LoadRequest = { url: `${plane.base}/api/books?_sort=-price&_limit=100`, headers };
-  const creates: LoadRequest = { url: `${plane.base}/api/books`, method: "POST", headers, body: bookText(1) };
-  const noises = [
-    { noise: "for comparison: load on another server", connections: 64, request: onElsewhere },
-    { noise: "for comparison: load on another server", connections: 512, request: onElsewhere },
-    { noise: "gets", connections: 64, request: gets },
-    { noise: "gets", connections: 512, request: gets },
-    { noise: "sorted lists of 100", connections: 64, request: lists },
-    { noise: "creates", connections: 64, request: creates },
-  ];
-  const rows: NeighbourRow[] = [];
-  for (const { noise, request, connections } of noises) {
-    const alone: Quiet[] = [];
-    const beside: Quiet[] = [];
-    const speeds: number[] = [];
-    for (let round = 0; round < rounds; round += 1) {
-      alone.push(await quietly(read));
-      const noisy = load(request, { connections, seconds: seconds + 1 });
-      await sleep(500);
-      beside.push(await quietly(read));
-      speeds.push((await noisy).perSecond);
-    }
-    rows.push({
-      noise: `${noise}, ${connections} connections`,
-      connections,
-      isElsewhere: request === onElsewhere,
-      alone: middle(alone),
-      beside: middle(beside),
-      noisePerSecond: median(speeds),
-    });
-  }
-  return rows;
-}
-
-/** The p99 beside the other project's load, divided by that beside the same load elsewhere: 1.1 at most. */
+/** The highest ratio of the client's p99 beside a load on its own replica to that beside the same load on another. */
 const budget = 1.1;
+const objects = 1_000;
+/** From one read's beginning to the next one's. */
+const readEveryMs = 4;
+/** The load begins so long before the first read, and ends so long after the last. */
+const marginMs = 500;
 
-/** Of rows beyond it, as a clause each. */
-export function missedNeighbours(rows: readonly NeighbourRow[]): readonly string[] {
+interface NeighbourLoad {
+  readonly name: string;
+  readonly connections: number;
+  requestTo(replica: Replica): LoadRequest;
+}
+
+const authorized = ({ admin }: OwnedPlane) => ({
+  authorization: `apikey ${admin}`,
+  "content-type": "application/json",
+});
+const get: NeighbourLoad["requestTo"] = ({ plane, bookId }) => ({
+  url: `${plane.base}/api/books/${bookId}`,
+  headers: authorized(plane),
+});
+
+const loads: readonly NeighbourLoad[] = [
+  { name: "gets, 64 connections", connections: 64, requestTo: get },
+  { name: "gets, 512 connections", connections: 512, requestTo: get },
+  {
+    name: "sorted lists of 100, 64 connections",
+    connections: 64,
+    requestTo: ({ plane }) => ({ url: `${plane.base}/api/books?_sort=-price&_limit=100`, headers: authorized(plane) }),
+  },
+  {
+    name: "creates, 64 connections",
+    connections: 64,
+    requestTo: ({ plane }) => ({
+      url: `${plane.base}/api/books`,
+      method: "POST",
+      headers: authorized(plane),
+      body: bookText(1),
+    }),
+  },
+];
+
+export async function measureNeighbours(loader: Loader): Promise<Neighbours> {
+  const { rounds, seconds } = readLength({ rounds: 5, seconds: 3 });
+  const own = await startReplica();
+  const other = await startReplica();
+  try {
+    const read = await readOfNeighbour(own);
+    const latencyFor = () => latencyOf(read, seconds);
+    const beside = async ({ connections, requestTo }: NeighbourLoad, replica: Replica): Promise<BesideLoad> => {
+      const load = loader(requestTo(replica), { connections, seconds: seconds + (2 * marginMs) / 1000 });
+      await sleep(marginMs);
+      const latency = await latencyFor();
+      return { ...latency, loadPerSecond: (await load).perSecond };
+    };
+    const alone: Latency[] = [];
+    const rows = loads.map((load) => ({ load, sameReplica: [] as BesideLoad[], otherReplica: [] as BesideLoad[] }));
+    for (let round = 0; round < rounds; round += 1) {
+      alone.push(await latencyFor());
+      for (const { load, sameReplica, otherReplica } of rows) {
+        const onSame = async () => void sameReplica.push(await beside(load, own));
+        const onOther = async () => void otherReplica.push(await beside(load, other));
+        for (const measure of round % 2 === 0 ? [onSame, onOther] : [onOther, onSame]) await measure();
+      }
+    }
+    return {
+      rounds,
+      seconds,
+      alone: { p50: medianOf(alone, "p50"), p99: medianOf(alone, "p99") },
+      rows: rows.map(({ load: { name }, ...measured }) => ({ name, ...measured })),
+    };
+  } finally {
+    await Promise.all([own.stop(), other.stop()]);
+  }
+}
+
+async function startReplica(): Promise<Replica> {
+  const redis = await startRedis();
+  const server = await startServer<OwnedPlane>("plane-server.ts", [redis.url]);
+  const stop = async (): Promise<void> => {
+    await server.stop();
+    await redis.stop();
+  };
+  try {
+    const { bookIds } = await fillPlane(server.says, objects);
+    return { plane: server.says, bookId: bookIds[0] ?? "", stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+type Read = () => Promise<void>;
+
+/** An object of the neighbour's project, made here, by a key of that project. */
+async function readOfNeighbour({ plane: { beside } }: Replica): Promise<Read> {
+  const authorization = `apikey ${beside.key}`;
+  const { id } = await createBook(`${beside.base}/api/books`, beside.key, 0);
+  const agent = new Agent({ keepAlive: true });
+  return () =>
+    new Promise((resolve, reject) => {
+      const sent = request(`${beside.base}/api/books/${id}`, { agent, headers: { authorization } }, (response) => {
+        if (response.statusCode !== 200)
+          reject(new Error(`A neighbour's read was answered with ${response.statusCode}`));
+        response.resume().once("end", resolve);
+      });
+      sent.once("error", reject).end();
+    });
+}
+
+/**
+ * Reads begin on a schedule, whether the last one has ended or not, and are timed from the moment at which they are due: a client that
+ * waited for each response would send the fewest while responses take longest (coordinated omission).
+ */
+async function latencyOf(read: Read, seconds: number): Promise<Latency> {
+  const count = Math.floor((seconds * 1000) / readEveryMs);
+  const start = performance.now();
+  const durations = await Promise.all(
+    Array.from({ length: count }, async (_, index) => {
+      const due = start + index * readEveryMs;
+      await sleep(Math.max(1, due - performance.now()));
+      // Timers know whole milliseconds, and may be early by less than one.
+      const began = Math.min(due, performance.now());
+      await read();
+      return performance.now() - began;
+    }),
+  );
+  durations.sort((left, right) => left - right);
+  const at = (share: number): number => durations[Math.floor(count * share)] ?? Number.NaN;
+  return { p50: at(0.5), p99: at(0.99) };
+}
+
+/** Of rows beyond the budget, as a clause each. */
+export function missedNeighbours({ rows }: Neighbours): readonly string[] {
   return rows.flatMap((row) => {
-    const ratio = ratioOf(row, rows);
-    return ratio > budget ? [`p99 beside ${row.noise}: ${ratio.toFixed(2)} of ${budget}`] : [];
+    const ratio = median(ratiosOf(row));
+    return ratio > budget ? [`p99 beside ${row.name}: ${ratio.toFixed(2)} of ${budget}`] : [];
   });
 }
 
-/** To the row whose load, of as many connections, is elsewhere. */
-function ratioOf({ beside, connections }: NeighbourRow, rows: readonly NeighbourRow[]): number {
-  const elsewhere = rows.find((row) => row.isElsewhere && row.connections === connections);
-  return beside.p99 / (elsewhere?.beside.p99 ?? Number.NaN);
-}
-
 /** A section of docs/benchmarks.md. */
-export function neighbourLines(rows: readonly NeighbourRow[]): readonly string[] {
-  const line = (row: NeighbourRow): string => {
-    const { noise, alone, beside, noisePerSecond } = row;
-    const times = [alone.p50, beside.p50, alone.p99, beside.p99].map((each) => each.toFixed(2));
-    const ratio = row.isElsewhere ? "1" : ratioOf(row, rows).toFixed(2);
-    return `| ${[noise, ...times, ratio, Math.round(noisePerSecond)].join(" | ")} |`;
-  };
+export function neighbourLines({ rounds, seconds, alone, rows }: Neighbours): readonly string[] {
   return [
     "## A noisy neighbour",
     "",
-    "One client reads an object of its own project every few milliseconds: alone, and while callers of another project do one thing as",
-    "fast as the replica allows. The client and both loads share the cores. So the p99 is compared with the p99 that the client has",
-    `while gets over as many connections are on another server (bare): budget ≤ ${budget}. Medians of ${rounds} rounds, in milliseconds.`,
+    `A client reads an object of its own project every ${readEveryMs} ms, whether it has the last response or not, while callers of another project send one`,
+    "kind of request as fast as they are answered: to the same replica, or, as the baseline, to another replica with a Redis of its own. All share",
+    `the cores. Medians of ${rounds} rounds of ${seconds} s, in milliseconds from the moment at which a read is due; the ratio is that of the two p99 of a round, with its lowest`,
+    `and highest: budget ≤ ${budget}. While nothing else runs: p50 ${alone.p50.toFixed(2)}, p99 ${alone.p99.toFixed(2)}.`,
     "",
-    "| the other project's callers | p50 alone | p50 beside | p99 alone | p99 beside | p99 against load elsewhere | their requests /s |",
-    "|---|---:|---:|---:|---:|---:|---:|",
+    "| the load | p50, other replica | p50, same replica | p99, other replica | p99, same replica | ratio of p99 | load /s, other replica | load /s, same replica |",
+    "|---|---:|---:|---:|---:|---:|---:|---:|",
     ...rows.map(line),
     "",
   ];
 }
 
-function middle(figures: readonly Quiet[]): Quiet {
-  return { p50: median(figures.map(({ p50 }) => p50)), p99: median(figures.map(({ p99 }) => p99)) };
+function line(row: NeighbourRow): string {
+  const { name, sameReplica, otherReplica } = row;
+  const both = [otherReplica, sameReplica];
+  const times = (["p50", "p99"] as const).flatMap((which) => both.map((each) => medianOf(each, which).toFixed(2)));
+  const speeds = both.map((each) => Math.round(median(each.map(({ loadPerSecond }) => loadPerSecond))));
+  const ratios = ratiosOf(row);
+  const bounds = [Math.min(...ratios), Math.max(...ratios)].map((each) => each.toFixed(2)).join("–");
+  return `| ${[name, ...times, `${median(ratios).toFixed(2)} (${bounds})`, ...speeds].join(" | ")} |`;
 }
 
-async function quietly(read: { readonly url: string; readonly authorization: string }): Promise<Quiet> {
-  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
-  const durations: number[] = [];
-  const until = performance.now() + (seconds - 0.5) * 1000;
-  while (performance.now() < until) {
-    const began = performance.now();
-    await get(read.url, read.authorization, agent);
-    durations.push(performance.now() - began);
-    await sleep(pauseMs);
-  }
-  agent.destroy();
-  durations.sort((left, right) => left - right);
-  const at = (share: number): number => durations[Math.floor(durations.length * share)] ?? Number.NaN;
-  return { p50: at(0.5), p99: at(0.99) };
+/** By round. */
+function ratiosOf({ sameReplica, otherReplica }: NeighbourRow): readonly number[] {
+  return sameReplica.map(({ p99 }, round) => p99 / (otherReplica[round]?.p99 ?? Number.NaN));
 }
 
-function get(url: string, authorization: string, agent: Agent): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const sent = request(url, { agent, headers: { authorization } }, (response) => {
-      if (response.statusCode !== 200)
-        reject(new Error(`The quiet tenant's read was answered with ${response.statusCode}`));
-      response.resume().once("end", resolve);
-    });
-    sent.once("error", reject).end();
-  });
-}
-
-async function create(base: string, key: string): Promise<{ readonly id: string }> {
-  const headers = { authorization: `apikey ${key}`, "content-type": "application/json" };
-  const reply = await fetch(`${base}/api/books`, { method: "POST", headers, body: bookText(0) });
-  return (await reply.json()) as { id: string };
+function medianOf(latencies: readonly Latency[], which: keyof Latency): number {
+  return median(latencies.map((each) => each[which]));
 }
 
 if (import.meta.main) {
-  const redis = await startRedis();
-  const plane = await startServer<Plane>("plane-server.ts", [redis.url]);
-  const elsewhere = await startServer<Elsewhere>("bare-server.ts", [redis.url]);
-  for (let index = 0; index < 200; index += 1) await create(plane.says.base, plane.says.admin);
-  try {
-    const loader = await findLoader();
-    console.log(neighbourLines(await measureNeighbours(loader.load, plane.says, elsewhere.says)).join("\n"));
-  } finally {
-    await Promise.all([plane.stop(), elsewhere.stop()]);
-    await redis.stop();
-  }
+  const { load } = await findLoader();
+  console.log(neighbourLines(await measureNeighbours(load)).join("\n"));
 }

@@ -9,8 +9,8 @@ import { fillBooks } from "./hottest.ts";
 import type { LoadRequest } from "./load.ts";
 import { median } from "./median.ts";
 import { type MeasureOptions, spread } from "./more-replicas.ts";
-import type { Plane } from "./neighbours.ts";
 import { type BenchServer, startServer } from "./processes.ts";
+import type { Plane } from "./stage.ts";
 import { bookText } from "./subjects.ts";
 
 const objectsOfShelf = 30;

@@ -5,7 +5,7 @@ import type { Load, LoadOptions } from "./load.ts";
 import type { Logins } from "./logins.ts";
 import { machine } from "./machine.ts";
 import { median } from "./median.ts";
-import { missedNeighbours, type NeighbourRow, neighbourLines } from "./neighbours.ts";
+import { missedNeighbours, type Neighbours, neighbourLines } from "./neighbours.ts";
 import { type StagedRow, stageLines } from "./stages.ts";
 
 export interface Row {
@@ -21,7 +21,7 @@ export interface Report {
   readonly stages: readonly StagedRow[];
   readonly logins: Logins;
   readonly firstSights: FirstSights;
-  readonly neighbours: readonly NeighbourRow[];
+  readonly neighbours: Neighbours;
   readonly rounds: number;
   readonly load: LoadOptions;
   readonly warmUp: LoadOptions;

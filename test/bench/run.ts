@@ -34,7 +34,7 @@ try {
   const stages = await measureStages(stage, all, { loader: loader.load, options: load, rounds });
   const logins = await measureLogins(at.plane, basic("ann", "bench"));
   const firstSights = await measureFirstSights();
-  const neighbours = await measureNeighbours(loader.load, stage.plane.says, { port: stage.bare.says.port });
+  const neighbours = await measureNeighbours(loader.load);
   const text = table({
     rows,
     stages,

@@ -3,7 +3,6 @@
 import { Redis } from "ioredis";
 import { basic } from "../support/http/projects.ts";
 import { startRedis, type TestRedis } from "../support/redis/redis.ts";
-import type { Plane } from "./neighbours.ts";
 import type { Addresses } from "./operations.ts";
 import { type BenchServer, startServer } from "./processes.ts";
 import { bookText } from "./subjects.ts";
@@ -14,6 +13,14 @@ export interface Stage {
   readonly bare: BenchServer<{ readonly port: number }>;
   readonly at: Addresses;
   close(): Promise<void>;
+}
+
+/** What plane-server.ts prints. */
+export interface Plane {
+  readonly base: string;
+  readonly admin: string;
+  /** Another project of the same replica, with a key of its own. */
+  readonly beside: { readonly base: string; readonly key: string };
 }
 
 /** `external` = a token of an external issuer, which earlier versions don't have. */
