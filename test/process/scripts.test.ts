@@ -125,6 +125,14 @@ describe.concurrent("a script that a person runs", () => {
     expect(stderr.trimEnd()).not.toMatch(/\n(?! {2}- )/);
   });
 
+  it("lists what there is of the parts although a variable names none, and says which", async ({ expect }) => {
+    const env = { JSONPLANE_HELM: "/none" };
+    const { code, stdout } = await run("tools/parts.ts", ["chart", "--list"], env);
+    expect(code).toBe(1);
+    expect(stdout).toMatch(/^ {2}helm 4 +unusable +JSONPLANE_HELM names \/none/m);
+    expect(stdout).toMatch(/^ {2}CRDs of other projects /m);
+  });
+
   it.for([
     ["SIGINT", 130],
     ["SIGTERM", 143],
