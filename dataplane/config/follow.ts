@@ -80,7 +80,9 @@ export class Follower {
     if (this.#fit === "newer_format" || (this.#fit !== "fits" && !this.#hasBegun)) return;
     this.#hasBegun = true;
     if (!isDeepStrictEqual(head, this.#applied)) {
-      await this.#listener.onIndex(await this.#index(), head.complete);
+      const index = await this.#index();
+      if (await this.#wasEmptied(head)) return;
+      await this.#listener.onIndex(index, head.complete);
       this.#apply(head);
     }
     this.#listener.onCurrent();
@@ -95,6 +97,7 @@ export class Follower {
     const fields = JSON.parse(hint.get("fields") ?? "[]") as readonly string[];
     const { projects } = configKeys;
     const text = optionalText(await this.#commands.read(projects, "HGET", projects, project));
+    if (text === undefined && (await this.#wasEmptied(this.#applied))) return this.#compare(true);
     const entry = text === undefined ? undefined : readEntry(text);
     // With this hint's revision, not the newest: later hints name the fields that changed since.
     await this.#listener.onChange(project, entry && { ...entry, revision }, fields);
@@ -108,6 +111,15 @@ export class Follower {
   #isGap(revision: number, after: string | undefined): boolean {
     if (this.#applied === undefined || after === undefined) return false;
     return revision > this.#applied.revision && Number(after) !== this.#applied.revision;
+  }
+
+  /**
+   * Whether Redis lost what `head` was read from. Asked after something was read and not found: it was missing because Redis was emptied in
+   * between, and nobody has removed it.
+   */
+  async #wasEmptied(head: Head | undefined): Promise<boolean> {
+    const now = await this.#head();
+    return now === undefined || now.instance !== head?.instance;
   }
 
   #apply(head: Head): void {

@@ -37,11 +37,13 @@ export async function loseAnswersTo(page: Page, method: string): Promise<void> {
 
 /** Ends the page's session at the server, by the token of its next request. */
 export async function endSession(page: Page, base: string): Promise<void> {
-  await page.evaluate(`void (globalThis.plain ??= fetch, globalThis.authorization = null, globalThis.fetch = (input, init) => {
+  await page.evaluate(`void (globalThis.plain ??= fetch, globalThis.authorization = null, globalThis.fetch = async (input, init) => {
+    const response = await plain(input, init);
     globalThis.authorization ??= input.headers?.get("Authorization");
-    return plain(input, init);
+    return response;
   })`);
   await sortBy(page, "title");
+  // A request that is still under way would be the first to find the session ended.
   await page.until("globalThis.authorization");
   const headers = { Authorization: await page.evaluate<string>("globalThis.authorization") };
   await fetch(`${base}/sessions/current`, { method: "DELETE", headers });

@@ -28,6 +28,22 @@ export const answerMutations: readonly Mutation[] = [
     caughtBy: ["test/http/graceful-stop.test.ts"],
   },
   {
+    name: "emptied-redis-is-a-fleet-without-projects",
+    harm: "A replica whose Redis is emptied while it reads the projects calls all of them unknown until they are published again",
+    file: "dataplane/config/follow.ts",
+    find: "      if (await this.#wasEmptied(head)) return;\n",
+    replace: "",
+    caughtBy: ["test/store/emptied-while-read.test.ts"],
+  },
+  {
+    name: "emptied-redis-is-a-withdrawn-project",
+    harm: "A replica whose Redis is emptied while it hears of a change calls the project unknown until it is published again",
+    file: "dataplane/config/follow.ts",
+    find: "if (text === undefined && (await this.#wasEmptied(this.#applied))) return this.#compare(true);",
+    replace: "",
+    caughtBy: ["test/store/emptied-while-read.test.ts"],
+  },
+  {
     name: "log-line-has-an-earlier-time",
     harm: "The log says of requests of one second that they ended at the same time",
     file: "dataplane/observe/observe-request.ts",
