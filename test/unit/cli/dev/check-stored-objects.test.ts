@@ -6,6 +6,7 @@ import { createMemoryDirectory, type MemoryDirectory } from "../../../../datapla
 import { createEmbeddedStore } from "../../../../dataplane/store/embedded/embedded-store.ts";
 import type { Store } from "../../../../dataplane/store/port.ts";
 import { project, withResource } from "../../../support/http/projects.ts";
+import { eventually } from "../../../support/time/eventually.ts";
 import { manualClock } from "../../../support/time/manual-clock.ts";
 
 const notes = { project: { namespace: "default", name: "shop" }, resource: "notes" };
@@ -52,7 +53,7 @@ async function fill(count: number, member: (n: number) => string): Promise<void>
 }
 
 async function ended(): Promise<void> {
-  await expect.poll(() => printed).toHaveLength(1);
+  await eventually(() => expect(printed).toHaveLength(1));
 }
 
 describe("stored objects, after a schema has changed,", () => {

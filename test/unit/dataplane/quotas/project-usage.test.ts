@@ -1,7 +1,8 @@
-import { describe, expect, it, vi } from "vitest";
+import { describe, expect, it } from "vitest";
 import { StoreUnavailable } from "../../../../core/errors/store-errors.ts";
 import { createProjectUsage } from "../../../../dataplane/quotas/project-usage.ts";
 import { type Amounts, noAmounts } from "../../../../dataplane/quotas/stored-amounts.ts";
+import { eventually } from "../../../support/time/eventually.ts";
 import { manualClock } from "../../../support/time/manual-clock.ts";
 
 const quota = { objects: 10, bytes: 1_000 };
@@ -122,11 +123,11 @@ describe("what a replica knows of a project's usage", () => {
     await first;
     usage.freed();
     const second = usage.reserve(quota, one);
-    await vi.waitFor(() => expect(answers).toHaveLength(2));
+    await eventually(() => expect(answers).toHaveLength(2));
     const third = usage.reserve(quota, one);
     answers[1]?.({ objects: 8 });
     await second;
-    await vi.waitFor(() => expect(answers).toHaveLength(3));
+    await eventually(() => expect(answers).toHaveLength(3));
     answers[2]?.({ objects: 8 });
     await third;
   });
@@ -137,7 +138,7 @@ describe("what a replica knows of a project's usage", () => {
     usage.forget();
     const after = expect(usage.reserve(quota, one)).rejects.toMatchObject(refused);
     answers[0]?.({ objects: 1 });
-    await vi.waitFor(() => expect(answers).toHaveLength(2));
+    await eventually(() => expect(answers).toHaveLength(2));
     answers[1]?.({ objects: 10 });
     await after;
     await expect(before).rejects.toMatchObject(refused);
