@@ -114,8 +114,8 @@ export class Follower {
   }
 
   /**
-   * Whether Redis lost what `head` was read from. Asked after something was read and not found: it was missing because Redis was emptied in
-   * between, and nobody has removed it.
+   * Whether Redis has lost the data set that `head` was read from. Read after the projects: what is missing among them was removed by the
+   * operator only if that data set is still there.
    */
   async #wasEmptied(head: Head | undefined): Promise<boolean> {
     const now = await this.#head();

@@ -53,7 +53,7 @@ export async function takeCluster(env: Environment): Promise<ClusterInHand> {
     release();
   };
   try {
-    // What a run left that was killed: nobody else has this number.
+    // Remains of a run that was killed: this number is reserved, so nobody uses them.
     await downCluster(env, number);
     const cluster = await upCluster(env, { number });
     return { kubeconfig: cluster.kubeconfig, ...(await loadVersions(cluster, earlier)), stop };

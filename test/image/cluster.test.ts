@@ -16,7 +16,7 @@ const { number, release } = await reserveClusterNumber();
 let cluster: Cluster;
 
 beforeAll(async () => {
-  // What a run left that was killed.
+  // Remains of a run that was killed: this number is reserved, so nobody uses them.
   await downCluster(process.env, number);
   cluster = await upCluster(process.env, { number });
   for (const { file } of [jsonplane, redis]) await cluster.load(file);

@@ -37,7 +37,7 @@ export const answerMutations: readonly Mutation[] = [
   },
   {
     name: "emptied-redis-is-a-withdrawn-project",
-    harm: "A replica whose Redis is emptied while it hears of a change calls the project unknown until it is published again",
+    harm: "A replica whose Redis is emptied while it reads a change calls the project unknown until it is published again",
     file: "dataplane/config/follow.ts",
     find: "if (text === undefined && (await this.#wasEmptied(this.#applied))) return this.#compare(true);",
     replace: "",

@@ -135,7 +135,7 @@ describe("the parts step", () => {
       const both = run([failing, late]);
       await eventually(() => expect(printed.join("\n")).toContain("lua: waiting for another process that brings it"));
       fail();
-      // The other one's lock is held still: nobody waits for it to hear of the failure.
+      // The lock of the other part is still held: the failure is reported without waiting for it.
       await expect(both).rejects.toThrow("no network");
       expect(printed).toContain("  helm: failed; what else has begun ends now");
     });
