@@ -9,6 +9,9 @@ import type { KubeApi } from "../../operator/kube/api.ts";
 import { customTypes } from "../../operator/kube/resource-types.ts";
 import type { OwnFleet } from "../support/fleet/fleet.ts";
 import type { OperatorProcess } from "../support/fleet/operator-process.ts";
+import { askRedis } from "../support/redis/ask-redis.ts";
+import { monitorRedis } from "../support/redis/monitor-redis.ts";
+import type { TestRedis } from "../support/redis/redis.ts";
 
 export interface Upheaval {
   readonly api: KubeApi;
@@ -19,8 +22,8 @@ export interface Upheaval {
 
 const lookMs = 5;
 const atOnce = 16;
-/** Once Redis has carried out the command with this text, all that was sent before has been carried out. */
-const afterwards = "after the change";
+/** Once Redis has carried out ECHO of this text, all that was sent before has been carried out. */
+const afterwards = "after-the-change";
 
 /** Milliseconds from the DELETE of an ApiKey until both replicas refuse it, for each of the places. */
 export async function measureRevokes(
@@ -68,7 +71,7 @@ export async function measureOneUser({ api, fleet }: Upheaval, credentials: numb
     const fields = `{jsonplane}:credentials:${namespace}/${name}`;
     await until(async () => (await redis.hlen(fields)) === credentials);
     await untilProgrammed(api, { namespace, name: `${name}-ann` });
-    return await bytesOfCommands(redis, `${namespace}/${name}`, async () => {
+    return await bytesOfCommands(fleet.redis, `${namespace}/${name}`, async () => {
       const user = await api.get(customTypes.ProjectUser, { namespace, name: `${name}-ann` });
       const spec = { ...(user?.["spec"] as JsonObject), access: "Write" };
       await api.replace(customTypes.ProjectUser, { ...user, spec } as unknown as JsonObject);
@@ -130,22 +133,21 @@ async function untilProgrammed(api: KubeApi, place: ProjectRef): Promise<void> {
 }
 
 /** Whatever else Redis receives meanwhile, such as heartbeats and what other projects report, is left out. */
-async function bytesOfCommands(redis: Redis, names: string, work: () => Promise<void>): Promise<number> {
-  const monitor = await redis.monitor();
+async function bytesOfCommands({ port }: TestRedis, names: string, work: () => Promise<void>): Promise<number> {
   const { promise: seen, resolve } = Promise.withResolvers<void>();
   let bytes = 0;
-  monitor.on("monitor", (_time: string, command: readonly string[], source: string) => {
-    if (command.includes(afterwards)) resolve();
-    if (source === "lua" || !command.some((part) => part.includes(names))) return;
-    for (const part of command) bytes += Buffer.byteLength(part);
+  const monitor = await monitorRedis(port, ({ args, source }) => {
+    if (args.includes(afterwards)) resolve();
+    if (source === "lua" || !args.some((part) => part.includes(names))) return;
+    for (const part of args) bytes += Buffer.byteLength(part);
   });
   try {
     await work();
-    await redis.echo(afterwards);
+    await askRedis(port, `ECHO ${afterwards}`);
     await seen;
     return bytes;
   } finally {
-    monitor.disconnect();
+    monitor.stop();
   }
 }
 

@@ -2,6 +2,7 @@
 
 import { Redis } from "ioredis";
 import { configKeys } from "../../core/config/config-keys.ts";
+import { monitorRedis } from "../support/redis/monitor-redis.ts";
 import type { TestRedis } from "../support/redis/redis.ts";
 
 export interface CommandWatch {
@@ -13,15 +14,14 @@ const operatorName = "jsonplane-operator";
 
 export async function watchCommands(server: TestRedis): Promise<CommandWatch> {
   const client = new Redis(server.url);
-  const monitor = await client.monitor();
   const sent: { readonly source: string; readonly command: string }[] = [];
-  monitor.on("monitor", (_time: string, [command = ""]: readonly string[], source: string) => {
+  const monitor = await monitorRedis(server.port, ({ args: [command = ""], source }) => {
     sent.push({ source, command: command.toLowerCase() });
   });
   return {
     async stop() {
       const operators = await operatorAddresses(client);
-      monitor.disconnect();
+      monitor.stop();
       const commands = new Set(sent.filter(({ source }) => operators.has(source)).map(({ command }) => command));
       const writing = await writingOf(client, [...commands]);
       client.disconnect();

@@ -8,6 +8,7 @@ import { OutcomeUnknown, StoreUnavailable } from "../../core/errors/store-errors
 import type { Store } from "../../dataplane/store/port.ts";
 import { revocations, sessionKeys } from "../../dataplane/store/redis/keys.ts";
 import { startTcpProxy, type TcpProxy } from "../support/process/tcp-proxy.ts";
+import { monitorRedis } from "../support/redis/monitor-redis.ts";
 import { openRedisStore } from "../support/redis/open-store.ts";
 import { startRedis, type TestRedis } from "../support/redis/redis.ts";
 import { eventually } from "../support/time/eventually.ts";
@@ -98,16 +99,15 @@ describe("a follower of ended sessions", () => {
     // One end each second, then thousands in one, then some in each.
     const scoreOf = (n: number) => soon + Math.min(n, 6_000) + Math.floor(Math.max(0, n - 18_000) / 10);
     await admin.zadd(revocations.set, ...ids.flatMap((id, n) => [scoreOf(n), id]));
-    const monitor = await admin.monitor();
     const skipped: number[] = [];
-    monitor.on("monitor", (_time: string, args: readonly string[]) => {
+    const monitor = await monitorRedis(redis.port, ({ args }) => {
       if (args[0] === "ZRANGEBYSCORE") skipped.push(Number(args[6]));
     });
     const { heard, stop } = await follow();
     expect(heard.filter((id) => id.startsWith("many-")).toSorted()).toEqual(ids.toSorted());
     await eventually(() => expect(skipped.length).toBeGreaterThan(4));
     expect(Math.max(...skipped)).toBeLessThanOrEqual(12_000);
-    monitor.disconnect();
+    monitor.stop();
     await stop();
     await admin.zrem(revocations.set, ...ids);
   });
