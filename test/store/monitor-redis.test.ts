@@ -17,7 +17,7 @@ afterAll(async () => {
 });
 
 describe("following the commands that Redis receives", () => {
-  it("begins while another client sends without pause, and hears all that is sent from then on", async () => {
+  it("begins while another client sends without pause, and gets all that is sent from then on", async () => {
     let sending = true;
     const busy = (async () => {
       for (let round = 0; sending; round++) {
@@ -26,10 +26,12 @@ describe("following the commands that Redis receives", () => {
     })();
     try {
       for (let start = 0; start < 50; start++) {
-        const heard: SentCommand[] = [];
-        const monitor = await monitorRedis(redis.port, (command) => heard.push(command));
+        const received: SentCommand[] = [];
+        const monitor = await monitorRedis(redis.port, (command) => received.push(command));
         await client.set("confirmed", start);
-        await eventually(() => expect(heard.map(({ args }) => args)).toContainEqual(["set", "confirmed", `${start}`]));
+        await eventually(() =>
+          expect(received.map(({ args }) => args)).toContainEqual(["set", "confirmed", `${start}`]),
+        );
         monitor.stop();
       }
     } finally {
@@ -39,13 +41,13 @@ describe("following the commands that Redis receives", () => {
   });
 
   it("tells arguments with quotes and spaces apart, and a script's commands from a client's", async () => {
-    const heard: SentCommand[] = [];
-    const monitor = await monitorRedis(redis.port, (command) => heard.push(command));
+    const received: SentCommand[] = [];
+    const monitor = await monitorRedis(redis.port, (command) => received.push(command));
     await client.eval('redis.call("SET", KEYS[1], ARGV[1])', 1, "a key", '"quoted" \\ [0 lua]');
-    await eventually(() => expect(heard.length).toBe(2));
-    expect(heard[0]?.args.slice(2)).toEqual(["1", "a key", '"quoted" \\ [0 lua]']);
-    expect(heard[0]?.source).toMatch(/^127\.0\.0\.1:\d+$/);
-    expect(heard[1]).toEqual({ source: "lua", args: ["SET", "a key", '"quoted" \\ [0 lua]'] });
+    await eventually(() => expect(received.length).toBe(2));
+    expect(received[0]?.args.slice(2)).toEqual(["1", "a key", '"quoted" \\ [0 lua]']);
+    expect(received[0]?.source).toMatch(/^127\.0\.0\.1:\d+$/);
+    expect(received[1]).toEqual({ source: "lua", args: ["SET", "a key", '"quoted" \\ [0 lua]'] });
     monitor.stop();
   });
 

@@ -12,19 +12,19 @@ export interface SentCommand {
 }
 
 export interface RedisMonitor {
-  /** Ends the connection; no further command is heard. */
+  /** Ends the connection; no further command is passed on. */
   stop(): void;
 }
 
-/** Resolves once Redis has confirmed: whatever it receives afterwards is heard. Refuses when the connection fails or ends before. */
-export function monitorRedis(port: number, heard: (command: SentCommand) => void): Promise<RedisMonitor> {
+/** Resolves once Redis has confirmed: `received` is called with whatever it receives afterwards. Rejects when the connection fails or ends before. */
+export function monitorRedis(port: number, received: (command: SentCommand) => void): Promise<RedisMonitor> {
   return new Promise((resolve, reject) => {
     const socket = connect(port, "127.0.0.1");
     const stop = () => socket.destroy();
-    const receive = (line: string) => {
+    const read = (line: string) => {
       if (socket.destroyed) return;
       if (line === "+OK") resolve({ stop });
-      else if (line.startsWith("+")) heard(parseCommand(line));
+      else if (line.startsWith("+")) received(parseCommand(line));
       else socket.destroy(new Error(`Redis refused MONITOR: ${line}`));
     };
     let rest = "";
@@ -33,7 +33,7 @@ export function monitorRedis(port: number, heard: (command: SentCommand) => void
     socket.on("data", (chunk) => {
       const lines = (rest + chunk).split("\r\n");
       rest = lines.pop() ?? "";
-      for (const line of lines) receive(line);
+      for (const line of lines) read(line);
     });
     socket.on("error", reject);
     socket.on("close", () => reject(new Error(`Port ${port} closed the connection`)));
