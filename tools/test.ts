@@ -29,13 +29,14 @@ const cores = availableParallelism();
 const quick: Lane = { name: "check", projects: ["unit", "meta"], workers: Math.max(2, cores) };
 /**
  * Two lanes run side by side. Files of the heavy lane start several processes each and mostly wait for them, so three run at once to keep two cores
- * busy; the short files of `store` fill the gaps. On two quiet cores both lanes end after about the same time.
+ * busy; the short files of `store` and `http`, which compute, come last and fill the gaps. On two quiet cores both lanes end after about the same
+ * time.
  */
 const whole: readonly Lane[] = [
-  { name: "light", projects: ["process", "http"], workers: Math.max(1, Math.floor(cores / 2)) },
+  { name: "light", projects: ["process", "security"], workers: Math.max(1, Math.floor(cores / 2)) },
   {
     name: "heavy",
-    projects: ["e2e", "image", "operator", "observability", "chart", "security", "store"],
+    projects: ["e2e", "image", "operator", "observability", "chart", "store", "http"],
     workers: Math.max(3, Math.floor(cores / 2)),
   },
 ];

@@ -1,5 +1,5 @@
-// The order in which vitest takes test files: the one that takes minutes and mostly waits comes first, so that nothing waits for it in
-// the end; then vitest's own order, by the time or size of the files.
+// The order in which vitest takes test files: those that take long and mostly wait come first, so that nothing waits for them in the end;
+// then vitest's own order, by the time or size of the files.
 
 import type { TestSpecification } from "vitest/node";
 import { BaseSequencer } from "vitest/node";
@@ -7,7 +7,8 @@ import { BaseSequencer } from "vitest/node";
 export class StartOrder extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files);
-    const isFirst = ({ project }: TestSpecification): boolean => project.name === "e2e";
+    const isFirst = ({ project, moduleId }: TestSpecification): boolean =>
+      project.name === "e2e" || moduleId.endsWith("/test/process/chaos.test.ts");
     return [...sorted.filter(isFirst), ...sorted.filter((file) => !isFirst(file))];
   }
 }
