@@ -51,9 +51,9 @@ export const foreignCrds: Part = {
     const isWhole = origins.every(({ files }) => files.every((file) => present.includes(file)));
     return isWhole ? { path: cached, origin: "cache" } : undefined;
   },
-  async bring(env, { onProgress }) {
+  async bring(env, { onProgress, signal }) {
     onProgress("downloading");
-    await fillCacheFolder(cacheFolder(env), folderName, (draft) => fetch(env, draft));
+    await fillCacheFolder(cacheFolder(env), folderName, (draft) => fetch(env, draft, signal));
   },
   versionOf: async () => undefined,
 };
@@ -69,12 +69,14 @@ async function manifestsIn(folder: string): Promise<readonly string[]> {
   return files.filter((file) => file.endsWith(".yaml"));
 }
 
-async function fetch(env: Environment, draft: string): Promise<void> {
+async function fetch(env: Environment, draft: string, signal: AbortSignal): Promise<void> {
   const go = onPath("go", env);
   if (!go) throw partMissing("The CRDs of Gateway API and Prometheus operator are missing, and so is Go", ways);
   const cwd = fileURLToPath(new URL("go/foreign-crds", import.meta.url));
   const modules = origins.map(({ module }) => module);
-  const done = await runCommand(go, ["mod", "download", "-json", ...modules], { cwd, env: { GOWORK: "off" } });
+  const done = await runCommand(go, ["mod", "download", "-json", ...modules], {
+    ...{ cwd, env: { GOWORK: "off" }, signal },
+  });
   if (done.code !== 0) throw partMissing(`Go couldn't fetch CRDs:\n${lastWords(done)}`, ways);
   for (const { module, folder, files } of origins) {
     for (const file of files) await copyFile(join(folderOf(module, done.stdout), folder, file), join(draft, file));

@@ -5,6 +5,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { cacheFolder, fillCacheFolder } from "./cache.ts";
 import { type Part, partMissing } from "./part.ts";
+import { unlessDamaged } from "./program-version.ts";
 import { findProgram } from "./programs.ts";
 import { lastWords, runCommand } from "./run-command.ts";
 
@@ -26,20 +27,21 @@ export const openapiTypescript: Part = {
   variable,
   async find(env) {
     const cached = join(cacheFolder(env), folderName, programPath);
-    return findProgram({ name: "openapi-typescript", variable, cached, ways }, env);
+    return unlessDamaged(findProgram({ name: "openapi-typescript", variable, cached, ways }, env), ["--version"]);
   },
-  async bring(env, { onProgress }) {
+  async bring(env, { onProgress, signal }) {
     onProgress("installing");
-    await fillCacheFolder(cacheFolder(env), folderName, install);
+    await fillCacheFolder(cacheFolder(env), folderName, (folder) => install(folder, signal));
   },
   versionOf: async ({ origin }) => (origin === "cache" ? version : undefined),
 };
 
-async function install(folder: string): Promise<void> {
+async function install(folder: string, signal: AbortSignal): Promise<void> {
   await writeFile(join(folder, "package.json"), '{"private":true}\n');
   const packages = [`openapi-typescript@${version}`, `typescript@${typescriptVersion}`];
   const done = await runCommand("npm", ["install", "--ignore-scripts", "--no-audit", "--no-fund", ...packages], {
     cwd: folder,
+    signal,
   });
   if (done.code !== 0) throw partMissing(`openapi-typescript can't be installed:\n${lastWords(done)}`, ways);
 }

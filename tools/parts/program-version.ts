@@ -1,6 +1,7 @@
 // Asks a program for its version, and compares versions by major and minor: what the rules of version skew speak of. Undefined
 // where a program doesn't run or names no version.
 
+import type { FoundPart } from "./part.ts";
 import { runCommand } from "./run-command.ts";
 
 export interface Version {
@@ -14,6 +15,15 @@ export interface Version {
 export async function programVersion(path: string, args: readonly string[]): Promise<Version | undefined> {
   const done = await runCommand(path, args, { timeout: 30_000 });
   return done.code === 0 ? versionIn(done.stdout) : undefined;
+}
+
+/** What was found, except a program of the cache that doesn't say its version: it is damaged, and is to be brought again. */
+export async function unlessDamaged(
+  found: FoundPart | undefined,
+  versionArgs: readonly string[],
+): Promise<FoundPart | undefined> {
+  if (found?.origin !== "cache") return found;
+  return (await programVersion(found.path, versionArgs)) === undefined ? undefined : found;
 }
 
 /** The first `x.y` or `x.y.z` of a text. */

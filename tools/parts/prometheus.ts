@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { cacheFolder, type Environment, fillCacheFolder } from "./cache.ts";
 import { orMissing, unpackPackages } from "./debian-packages.ts";
 import { type FoundPart, type Part, requirePart } from "./part.ts";
-import { programVersion } from "./program-version.ts";
+import { programVersion, unlessDamaged } from "./program-version.ts";
 import { findProgram } from "./programs.ts";
 
 export interface PrometheusPrograms {
@@ -18,6 +18,7 @@ const variables: Readonly<Record<keyof PrometheusPrograms, string>> = {
   promtool: "JSONPLANE_PROMTOOL",
 };
 const folderName = "prometheus-debian";
+const versionArgs = ["--version"];
 const ways = [
   "install Prometheus (Debian, Ubuntu: sudo apt-get install prometheus; macOS: brew install prometheus)",
   "or set JSONPLANE_PROMETHEUS and JSONPLANE_PROMTOOL to the paths of the programs",
@@ -29,14 +30,17 @@ export const prometheus: Part = {
   ways,
   variable: variables.prometheus,
   async find(env) {
-    return locate("promtool", env) && locate("prometheus", env);
+    const [promtool, server] = await Promise.all(
+      (["promtool", "prometheus"] as const).map((name) => unlessDamaged(locate(name, env), versionArgs)),
+    );
+    return promtool && server;
   },
   async bring(env) {
     await orMissing("Prometheus is missing, and Debian's can't be unpacked", ways, () =>
       fillCacheFolder(cacheFolder(env), folderName, (draft) => unpackPackages(env, ["prometheus"], draft)),
     );
   },
-  versionOf: async ({ path }) => (await programVersion(path, ["--version"]))?.text,
+  versionOf: async ({ path }) => (await programVersion(path, versionArgs))?.text,
 };
 
 /** Throws PartMissing when one isn't there. */

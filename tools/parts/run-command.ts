@@ -40,7 +40,12 @@ export function runCommand(command: string, args: readonly string[], options: Ru
     // A program that reads nothing of it may have ended before it was written.
     child.stdin.on("error", () => undefined).end(options.input ?? "");
     running.add(child);
-    const kill = () => void child.kill("SIGKILL");
+    const kill = () => {
+      child.kill("SIGKILL");
+      // What the program itself has started may go on and hold these open: nobody waits for that.
+      child.stdout.destroy();
+      child.stderr.destroy();
+    };
     // spawn's own timeout goes on running after a program that wasn't found, and keeps this process alive for it.
     const late = setTimeout(kill, options.timeout ?? 600_000);
     if (options.signal?.aborted) kill();

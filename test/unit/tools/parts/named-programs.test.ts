@@ -14,6 +14,24 @@ beforeAll(async () => {
 });
 afterAll(() => fakes.remove());
 
+it.each([
+  [prometheus, ["prometheus-debian/usr/bin/prometheus", "prometheus-debian/usr/bin/promtool"]],
+  [openapiTypescript, ["openapi-typescript-7.13.0/node_modules/.bin/openapi-typescript"]],
+] as const)(
+  "$name in the cache is missing when a program of it doesn't run, so that it is brought again",
+  async (part, paths) => {
+    const find = () => part.find({ PATH: "", JSONPLANE_CACHE: fakes.at("filled") });
+    for (const path of paths) await fakes.says(`filled/${path}`, "version 2.42.0");
+    expect(await find()).toMatchObject({ origin: "cache" });
+    for (const path of paths) {
+      await fakes.script(`filled/${path}`, "cut off (");
+      expect(await find()).toBeUndefined();
+      await fakes.says(`filled/${path}`, "version 2.42.0");
+    }
+    expect(await find()).toMatchObject({ origin: "cache" });
+  },
+);
+
 describe.each([
   [chromium, "google-chrome"],
   [openapiTypescript, "openapi-typescript"],

@@ -22,6 +22,15 @@ it("a program that takes too long is killed", async () => {
   expect((await node("setInterval(() => {}, 1000);", 50)).code).toBe(128);
 });
 
+it("what a program has started, and goes on with its output, is not waited for when the program took too long", async () => {
+  const startOther = 'spawn(process.execPath, ["-e", "setTimeout(() => {}, 120_000)"], { stdio: "inherit" })';
+  const program = `console.log(require("node:child_process").${startOther}.pid); setInterval(() => {}, 1000);`;
+  const { code, stdout } = await node(program, 1_000);
+  expect(code).toBe(128);
+  // It is still there, else this would throw.
+  process.kill(Number(stdout), "SIGKILL");
+});
+
 it("programs that run are ended with the process that is told to stop", async () => {
   const running = [node("setInterval(() => {}, 1000);"), node("setInterval(() => {}, 1000);")];
   endRunning();
