@@ -26,7 +26,8 @@ import { joinVerdicts } from "./test-run/vitest-report.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const cores = availableParallelism();
-const quick: Lane = { name: "check", projects: ["unit", "meta"], workers: Math.max(2, cores) };
+/** More files at a time than cores: leases of a second and the like are waited for. */
+const quick: Lane = { name: "check", projects: ["unit", "meta"], workers: Math.max(4, cores) };
 /**
  * Two lanes run side by side. Files of the heavy lane start several processes each and mostly wait for them, so three run at once to keep two cores
  * busy; the short files of `store` and `http`, which compute, come last and fill the gaps. On two quiet cores both lanes end after about the same
