@@ -47,7 +47,8 @@ export async function twoReplicas(subject: StoreUnderTest): Promise<readonly [St
 /** Lets `milliseconds` pass for the store. */
 export async function pass(subject: StoreUnderTest, milliseconds: number): Promise<void> {
   if (subject.advance !== undefined) subject.advance(milliseconds);
-  else await new Promise((resume) => setTimeout(resume, milliseconds));
+  // Node's timers fire up to a millisecond early.
+  else await new Promise((resume) => setTimeout(resume, milliseconds + 1));
 }
 
 export function secondsNow(subject: StoreUnderTest): number {
