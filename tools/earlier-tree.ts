@@ -32,6 +32,7 @@ export const landings = [
   "c753d74f8cb93eca8d3c502ed330885c10ecb651",
   "935879435d3e914f15d8f3ddb6426d6b28ef6b8f",
   "d77e6056b163f6ba02b9ffd30c91c7919fd049d7",
+  "729c1c374d753c77da07321cfdd0265c55e0ab49",
 ] as const;
 export const lastLanding: string = landings.at(-1) ?? landings[0];
 
