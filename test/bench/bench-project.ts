@@ -19,7 +19,7 @@ const maxObjects = 10_000_000;
 /** Of the user `ann`. */
 export const annsPassword = "bench";
 /** Resources of the same shape, each in a slot of its own of a Redis Cluster. */
-export const shelves: readonly string[] = Array.from({ length: 9 }, (_, at) => `shelf-${at}`);
+export const collections: readonly string[] = Array.from({ length: 9 }, (_, at) => `shelf-${at}`);
 
 const aDay = { accessTokenSeconds: 86_400, refreshTokenSeconds: 86_400 };
 
@@ -39,7 +39,9 @@ export async function benchProject(): Promise<ProjectParts> {
     withBooks(bookIndexes),
     withResource("notes", { schema: bookSchema, indexes: ["title"] }),
     withResource("catalogues", { schema: catalogueSchema }),
-    ...shelves.map((name) => withResource(name, { schema: bookSchema, indexes: bookIndexes, scope: { read: "All" } })),
+    ...collections.map((name) =>
+      withResource(name, { schema: bookSchema, indexes: bookIndexes, scope: { read: "All" } }),
+    ),
     withRootKey("kv", { initialValue: '{"theme":{"colour":"#334455"},"list":[]}' }),
   );
   // Builders hash cheaply; a login is measured with what production uses.

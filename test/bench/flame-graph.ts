@@ -24,13 +24,13 @@ const width = 1200;
 const rowHeight = 17;
 const legendHeight = 44;
 const letterWidth = 6.3;
-const mostBytes = 140_000;
+const maxBytes = 140_000;
 const narrowest = 1.5;
 
 export function flameGraph(root: Call, title: string): string {
   for (let least = narrowest; ; least *= 1.3) {
     const svg = draw(root, title, least);
-    if (svg.length <= mostBytes) return svg;
+    if (svg.length <= maxBytes) return svg;
   }
 }
 
@@ -57,17 +57,17 @@ ${lines.join("\n")}
 
 function boxesOf(root: Call, least: number): readonly Box[] {
   const boxes: Box[] = [];
-  const place = (calls: Iterable<Call>, x: number, depth: number): void => {
+  const addBoxes = (calls: Iterable<Call>, x: number, depth: number): void => {
     let left = x;
     for (const call of [...calls].sort((one, other) => other.total - one.total)) {
       const wide = (call.total / root.total) * width;
       if (wide < least) break;
       boxes.push({ call, x: left, width: wide, depth });
-      place(call.calls.values(), left, depth + 1);
+      addBoxes(call.calls.values(), left, depth + 1);
       left += wide;
     }
   };
-  place(root.calls.values(), 0, 0);
+  addBoxes(root.calls.values(), 0, 0);
   return boxes;
 }
 

@@ -97,11 +97,11 @@ function page(flames: readonly Flame[]): string {
     `| **CPU of the data plane, µs a request** | ${flames.map(({ plane: time }) => time.toFixed(0)).join(" | ")} |`,
     `| CPU of Redis, µs a request | ${flames.map(({ redis: time }) => time.toFixed(0)).join(" | ")} |`,
     "",
-    ...flames.flatMap(said),
+    ...flames.flatMap(linesOf),
   ].join("\n");
 }
 
-function said(flame: Flame): readonly string[] {
+function linesOf(flame: Flame): readonly string[] {
   const percent = (time: number): string => `${((100 * time) / flame.tree.total).toFixed(0)} %`;
   const most = [...timesByPart(flame.tree)].slice(0, 4).map(([part, time]) => `${part} ${percent(time)}`);
   const functions = [...timesByFunction(flame.tree)]

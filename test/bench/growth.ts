@@ -8,7 +8,7 @@ import { Redis } from "ioredis";
 import { startScript } from "../../tools/start-script.ts";
 import { startRedis } from "../support/redis/redis.ts";
 import { numbersFrom, readLength, readWrite } from "./bench-arguments.ts";
-import { shelves } from "./bench-project.ts";
+import { collections } from "./bench-project.ts";
 import { books, openFiller } from "./fill-collection.ts";
 import { type Curve, growthChart } from "./growth-chart.ts";
 import { buildIndex, type IndexBuild, slowCommandMs, usedBytes } from "./index-build.ts";
@@ -25,7 +25,7 @@ const sizes = numbersFrom("BENCH_SIZES", [1_000, 10_000, 100_000, 1_000_000]);
 const { rounds, seconds } = readLength({ rounds: 3, seconds: 2 });
 const load = { connections: 16, seconds };
 /** Stays at the first size. */
-const smallShelf = shelves[0] ?? "";
+const smallCollection = collections[0] ?? "";
 const picture = new URL("../../docs/growth.svg", import.meta.url);
 /** For lists: how much slower they may be at the largest size than at the smallest. */
 const listBudget = 1.2;
@@ -55,25 +55,25 @@ try {
   const measured: Measured[] = [];
   const first = sizes[0] ?? 1_000;
   const { base, admin } = plane.says;
-  for (let index = 0; index < first; index += 1) await createBook(`${base}/api/${smallShelf}`, admin, index);
+  for (let index = 0; index < first; index += 1) await createBook(`${base}/api/${smallCollection}`, admin, index);
   // A first round for the compiler.
-  for (const [operation, request] of requestsTo(smallShelf, first)) {
+  for (const [operation, request] of requestsTo(smallCollection, first)) {
     if (operation !== "create") await loader(request, load);
   }
   for (const [at, size] of sizes.entries()) {
     await filler.upTo(size);
     const count = await countOf(books.resource);
     // All of them are of one shape.
-    const all = await Promise.all([books.resource, ...shelves].map(countOf));
+    const all = await Promise.all([books.resource, ...collections].map(countOf));
     const bytes = ((await usedBytes(client)) - empty) / all.reduce((sum, each) => sum + each, 0);
     const operations = await growthAt(loader, {
       large: count,
       small: first,
-      emptyShelf: shelves[at + 1] ?? smallShelf,
+      emptyCollection: collections[at + 1] ?? smallCollection,
     });
     measured.push({ size: count, bytes, operations });
-    const said = [...operations].map(([name, { perSecond }]) => `${name} ${Math.round(perSecond)}/s`);
-    process.stdout.write(`${size}: ${Math.round(bytes)} bytes an object; ${said.join(", ")}\n`);
+    const rates = [...operations].map(([name, { perSecond }]) => `${name} ${Math.round(perSecond)}/s`);
+    process.stdout.write(`${size}: ${Math.round(bytes)} bytes an object; ${rates.join(", ")}\n`);
   }
   const count = await countOf(books.resource);
   await filler.close();
@@ -111,14 +111,17 @@ interface Compared {
   readonly large: number;
   readonly small: number;
   /** For creates, which would have the small one grow. */
-  readonly emptyShelf: string;
+  readonly emptyCollection: string;
 }
 
-async function growthAt(loader: Loader, { large, small, emptyShelf }: Compared): Promise<ReadonlyMap<string, Growth>> {
+async function growthAt(
+  loader: Loader,
+  { large, small, emptyCollection }: Compared,
+): Promise<ReadonlyMap<string, Growth>> {
   const growths = new Map<string, Growth>();
-  const little = requestsTo(smallShelf, small);
+  const little = requestsTo(smallCollection, small);
   for (const [operation, request] of requestsTo(books.resource, large)) {
-    const other = operation === "create" ? requestsTo(emptyShelf, small).get(operation) : little.get(operation);
+    const other = operation === "create" ? requestsTo(emptyCollection, small).get(operation) : little.get(operation);
     const rates: number[] = [];
     const times: number[] = [];
     for (let round = 0; round < rounds; round += 1) {

@@ -66,8 +66,8 @@ async function rowOf({ plane, redis }: Servers, bytes: number, measure: MeasureO
       redis: median(found.map((each) => each.redis)),
     };
   }
-  const said = Object.entries(figures).map(([name, { perSecond }]) => `${name} ${Math.round(perSecond)}/s`);
-  process.stdout.write(`${bytes} bytes: ${said.join(", ")}\n`);
+  const rates = Object.entries(figures).map(([name, { perSecond }]) => `${name} ${Math.round(perSecond)}/s`);
+  process.stdout.write(`${bytes} bytes: ${rates.join(", ")}\n`);
   return { bytes, figures };
 }
 

@@ -26,12 +26,12 @@ export async function untilReady(
   objects: number,
   say: (text: string) => void,
 ): Promise<void> {
-  let told = 0;
+  let reported = 0;
   for (;;) {
     const ready = readyObjects(await operator.metrics());
     if (ready >= objects) return;
-    if (ready - told >= objects / 10) {
-      told = ready;
+    if (ready - reported >= objects / 10) {
+      reported = ready;
       say(`  ${ready} of ${objects} Ready`);
     }
     // A look walks over all objects: seldom, so that it costs little.

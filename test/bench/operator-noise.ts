@@ -25,10 +25,10 @@ export async function beginNoise(api: KubeApi): Promise<Noise> {
     applied += 1;
   };
   const edit = async (): Promise<void> => {
-    const place = { namespace, name: "p0-a" };
+    const ref = { namespace, name: "p0-a" };
     for (let round = 0; !stopped; round += 1) {
       await sleep(betweenEditsMs);
-      const key = await api.get(customTypes.ApiKey, place);
+      const key = await api.get(customTypes.ApiKey, ref);
       if (key === undefined) continue;
       const spec = { ...(key["spec"] as object), description: `edit ${round}` };
       // Between the reading and the writing its status may have been written.

@@ -21,8 +21,8 @@ export async function declareMany(api: KubeApi, projects: number): Promise<numbe
     await api.create(namespaceType, { apiVersion: "v1", kind: "Namespace", metadata: { name: `bench-${index}` } });
   }
   let made = 0;
-  const places = Array.from({ length: projects }, (_, index) => projectOf(index));
-  await declareAll(api, places, {
+  const refs = Array.from({ length: projects }, (_, index) => projectOf(index));
+  await declareAll(api, refs, {
     atOnce,
     onMade: () => {
       made += 1;
@@ -42,12 +42,12 @@ export interface DeclareOptions {
 
 export async function declareAll(
   api: KubeApi,
-  places: readonly ProjectRef[],
+  refs: readonly ProjectRef[],
   { atOnce, onMade, stopped = () => false }: DeclareOptions,
 ): Promise<void> {
-  await mapLimited([...places.entries()], atOnce, async ([index, place]) => {
+  await mapLimited([...refs.entries()], atOnce, async ([index, ref]) => {
     if (stopped()) return;
-    for (const object of objectsOfProject(place, index)) {
+    for (const object of objectsOfProject(ref, index)) {
       await api.create(customTypes[object.kind], object);
       onMade();
     }
@@ -75,7 +75,7 @@ function objectsOfProject({ namespace, name }: ProjectRef, index: number): reado
     title: { type: "string", maxLength: 200 },
     price: { type: "number" },
     year: { type: "integer" },
-    ...Object.fromEntries(Array.from({ length: 20 }, (_, place) => [`field${place}`, describedField])),
+    ...Object.fromEntries(Array.from({ length: 20 }, (_, index) => [`field${index}`, describedField])),
   };
   return [
     object("Project", "", {}),

@@ -34,11 +34,11 @@ export async function measureRevokes(
   for (const { namespace, name } of places) {
     const key = await fleet.secret(namespace, `${name}-a-api-key`, "apiKey");
     const path = `/${namespace}/${name}/json/flags`;
-    const place = { namespace, name: `${name}-a` };
-    const { metadata } = (await api.get(customTypes.ApiKey, place)) ?? {};
+    const ref = { namespace, name: `${name}-a` };
+    const { metadata } = (await api.get(customTypes.ApiKey, ref)) ?? {};
     if (metadata === undefined) throw new Error(`${namespace}/${name}-a is gone`);
     const started = performance.now();
-    await api.remove(customTypes.ApiKey, place, { uid: metadata.uid });
+    await api.remove(customTypes.ApiKey, ref, { uid: metadata.uid });
     await Promise.all(
       fleet.replicas.map((replica) =>
         until(async () => (await replica.send(path, { as: `apikey ${key}` })).status === 401),
@@ -119,9 +119,9 @@ async function until(holds: () => Promise<boolean>, everyMs = lookMs): Promise<v
   while (!(await holds())) await sleep(everyMs);
 }
 
-async function untilProgrammed(api: KubeApi, place: ProjectRef): Promise<void> {
+async function untilProgrammed(api: KubeApi, ref: ProjectRef): Promise<void> {
   await until(async () => {
-    const user = await api.get(customTypes.ProjectUser, place);
+    const user = await api.get(customTypes.ProjectUser, ref);
     const { conditions = [] } = (user?.["status"] ?? {}) as {
       conditions?: readonly { type: string; status: string; observedGeneration: number }[];
     };

@@ -3,7 +3,7 @@
 import { askRedis } from "../support/redis/ask-redis.ts";
 import { startRedis, type TestRedis } from "../support/redis/redis.ts";
 import { startRedisCluster } from "../support/redis/redis-cluster.ts";
-import { shelves } from "./bench-project.ts";
+import { collections } from "./bench-project.ts";
 import { type Costly, costOf } from "./cpu.ts";
 import { fillBooks } from "./hottest.ts";
 import type { LoadRequest } from "./load.ts";
@@ -13,7 +13,7 @@ import { type BenchServer, startServer } from "./processes.ts";
 import type { Plane } from "./stage.ts";
 import { bookText } from "./subjects.ts";
 
-const objectsOfShelf = 30;
+const objectsPerCollection = 30;
 
 interface NodeRow {
   readonly name: string;
@@ -24,7 +24,7 @@ interface NodeRow {
 export interface NodeFigures {
   readonly rows: readonly NodeRow[];
   /** Of the Cluster's commands, by primary. */
-  readonly shares: readonly number[];
+  readonly nodeShares: readonly number[];
 }
 
 interface Deployment {
@@ -46,7 +46,7 @@ export async function measureNodes(measure: MeasureOptions): Promise<NodeFigures
     for (const name of Object.keys(single.requests)) rows.push(await row(name, { single, cluster }, measure));
     const taken = (await commandsOf(cluster.nodes)).map((count, at) => count - (before[at] ?? 0));
     const all = taken.reduce((sum, count) => sum + count, 0);
-    return { rows, shares: taken.map((count) => count / all) };
+    return { rows, nodeShares: taken.map((count) => count / all) };
   } finally {
     await Promise.all([single.stop(), cluster.stop()]);
   }
@@ -87,18 +87,23 @@ async function requestsOf(plane: Plane): Promise<Readonly<Record<string, LoadReq
   const headers = { authorization: `apikey ${admin}` };
   const path = `${new URL(base).pathname}/api`;
   const objects: string[] = [];
-  for (const shelf of shelves) {
-    for (const id of await fillBooks(plane, objectsOfShelf, shelf)) objects.push(`${path}/${shelf}/${id}`);
+  for (const collection of collections) {
+    for (const id of await fillBooks(plane, objectsPerCollection, collection))
+      objects.push(`${path}/${collection}/${id}`);
   }
   return {
     "get, API key": { url: base, headers, paths: objects },
-    "list of 10, sorted": { url: base, headers, paths: shelves.map((shelf) => `${path}/${shelf}?_sort=-price`) },
+    "list of 10, sorted": {
+      url: base,
+      headers,
+      paths: collections.map((collection) => `${path}/${collection}?_sort=-price`),
+    },
     "create, three indexes": {
       url: base,
       method: "POST",
       headers: { ...headers, "content-type": "application/json" },
       body: bookText(1),
-      paths: shelves.map((shelf) => `${path}/${shelf}`),
+      paths: collections.map((collection) => `${path}/${collection}`),
     },
   };
 }
@@ -135,7 +140,7 @@ async function commandsOf(nodes: readonly TestRedis[]): Promise<readonly number[
 }
 
 /** A part of the section in docs/benchmarks.md. */
-export function nodeLines({ rows, shares }: NodeFigures, { options }: MeasureOptions): readonly string[] {
+export function nodeLines({ rows, nodeShares }: NodeFigures, { options }: MeasureOptions): readonly string[] {
   const cpu = (measured: readonly Costly[], of: "server" | "redis"): string =>
     String(Math.round(median(measured.map((each) => each[of]))));
   const line = ({ name, one, three }: NodeRow): string => {
@@ -146,8 +151,8 @@ export function nodeLines({ rows, shares }: NodeFigures, { options }: MeasureOpt
   return [
     "## A Redis Cluster of three primaries against one Redis",
     "",
-    `One replica, ${options.connections} connections, ${shelves.length} collections in turn, which are on all primaries of the Cluster (their shares of the commands:`,
-    `${shares.map((share) => `${Math.round(share * 100)} %`).join(", ")}). A collection is on one primary as a whole. Because the cores are shared and the data plane is the busy program,`,
+    `One replica, ${options.connections} connections, ${collections.length} collections in turn, which are on all primaries of the Cluster (their shares of the commands:`,
+    `${nodeShares.map((share) => `${Math.round(share * 100)} %`).join(", ")}). A collection is on one primary as a whole. Because the cores are shared and the data plane is the busy program,`,
     "a Cluster can't be faster here. The ratio shows the cost of its client and three processes.",
     "",
     "| operation | one Redis /s | three primaries /s | ratio | CPU of data plane + Redis, µs a request: one | three |",

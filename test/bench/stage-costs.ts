@@ -131,9 +131,9 @@ async function costsOf(kind: Kind): Promise<Partial<Record<StageName, number>>> 
   return {
     router: await costOf(async (at) => {
       const { request, rawUrl } = exchangeAt(at);
-      const place = await findProject(sources, requireHost(request), splitTarget(rawUrl).segments);
-      const target = route(place.segments);
-      return [subjectOf(place.project, target), routeOperation(target, kind.method)];
+      const addressed = await findProject(sources, requireHost(request), splitTarget(rawUrl).segments);
+      const target = route(addressed.segments);
+      return [subjectOf(addressed.project, target), routeOperation(target, kind.method)];
     }),
     authentication: await costOf((at) =>
       authentication.authenticate(live, exchangeAt(at).request.headers.authorization),

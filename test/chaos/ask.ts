@@ -47,7 +47,7 @@ export function createAsker(history: History, slack: number): Asker {
       const reply = await exchange(agent, target, { ...asked, hangsAfterMs: hangMilliseconds * slack });
       const to = history.now();
       if (reply.error === "hung")
-        history.odd(`${method} ${asked.path} at ${target.name}: no answer in ${to - from} ms`);
+        history.unexpected(`${method} ${asked.path} at ${target.name}: no answer in ${to - from} ms`);
       const code = codeOf(reply);
       history.add({
         kind: "answer",
@@ -58,7 +58,7 @@ export function createAsker(history: History, slack: number): Asker {
         from,
         to,
       });
-      if (reply.status === 500) history.odd(`${method} ${asked.path} at ${target.name}: 500 ${reply.text}`);
+      if (reply.status === 500) history.unexpected(`${method} ${asked.path} at ${target.name}: 500 ${reply.text}`);
       const { status, text, headers } = reply;
       const replayed = headers["idempotent-replayed"] === "true";
       return { status, code, text, headers, replayed, from, to, outcome: outcomeOf(reply, code) };

@@ -16,7 +16,7 @@ import { declared, secretOf, type Tenant, tenantAt } from "../support/kubernetes
 import { kubeconfigThrough } from "../support/kubernetes/kubeconfig-through.ts";
 import { startTcpProxy } from "../support/process/tcp-proxy.ts";
 import { eventually } from "../support/time/eventually.ts";
-import type { ConfigKeeper } from "./config-keeper.ts";
+import type { MaintainedConfig } from "./maintained-config.ts";
 import { emptyLists, emptyRegisters, itemsSchema, shelfSchema, user, victim } from "./project.ts";
 import type { FleetControl, World } from "./world.ts";
 import { openReplica, type WorldReplica } from "./world-replica.ts";
@@ -61,7 +61,7 @@ async function open(closers: (() => Promise<unknown>)[], stop: () => Promise<voi
   return {
     redis,
     replicas,
-    config: noKeeper,
+    config: noConfig,
     credentials: { worker: `apikey ${keys.worker}`, victim: `apikey ${keys.victim}` },
     keyring: parseKeyring(await readFile(fleet.keyring, "utf8")),
     fleet: control,
@@ -151,7 +151,7 @@ const refuse = (): never => {
   throw new Error("In a fleet the operator publishes, and nobody else");
 };
 
-const noKeeper: ConfigKeeper = {
+const noConfig: MaintainedConfig = {
   get redisClient(): never {
     return refuse();
   },

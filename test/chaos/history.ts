@@ -125,8 +125,8 @@ export interface Loss extends Span {
 }
 
 /** An answer that no state explains. */
-export interface Odd {
-  readonly kind: "odd";
+export interface Unexpected {
+  readonly kind: "unexpected";
   readonly at: number;
   readonly what: string;
   /** No wonder when what was acknowledged then may be lost. */
@@ -148,7 +148,7 @@ export type Entry =
   | Refusing
   | Fault
   | Loss
-  | Odd;
+  | Unexpected;
 
 export type Kind = Entry["kind"];
 
@@ -196,8 +196,8 @@ export class History {
     this.add({ kind: "fault", at: this.now(), what });
   }
 
-  odd(what: string, unlessLost?: number): void {
-    this.add({ kind: "odd", at: this.now(), what, ...(unlessLost !== undefined && { unlessLost }) });
+  unexpected(what: string, unlessLost?: number): void {
+    this.add({ kind: "unexpected", at: this.now(), what, ...(unlessLost !== undefined && { unlessLost }) });
   }
 }
 

@@ -28,7 +28,7 @@ export interface ScenarioOutcome {
   readonly lost: number;
   readonly late: number;
   /** Longest time in which no write was acknowledged to anybody. */
-  readonly longestGapMs: number;
+  readonly maxGapMs: number;
   /** Not a number when it never worked again. */
   readonly recoveredMs: number;
   readonly slowestAnswerMs: number;
@@ -54,7 +54,7 @@ export function outcomeOf({ entries, ...played }: Played, slack: number): Scenar
     ...checkHistory(entries, slack),
     ...tried(entries),
     faults: only(entries, "fault").filter(({ what }) => what !== "mended").length,
-    longestGapMs: longestGap(writes.filter(({ outcome }) => outcome === "done").map(({ to }) => to)),
+    maxGapMs: maxGap(writes.filter(({ outcome }) => outcome === "done").map(({ to }) => to)),
     slowestAnswerMs: Math.max(0, ...answers.filter(({ status }) => status !== 0).map(({ from, to }) => to - from)),
     revokedMs: slowestRevocation(entries),
   };
@@ -93,7 +93,7 @@ function repeatsOf(entries: readonly Entry[]): Repeats {
   };
 }
 
-function longestGap(moments: readonly number[]): number {
+function maxGap(moments: readonly number[]): number {
   const sorted = moments.toSorted((a, b) => a - b);
   return Math.max(0, ...sorted.slice(1).map((at, before) => at - (sorted[before] ?? at)));
 }

@@ -7,14 +7,14 @@ const shown = 20;
 
 export function progress(outcome: ScenarioOutcome): string {
   const { writes, reads, repeats, faults, lost, late, violations, errors } = outcome;
-  const told = violations.slice(0, shown).map((violation) => `  VIOLATED ${violation}\n`);
+  const listed = violations.slice(0, shown).map((violation) => `  VIOLATED ${violation}\n`);
   const more = violations.length > shown ? [`  … and ${violations.length - shown} more\n`] : [];
   return [
     `  ${faults} faults; writes: ${writes.done} acknowledged, ${writes.refused} refused, ${writes.unknown} of unknown outcome; ${reads} reads\n`,
     `  repeated by Idempotency-Key: ${repeats.unanswered} without an answer, of which ${repeats.done} had taken place; ${repeats.acknowledged} acknowledged\n`,
-    `  lost as allowed: ${lost}; late: ${late}; longest without a write ${ms(outcome.longestGapMs)}; worked again after ${ms(outcome.recoveredMs)};`,
+    `  lost as allowed: ${lost}; late: ${late}; longest without a write ${ms(outcome.maxGapMs)}; worked again after ${ms(outcome.recoveredMs)};`,
     ` slowest answer ${ms(outcome.slowestAnswerMs)}; revoked within ${ms(outcome.revokedMs)}\n`,
-    ...told,
+    ...listed,
     ...more,
     ...(violations.length > 0 ? errors.slice(0, shown).map((line) => `  logged ${line}\n`) : []),
     violations.length === 0 ? "  held\n" : "",
@@ -114,7 +114,7 @@ function row(outcome: ScenarioOutcome): string {
     outcome.reads,
     outcome.lost,
     outcome.late,
-    ms(outcome.longestGapMs),
+    ms(outcome.maxGapMs),
     ms(outcome.recoveredMs),
     ms(outcome.slowestAnswerMs),
     ms(outcome.revokedMs),

@@ -95,7 +95,7 @@ class Run {
       runVictim(this.#deps("victim")),
       ...(scenario.plan.limits ? this.#limitedClients() : []),
       this.#probe(),
-      this.#judge(),
+      this.#endAtViolation(),
     ];
     let recoveredMs = Number.NaN;
     try {
@@ -105,7 +105,7 @@ class Run {
       if (!this.#stopped) await sleep(this.#calm());
       await this.#enough();
     } catch (error) {
-      history.odd(`The scenario itself failed: ${error instanceof Error ? error.stack : String(error)}`);
+      history.unexpected(`The scenario itself failed: ${error instanceof Error ? error.stack : String(error)}`);
     }
     this.#stopped = true;
     await Promise.all(clients);
@@ -188,7 +188,7 @@ class Run {
   }
 
   /** Ends the run at the first thing that must not be. */
-  async #judge(): Promise<void> {
+  async #endAtViolation(): Promise<void> {
     while (!this.#stopped) {
       await sleep(1_000);
       if (checkHistory(this.#parts.history.entries, this.#parts.slack).violations.length > 0) this.#stopped = true;
@@ -233,7 +233,7 @@ class Run {
     for (const replica of world.replicas) await readEverything(deps, replica);
     await this.#revokedStayOut();
     await this.#indexesEqualDocuments().catch((error: unknown) =>
-      history.odd(`Indexes and documents differ: ${error}`),
+      history.unexpected(`Indexes and documents differ: ${error}`),
     );
   }
 

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { type Keyring, newKeyringText, parseKeyring } from "../../core/config/keyring.ts";
 import { apikey, withoutKey } from "../support/http/projects.ts";
 import type { Tenant } from "../support/kubernetes/declared.ts";
-import { type ConfigKeeper, keepConfig } from "./config-keeper.ts";
+import { type MaintainedConfig, maintainConfig } from "./maintained-config.ts";
 import { limitedParts, openParts, shopParts, victim } from "./project.ts";
 import type { OpenRedis, RedisDeployment } from "./redis-deployments.ts";
 import { openReplica, type WorldReplica } from "./world-replica.ts";
@@ -34,7 +34,7 @@ export type EndsOfSessions = "go on" | "fail closed";
 export interface World {
   readonly redis: RedisDeployment;
   readonly replicas: readonly WorldReplica[];
-  readonly config: ConfigKeeper;
+  readonly config: MaintainedConfig;
   /** Of a fleet: what is declared, and who reads it. */
   readonly fleet?: FleetControl;
   /** Authorization headers. */
@@ -81,7 +81,12 @@ export async function openWorld(plan: WorldPlan): Promise<World> {
     const ringFile = join(dir, "keyring.json");
     await writeFile(ringFile, ringText, { mode: 0o600 });
     const keyring = parseKeyring(ringText);
-    const config = await keepConfig(redis.url, keyring, shopParts(), plan.limits ? [limitedParts(), openParts()] : []);
+    const config = await maintainConfig(
+      redis.url,
+      keyring,
+      shopParts(),
+      plan.limits ? [limitedParts(), openParts()] : [],
+    );
     closers.push(() => config.stop());
     const replicas: WorldReplica[] = [];
     closers.push(() => Promise.all(replicas.map((replica) => replica.kill())));

@@ -79,10 +79,10 @@ describe.each(caseNames)("an API server, given the values %s,", (name) => {
     for (const object of objectsIn(text).filter(({ kind }) => kind === "ServiceAccount")) {
       await api.apply(JSON.stringify(object));
     }
-    const said = await api.kubectl(["apply", "--server-side", "--dry-run=server", "--validate=strict", "-f", "-"], {
+    const output = await api.kubectl(["apply", "--server-side", "--dry-run=server", "--validate=strict", "-f", "-"], {
       input: text,
     });
-    expect(said.trim().split("\n")).toHaveLength(objectsIn(text).length);
+    expect(output.trim().split("\n")).toHaveLength(objectsIn(text).length);
   });
 
   it("takes every pod under the standard restricted", async () => {
@@ -93,7 +93,7 @@ describe.each(caseNames)("an API server, given the values %s,", (name) => {
     const workloads = objects.filter(({ kind }) => ["Deployment", "StatefulSet"].includes(kind));
     expect(workloads.length).toBeGreaterThanOrEqual(2);
     const input = listOf(workloads.map((workload) => podOf(workload, namespace)));
-    const said = await api.kubectl(["create", "--dry-run=server", "-f", "-"], { input });
-    expect(said.match(/created/g)).toHaveLength(workloads.length);
+    const output = await api.kubectl(["create", "--dry-run=server", "-f", "-"], { input });
+    expect(output.match(/created/g)).toHaveLength(workloads.length);
   });
 });

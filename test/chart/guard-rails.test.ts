@@ -141,8 +141,8 @@ it.each([
   [{ validationActions: ["Deny", "Warn"] }, "/guardRails/validationActions"],
 ])("the chart refuses %j, which the operator or the API server would refuse", async (values, complaint) => {
   const args = ["--set-json", JSON.stringify({ guardRails: { enabled: true, ...values } })];
-  const { code, complaint: said } = await render(await findHelm(process.env), args);
-  expect([code, said]).toEqual([1, expect.stringContaining(complaint)]);
+  const { code, complaint: message } = await render(await findHelm(process.env), args);
+  expect([code, message]).toEqual([1, expect.stringContaining(complaint)]);
 });
 
 it("the operator may read the ConfigMap of its rules, as it asks for it, and no other", async () => {
@@ -169,9 +169,9 @@ it("the operator may read the ConfigMap of its rules, as it asks for it, and no 
 
 describe("an admission policy of the chart", () => {
   it.each(cases)("decides as the operator does: $shows", async ({ kind, spec, refused, index }) => {
-    const said = await refusal(inside(namespaceOf(index), kind, spec));
-    if (refused.length === 0) expect(said).toBeUndefined();
-    else expect(said).toContain(`The platform ${said?.includes("allows") ? "allows" : "does not let"} namespace`);
+    const message = await refusal(inside(namespaceOf(index), kind, spec));
+    if (refused.length === 0) expect(message).toBeUndefined();
+    else expect(message).toContain(`The platform ${message?.includes("allows") ? "allows" : "does not let"} namespace`);
   });
 
   it("holds a namespace without rules of its own to those for all, and none that the operator does not watch", async () => {

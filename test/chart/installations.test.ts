@@ -81,10 +81,10 @@ describe("names", () => {
     ["jsonplane", ["--set", "fullnameOverride=My_Name"], "fullnameOverride"],
     ["jsonplane", ["--set", "nameOverride=Shop!"], "nameOverride"],
     ["jsonplane", ["--set", "operator.watchNamespaces={shop,shop}"], "watchNamespaces"],
-  ])("a release %s with %j is refused, and it is said why", async (release, args, said) => {
+  ])("a release %s with %j is refused, and it is said why", async (release, args, message) => {
     const { code, stderr } = await template(release, "js", args);
     expect(code).toBe(1);
-    expect(stderr).toContain(said);
+    expect(stderr).toContain(message);
   });
 });
 

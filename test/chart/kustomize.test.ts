@@ -41,14 +41,14 @@ describe.each([
   it("is taken whole by an API server, each field of which it knows", async () => {
     const input = await built();
     const options = ["--server-side", "--force-conflicts", "--dry-run=server", "--validate=strict"];
-    const said = await api.kubectl(["apply", ...options, "-f", "-"], { input });
-    expect(said.trim().split("\n")).toHaveLength(objectsIn(input).length);
+    const output = await api.kubectl(["apply", ...options, "-f", "-"], { input });
+    expect(output.trim().split("\n")).toHaveLength(objectsIn(input).length);
   });
 
   it("is taken from a client-side apply too: no object is too large for its annotation", async () => {
     const input = await built();
-    const said = await api.kubectl(["apply", "--dry-run=server", "-f", "-"], { input });
-    expect(said.trim().split("\n")).toHaveLength(objectsIn(input).length);
+    const output = await api.kubectl(["apply", "--dry-run=server", "-f", "-"], { input });
+    expect(output.trim().split("\n")).toHaveLength(objectsIn(input).length);
   });
 
   it("names the URL of clients first among the arguments, where docs/install.md patches it", async () => {

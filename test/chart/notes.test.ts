@@ -38,8 +38,8 @@ describe("the notes of an install", () => {
     [external, "Secret urls of the namespace js, entries operator-url and dataplane-url"],
     [`${external},redis.external.caSecret.name=ca`, "Secret ca, entry ca.crt"],
     ["metrics.podMonitor.enabled=true", "set networkPolicy.metricsFrom"],
-  ])("with %j have: %s", async (set, said) => {
-    expect(await notes(set || undefined)).toContain(said);
+  ])("with %j have: %s", async (set, text) => {
+    expect(await notes(set || undefined)).toContain(text);
   });
 
   it.each([
@@ -49,7 +49,7 @@ describe("the notes of an install", () => {
     ["ingress.enabled=true,ingress.hosts={api.example.org}", "port-forward"],
     [external, "NOT FOR PRODUCTION"],
     ["", "crds/"],
-  ])("with %j don't have: %s", async (set, said) => {
-    expect(await notes(set || undefined)).not.toContain(said);
+  ])("with %j don't have: %s", async (set, text) => {
+    expect(await notes(set || undefined)).not.toContain(text);
   });
 });

@@ -57,10 +57,10 @@ describe("values that make no sense", () => {
     ["operator.podDisruptionBudget.maxUnavailable=51%", "maxUnavailable is 51% of 2 replicas"],
     ["metrics.prometheusRule.alertLabels.namespace=x", "namespace"],
     ["operator.serviceAccount.create=false", "set operator.serviceAccount.name to an existing ServiceAccount"],
-  ])("%s is refused, and it is said which", async (value, said) => {
+  ])("%s is refused, and it is said which", async (value, message) => {
     const { code, text, complaint } = await render(helm, ["--set", value]);
     expect([code, text]).toEqual([1, ""]);
-    expect(complaint).toContain(said);
+    expect(complaint).toContain(message);
     expect(complaint).not.toContain("secret@");
   });
 });

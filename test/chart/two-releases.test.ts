@@ -39,12 +39,12 @@ describe.each(helmsOfTier)("with Helm %i, a second release in one namespace", (m
   it.each([
     ["without a class beside one without", [], [], "has an operator without a class already"],
     ["of the other one's class", classed, classed, "has an operator of the class internal already"],
-  ])("%s is refused", async (_, first, second, said) => {
+  ])("%s is refused", async (_, first, second, message) => {
     const helm = await findHelm(process.env, major);
     const namespace = await namespaceWith(helm, first);
     const { code, stderr } = await install(helm, "other", namespace, second);
     expect(code).toBe(1);
-    expect(stderr).toContain(`The release jsonplane in the namespace ${namespace} ${said}: set operator.className`);
+    expect(stderr).toContain(`The release jsonplane in the namespace ${namespace} ${message}: set operator.className`);
   });
 
   it("of a class of its own is installed, and so is the first one's name", async () => {

@@ -86,9 +86,9 @@ describe("values that look right and are not", () => {
     [["ingress.enabled=true", "ingress.hosts={*.example.org}"], "*.example.org is no host of a URL: set publicURL"],
     [["redis.bundled.image.tag="], "has neither tag nor digest"],
     [["dataplane.autoscaling.enabled=true", "dataplane.resources=null"], "set dataplane.resources.requests.cpu"],
-  ])("%j is refused, and it is said which", async (set, said) => {
+  ])("%j is refused, and it is said which", async (set, message) => {
     const { code, text, complaint } = await render(helm, ["--set", set.join(",")]);
-    expect([code, text, complaint]).toEqual([1, "", expect.stringContaining(said)]);
+    expect([code, text, complaint]).toEqual([1, "", expect.stringContaining(message)]);
   });
 
   it.each([

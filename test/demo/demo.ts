@@ -10,8 +10,8 @@ import { type Replica, startReplica } from "../support/fleet/replica.ts";
 import { type OwnApiServer, startApiServer } from "../support/kubernetes/api-server/api-server.ts";
 import { freePort, isFree } from "../support/process/free-port.ts";
 import { startRedis, type TestRedis } from "../support/redis/redis.ts";
+import { startupMessage } from "./startup-message.ts";
 import { type NeededProgram, waitFor } from "./wait-for.ts";
-import { welcome } from "./welcome.ts";
 
 const examples = fileURLToPath(new URL("../../examples/", import.meta.url));
 const systemNamespace = "jsonplane-system";
@@ -55,9 +55,9 @@ async function start(closers: Closers, options: DemoOptions): Promise<void> {
   const { replicas, programs } = await startFleet(closers, { api, redis }, options);
   say("Applying examples/");
   await api.kubectl(["apply", "--server-side", "-f", examples]);
-  await waitFor({ what: "the examples to be Ready", withinMs: patienceMs, needs: programs }, () => demandReady(api));
+  await waitFor({ what: "the examples to be Ready", withinMs: patienceMs, needs: programs }, () => requireReady(api));
   const kubeconfig = await api.kubeconfig();
-  for (const line of await welcome({ api, kubeconfig, replicas })) say(line);
+  for (const line of await startupMessage({ api, kubeconfig, replicas })) say(line);
 }
 
 async function startFleet(closers: Closers, { api, redis }: Parts, options: DemoOptions): Promise<Fleet> {
@@ -110,7 +110,7 @@ interface Listed {
 }
 
 /** Throws with the first object that isn't Ready, and why. */
-async function demandReady(api: OwnApiServer): Promise<void> {
+async function requireReady(api: OwnApiServer): Promise<void> {
   const { items } = JSON.parse(await api.kubectl(["get", "jsonplane", "-o", "json"])) as { items: readonly Listed[] };
   for (const { kind, metadata, status } of items) {
     const ready = status?.conditions?.find(({ type }) => type === "Ready");

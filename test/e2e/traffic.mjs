@@ -6,7 +6,7 @@ import process, { argv, env, exit, stdout } from "node:process";
 const { URL_OF_PROJECT: base, API_KEY: key } = env;
 const [workers = "4", pauseMs = "30"] = argv.slice(2);
 const headers = { authorization: `apikey ${key}`, "content-type": "application/json" };
-const longestMs = 10_000;
+const maxMs = 10_000;
 
 /** Numbers of objects whose creation was answered with success, in all chapters. */
 const acknowledged = new Set();
@@ -20,19 +20,19 @@ function newChapter() {
 
 async function call(what, path, init = {}) {
   const began = Date.now();
-  const said = chapter;
+  const current = chapter;
   try {
-    const response = await fetch(`${base}${path}`, { headers, signal: AbortSignal.timeout(longestMs), ...init });
+    const response = await fetch(`${base}${path}`, { headers, signal: AbortSignal.timeout(maxMs), ...init });
     const text = await response.text();
-    said.requests += 1;
-    said.slowestMs = Math.max(said.slowestMs, Date.now() - began);
+    current.requests += 1;
+    current.slowestMs = Math.max(current.slowestMs, Date.now() - began);
     if (response.ok) return { status: response.status, text };
     const { code } = JSON.parse(text);
     if (response.status === 503 && /^(store_unavailable|outcome_unknown|project_unavailable)$/.test(code))
-      said.unavailable += 1;
-    else note(said, `${what}: ${response.status} ${text}`);
+      current.unavailable += 1;
+    else note(current, `${what}: ${response.status} ${text}`);
   } catch (error) {
-    note(said, `${what}: ${error.name} ${error.message} ${error.cause?.code ?? error.cause?.message ?? ""}`);
+    note(current, `${what}: ${error.name} ${error.message} ${error.cause?.code ?? error.cause?.message ?? ""}`);
   }
   return undefined;
 }
@@ -44,20 +44,20 @@ function note({ failures }, words) {
 async function work() {
   while (running) {
     const n = next++;
-    const said = chapter;
+    const current = chapter;
     const made = await call("create", "/api/items", { method: "POST", body: JSON.stringify({ number: n }) });
     if (made !== undefined) {
       const { id } = JSON.parse(made.text);
-      said.acknowledged += 1;
+      current.acknowledged += 1;
       acknowledged.add(n);
       const read = await call("read", `/api/items/${id}`);
-      if (read !== undefined && JSON.parse(read.text).number !== n) note(said, `read ${id}: ${read.text}`);
+      if (read !== undefined && JSON.parse(read.text).number !== n) note(current, `read ${id}: ${read.text}`);
     }
     await new Promise((resolve) => setTimeout(resolve, Number(pauseMs)));
   }
 }
 
-function tell() {
+function report() {
   stdout.write(`${JSON.stringify({ ...chapter, seconds: (Date.now() - chapter.began) / 1000 })}\n`);
   chapter = newChapter();
 }
@@ -82,11 +82,11 @@ async function audit() {
   stdout.write(`${JSON.stringify({ acknowledged: acknowledged.size, stored: numbers.length, twice, lost })}\n`);
 }
 
-process.on("SIGUSR2", tell);
+process.on("SIGUSR2", report);
 process.on("SIGTERM", () => {
   running = false;
 });
 await Promise.all(Array.from({ length: Number(workers) }, work));
-tell();
+report();
 await audit();
 exit(0);

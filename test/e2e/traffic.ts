@@ -39,17 +39,17 @@ export async function startPodTraffic(target: Target, namespace: string): Promis
     (await target.kubectl("logs", pod, "-n", namespace)).trim().split("\n");
   const signal = (name: string): Promise<string> =>
     target.kubectl("exec", pod, "-n", namespace, "--", "node", "-e", `process.kill(1, "${name}")`);
-  let told = 0;
+  let reported = 0;
   const nextLine = (): Promise<string> =>
     eventually(
       async () => {
-        const line = (await lines())[told];
-        if (!line?.startsWith("{")) throw new Error(`No line ${told + 1} yet: ${line}`);
+        const line = (await lines())[reported];
+        if (!line?.startsWith("{")) throw new Error(`No line ${reported + 1} yet: ${line}`);
         return line;
       },
       { withinMs: 120_000 },
     ).then((line) => {
-      told += 1;
+      reported += 1;
       return line;
     });
   await eventually(async () => {

@@ -8,7 +8,7 @@ import { type Manifest, validateManifest } from "../../core/manifests/validate-m
 import type { Fleet } from "../support/fleet/fleet.ts";
 import { type ApiAnswer, apiCall } from "../support/kubernetes/api-server/api-server-call.ts";
 import { customResources, folderOf, readyOf } from "../support/kubernetes/api-server/api-server-objects.ts";
-import { judgeServed } from "./judge-served.ts";
+import { checkServed } from "./check-served.ts";
 import { namespacePlace, randomSteps, type Step } from "./random-manifests.ts";
 import type { SeenObject } from "./seen-object.ts";
 
@@ -32,8 +32,8 @@ export interface ManifestReport {
 const stepsPerNamespace = 40;
 /** Milliseconds for that, on a busy machine. */
 const patience = 60_000;
-const mostFaults = 10;
-const mostAttempts = 10;
+const maxFaults = 10;
+const maxAttempts = 10;
 
 /** Something to refer to from the start. */
 const aProject: Step = { do: "apply", kind: "Project", name: "shop", spec: {}, annotations: {}, keeps: true };
@@ -52,7 +52,7 @@ const transient: ReadonlySet<string> = new Set([
 export async function fuzzManifests(fleet: Fleet, { seed, steps }: ManifestPlan): Promise<ManifestReport> {
   const run = new Run(fleet);
   const planned = randomSteps(steps, seed);
-  for (let at = 0; at < planned.length && run.faults.length < mostFaults; at += stepsPerNamespace) {
+  for (let at = 0; at < planned.length && run.faults.length < maxFaults; at += stepsPerNamespace) {
     await run.inNamespace(planned.slice(at, at + stepsPerNamespace));
   }
   return run.report();
@@ -82,7 +82,7 @@ class Run {
     }
     const objects = await this.#settled();
     for (const object of objects) count(this.#reasons, readyOf(object)?.reason ?? "(none)");
-    const { asked, faults } = await judgeServed(this.#fleet, this.#namespace, objects);
+    const { asked, faults } = await checkServed(this.#fleet, this.#namespace, objects);
     this.#served += asked;
     this.faults.push(...faults);
     this.faults.push(...(await this.#ended()));
@@ -138,15 +138,15 @@ class Run {
       const body = { ...object, metadata: { ...(object["metadata"] as object), resourceVersion } };
       const answer = await this.#call(kind, `${name}${strictly}`, { method: "PUT", body });
       // The operator writes statuses meanwhile.
-      if (answer.status !== 409 || attempt === mostAttempts) return answer;
+      if (answer.status !== 409 || attempt === maxAttempts) return answer;
     }
   }
 
   #disagree(found: { object: UncheckedObject; former: Manifest | undefined; answer: ApiAnswer; here: unknown }): void {
     const { answer, ...rest } = found;
-    const said = answer.status < 300 ? "takes" : `refuses (${answer.status} ${answer.body.message})`;
+    const decision = answer.status < 300 ? "takes" : `refuses (${answer.status} ${answer.body.message})`;
     this.faults.push(
-      `The cluster ${said} what jsonplane validate judges otherwise: ${JSON.stringify(rest).slice(0, 1_500)}`,
+      `The cluster ${decision} what jsonplane validate judges otherwise: ${JSON.stringify(rest).slice(0, 1_500)}`,
     );
   }
 
@@ -184,13 +184,13 @@ class Run {
 
   /** A fault for each operator that does not go on: it answers no more. */
   async #ended(): Promise<readonly string[]> {
-    const told = this.#fleet.operators.map(({ metrics, log }) =>
+    const checks = this.#fleet.operators.map(({ metrics, log }) =>
       metrics().then(
         () => [],
         (error: unknown) => [`An operator ended (${String(error)}):\n${log().slice(-2_000)}`],
       ),
     );
-    return (await Promise.all(told)).flat();
+    return (await Promise.all(checks)).flat();
   }
 
   /** What is left would cost the next namespaces time. */
@@ -219,11 +219,11 @@ function keeping(former: Manifest, spec: Json): Json {
 function hangs(object: SeenObject): string | undefined {
   const { kind, metadata } = object;
   const ready = readyOf(object);
-  const told = `${kind} ${metadata.name}: ${JSON.stringify(object).slice(0, 1_500)}`;
-  if (metadata.deletionTimestamp !== undefined) return `Deleted and still there: ${told}`;
-  if (ready === undefined) return `Without a condition: ${told}`;
-  if (ready.observedGeneration !== metadata.generation) return `Its newest spec was not looked at: ${told}`;
-  return transient.has(ready.reason) ? `Hangs: ${told}` : undefined;
+  const described = `${kind} ${metadata.name}: ${JSON.stringify(object).slice(0, 1_500)}`;
+  if (metadata.deletionTimestamp !== undefined) return `Deleted and still there: ${described}`;
+  if (ready === undefined) return `Without a condition: ${described}`;
+  if (ready.observedGeneration !== metadata.generation) return `Its newest spec was not looked at: ${described}`;
+  return transient.has(ready.reason) ? `Hangs: ${described}` : undefined;
 }
 
 function count(counts: Map<string, number>, name: string): void {

@@ -4,7 +4,7 @@
 
 import fc from "fast-check";
 import type { Reply, SentRequest } from "../support/http/http-client.ts";
-import { faultsOf, leaksOf, overreachOf } from "./judge.ts";
+import { faultsOf, leaksOf, overreachOf } from "./check-answer.ts";
 import { type Planned, requestsTo } from "./requests.ts";
 import { markerPlace } from "./schema-values.ts";
 import { Stored } from "./stored.ts";
@@ -25,7 +25,7 @@ export interface FuzzReport {
   readonly faults: readonly string[];
 }
 
-const mostFaults = 10;
+const maxFaults = 10;
 
 export async function fuzz(
   target: FuzzTarget,
@@ -38,9 +38,9 @@ export async function fuzz(
   const planned = fc.sample(requestsTo(projects), { seed: plan.seed, numRuns: plan.requests });
   for (const each of planned) {
     await run.carryOut(each);
-    if (run.faults.length >= mostFaults) break;
+    if (run.faults.length >= maxFaults) break;
   }
-  run.judgeLog();
+  run.checkLog();
   return run.report();
 }
 
@@ -94,13 +94,13 @@ class Run {
     const { path } = addressed;
     const sent = this.#sent(planned, addressed.project);
     this.#requests += 1;
-    const told = `#${this.#requests} ${planned.method} ${addressed.project.base}${path} as ${JSON.stringify(planned.caller)}`;
+    const request = `#${this.#requests} ${planned.method} ${addressed.project.base}${path} as ${JSON.stringify(planned.caller)}`;
     const reply = await this.#target.send(printable(addressed.project.base + path + planned.query), sent);
     this.#count(reply);
     const faults = [...faultsOf(reply, planned.method), ...this.#leaks(planned, reply)];
     faults.push(...this.#overreach(planned, addressed, reply));
     if (isWrite(planned.method)) faults.push(...(await this.#stays(planned, addressed, reply)));
-    this.faults.push(...faults.map((fault) => `${told}: ${fault}`));
+    this.faults.push(...faults.map((fault) => `${request}: ${fault}`));
   }
 
   #address({ tenant, project: at, target }: Planned): Addressed {
@@ -212,7 +212,7 @@ class Run {
     this.#answers.set(name, (this.#answers.get(name) ?? 0) + 1);
   }
 
-  judgeLog(): void {
+  checkLog(): void {
     const log = this.#target.log();
     for (const secret of this.#secrets) if (log.includes(secret)) this.faults.push(`The log holds ${secret}`);
     const bad = log.split("\n").filter((line) => line !== "" && /"level":"error"/.test(line));

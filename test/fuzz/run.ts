@@ -27,18 +27,18 @@ const plan = {
 if (plan.requests > 0) await report("fuzz", ofRequests(await fuzzRequests()));
 if (plan.manifests > 0) await report("fuzz of manifests", ofManifests(await fuzzCustomResources()));
 
-interface Told {
+interface RunReport {
   readonly text: string;
   readonly faults: readonly string[];
 }
 
-async function report(place: string, { text, faults }: Told): Promise<void> {
+async function report(section: string, { text, faults }: RunReport): Promise<void> {
   console.log(text);
   if (faults.length > 0) process.exitCode = 1;
   if (!values.write) return;
   const page = new URL("../../docs/security.md", import.meta.url);
   const old = await readFile(page, "utf8");
-  const between = new RegExp(`(<!-- ${place} -->\n)[\\s\\S]*(<!-- /${place} -->)`);
+  const between = new RegExp(`(<!-- ${section} -->\n)[\\s\\S]*(<!-- /${section} -->)`);
   await writeFile(page, old.replace(between, `$1\n${text}\n\n$2`));
 }
 
@@ -49,7 +49,7 @@ async function fuzzRequests(): Promise<FuzzReport> {
   return fuzz(target, tenants, plan).finally(() => target.stop());
 }
 
-function ofRequests({ requests, readBack, unchanged, answers, faults }: FuzzReport): Told {
+function ofRequests({ requests, readBack, unchanged, answers, faults }: FuzzReport): RunReport {
   const text = [
     `\`npm run fuzz -- --seed ${plan.seed} --requests ${plan.requests}\`: ${requests} requests, ${faults.length} faults; ${readBack} acknowledged writes were`,
     `read back, ${unchanged} refused ones had changed nothing.`,
@@ -68,7 +68,7 @@ async function fuzzCustomResources(): Promise<ManifestReport> {
   return fuzzManifests(fleet, { seed: plan.seed, steps: plan.manifests }).finally(() => fleet.stop());
 }
 
-function ofManifests({ steps, answers, reasons, served, faults }: ManifestReport): Told {
+function ofManifests({ steps, answers, reasons, served, faults }: ManifestReport): RunReport {
   const text = [
     `\`npm run fuzz -- --seed ${plan.seed} --requests 0 --manifests ${plan.manifests}\`: ${steps} steps, ${faults.length} faults; ${served} objects that said they were`,
     "Ready were asked for at a replica.",

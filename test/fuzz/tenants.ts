@@ -128,11 +128,11 @@ async function compileExamples(): Promise<readonly ProjectParts[]> {
     metadata: { ...manifest.metadata, uid: source.subject, creationTimestamp: "1970-01-01T00:00:00Z" },
   })) as unknown as CustomResource[];
   return [...groupByProject(objects).values()].map((bundle) => {
-    const surroundings = { signing: { ok: true, value: { keys: [] } }, hosts: noHosts } as const;
+    const compileContext = { signing: { ok: true, value: { keys: [] } }, hosts: noHosts } as const;
     const { parts } = compileProject({
       issuers: pendingIssuers,
       ...bundle,
-      ...surroundings,
+      ...compileContext,
       credentials: credentialsOf(bundle),
       checkResource: createResourceCheck(),
     });

@@ -219,7 +219,7 @@ export const countedRequests: Readonly<Record<string, (fixture: CountedFixture, 
   "the project's OpenAPI": () => ({ path: "/openapi.json", as: admin, status: 200 }),
 };
 
-const shelf = {
+const options = {
   indexes: ["title", "price", "stock"],
   schema: {
     type: "object",
@@ -232,12 +232,12 @@ const ownBooks = project(
   withKey("admin", { role: "Administrators" }),
   withKey("owner"),
   withUser("ann", { role: "Administrators" }),
-  withResource("books", shelf),
+  withResource("books", options),
   withRootKey("kv", { initialValue: '{"theme":{"colour":"#334455"},"list":[1],"gone":{"k0":0,"k1":1}}' }),
   withRootKey("open", { initialValue: '{"list":[]}', access: { create: "Anyone" } }),
 );
 
-export const countedProject = changed(ownBooks, withResource("notices", { ...shelf, scope: { read: "All" } }));
+export const countedProject = changed(ownBooks, withResource("notices", { ...options, scope: { read: "All" } }));
 
 /** Of the project that is counted. */
 export function ask(origin: string, path: string, request: ProjectRequest): Promise<Reply> {
@@ -258,21 +258,21 @@ export async function fillCounted(origin: string): Promise<CountedFixture> {
   for (let at = 0; at < 12; at += 1) {
     const as = at === 1 ? owner : admin;
     const created = await ask(origin, "/api/books", { method: "POST", body: book(at), as });
-    demand(created, 201);
+    requireStatus(created, 201);
     ids.push(created.json<{ id: string }>().id);
     tags.push(created.headers.etag ?? "");
   }
-  demand(await ask(origin, repeated.path, repeated), 201);
+  requireStatus(await ask(origin, repeated.path, repeated), 201);
   const notice = await ask(origin, "/api/notices", { method: "POST", body: book(0), as: admin });
-  demand(notice, 201);
+  requireStatus(notice, 201);
   // What a value was begun with is stored by its first write.
   for (const path of ["/json/kv/list/-", "/json/open/list/-"]) {
-    demand(await ask(origin, path, { method: "POST", body: "2", as: admin }), 201);
+    requireStatus(await ask(origin, path, { method: "POST", body: "2", as: admin }), 201);
   }
   const limited = { project: "limited", as: admin };
   const made = await ask(origin, "/api/books", { ...limited, method: "POST", body: book(0) });
-  demand(made, 201);
-  demand(await ask(origin, "/json/kv/theme/colour", { ...limited, method: "PUT", body: "1" }), 200);
+  requireStatus(made, 201);
+  requireStatus(await ask(origin, "/json/kv/theme/colour", { ...limited, method: "PUT", body: "1" }), 200);
   const logins: Record<string, string>[] = [];
   for (let at = 0; at < 3; at += 1) {
     logins.push((await ask(origin, "/sessions", { method: "POST", as: basic("ann") })).json<Record<string, string>>());
@@ -290,6 +290,6 @@ export async function fillCounted(origin: string): Promise<CountedFixture> {
   };
 }
 
-function demand({ status, text }: Reply, expected: number): void {
+function requireStatus({ status, text }: Reply, expected: number): void {
   if (status !== expected) throw new Error(`Something to ask for was answered with ${status}: ${text}`);
 }

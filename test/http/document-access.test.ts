@@ -206,8 +206,8 @@ describeServed("an array that a caller may write to and not read", (serve) => {
     for (const as of [undefined, apikey("writer"), apikey("admin")]) {
       const reply = await served.send("/json/inbox/9", { method, body: 1, ...(as !== undefined && { as }) });
       expect([reply.status, reply.code]).toEqual([status, code]);
-      const tells = String(reply.json().detail).includes("7");
-      expect([as, tells]).toEqual([as, as === apikey("admin")]);
+      const showsValue = String(reply.json().detail).includes("7");
+      expect([as, showsValue]).toEqual([as, as === apikey("admin")]);
     }
   });
 });

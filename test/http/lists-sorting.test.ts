@@ -8,7 +8,7 @@ import { describeReplicas, describeServed, describeServedOnBothStores, type Serv
 const key = apikey("writer");
 
 /** JSON texts in the ascending order of docs/queries.md; those of one row tie. `undefined` is a missing field. */
-const inOrder: readonly (readonly (string | undefined)[])[] = [
+const ascending: readonly (readonly (string | undefined)[])[] = [
   [undefined, "null"],
   ["false"],
   ["true"],
@@ -49,7 +49,7 @@ const inOrder: readonly (readonly (string | undefined)[])[] = [
   ["{}", '{"a":1}'],
 ];
 
-const values = inOrder.flatMap((row, rank) => row.map((text) => ({ text, rank })));
+const values = ascending.flatMap((row, rank) => row.map((text) => ({ text, rank })));
 
 const open = { type: "object", properties: { v: true, n: { type: "integer" } } } as const;
 const shop = project(

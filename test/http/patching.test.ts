@@ -360,8 +360,8 @@ describeReplicas("patches at one time", (serveTwice) => {
     );
     // A busy machine may have some wait too long; they hear 503, and nothing of them is there.
     for (const { status } of replies) expect([200, 503]).toContain(status);
-    const succeeded = (place: number) => numbers.filter((n) => replies[n * 3 + place]?.status === 200);
-    const names = (place: number) => succeeded(place).map((n) => `k${n}`);
+    const succeeded = (index: number) => numbers.filter((n) => replies[n * 3 + index]?.status === 200);
+    const names = (index: number) => succeeded(index).map((n) => `k${n}`);
     const elements = (await planes[0].send("/json/doc/l", { as: key })).json<number[]>();
     expect(elements.toSorted((left, right) => left - right)).toEqual(succeeded(0));
     expect(elements.length).toBeGreaterThan(0);

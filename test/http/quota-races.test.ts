@@ -57,7 +57,7 @@ describe("a quota of document keys while a whole value is on its way", () => {
 
 const wholes = [{}, { a: 1 }, { a: 1, b: 1 }, { a: 1, b: 1, c: 1 }];
 /** Method, path and body of the n-th write of each kind. */
-const turns: readonly ((n: number) => readonly [method: string, path: string, body?: unknown])[] = [
+const requests: readonly ((n: number) => readonly [method: string, path: string, body?: unknown])[] = [
   (n) => ["PUT", "/json/kv", wholes[n % 4]],
   (n) => ["DELETE", `/json/kv/${"abc"[n % 3]}`],
   (n) => ["PUT", `/json/kv/o%22${n % 3}`, 1],
@@ -76,7 +76,10 @@ describeServedOnBothStores("a quota of document keys under writes at one time", 
     for (let round = 0; round < 6; round += 1) {
       const replies = await Promise.all(
         Array.from({ length: 24 }, (_, at) => {
-          const [method, path, body] = turns[(at * 7 + round) % turns.length]?.(at + round) ?? ["GET", "/json/kv"];
+          const [method, path, body] = requests[(at * 7 + round) % requests.length]?.(at + round) ?? [
+            "GET",
+            "/json/kv",
+          ];
           return served.send(path, { method, body, as });
         }),
       );

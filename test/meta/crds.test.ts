@@ -33,8 +33,8 @@ for (const { kind, schema, shortNames } of crds) {
       const silent = ownFields(schema).filter(({ path, node }) => {
         const { default: value, description = "" } = node;
         if (value === undefined || JSON.stringify(value) === "{}" || !path.startsWith("spec.")) return false;
-        const said = typeof value === "string" ? value : JSON.stringify(value).replace(/^\[(.+)\]$/, "$1");
-        return !description.endsWith(`Default: ${said === "[]" ? "an empty list" : said}.`);
+        const text = typeof value === "string" ? value : JSON.stringify(value).replace(/^\[(.+)\]$/, "$1");
+        return !description.endsWith(`Default: ${text === "[]" ? "an empty list" : text}.`);
       });
       expect(silent.map(({ path }) => path)).toEqual([]);
     });

@@ -85,7 +85,7 @@ it("headings have the anchors that GitHub gives them, repeated ones numbered", (
 
 it("every manifest that a page shows is one that jsonplane validate takes; those that are saved are tried where they are used", async () => {
   const folder = await mkdtemp(join(tmpdir(), "jsonplane-manifests-"));
-  const said: string[] = [];
+  const complaints: string[] = [];
   let shown = 0;
   for (const page of documentationPages) {
     const blocks = fencedBlocks(await readFile(join(root, page), "utf8"));
@@ -95,11 +95,11 @@ it("every manifest that a page shows is one that jsonplane validate takes; those
       await writeFile(join(folder, "manifest.yaml"), `${block.text}${missingProject(block.text)}`);
       const lines: string[] = [];
       const code = await runValidate(folder, { strict: true }, (line) => lines.push(line));
-      if (code !== 0) said.push(`${page}:${block.line}: ${lines.join("; ")}`);
+      if (code !== 0) complaints.push(`${page}:${block.line}: ${lines.join("; ")}`);
     }
   }
   await rm(folder, { recursive: true, force: true });
-  expect(said).toEqual([]);
+  expect(complaints).toEqual([]);
   expect(shown).toBeGreaterThan(3);
 });
 

@@ -18,7 +18,7 @@ it("the lock file names the packages of every platform, without which npm ci ref
   const packages = await lockedPackages();
   const missing = Object.entries(packages).flatMap(([path, { optionalDependencies = {} }]) => {
     const places = (name: string) => [`${path}/node_modules/${name}`, `node_modules/${name}`];
-    return Object.keys(optionalDependencies).filter((name) => !places(name).some((place) => place in packages));
+    return Object.keys(optionalDependencies).filter((name) => !places(name).some((each) => each in packages));
   });
   expect(missing).toEqual([]);
 });

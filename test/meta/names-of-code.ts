@@ -39,7 +39,7 @@ function afterTemplate(text: string, from: number, names: Set<string>): number {
 }
 
 /** `statusTeller`, `STATUS_TELLER` and `status-teller.ts` have the words status and teller. */
-export function wordsOfName(text: string): readonly string[] {
+export function splitName(text: string): readonly string[] {
   return text
     .replaceAll(/([a-z0-9])([A-Z])/g, "$1 $2")
     .replaceAll(/([A-Z])([A-Z][a-z])/g, "$1 $2")

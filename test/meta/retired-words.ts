@@ -92,9 +92,22 @@ export const retiredWords: readonly RetiredWord[] = [
   { words: ["held projects"], write: "LoadedProjects" },
 ];
 
-/** Names that stay as they are, because stored data or files of other programs have them. */
+/** Names that stay as they are, because stored data or files of other programs have them, or the users' data of a test. */
 export const foreignNames: Readonly<Record<string, readonly string[]>> = {
   "operator/publish/data-records.ts": ["doomedAt", "doomedBy"],
   "cli/dev/state-file.ts": ["graves"],
   "tools/cluster/settings.ts": ["isGateway"],
+  "test/chaos/clients/walker.ts": ["fillShelf"],
+  "test/chaos/fleet-world.ts": ["shelfSchema"],
+  "test/chaos/project.ts": ["shelf", "shelfSchema"],
+  "test/chaos/run-scenario.ts": ["fillShelf"],
+  "test/chaos/scenarios/configuration.ts": ["shelf"],
+  "test/chaos/scenarios/failovers.ts": ["shelf"],
+  "test/http/lists-cursors.test.ts": ["shelf"],
+  "test/http/patching.test.ts": ["shelf"],
+  "test/process/console-objects.test.ts": ["receipt"],
+  "test/process/tutorial-tokens.test.ts": ["shelf"],
+  "test/store/contract/pages.ts": ["shelf"],
+  "test/unit/cli/dev/cluster.test.ts": ["graves"],
+  "test/unit/operator/publish/data-records.test.ts": ["doomedAt", "doomedBy"],
 };

@@ -5,10 +5,10 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { root } from "../../tools/read-crds.ts";
-import { namesOfCode, wordsOfName } from "./names-of-code.ts";
+import { namesOfCode, splitName } from "./names-of-code.ts";
 import { foreignNames, type RetiredWord, retiredWords } from "./retired-words.ts";
 
-const folders = ["core", "dataplane", "operator", "cli", "pages", "tools", "test/support"];
+const folders = ["core", "dataplane", "operator", "cli", "pages", "tools", "test"];
 const retired = retiredWords.flatMap(({ words, write, as }) => words.map((word) => ({ word, write, as })));
 
 function filesIn(folder: string): readonly string[] {
@@ -20,7 +20,7 @@ function filesIn(folder: string): readonly string[] {
 }
 
 function retiredIn(name: string): readonly string[] {
-  const words = wordsOfName(name);
+  const words = splitName(name);
   return retired
     .filter(({ word, as }) => isIn(words, word.split(" "), as))
     .map(({ word, write }) => `${name}: ${word} is retired, write ${write}`);

@@ -5,7 +5,7 @@
 import { fileURLToPath } from "node:url";
 import { readArguments, WrongArguments } from "../../tools/script-arguments.ts";
 import { ScriptFailed, startScript } from "../../tools/start-script.ts";
-import { failuresWithout, judgeMutation, type Verdict } from "./judge-mutation.ts";
+import { checkMutation, failuresWithout, type Verdict } from "./check-mutation.ts";
 import type { Mutation } from "./mutation.ts";
 import { mutations } from "./mutations.ts";
 import { shardOf } from "./shard.ts";
@@ -46,7 +46,7 @@ async function tryAll(): Promise<number> {
 async function tryIn(copy: WorkingCopy, untried: Mutation[]): Promise<number> {
   let bad = 0;
   for (let mutation = untried.shift(); mutation !== undefined; mutation = untried.shift()) {
-    const verdict = await judgeMutation(copy, mutation);
+    const verdict = await checkMutation(copy, mutation);
     if (verdict.outcome !== "caught") bad += 1;
     console.log(lineOf(mutation, verdict));
   }

@@ -79,10 +79,10 @@ export async function startPrometheus(targets: readonly Target[], rules: readonl
     },
     { withinMs: 30_000 },
   );
-  const ask = async (question: string): Promise<Said["data"]["result"]> => {
-    const said = (await send(origin, `/api/v1/${question}`)).json<Said>();
-    if (said.status !== "success") throw new Error(`${question}\n${said.error}`);
-    return said.data.result;
+  const ask = async (question: string): Promise<ApiReply["data"]["result"]> => {
+    const reply = (await send(origin, `/api/v1/${question}`)).json<ApiReply>();
+    if (reply.status !== "success") throw new Error(`${question}\n${reply.error}`);
+    return reply.data.result;
   };
   return {
     async query(expr) {
@@ -106,7 +106,7 @@ export async function startPrometheus(targets: readonly Target[], rules: readonl
   };
 }
 
-interface Said {
+interface ApiReply {
   readonly status: string;
   readonly error?: string;
   readonly data: {

@@ -7,7 +7,7 @@ import type { RunningProgram } from "../support/fleet/program-process.ts";
 import { declared, newTenant, openBooks, secretOf, type Tenant } from "../support/kubernetes/declared.ts";
 import { bookCount, namespaceThatCameBack } from "../support/kubernetes/former-namespace.ts";
 import { eventually } from "../support/time/eventually.ts";
-import { formsOf, secretsOf } from "./said-of-secrets.ts";
+import { formsOf, secretsOf } from "./outputs-with-secrets.ts";
 
 const within = { withinMs: 60_000 };
 const web = declared("ApiKey", "web", { access: "Write" });

@@ -102,9 +102,11 @@ describe("kubectl explain", () => {
   test("says of a field what it is, what it may be and what it is by default", async () => {
     await publishedSchema("Project");
     await publishedSchema("ApiResource");
-    const said = (await server.kubectl(["explain", "jproj.spec.serving"])).replace(/\s+/g, " ");
-    expect(said).toContain("FIELD: serving <string> ENUM: ReadWrite ReadOnly Off DESCRIPTION: ReadWrite: all requests");
-    expect(said).toContain("Default: ReadWrite.");
+    const explained = (await server.kubectl(["explain", "jproj.spec.serving"])).replace(/\s+/g, " ");
+    expect(explained).toContain(
+      "FIELD: serving <string> ENUM: ReadWrite ReadOnly Off DESCRIPTION: ReadWrite: all requests",
+    );
+    expect(explained).toContain("Default: ReadWrite.");
     expect(await server.kubectl(["explain", "jres.spec.access", "--recursive"])).toMatch(
       /scope\s+<Object>\s+read\s+<string>/,
     );
@@ -262,8 +264,8 @@ test("the largest manifests are checked whole: no rule runs out of the server's 
     manifest("RootKey", { projectRef: { name: "shop" }, initialValue: list(10_000, String) }),
   ];
   const apply = ["apply", "--server-side", "-n", namespace, "-f", "-"];
-  const said = await server.kubectl(apply, { input: largest.join("\n---\n") });
-  expect(said).toMatch(/^(.* serverside-applied\n){3}$/);
+  const explained = await server.kubectl(apply, { input: largest.join("\n---\n") });
+  expect(explained).toMatch(/^(.* serverside-applied\n){3}$/);
 });
 
 describe("the examples", async () => {

@@ -72,12 +72,12 @@ async function nameOfHold(plural: string): Promise<string> {
 const reported = (name: string) =>
   eventually(async () => {
     const advice = `Secret ${systemNamespace}/jsonplane-keyring with jsonplane.io/confirm-deletion: "${name}"`;
-    const told = expect.objectContaining({
+    const event = expect.objectContaining({
       type: "Warning",
       reason: "DeletionHeld",
       note: expect.stringContaining(advice),
     });
-    expect(await shop.events("Project", "shop")).toContainEqual(told);
+    expect(await shop.events("Project", "shop")).toContainEqual(event);
   }, within);
 
 it("a key whose kind's definition goes is let in as before, its Secret stays; Event, metric and log say so", async () => {

@@ -69,10 +69,10 @@ describe("an operator", () => {
 
   it("with a Redis that lacks the JSON module says so, in its log and in conditions", async () => {
     const redis = await redisWith({ json: false });
-    const said = await statuses("no-json");
+    const reported = await statuses("no-json");
     const operator = await start(redis.url, "--class-name", "no-json");
     await eventually(() => expect(operator.log()).toContain("This Redis has no JSON module: load RedisJSON"), patience);
-    await eventually(async () => expect(await said()).toContain("This Redis has no JSON module"), patience);
+    await eventually(async () => expect(await reported()).toContain("This Redis has no JSON module"), patience);
   });
 
   it.each([

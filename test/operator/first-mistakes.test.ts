@@ -35,29 +35,32 @@ function manifest(kind: string, name: string, spec: string): string {
 interface Mistake {
   readonly what: string;
   readonly yaml: string;
-  readonly said: readonly string[];
+  readonly messages: readonly string[];
 }
 
 const mistakes: readonly Mistake[] = [
   {
     what: "a word that an enumeration doesn't have",
     yaml: manifest("Project", "shop", "{ serving: Paused }"),
-    said: ['spec.serving: Unsupported value: "Paused": supported values: "ReadWrite", "ReadOnly", "Off"'],
+    messages: ['spec.serving: Unsupported value: "Paused": supported values: "ReadWrite", "ReadOnly", "Off"'],
   },
   {
     what: "a permission that doesn't exist",
     yaml: manifest("ApiResource", "books", "{ projectRef: { name: shop }, schema: {}, access: { read: Public } }"),
-    said: ['spec.access.read: Unsupported value: "Public"', '"Anyone", "Authenticated", "Administrators", "Nobody"'],
+    messages: [
+      'spec.access.read: Unsupported value: "Public"',
+      '"Anyone", "Authenticated", "Administrators", "Nobody"',
+    ],
   },
   {
     what: "a name with a capital letter",
     yaml: manifest("Project", "Shop", "{}"),
-    said: ["metadata.name may have lower-case letters, digits and -, up to 63 of them"],
+    messages: ["metadata.name may have lower-case letters, digits and -, up to 63 of them"],
   },
   {
     what: "a name with a dot",
     yaml: manifest("Project", "shop.v1", "{}"),
-    said: ["metadata.name may have lower-case letters, digits and -, up to 63 of them"],
+    messages: ["metadata.name may have lower-case letters, digits and -, up to 63 of them"],
   },
   {
     what: "a password of one's own and a rotation of a generated one",
@@ -66,30 +69,34 @@ const mistakes: readonly Mistake[] = [
       "ada",
       "{ projectRef: { name: shop }, passwordSecretRef: { name: ada }, rotation: { id: first } }",
     ),
-    said: ["spec.rotation: Forbidden", "comes from passwordSecretRef: change that Secret", "take out one of the two"],
+    messages: [
+      "spec.rotation: Forbidden",
+      "comes from passwordSecretRef: change that Secret",
+      "take out one of the two",
+    ],
   },
   {
     what: "a schema that declares what the service makes",
     yaml: manifest("ApiResource", "books", "{ projectRef: { name: shop }, schema: { properties: { id: {} } } }"),
-    said: ["spec.schema.properties: Forbidden: id and _metadata are made by the service", "take them out"],
+    messages: ["spec.schema.properties: Forbidden: id and _metadata are made by the service", "take them out"],
   },
   {
     what: "a schema that declares a query parameter",
     yaml: manifest("ApiResource", "books", "{ projectRef: { name: shop }, schema: { properties: { _sort: {} } } }"),
-    said: ["spec.schema.properties: Forbidden: _sort", "give the field another name"],
+    messages: ["spec.schema.properties: Forbidden: _sort", "give the field another name"],
   },
   {
     what: "no reference to a project",
     yaml: manifest("RootKey", "settings", "{ initialValue: {} }"),
-    said: ["spec.projectRef: Required value"],
+    messages: ["spec.projectRef: Required value"],
   },
 ];
 
 describe("a dry run on the server refuses, and says what to write", () => {
   for (const way of ways) {
-    test.for(mistakes)(`$what (kubectl ${way.join(" ")})`, async ({ yaml, said }) => {
+    test.for(mistakes)(`$what (kubectl ${way.join(" ")})`, async ({ yaml, messages }) => {
       const words = await refusal(yaml, way);
-      for (const text of said) expect(words).toContain(text);
+      for (const text of messages) expect(words).toContain(text);
     });
   }
 

@@ -20,7 +20,7 @@ import { followSecrets, type SecretHistory, type SecretVersion } from "./secret-
 
 const kills = countForTier(8, 50);
 const seed = testSeed();
-const longestReignMs = 1_500;
+const maxLeaderMs = 1_500;
 const projects = ["first", "second", "third"];
 const names = Array.from({ length: 12 }, (_, index) => `key-${index}`);
 
@@ -108,7 +108,7 @@ async function keepKilling(random: () => number): Promise<void> {
   for (let killed = 0; killed < kills; killed += 1) {
     living = [...living, await fleet.addOperator({ untilReady: false })];
     const leading = await leaderOf(living);
-    await sleep(longestReignMs * random());
+    await sleep(maxLeaderMs * random());
     await leading.stop("SIGKILL");
     living = living.filter((operator) => operator !== leading);
     await freeLease(fleet.api);

@@ -16,7 +16,7 @@ describe("a cluster says of a manifest what dev mode and `jsonplane validate` sa
     test(each.title, async () => {
       const { answer, former } = await dryRun(each);
       const here = validateManifest(each.object, former);
-      expect(saidByServer(answer)).toEqual(here.ok ? [] : here.problems.map(({ message }) => sayAlike(message)).sort());
+      expect(messagesOf(answer)).toEqual(here.ok ? [] : here.problems.map(({ message }) => sayAlike(message)).sort());
       expect(answer.status < 300).toBe(each.refused === undefined);
       if (!here.ok) return;
       // With every default, as compile will see it.
@@ -42,17 +42,17 @@ async function dryRun({ object, former }: TableCase): Promise<DryRun> {
   if (!here.ok || made.status !== 201) expect.fail(`the former manifest was refused: ${made.body.message}`);
   const { name, resourceVersion } = made.body.metadata ?? {};
   const metadata = { ...(object["metadata"] as object), resourceVersion };
-  const place = `${folder}/${name}`;
+  const path = `${folder}/${name}`;
   try {
     const body = { ...object, metadata };
-    return { answer: await apiCall(server, place + strictly, { method: "PUT", body }), former: here.object };
+    return { answer: await apiCall(server, path + strictly, { method: "PUT", body }), former: here.object };
   } finally {
-    await apiCall(server, place, { method: "DELETE" });
+    await apiCall(server, path, { method: "DELETE" });
   }
 }
 
 /** One text for each mistake, `field: what is wrong with it`, sorted. */
-function saidByServer({ status, body }: ApiAnswer): readonly string[] {
+function messagesOf({ status, body }: ApiAnswer): readonly string[] {
   if (status < 300) return [];
   // Strict decoding comes before all other checks and answers with a text alone.
   const unknown = body.message?.match(/unknown field "[^"]*"/g);
@@ -63,7 +63,7 @@ function saidByServer({ status, body }: ApiAnswer): readonly string[] {
     // "some validation rules were not checked", and a second word on a number of the wrong type.
     if (field === "<nil>") return false;
     // A value of the wrong type is not one of the enumeration either, which says nothing more.
-    const repeated = places.filter((place) => place === field).length > 1;
+    const repeated = places.filter((path) => path === field).length > 1;
     return !(repeated && message.startsWith("Unsupported value")) && !(repeated && message.includes("RFC 1123"));
   });
   return worthComparing.map(({ field, message }) => sayAlike(`${field}: ${message}`)).sort();

@@ -58,9 +58,9 @@ const conditions = async (): Promise<Conditions> => conditionsOf(await tenant.ge
 
 async function contested(): Promise<void> {
   const { Contested, Ready } = await eventually(async () => {
-    const said = await conditions();
-    expect(said["Contested"]?.status).toBe("True");
-    return said;
+    const reported = await conditions();
+    expect(reported["Contested"]?.status).toBe("True");
+    return reported;
   }, within);
   expect(Ready?.status).toBe("True");
   expect(Contested?.message).toContain(`in namespace "${systemNamespace}"`);

@@ -57,12 +57,12 @@ test("a quota is applied by every replica; the status says how much is used and 
     },
     { withinMs: 150_000, everyMs: 500 },
   );
-  const said = async () =>
+  const reported = async () =>
     (await tenant.events("Project", "shop"))
       .filter(({ reason }) => reason === "QuotaNearlyFull")
       .map((event) => event.note);
   const note = "4 of 5 are used of the quota objects; a write that exceeds it is refused with 403";
-  await eventually(async () => expect(await said()).toEqual([note]), { withinMs: 60_000, everyMs: 250 });
+  await eventually(async () => expect(await reported()).toEqual([note]), { withinMs: 60_000, everyMs: 250 });
   await eventually(async () => {
     const statuses = [(await create(0)).status, (await create(1)).status];
     expect(statuses).toEqual([403, 403]);

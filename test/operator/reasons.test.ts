@@ -41,7 +41,7 @@ function expectedOf(reason: string) {
 }
 
 /** The conditions agree with each other and with how Helm and Flux read them. */
-async function expectTold(tenant: Tenant, kind: DeclaredKind, name: string, reason: string): Promise<Conditions> {
+async function expectReported(tenant: Tenant, kind: DeclaredKind, name: string, reason: string): Promise<Conditions> {
   const conditions = await tenant.reports(kind, name, reason, { withinMs: 60_000 });
   const { Ready, Reconciling, Stalled } = conditions;
   const { kstatus, status, condition } = expectedOf(reason);
@@ -62,7 +62,7 @@ describe.concurrent("the reason", () => {
     it(`${reason}, when ${when}, is told with what to do, and mended`, async () => {
       const tenant = await newTenant(fleet);
       await given(tenant);
-      const { Ready } = await expectTold(tenant, kind, name, reason);
+      const { Ready } = await expectReported(tenant, kind, name, reason);
       for (const part of says) expect(Ready?.message).toContain(part);
       await heal(tenant);
       const conditions = await tenant.reports(kind, name, "Ready", { withinMs: 120_000 });
@@ -84,7 +84,7 @@ describe("a broken edit of a schema", () => {
     await tenant.reports("ApiResource", "films", "Ready");
     const before = await tenant.get("ApiResource", "films");
     await tenant.edit("ApiResource", "books", { schema: { properties: { title: { maxLength: -1 } } } });
-    const { Accepted, Programmed, Ready } = await expectTold(tenant, "ApiResource", "books", "InvalidSchema");
+    const { Accepted, Programmed, Ready } = await expectReported(tenant, "ApiResource", "books", "InvalidSchema");
     expect(Accepted?.status).toBe("False");
     expect(Programmed?.status).toBe("False");
     expect(Ready?.message).toContain("/spec/schema/properties/title/maxLength");
@@ -109,7 +109,7 @@ describe("a broken edit of a schema", () => {
       declared("ApiResource", "books", { schema: { type: "nonsense" } }),
       declared("ApiResource", "films", { schema: {}, access: { read: "Anyone" } }),
     );
-    await expectTold(tenant, "ApiResource", "books", "InvalidSchema");
+    await expectReported(tenant, "ApiResource", "books", "InvalidSchema");
     await tenant.reports("ApiResource", "films", "Ready");
     expect((await tenant.get("ApiResource", "books")).status?.["liveGeneration"]).toBeUndefined();
     await tenant.everywhere("/api/books", {}, (reply) => expect(reply.code).toBe("unknown_resource"));
@@ -164,7 +164,7 @@ describe("with replicas that", () => {
     const tenant = await newTenant(fleet);
     await fakeSays(0);
     await tenant.create(declared("Project", "shop"));
-    const { Accepted, Programmed, Ready } = await expectTold(tenant, "Project", "shop", "WaitingForReplicas");
+    const { Accepted, Programmed, Ready } = await expectReported(tenant, "Project", "shop", "WaitingForReplicas");
     expect(Accepted?.status).toBe("True");
     expect(Programmed?.status).toBe("False");
     expect(Ready?.message).toContain("may still serve an older version");
@@ -187,7 +187,7 @@ describe("with replicas that", () => {
     const nack = { project: `${tenant.namespace}/shop`, field: "resource:books", reason: "an unknown keyword" };
     await fakeSays(farAhead, [nack]);
     await tenant.create(declared("Project", "shop"), declared("ApiResource", "books", { schema: {} }));
-    const { Ready } = await expectTold(tenant, "ApiResource", "books", "RefusedByReplica");
+    const { Ready } = await expectReported(tenant, "ApiResource", "books", "RefusedByReplica");
     expect(Ready?.message).toContain("an unknown keyword");
     expect(Ready?.message).toContain("upgrade the data plane");
     await tenant.reports("Project", "shop", "Ready");
@@ -207,7 +207,7 @@ describe("with replicas that", () => {
     const { Ready } = await tenant.reports("ApiResource", "books", "Deleting");
     expect(Ready?.message).toContain("once all data-plane replicas have stopped serving it");
     await tenant.create(declared("ApiResource", "novels", { ...spec, resourceName: "books" }));
-    const reported = await expectTold(tenant, "ApiResource", "novels", "PurgePending");
+    const reported = await expectReported(tenant, "ApiResource", "novels", "PurgePending");
     expect(reported["Ready"]?.message).toContain("are being deleted; it is served after that");
     await dismissFake();
     await tenant.reports("ApiResource", "novels", "Ready");
@@ -224,7 +224,7 @@ describe("with replicas that", () => {
     const tenant = await newTenant(fleet);
     await Promise.all(fleet.replicas.splice(0).map((replica) => replica.stop()));
     await tenant.create(declared("Project", "shop"));
-    const { Ready } = await expectTold(tenant, "Project", "shop", "NoReplicas");
+    const { Ready } = await expectReported(tenant, "Project", "shop", "NoReplicas");
     expect(Ready?.message).toContain("it is served as soon as one is");
     await fleet.addReplica();
     await tenant.reports("Project", "shop", "Ready");
@@ -244,7 +244,7 @@ describe("where versions differ", () => {
     await tenant.reports("Project", "shop", "Ready");
     await writtenWith(2);
     await tenant.create(declared("RootKey", "settings"));
-    const { Ready } = await expectTold(tenant, "RootKey", "settings", "NewerVersion");
+    const { Ready } = await expectReported(tenant, "RootKey", "settings", "NewerVersion");
     expect(Ready?.message).toContain("update the operator");
     await tenant.reports("Project", "shop", "Ready", { withinMs: 0 });
     expect(await ask("HEXISTS", configKeys.projects, `${tenant.namespace}/shop`)).toBe(":1\r\n");
@@ -258,7 +258,7 @@ describe("where versions differ", () => {
     await ask("HSET", acknowledgementKey(fake), "format", 0);
     await writtenWith(0);
     await tenant.create(declared("Project", "shop"));
-    const { Ready } = await expectTold(tenant, "Project", "shop", "ReplicasOutdated");
+    const { Ready } = await expectReported(tenant, "Project", "shop", "ReplicasOutdated");
     expect(Ready?.message).toContain("until they are updated");
     await dismissFake();
     await tenant.reports("Project", "shop", "Ready", { withinMs: 60_000 });
@@ -273,7 +273,7 @@ describe("while Redis is away", () => {
     await tenant.reports("Project", "shop", "Ready");
     await fleet.redis.kill();
     await tenant.create(declared("RootKey", "settings"));
-    const { Ready } = await expectTold(tenant, "RootKey", "settings", "PublishFailed");
+    const { Ready } = await expectReported(tenant, "RootKey", "settings", "PublishFailed");
     expect(Ready?.message).toContain("the operator retries");
     await tenant.reports("Project", "shop", "Ready", { withinMs: 0 });
     await fleet.redis.restart();
@@ -287,7 +287,7 @@ describe("after Redis came back empty", () => {
     await fleet.redis.kill();
     await fleet.redis.restart();
     await tenant.create(declared("Project", "shop"));
-    const { Ready } = await expectTold(tenant, "Project", "shop", "DataLost");
+    const { Ready } = await expectReported(tenant, "Project", "shop", "DataLost");
     const [, annotation = "", loss = ""] = /(jsonplane\.io\/[a-z-]+): "([0-9a-f]+)"/.exec(Ready?.message ?? "") ?? [];
     await tenant.patch("Project", "shop", { metadata: { annotations: { [annotation]: loss } } });
     await tenant.reports("Project", "shop", "Ready", { withinMs: 120_000 });

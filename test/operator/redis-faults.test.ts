@@ -118,8 +118,12 @@ describe.each([
       await fleet.api.apply(shop(), { namespace });
       await eventually(async () => {
         const { conditions = [] } = (await fleet.get("Project", namespace, "shop")).status ?? {};
-        const said = conditions.find(({ type }) => type === "Ready");
-        expect(said).toMatchObject({ status: "False", reason: "PublishFailed", message: expect.stringContaining(why) });
+        const ready = conditions.find(({ type }) => type === "Ready");
+        expect(ready).toMatchObject({
+          status: "False",
+          reason: "PublishFailed",
+          message: expect.stringContaining(why),
+        });
       }, patience);
     } finally {
       await refusedWrites[code].leave(fleet.redis);

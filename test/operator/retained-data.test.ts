@@ -24,8 +24,8 @@ describe.concurrent("data of an earlier namespace", () => {
   it("are found only once somebody says so: they may be another team's", async () => {
     const tenant = await namespaceThatCameBack(fleet);
     await tenant.create(declared("Project", "shop"), openBooks());
-    const said = await tenant.reports("Project", "shop", "RetainedDataFound", within);
-    expect(said["Stalled"]?.status).toBe("True");
+    const reported = await tenant.reports("Project", "shop", "RetainedDataFound", within);
+    expect(reported["Stalled"]?.status).toBe("True");
     await tenant.everywhere("/api/books", {}, (reply) => expect(reply.status).toBe(404));
     await tenant.patch("Project", "shop", { metadata: { annotations: { "jsonplane.io/adopt-data": "true" } } });
     await tenant.reports("ApiResource", "books", "Ready");

@@ -22,7 +22,7 @@ export interface SecretHistory {
 
 /** Time in which a watch tells of what has been written. */
 const settleMs = 500;
-const longestSeconds = 3_600;
+const maxSeconds = 3_600;
 
 export async function followSecrets(server: TestApiServer, namespace: string): Promise<SecretHistory> {
   const kubeconfig = await server.kubeconfig();
@@ -33,7 +33,7 @@ export async function followSecrets(server: TestApiServer, namespace: string): P
   const stopping = new AbortController();
   let failure: unknown;
   const follow = async (): Promise<void> => {
-    const request = { namespace, resourceVersion, timeoutSeconds: longestSeconds };
+    const request = { namespace, resourceVersion, timeoutSeconds: maxSeconds };
     for await (const event of api.watch(secretType, request, { signal: stopping.signal })) {
       if (event.type === "ADDED" || event.type === "MODIFIED") seen.push(versionOf(event.object));
     }

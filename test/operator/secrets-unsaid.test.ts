@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type OwnFleet, startFleet } from "../support/fleet/fleet.ts";
 import { type GuardedShop, openGuardedShop } from "../support/fleet/guarded-shop.ts";
 import { declared, secretOf } from "../support/kubernetes/declared.ts";
-import { everythingSaid, formsOf, savedByRedis, secretsOf } from "./said-of-secrets.ts";
+import { everyOutput, formsOf, savedByRedis, secretsOf } from "./outputs-with-secrets.ts";
 
 const web = declared("ApiKey", "web", { access: "Write" });
 const ann = declared("ProjectUser", "ann");
@@ -52,7 +52,7 @@ describe("passwords, keys and their hashes", () => {
 
     const found = (text: string) =>
       [...secrets].filter((secret) => formsOf(secret).some((form) => text.includes(form)));
-    for (const [where, text] of Object.entries(await everythingSaid(shop))) {
+    for (const [where, text] of Object.entries(await everyOutput(shop))) {
       expect(text.length, where).toBeGreaterThan(500);
       expect(found(text), where).toEqual([]);
     }

@@ -90,19 +90,19 @@ describe("a status", () => {
 
   test("with fields that an earlier definition does not declare is refused in words that say which", async () => {
     const progress: Progress = { state: "programmed" };
-    const told: unknown[] = [];
+    const undeclaredFields: unknown[] = [];
     const undeclared = createUndeclaredFields({
       monotonic: () => 0,
-      onUndeclared: (_, fields) => told.push(...fields),
+      onUndeclared: (_, fields) => undeclaredFields.push(...fields),
     });
     // The API server names one at a time, either first.
     let later: Readonly<Record<string, unknown>> = { laterField: 1, laterList: [{ a: 1 }] };
     while (Object.keys(later).length > 0) {
       const error = await report(await shop(), progress, Date.now(), later).catch((reason: unknown) => reason);
       expect(undeclared.learnFrom("Project", error)).toBe(true);
-      later = Object.fromEntries(Object.entries(later).filter(([field]) => !told.includes(field)));
+      later = Object.fromEntries(Object.entries(later).filter(([field]) => !undeclaredFields.includes(field)));
     }
-    expect(told.sort()).toEqual(["laterField", "laterList"]);
+    expect(undeclaredFields.sort()).toEqual(["laterField", "laterList"]);
     expect((await shop()).status).toEqual({ observedGeneration: -1 });
   });
 

@@ -69,9 +69,9 @@ const heldBooks = (project: string): Declared => openBooks({ projectRef: { name:
 /** It waits for the first, which is away, and names what a person can do. */
 async function saysHeld(resource: string): Promise<void> {
   const { Contested } = await eventually(async () => {
-    const said = await tenant.reports("ApiResource", resource, "Deleting", within);
-    expect(said["Contested"]?.status).toBe("True");
-    return said;
+    const reported = await tenant.reports("ApiResource", resource, "Deleting", within);
+    expect(reported["Contested"]?.status).toBe("True");
+    return reported;
   }, within);
   expect(Contested?.reason).toBe("Deleting");
   expect(Contested?.message).toContain(`in namespace "${systemNamespace}" set its finalizer`);

@@ -53,9 +53,9 @@ async function apply(...objects: readonly Declared[]): Promise<void> {
 }
 
 /** Nobody of the operator's connections passes anything meanwhile; afterwards they are gone, and new ones work. */
-async function unseen(act: () => Promise<void>): Promise<void> {
+async function unseen(change: () => Promise<void>): Promise<void> {
   proxy.hold();
-  await act();
+  await change();
   proxy.cut();
 }
 

@@ -71,11 +71,11 @@ export async function startBrowser(): Promise<Browser> {
     detached: true,
   });
   guard(child, folder);
-  const said: string[] = [];
+  const lines: string[] = [];
   const endpoint = await new Promise<string>((resolve, reject) => {
-    child.once("exit", () => reject(new Error(`${program} ended early:\n${said.slice(-20).join("\n")}`)));
+    child.once("exit", () => reject(new Error(`${program} ended early:\n${lines.slice(-20).join("\n")}`)));
     createInterface({ input: child.stderr }).on("line", (line) => {
-      said.push(line);
+      lines.push(line);
       const [, url] = /^DevTools listening on (ws:\S+)$/.exec(line) ?? [];
       if (url !== undefined) resolve(url);
     });

@@ -206,7 +206,7 @@ describe("lists", () => {
     await page.until(`${bookTitles}.length === 25`);
     await click(page, "Next page");
     await page.until(`${bookTitles}.length === 4`);
-    const place = await page.evaluate<string>("location.hash");
+    const hash = await page.evaluate<string>("location.hash");
     for (const leave of [
       "document.querySelector('.breadcrumb a').click()",
       `${named("Delete…")}.click(), setTimeout(() => ${named("Delete")}.click())`,
@@ -214,7 +214,7 @@ describe("lists", () => {
       await page.evaluate("document.querySelector('tbody a').click()");
       await page.until(`${editor}?.innerText.includes('Book 05')`);
       await page.evaluate(`void ${leave}`);
-      await page.until(`location.hash === ${JSON.stringify(place)} && ${shows("page 2")}`);
+      await page.until(`location.hash === ${JSON.stringify(hash)} && ${shows("page 2")}`);
     }
     await page.until(`${bookTitles}.length === 3 && ${bookTitles}[0] === 'Book 04'`);
   });

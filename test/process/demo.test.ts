@@ -53,14 +53,14 @@ function terminal(command: string, ...args: readonly string[]): Terminal {
 
 /** Waits for the line; a program that ends before it fails the test at once. */
 async function line(wanted: RegExp, { child, output, exited }: Terminal): Promise<void> {
-  const said = new Promise<void>((resolve) => {
+  const printed = new Promise<void>((resolve) => {
     const look = (): void => void (wanted.test(output()) && resolve());
     child.stdout?.on("data", look);
   });
   const ended = exited.then((code) => {
     throw new Error(`It ended with ${code} before it said ${wanted}:\n${output()}`);
   });
-  await Promise.race([said, ended]);
+  await Promise.race([printed, ended]);
 }
 
 it("make demo serves the examples on two replicas, its lines work when pasted, and Ctrl-C leaves nothing", async () => {

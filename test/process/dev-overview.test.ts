@@ -226,8 +226,8 @@ describe("the overview of jsonplane dev", () => {
     save("project.yaml", broken);
     await page.until(shows("1 problem"));
     const line = await (dev as DevProcess).line(/ApiResource\/default\/tasks \/spec.*InvalidSchema/);
-    const [, place = "", pointer = "", message = ""] = /^(\S+:\d+:\d+): \S+ (\S+): (.*)$/.exec(line) ?? [];
-    for (const words of [place, pointer, message, "Served as before"]) {
+    const [, position = "", pointer = "", message = ""] = /^(\S+:\d+:\d+): \S+ (\S+): (.*)$/.exec(line) ?? [];
+    for (const words of [position, pointer, message, "Served as before"]) {
       expect(words).not.toBe("");
       expect(await page.evaluate(shows(words))).toBe(true);
     }

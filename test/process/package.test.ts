@@ -92,18 +92,18 @@ it("the package brings the sample app with its backend, and nothing that was ins
 
 it("the package, installed elsewhere, says its version", async () => {
   const { version } = JSON.parse(await readFile(join(root, "package.json"), "utf8")) as { version: string };
-  const said = execFileSync("npx", ["--no-install", "jsonplane", "--version"], {
+  const output = execFileSync("npx", ["--no-install", "jsonplane", "--version"], {
     cwd: join(folder, "elsewhere"),
     env,
     encoding: "utf8",
   });
-  expect(said.trim()).toBe(version);
+  expect(output.trim()).toBe(version);
 });
 
 it("the package, installed elsewhere, writes a first project and says how npx serves it", () => {
   const init = ["--no-install", "jsonplane", "init"];
-  const said = execFileSync("npx", init, { cwd: join(folder, "elsewhere"), env, encoding: "utf8" });
-  expect(said).toMatch(/^backend\/project\.yaml has a Project [\s\S]*\n {2}npx jsonplane dev backend\n$/);
+  const output = execFileSync("npx", init, { cwd: join(folder, "elsewhere"), env, encoding: "utf8" });
+  expect(output).toMatch(/^backend\/project\.yaml has a Project [\s\S]*\n {2}npx jsonplane dev backend\n$/);
   const check = ["--no-install", "jsonplane", "validate", "backend", "--strict"];
   const checked = execFileSync("npx", check, { cwd: join(folder, "elsewhere"), env, encoding: "utf8" });
   expect(checked).toBe("backend: 5 objects are valid\n");
@@ -140,14 +140,14 @@ it("the package, installed elsewhere, serves the examples and stops cleanly", as
 
 /** Resolves when the process prints that line; refuses when it ends before. */
 async function line(child: ChildProcess, wanted: string): Promise<void> {
-  const said: string[] = [];
+  const output: string[] = [];
   if (child.stdout === null) throw new Error("its output is not read");
   for await (const text of createInterface({ input: child.stdout })) {
     if (text === wanted) {
       child.stdout.resume();
       return;
     }
-    said.push(text);
+    output.push(text);
   }
-  throw new Error(`it ended before it said ${wanted}:\n${said.join("\n")}`);
+  throw new Error(`it ended before it said ${wanted}:\n${output.join("\n")}`);
 }

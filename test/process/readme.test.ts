@@ -43,9 +43,9 @@ async function serveExamples(flags: readonly string[]): Promise<void> {
     cwd: root,
     stdio: ["ignore", "pipe", "inherit"],
   });
-  let said = "";
+  let output = "";
   child.stdout.on("data", (chunk: Buffer) => {
-    said += chunk.toString();
+    output += chunk.toString();
   });
   closing.push(async () => {
     if (child.exitCode !== null || child.signalCode !== null) return;
@@ -54,9 +54,9 @@ async function serveExamples(flags: readonly string[]): Promise<void> {
     await gone;
   });
   const ended = once(child, "exit").then(() => {
-    throw new Error(`jsonplane dev ended before it was ready:\n${said}`);
+    throw new Error(`jsonplane dev ended before it was ready:\n${output}`);
   });
-  await Promise.race([eventually(() => expect(said).toMatch(/^Ready$/m), { withinMs: 120_000 }), ended]);
+  await Promise.race([eventually(() => expect(output).toMatch(/^Ready$/m), { withinMs: 120_000 }), ended]);
 }
 
 async function firstFiveMinutes(): Promise<string> {

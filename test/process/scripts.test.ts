@@ -143,16 +143,16 @@ describe.concurrent("a script that a person runs", () => {
       setInterval(() => undefined, 1_000);
       console.log("begun");`;
     const child = spawn(process.execPath, ["-e", inFrame(begins)], { cwd: root });
-    const said = { stdout: "", stderr: "" };
+    const output = { stdout: "", stderr: "" };
     for (const stream of ["stdout", "stderr"] as const) {
       child[stream].on("data", (chunk: Buffer) => {
-        said[stream] += chunk.toString();
-        if (said.stdout === "begun\n") child.kill(signal);
+        output[stream] += chunk.toString();
+        if (output.stdout === "begun\n") child.kill(signal);
       });
     }
     await once(child, "close");
     expect(child.exitCode).toBe(code);
-    expect(said).toEqual({ stdout: "begun\nsecond\nfirst\n", stderr: "a script: interrupted\n" });
+    expect(output).toEqual({ stdout: "begun\nsecond\nfirst\n", stderr: "a script: interrupted\n" });
   });
 
   it.for([
@@ -162,9 +162,9 @@ describe.concurrent("a script that a person runs", () => {
       /^a script: Redis ended\n$/,
     ],
     ["a defect, with its stack", "undefined.x;", /^TypeError: [^\n]*\n +at /],
-  ] as const)("tells %s", async ([, code, said], { expect }) => {
+  ] as const)("tells %s", async ([, code, output], { expect }) => {
     const ended = await run("-e", [inFrame(code)]);
-    expect(ended).toEqual({ code: 1, stdout: "", stderr: expect.stringMatching(said) });
+    expect(ended).toEqual({ code: 1, stdout: "", stderr: expect.stringMatching(output) });
   });
 
   it.for([

@@ -114,10 +114,10 @@ describe("a folder `seed` beside the manifests", () => {
   it("with a mistake stores nothing of that file, says where each mistake is, and is taken in once it is mended", async () => {
     put("manifests/seed/books.ndjson", '{"title":"A"}\n{"titel":"B"}\n{"title":3,"id":7}\n');
     const dev = await ready();
-    const said = dev.out();
-    expect(said).toContain("Not seeded: 2 of 3 objects in manifests/seed/books.ndjson can't be stored, so none is:");
-    expect(said).toMatch(/books\.ndjson:2: \/titel: /);
-    expect(said).toContain("books.ndjson:3: /id: must be an id as the service makes them");
+    const output = dev.out();
+    expect(output).toContain("Not seeded: 2 of 3 objects in manifests/seed/books.ndjson can't be stored, so none is:");
+    expect(output).toMatch(/books\.ndjson:2: \/titel: /);
+    expect(output).toContain("books.ndjson:3: /id: must be an id as the service makes them");
     expect((await listed()).count).toBe(0);
     put("manifests/seed/books.ndjson", '{"title":"A"}\n{"title":"B"}\n');
     await dev.line(/^Seeded books with 2 objects/);

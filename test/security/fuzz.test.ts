@@ -1,9 +1,9 @@
 // A small run of the fuzzer; `npm run fuzz -- --seed S --requests N` makes larger ones.
 
 import { expect, it } from "vitest";
+import { faultsOf, leaksOf } from "../fuzz/check-answer.ts";
 import type { FuzzTarget } from "../fuzz/fuzz.ts";
 import { fuzz } from "../fuzz/fuzz.ts";
-import { faultsOf, leaksOf } from "../fuzz/judge.ts";
 import { tenantsOf } from "../fuzz/tenants.ts";
 import { startFuzzed } from "../support/fleet/fuzzed-replica.ts";
 import type { Reply } from "../support/http/http-client.ts";

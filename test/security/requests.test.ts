@@ -129,7 +129,7 @@ describe("names of the prototype", () => {
   });
 });
 
-const oddPaths = [
+const unusualPaths = [
   "/../../../../etc/passwd",
   "/..%2f..%2fquiet/json/doc",
   "/%2e%2e/quiet/json/doc",
@@ -153,7 +153,7 @@ const oddPaths = [
 ].filter((path) => !/[\0-\x20]/.test(path));
 
 describe("paths", () => {
-  it.each(oddPaths.map((path) => [path.slice(0, 60), path]))(
+  it.each(unusualPaths.map((path) => [path.slice(0, 60), path]))(
     "%s leads to nothing of anybody else",
     async (_name, path) => {
       await attacked.survives(async () => {
@@ -192,8 +192,8 @@ describe("the log", () => {
         await attacked.send("loud", `/api/things/${word}`, { as });
         await attacked.send("loud", `/sessions/${word}`, { as });
         await attacked.replica.send(`/${word}/${word}/json/doc`);
-        const said = Buffer.from(decodeURIComponent(word.replace("%00", "")), "utf8").toString("base64");
-        await attacked.send("loud", "/sessions", { method: "POST", as: `Basic ${said}` });
+        const credentials = Buffer.from(decodeURIComponent(word.replace("%00", "")), "utf8").toString("base64");
+        await attacked.send("loud", "/sessions", { method: "POST", as: `Basic ${credentials}` });
       }
       const bytes = Buffer.from("GET /\x1b[31m HTTP/1.1\r\nHost: a\r\nX-Request-Id: a\x0b\x07\r\n\r\n", "latin1");
       await statuses(bytes);

@@ -18,9 +18,9 @@ import {
   faults,
   leftSecrets,
   nameOf,
+  notReconciled,
   projectOf,
   readCluster,
-  unsettled,
 } from "./settled.ts";
 import { beginTeam, runTeam, type SoakCounts, type TeamOptions } from "./tenants.ts";
 import { makeTrouble } from "./troubles.ts";
@@ -119,7 +119,7 @@ async function settle(on: SoakWorld): Promise<Cluster | string> {
   const from = Date.now();
   for (;;) {
     const cluster = await readCluster(on);
-    const left = [...(await removeOrphans(on, cluster)), ...(await rotateLost(on, cluster)), ...unsettled(cluster)];
+    const left = [...(await removeOrphans(on, cluster)), ...(await rotateLost(on, cluster)), ...notReconciled(cluster)];
     if (left.length === 0) {
       say(`${cluster.objects.length} objects have settled ${Math.round((Date.now() - from) / 1_000)} s after the end`);
       return cluster;

@@ -53,7 +53,7 @@ export async function readCluster({ fleet: { api } }: SoakWorld): Promise<Cluste
 }
 
 /** Objects that are not Ready yet, or that are being deleted. */
-export function unsettled({ objects }: Cluster): readonly string[] {
+export function notReconciled({ objects }: Cluster): readonly string[] {
   return objects.flatMap((object) => {
     const { generation, deletionTimestamp } = object.metadata;
     if (isReady(object) && deletionTimestamp === undefined) return [];

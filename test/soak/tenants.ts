@@ -38,7 +38,7 @@ export interface TeamOptions {
   readonly stopped: () => boolean;
 }
 
-interface Place {
+interface TenantProject {
   readonly namespace: string;
   readonly project: string;
 }
@@ -119,7 +119,7 @@ class Team {
     return objectsOf(this.#options.world.fleet.api, namespace);
   }
 
-  async #pickProject(): Promise<Place> {
+  async #pickProject(): Promise<TenantProject> {
     const { random, namespaces } = this.#options;
     const namespace = random.pick(namespaces);
     const names = await this.#of(namespace).names("Project");
@@ -135,7 +135,7 @@ class Team {
     else await this.#deleteProject(await this.#pickProject());
   }
 
-  async #deleteProject({ namespace, project }: Place): Promise<void> {
+  async #deleteProject({ namespace, project }: TenantProject): Promise<void> {
     const { random } = this.#options;
     const objects = this.#of(namespace);
     await this.#rememberKeys({ namespace, project });
@@ -164,14 +164,14 @@ class Team {
 
   async #changeKeys(): Promise<void> {
     const { random } = this.#options;
-    const place = await this.#pickProject();
-    const name = `${place.project}-extra-${random.whole(3)}`;
-    const objects = this.#of(place.namespace);
+    const tenant = await this.#pickProject();
+    const name = `${tenant.project}-extra-${random.whole(3)}`;
+    const objects = this.#of(tenant.namespace);
     if (!(await objects.names("ApiKey")).includes(name)) {
-      const spec = { projectRef: { name: place.project }, role: "Administrators", access: "Write" };
+      const spec = { projectRef: { name: tenant.project }, role: "Administrators", access: "Write" };
       return await objects.create(declared("ApiKey", name, spec));
     }
-    await this.#rememberKey(place, name);
+    await this.#rememberKey(tenant, name);
     await objects.remove("ApiKey", name);
   }
 
@@ -226,13 +226,13 @@ class Team {
     if (status !== 201) throw new NothingThere(`The write was answered with ${status}`);
   }
 
-  async #rememberKeys(place: Place): Promise<void> {
-    for (const name of await this.#of(place.namespace).names("ApiKey"))
-      if (name.startsWith(`${place.project}-`)) await this.#rememberKey(place, name);
+  async #rememberKeys(tenant: TenantProject): Promise<void> {
+    for (const name of await this.#of(tenant.namespace).names("ApiKey"))
+      if (name.startsWith(`${tenant.project}-`)) await this.#rememberKey(tenant, name);
   }
 
   /** What is remembered must be refused at the end, unless its object is there still. */
-  async #rememberKey({ namespace, project }: Place, name: string): Promise<void> {
+  async #rememberKey({ namespace, project }: TenantProject, name: string): Promise<void> {
     const objects = this.#of(namespace);
     const { metadata } = await objects.get("ApiKey", name);
     const apiKey = entryOf(await objects.get("Secret", `${name}-api-key`), "apiKey");

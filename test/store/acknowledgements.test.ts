@@ -78,15 +78,15 @@ describe("indexes that are being built", () => {
     one.reportBuilding(() => ofOne);
     other.reportBuilding(() => ofOther);
     await publisher.publish(changed(shop, withRootKey("first")));
-    const told = () => acknowledgements.buildingOf(ref).get("books");
-    await eventually(() => expect(told()).toEqual(["a,b", "price", "title"]));
+    const builtIndexes = () => acknowledgements.buildingOf(ref).get("books");
+    await eventually(() => expect(builtIndexes()).toEqual(["a,b", "price", "title"]));
     expect(acknowledgements.buildingOf({ namespace: "default", name: "other" }).size).toBe(0);
     [ofOne, ofOther] = [[], building("price")];
     await publisher.publish(changed(shop, withRootKey("flags")));
-    await eventually(() => expect(told()).toEqual(["price"]));
+    await eventually(() => expect(builtIndexes()).toEqual(["price"]));
     ofOther = [];
     await publisher.publish(changed(shop, withRootKey("more")));
-    await eventually(() => expect(told()).toBeUndefined());
+    await eventually(() => expect(builtIndexes()).toBeUndefined());
   });
 
   it("are none of a replica of before, which does not tell", async () => {
@@ -141,15 +141,15 @@ describe("a revision", () => {
     const time = manualTime();
     const looking = createAcknowledgements({ redisClient, timers: time.timers });
     await eventually(() => expect(looking.figures().live).toBe(1));
-    let told: string | undefined;
+    let reported: string | undefined;
     const reached = looking.awaitRollout(2, 400).then((rollout) => {
-      told = rollout;
+      reported = rollout;
     });
     await time.advance(399);
-    expect(told).toBeUndefined();
+    expect(reported).toBeUndefined();
     await time.advance(1);
     await reached;
-    expect(told).toBe("waiting");
+    expect(reported).toBe("waiting");
     const ending = new AbortController();
     const ended = looking.awaitRollout(2, 400, ending.signal);
     ending.abort();
@@ -194,15 +194,15 @@ describe("what is available now", () => {
     const through = await openRedisClient(`redis://127.0.0.1:${proxy.port}`, 60_000);
     await heartbeat("a", 5);
     const time = manualTime();
-    const told: string[] = [];
+    const livenesses: string[] = [];
     const looking = createAcknowledgements({
       redisClient: through,
       timers: time.timers,
       monotonic: time.monotonic,
-      onChange: () => void told.push(looking.liveness()),
+      onChange: () => void livenesses.push(looking.liveness()),
     });
     expect(looking.availabilityOf(shop, 5)).toBe("unknown");
-    await eventually(() => expect(told).toEqual(["some"]));
+    await eventually(() => expect(livenesses).toEqual(["some"]));
     await proxy.stop();
     await eventually(() => expect(through.ready()).toBe(false));
     for (let second = 1; second <= 20; second += 1) {
@@ -211,7 +211,7 @@ describe("what is available now", () => {
       await eventually(() => expect(time.waiting()).toBe(1));
       expect(looking.availabilityOf(shop, 5)).toBe(second > 15 ? "unknown" : "served");
     }
-    expect(told).toEqual(["some", "unknown"]);
+    expect(livenesses).toEqual(["some", "unknown"]);
     expect(looking.rolloutOf(5)).toBe("programmed");
     looking.stop();
     through.disconnect();

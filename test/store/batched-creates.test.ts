@@ -185,10 +185,10 @@ describe("of objects that are created together", () => {
     ["in whose place something else is stored", `SET ${collectionKeys(books).objectKey(idOf(2))} x`],
   ])("one %s fails alone, as it does when it comes alone", async (_what, command) => {
     await askRedis(redis.port, command);
-    const told = await Promise.allSettled([1, 2, 3].map((n) => store.create(books, numbered(n), plenty)));
-    expect(told.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled"]);
+    const outcomes = await Promise.allSettled([1, 2, 3].map((n) => store.create(books, numbered(n), plenty)));
+    expect(outcomes.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled"]);
     const alone = await store.create(books, numbered(2), plenty).catch((error: unknown) => error);
-    expect(told[1]).toMatchObject({ reason: { name: "RedisFault", message: (alone as Error).message } });
+    expect(outcomes[1]).toMatchObject({ reason: { name: "RedisFault", message: (alone as Error).message } });
     expect(await store.count(books, {})).toBe(2);
     await askRedis(redis.port, `DEL ${collectionKeys(books).objectKey(idOf(2))}`);
     await expectIndexesExact(store, books, ["user:alice"]);
@@ -204,10 +204,10 @@ describe("of objects that are created together", () => {
 
   it("each is refused as before when Redis has no memory left, and nothing is stored", async () => {
     await askRedis(redis.port, "CONFIG SET maxmemory 1");
-    const told = await Promise.allSettled(upTo(3).map((n) => store.create(books, numbered(n), plenty)));
+    const outcomes = await Promise.allSettled(upTo(3).map((n) => store.create(books, numbered(n), plenty)));
     await askRedis(redis.port, "CONFIG SET maxmemory 0");
     const alone = { status: "rejected", reason: expect.any(StoreFull) };
-    expect(told).toMatchObject([alone, alone, alone]);
+    expect(outcomes).toMatchObject([alone, alone, alone]);
     expect(await store.count(books, {})).toBe(0);
     await expectIndexesExact(store, books, ["user:alice"]);
   });
@@ -217,10 +217,10 @@ describe("of objects that are created together", () => {
     closing.push(() => proxy.stop());
     store = await openedStore(`redis://127.0.0.1:${proxy.port}`);
     proxy.dropRepliesTo(/eval/i);
-    const told = Promise.allSettled(upTo(5).map((n) => store.create(books, numbered(n), plenty)));
+    const outcomes = Promise.allSettled(upTo(5).map((n) => store.create(books, numbered(n), plenty)));
     await proxy.dropped();
     proxy.cut();
-    for (const each of await told) expect(each).toMatchObject({ reason: expect.any(OutcomeUnknown) });
+    for (const each of await outcomes) expect(each).toMatchObject({ reason: expect.any(OutcomeUnknown) });
     const other = await openedStore();
     expect(await other.count(books, {})).toBe(5);
     await expectIndexesExact(other, books, ["user:alice"]);
@@ -235,9 +235,9 @@ describe("of objects that are created together", () => {
       ...numbered(n),
     }));
     const sent = await commandsSent(redis.port, async () => {
-      const told = Promise.allSettled(calls.map((call) => batched.create(call)));
+      const outcomes = Promise.allSettled(calls.map((call) => batched.create(call)));
       client.disconnect();
-      for (const each of await told) expect(each).toMatchObject({ reason: expect.any(StoreUnavailable) });
+      for (const each of await outcomes) expect(each).toMatchObject({ reason: expect.any(StoreUnavailable) });
     });
     expect(sent).toEqual({});
   });

@@ -207,10 +207,10 @@ describe("of objects that are read together", () => {
     await read(store, ids);
     proxy.dropRepliesTo(/JSON\.MGET/);
     const sent = await commandsSent(redis.port, async () => {
-      const told = Promise.allSettled(ids.map((n) => store.read(books, idOf(n), {})));
+      const outcomes = Promise.allSettled(ids.map((n) => store.read(books, idOf(n), {})));
       await proxy.dropped();
       proxy.cut();
-      for (const each of await told) {
+      for (const each of await outcomes) {
         expect(each).toMatchObject({ status: "rejected", reason: expect.any(StoreUnavailable) });
       }
     });
@@ -269,9 +269,9 @@ describe("of objects that are read together", () => {
     const keys = upTo(5).map((n) => collectionKeys(books).objectKey(idOf(n)));
     await Promise.all(keys.map((key) => readOne(key)));
     const sent = await commandsSent(redis.port, async () => {
-      const told = Promise.allSettled(keys.map((key) => readOne(key)));
+      const outcomes = Promise.allSettled(keys.map((key) => readOne(key)));
       client.disconnect();
-      for (const each of await told) {
+      for (const each of await outcomes) {
         expect(each).toMatchObject({ status: "rejected", reason: expect.any(StoreUnavailable) });
       }
     });

@@ -75,7 +75,7 @@ describe("Redis JSON", () => {
 
   it("gives back names and strings of any characters", async () => {
     const every = Array.from({ length: 0x300 }, (_, code) => String.fromCharCode(code));
-    const odd = [
+    const unusual = [
       ...every,
       "\u2028",
       "\u2029",
@@ -89,7 +89,7 @@ describe("Redis JSON", () => {
       "a/b",
       "",
     ];
-    const texts = [...odd, ...sample(strings, 2_000), ...sample(names, 500)].map((name) => {
+    const texts = [...unusual, ...sample(strings, 2_000), ...sample(names, 500)].map((name) => {
       const quoted = JSON.stringify(name);
       return `{${quoted}:${quoted}}`;
     });

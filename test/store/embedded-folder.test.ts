@@ -136,11 +136,11 @@ describe("the data folder of an embedded store", () => {
     await first.putSession(project, session, { maxPerUser: 100, maxPerProject: 1_000 });
     await first.endSession(project, "s1", 300);
     await first.close();
-    const heard: unknown[] = [];
+    const ended: unknown[] = [];
     const following = await (await openStore()).followEndedSessions((id, tokenLifetimeSeconds) =>
-      heard.push([id, tokenLifetimeSeconds > 290 && tokenLifetimeSeconds <= 300]),
+      ended.push([id, tokenLifetimeSeconds > 290 && tokenLifetimeSeconds <= 300]),
     );
-    expect(heard).toEqual([["s1", true]]);
+    expect(ended).toEqual([["s1", true]]);
     await following.stop();
   });
 

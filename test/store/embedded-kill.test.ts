@@ -18,7 +18,7 @@ const program = fileURLToPath(new URL("../support/killed-writer/embedded-writer.
 const rounds = countForTier(8, 50);
 /** Every fourth writer dies within this time of its start, maybe while it opens or migrates; the others while they write. */
 const startMilliseconds = 300;
-const mostWrites = 200;
+const maxWrites = 200;
 
 describe("an embedded store whose process is killed", () => {
   let directory = "";
@@ -35,7 +35,7 @@ describe("an embedded store whose process is killed", () => {
       const dies: KilledWriter["dies"] =
         round % 4 === 0
           ? { millisecondsAfterStart: startMilliseconds * moment() }
-          : { afterWrites: 1 + Math.floor(mostWrites * moment()) };
+          : { afterWrites: 1 + Math.floor(maxWrites * moment()) };
       acknowledged += await writeUntilKilled({ program: [program, directory, String(round)], dies }, lanes);
       const store = await createEmbeddedStore({ directory, clock: systemClock });
       await checkLanes(store, lanes);

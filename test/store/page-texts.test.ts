@@ -66,7 +66,7 @@ describe("a page", () => {
   });
 
   it("in order of values of all kinds is read once, both ways", async () => {
-    const inOrder = [
+    const sorted = [
       "null",
       "true",
       "-1e3",
@@ -81,7 +81,7 @@ describe("a page", () => {
       '"9"',
       '"b"',
     ];
-    for (const [n, s] of inOrder.entries()) await direct.create(books, objectOf(100 + n, { s }), plenty);
+    for (const [n, s] of sorted.entries()) await direct.create(books, objectOf(100 + n, { s }), plenty);
     const ids = [100, 101, 102, 103, 104, 0, 105, 1, 106, 2, 3, 4, 5, 6, 7, 8, 9, 107, 108, 109, 110, 111, 112].map(
       idOf,
     );

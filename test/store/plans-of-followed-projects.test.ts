@@ -56,7 +56,7 @@ afterEach(async () => {
 interface FollowingPlane {
   readonly directory: Directory;
   /** Projects of which a change was said. */
-  readonly heard: string[];
+  readonly reported: string[];
   ask(path: string, host?: string, as?: string): Promise<Reply>;
   /** So often that a plan is kept and found. */
   warm(path: string, host?: string): Promise<void>;
@@ -74,8 +74,8 @@ async function serve(
   const config = await openRedisDirectory({ ...followed, rereadMs: never, ...options });
   closing.push(() => config.close());
   const { directory } = config;
-  const heard: string[] = [];
-  directory.onChange((name) => heard.push(name));
+  const reported: string[] = [];
+  directory.onChange((name) => reported.push(name));
   await eventually(() => expect(directory.synced()).toBe(true));
   const store = await createEmbeddedStore({ directory: ":memory:", clock: systemClock });
   closing.push(() => store.close());
@@ -88,30 +88,30 @@ async function serve(
     send(plane.url, path, { as, headers: { host } });
   const warm = async (path: string, host?: string): Promise<void> => {
     for (let time = 0; time < 3; time += 1) expect((await ask(path, host)).status).toBe(200);
-    heard.length = 0;
+    reported.length = 0;
   };
-  return { directory, heard, ask, warm, time };
+  return { directory, reported, ask, warm, time };
 }
 
 const shopBooks = "/default/shop/api/books";
 const rivalBooks = "/default/rival/api/books";
 
 it("refuses a key that was revoked with the first request after it hears of that, and other projects hear nothing", async () => {
-  const { heard, ask, warm } = await serve([shop, rival]);
+  const { reported, ask, warm } = await serve([shop, rival]);
   await warm(rivalBooks);
   await warm(shopBooks);
   await publisher.publish(changed(shop, withoutKey("ci")));
-  await eventually(() => expect(heard).toContain("default/shop"));
+  await eventually(() => expect(reported).toContain("default/shop"));
   expect((await ask(shopBooks)).code).toBe("invalid_credentials");
   expect((await ask(rivalBooks)).status).toBe(200);
-  expect(new Set(heard)).toEqual(new Set(["default/shop"]));
+  expect(new Set(reported)).toEqual(new Set(["default/shop"]));
 });
 
 it("refuses a key whose revocation it only finds by comparing revisions", async () => {
-  const { heard, ask, warm } = await serve([shop], { rereadMs: 300 });
+  const { reported, ask, warm } = await serve([shop], { rereadMs: 300 });
   await warm(shopBooks);
   await publishWithoutHint({ redisClient, keyring }, shop, changed(shop, withoutKey("ci")));
-  await eventually(() => expect(heard).toContain("default/shop"));
+  await eventually(() => expect(reported).toContain("default/shop"));
   expect((await ask(shopBooks)).code).toBe("invalid_credentials");
 });
 
@@ -167,13 +167,13 @@ it("goes by a host that another project claims", async () => {
 });
 
 it("keeps a project in memory that is used by its plans alone, and drops the plans of one that leaves memory", async () => {
-  const { directory, heard, ask, warm } = await serve([shop, rival, third], { maxLoaded: 2 });
+  const { directory, reported, ask, warm } = await serve([shop, rival, third], { maxLoaded: 2 });
   const names = () => directory.loaded().map(({ config }) => config.name);
   await warm(shopBooks);
   await warm(rivalBooks);
   await ask(shopBooks);
   await ask("/default/third/api/books");
   expect(names().sort()).toEqual(["shop", "third"]);
-  expect(heard).toEqual(["default/rival"]);
+  expect(reported).toEqual(["default/rival"]);
   expect((await ask(rivalBooks)).status).toBe(200);
 });

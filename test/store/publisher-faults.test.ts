@@ -275,10 +275,10 @@ describe("a Redis that goes away during a publish", () => {
 
   const lose = async (direction: "requests" | "replies", write: () => Promise<unknown>): Promise<void> => {
     proxy.drop(direction);
-    const told = write().catch((error: unknown) => error);
+    const outcome = write().catch((error: unknown) => error);
     await proxy.dropped();
     proxy.cut();
-    expect(await told).toBeInstanceOf(OutcomeUnknown);
+    expect(await outcome).toBeInstanceOf(OutcomeUnknown);
     await eventually(() => expect(through.ready()).toBe(true));
   };
 

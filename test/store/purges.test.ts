@@ -101,7 +101,7 @@ const hasFlags = async (): Promise<boolean> => (await store.readAt(flags, [])).o
 
 /** One pass of the operator; what remains is stored as the last step. */
 async function pass(by: Purges = purges): Promise<PurgeOutcome> {
-  const observe = (act: string, { id }: { readonly id: string }) => void observed.push(`${act} ${id}`);
+  const observe = (done: string, { id }: { readonly id: string }) => void observed.push(`${done} ${id}`);
   const outcome = await advancePurges({ ref, record, rolloutOf: () => rollout, purges: by, observe });
   record = outcome.record;
   return outcome;
@@ -114,8 +114,9 @@ async function left(key: string): Promise<readonly string[]> {
 /** A replica begins to carry out what is ordered. */
 function carryOut(given: Store) {
   const failures: unknown[] = [];
-  const told = { onDone: (id: string) => void carriedOut.push(id), onFailed: (e: unknown) => void failures.push(e) };
-  return { carrying: carryOutPurges({ redisClient, store: given, ...told }), failures };
+  const onDone = (id: string) => void carriedOut.push(id);
+  const onFailed = (error: unknown) => void failures.push(error);
+  return { carrying: carryOutPurges({ redisClient, store: given, onDone, onFailed }), failures };
 }
 
 /** A replica that comes, carries out what is ordered, and goes. */
@@ -163,7 +164,8 @@ describe("data that are to be purged", () => {
     expect((await pass()).purged).toEqual(pending);
     await isSettled();
     expect(await orderedPurges(record, purges)).toEqual(new Set());
-    expect(observed).toEqual(["purge_ordered", "purge_done"].flatMap((act) => pendingIds.map((id) => `${act} ${id}`)));
+    const passes = ["purge_ordered", "purge_done"];
+    expect(observed).toEqual(passes.flatMap((done) => pendingIds.map((id) => `${done} ${id}`)));
   });
 
   it("leave no mark behind of an order that is forgotten", async () => {

@@ -46,9 +46,9 @@ const paths: Readonly<Record<string, readonly string[]>> = {
   "o.p": ["o", "p"],
   "o.q": ["o.q"],
 };
-const place = (name: string) => ({ name, path: paths[name] ?? [] });
+const fieldNamed = (name: string) => ({ name, path: paths[name] ?? [] });
 const indexes: readonly IndexField[] = [
-  ...["a", "s", "n", "o.p"].map(place),
+  ...["a", "s", "n", "o.p"].map(fieldNamed),
   ...(
     [
       ["a", "b"],
@@ -58,8 +58,8 @@ const indexes: readonly IndexField[] = [
     ] as const
   ).map(([first, second]) => ({
     name: `${first},${second}`,
-    path: place(first).path,
-    parts: [place(first), place(second)] as const,
+    path: fieldNamed(first).path,
+    parts: [fieldNamed(first), fieldNamed(second)] as const,
   })),
 ];
 

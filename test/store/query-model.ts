@@ -27,25 +27,26 @@ type Value =
   | { readonly [name: string]: Value };
 
 export function matching(texts: readonly string[], asked: readonly Asked[], sort: readonly SortedBy[]): string[] {
-  const parsed = texts.map((text, place) => ({ text, place, value: parse(text) }));
+  const parsed = texts.map((text, position) => ({ text, position, value: parse(text) }));
   const found = parsed.filter(({ value }) => asked.every((each) => meets(at(value, each.field), each)));
   found.sort((one, other) => {
     for (const key of sort) {
       const order = byKey(one, other, key);
       if (order !== 0) return order;
     }
-    return (one.place - other.place) * (sort.at(-1)?.descending ? -1 : 1);
+    return (one.position - other.position) * (sort.at(-1)?.descending ? -1 : 1);
   });
   return found.map(({ text }) => text);
 }
 
 interface Placed {
-  readonly place: number;
+  readonly position: number;
   readonly value: Value;
 }
 
 function byKey(one: Placed, other: Placed, { field, descending }: SortedBy): number {
-  const order = field[0] === "id" ? one.place - other.place : compare(at(one.value, field), at(other.value, field));
+  const order =
+    field[0] === "id" ? one.position - other.position : compare(at(one.value, field), at(other.value, field));
   return descending ? -order : order;
 }
 
@@ -148,8 +149,8 @@ function compare(one: Value, other: Value): number {
 
 function compareStrings(one: string, other: string): number {
   const [left, right] = [counted(one), counted(other)];
-  for (let place = 0; place < Math.min(left.length, right.length); place += 1) {
-    const order = (left[place] ?? 0) - (right[place] ?? 0);
+  for (let position = 0; position < Math.min(left.length, right.length); position += 1) {
+    const order = (left[position] ?? 0) - (right[position] ?? 0);
     if (order !== 0) return order;
   }
   return left.length - right.length;

@@ -70,7 +70,7 @@ describe("what the operator is told of quotas", () => {
     now = 0;
     quotas = createQuotaAggregator(operator, () => now);
   });
-  const told = async (...replicas: readonly string[]) => {
+  const reported = async (...replicas: readonly string[]) => {
     await quotas.read(replicas);
     return quotas.quotaUsages().get(shop);
   };
@@ -79,7 +79,7 @@ describe("what the operator is told of quotas", () => {
     const [one, other] = [{ shop: objects(5), gone: objects(1) } as Record<string, QuotaUses>, { shop: objects(7) }];
     telling("a", one);
     telling("b", other);
-    await eventually(async () => expect(await told("a", "b", "none")).toEqual(objects(7)));
+    await eventually(async () => expect(await reported("a", "b", "none")).toEqual(objects(7)));
     await eventually(async () => {
       await quotas.read(["a"]);
       expect([...quotas.quotaUsages().keys()].sort()).toEqual(["default/gone", "default/shop"]);
@@ -95,9 +95,9 @@ describe("what the operator is told of quotas", () => {
 
   it("is told anew after Redis was emptied", async () => {
     telling("a", { shop: objects(5) });
-    await eventually(async () => expect(await told("a")).toEqual(objects(5)));
+    await eventually(async () => expect(await reported("a")).toEqual(objects(5)));
     await everything.write(configKeys.meta, "FLUSHALL");
-    await eventually(async () => expect(await told("a")).toEqual(objects(5)));
+    await eventually(async () => expect(await reported("a")).toEqual(objects(5)));
   });
 
   it("is told of all projects when Redis was emptied just before one of them changed", async () => {
@@ -114,11 +114,11 @@ describe("what the operator is told of quotas", () => {
       },
     };
     telling("a", uses, emptyingOnce);
-    await eventually(async () => expect(await told("a")).toEqual(objects(5)));
+    await eventually(async () => expect(await reported("a")).toEqual(objects(5)));
     uses.other = objects(2);
     await eventually(async () => {
-      const said = fieldsOf(await everything.read(usageKey("a"), "HGETALL", usageKey("a")));
-      const parsed = [...said].map(([name, text]) => [name, JSON.parse(text)]);
+      const stored = fieldsOf(await everything.read(usageKey("a"), "HGETALL", usageKey("a")));
+      const parsed = [...stored].map(([name, text]) => [name, JSON.parse(text)]);
       expect(Object.fromEntries(parsed)).toEqual({ "default/shop": objects(5), "default/other": objects(2) });
       expect(emptied).toBe(true);
     });
@@ -127,7 +127,7 @@ describe("what the operator is told of quotas", () => {
   it.each([1, 2, 3])("expires with a replica that died after its call %i", async (calls) => {
     const replica = `died-after-${calls}`;
     telling(replica, { shop: objects(5), other: objects(1) }, dyingAfter(calls));
-    await eventually(async () => expect(await told(replica)).toEqual(objects(5)));
+    await eventually(async () => expect(await reported(replica)).toEqual(objects(5)));
     const seconds = Number(await everything.read(usageKey(replica), "TTL", usageKey(replica)));
     expect(seconds).toBeGreaterThan(0);
     expect(seconds).toBeLessThanOrEqual(60);
@@ -136,7 +136,7 @@ describe("what the operator is told of quotas", () => {
   it("writes nothing to Redis where no project has a quota", async () => {
     telling("idle", {});
     telling("busy", { shop: objects(1) });
-    await eventually(async () => expect(await told("busy")).toEqual(objects(1)));
+    await eventually(async () => expect(await reported("busy")).toEqual(objects(1)));
     expect(await everything.read(usageKey("idle"), "EXISTS", usageKey("idle"))).toBe(0);
   });
 
@@ -152,7 +152,7 @@ describe("what the operator is told of quotas", () => {
     };
     const stateAfter = async (used: number, limit?: number) => {
       await set(used, limit);
-      expect(await told("a")).toEqual(objects(used, limit));
+      expect(await reported("a")).toEqual(objects(used, limit));
       return quotas.quotaStates().get(shop);
     };
     const roomy = await stateAfter(100);
@@ -171,7 +171,7 @@ describe("what the operator is told of quotas", () => {
   it("reaches whoever follows the acknowledgements of live replicas, and says so when it changed", async () => {
     telling("a", { shop: objects(5) });
     await everything.write(configKeys.replicas, "ZADD", configKeys.replicas, Date.now() + 5_000, "a");
-    await eventually(async () => expect(await told("a")).toEqual(objects(5)));
+    await eventually(async () => expect(await reported("a")).toEqual(objects(5)));
     const time = manualTime();
     let changes = 0;
     const { timers, monotonic } = time;

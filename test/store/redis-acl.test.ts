@@ -138,7 +138,7 @@ describe("with the documented permissions", () => {
 /** `command arguments…`, refused for want of permission. */
 async function expectRefused(user: DocumentedUser, lines: readonly (readonly string[])[]): Promise<void> {
   const client = new Redis(documentedUrl(redis, user));
-  const told = await Promise.all(
+  const outcomes = await Promise.all(
     lines.map(async ([command = "", ...words]) => {
       const answer = await client.call(command, ...words).then(
         () => "done",
@@ -148,7 +148,7 @@ async function expectRefused(user: DocumentedUser, lines: readonly (readonly str
     }),
   );
   client.disconnect();
-  expect(told).toEqual(lines.map((line) => [...line, "NOPERM"]));
+  expect(outcomes).toEqual(lines.map((line) => [...line, "NOPERM"]));
 }
 
 const { meta, projects, changes, data, purges, purged, replicas } = configKeys;

@@ -63,33 +63,33 @@ async function end(): Promise<string> {
   return id;
 }
 
-async function follow(): Promise<{ readonly heard: readonly string[]; stop(): Promise<void> }> {
-  const heard: string[] = [];
-  const { stop } = await following.followEndedSessions((id) => heard.push(id));
-  return { heard, stop };
+async function follow(): Promise<{ readonly ended: readonly string[]; stop(): Promise<void> }> {
+  const ended: string[] = [];
+  const { stop } = await following.followEndedSessions((id) => ended.push(id));
+  return { ended, stop };
 }
 
 describe("a follower of ended sessions", () => {
   it("hears of those that ended while its connection was cut, and of each one once", async () => {
-    const { heard, stop } = await follow();
+    const { ended, stop } = await follow();
     const first = await end();
-    await eventually(() => expect(heard).toContain(first));
+    await eventually(() => expect(ended).toContain(first));
     proxy.drop("replies");
     const second = await end();
     proxy.cut();
-    await eventually(() => expect(heard).toContain(second));
+    await eventually(() => expect(ended).toContain(second));
     const third = await end();
-    await eventually(() => expect(heard).toContain(third));
-    expect(heard.filter((id) => [first, second, third].includes(id))).toEqual([first, second, third]);
+    await eventually(() => expect(ended).toContain(third));
+    expect(ended.filter((id) => [first, second, third].includes(id))).toEqual([first, second, third]);
     await stop();
   });
 
   it("hears of one whose hint was lost by reading the sorted set again", async () => {
     const reading = await openRedisStore({ url: redis.url, rereadMs: often });
-    const heard: string[] = [];
-    await reading.followEndedSessions((id) => heard.push(id));
+    const ended: string[] = [];
+    await reading.followEndedSessions((id) => ended.push(id));
     await admin.zadd(revocations.set, Math.floor(Date.now() / 1000) + 300, "without a hint");
-    await eventually(() => expect(heard).toContain("without a hint"));
+    await eventually(() => expect(ended).toContain("without a hint"));
     await reading.close();
   });
 
@@ -103,8 +103,8 @@ describe("a follower of ended sessions", () => {
     const monitor = await monitorRedis(redis.port, ({ args }) => {
       if (args[0] === "ZRANGEBYSCORE") skipped.push(Number(args[6]));
     });
-    const { heard, stop } = await follow();
-    expect(heard.filter((id) => id.startsWith("many-")).toSorted()).toEqual(ids.toSorted());
+    const { ended, stop } = await follow();
+    expect(ended.filter((id) => id.startsWith("many-")).toSorted()).toEqual(ids.toSorted());
     await eventually(() => expect(skipped.length).toBeGreaterThan(4));
     expect(Math.max(...skipped)).toBeLessThanOrEqual(12_000);
     monitor.stop();
@@ -125,8 +125,8 @@ describe("a follower of ended sessions", () => {
       ids.push(id);
       await shifted.close();
     }
-    const { heard, stop } = await follow();
-    expect(heard).toEqual(expect.arrayContaining(ids));
+    const { ended, stop } = await follow();
+    expect(ended).toEqual(expect.arrayContaining(ids));
     await stop();
   });
 
@@ -142,27 +142,27 @@ describe("a follower of ended sessions", () => {
     now();
     expect(await jumping.endSession(project, id, 300)).toBe(true);
     await jumping.close();
-    const { heard, stop } = await follow();
-    expect(heard).toContain(id);
+    const { ended, stop } = await follow();
+    expect(ended).toContain(id);
     await stop();
   });
 
   it("goes on after the stream was lost", async () => {
     await end();
-    const { heard, stop } = await follow();
+    const { ended, stop } = await follow();
     await admin.del(revocations.stream);
     const id = await end();
-    await eventually(() => expect(heard).toContain(id));
+    await eventually(() => expect(ended).toContain(id));
     await stop();
   });
 
   it("goes on when Redis was away", async () => {
-    const { heard, stop } = await follow();
+    const { ended, stop } = await follow();
     await redis.kill("SIGKILL");
     await redis.restart();
     await eventually(() => expect(direct.health().reachable).toBe(true));
     const id = await end();
-    await eventually(() => expect(heard).toContain(id));
+    await eventually(() => expect(ended).toContain(id));
     await stop();
   });
 
@@ -186,8 +186,8 @@ describe("a store that is closed", () => {
   it("leaves no connection of followers, ends calls under way first and refuses later ones", async () => {
     const store = await openRedisStore({ url: redis.url });
     const before = await connections();
-    const heard: string[] = [];
-    await store.followEndedSessions((id) => heard.push(id));
+    const ended: string[] = [];
+    await store.followEndedSessions((id) => ended.push(id));
     expect(await connections()).toBe(before + 1);
     const writing = store.putSession(
       freshProject(),
@@ -223,14 +223,14 @@ describe("a follower's failed reading", () => {
       rereadMs: often,
       observe: ({ operation, outcome }) => outcomes.push(`${operation} ${outcome}`),
     });
-    const heard: string[] = [];
-    await store.followEndedSessions((id) => heard.push(id));
+    const ended: string[] = [];
+    await store.followEndedSessions((id) => ended.push(id));
     await admin.del(revocations.stream);
     await admin.set(revocations.stream, "foreign");
     await eventually(() => expect(outcomes).toContain("readEndedSessions error"));
     await admin.del(revocations.stream);
     const id = await end();
-    await eventually(() => expect(heard).toContain(id));
+    await eventually(() => expect(ended).toContain(id));
     await store.close();
   });
 });
@@ -239,11 +239,11 @@ describe("ending a session", () => {
   it("can be repeated after a crash between its two steps", async () => {
     const project = freshProject();
     const id = await begin(project);
-    const { heard, stop } = await follow();
+    const { ended, stop } = await follow();
     // The first step alone: the news is out, the record is still there.
     await admin.zadd(revocations.set, 300, id);
     expect(await direct.endSession(project, id, 300)).toBe(true);
-    await eventually(() => expect(heard).toContain(id));
+    await eventually(() => expect(ended).toContain(id));
     expect(await direct.session(project, id)).toBeUndefined();
     await stop();
   });
@@ -251,7 +251,7 @@ describe("ending a session", () => {
   it("is unknown, not without effect, when only its second step was refused", async () => {
     const project = freshProject();
     const id = await begin(project);
-    const { heard, stop } = await follow();
+    const { ended, stop } = await follow();
     // The second step may not touch this project's keys.
     const key = sessionKeys(project).session(id);
     await admin.acl(
@@ -266,7 +266,7 @@ describe("ending a session", () => {
     );
     const half = await openRedisStore({ url: `redis://half:secret@127.0.0.1:${redis.port}` });
     await expect(half.endSession(project, id, 300)).rejects.toBeInstanceOf(OutcomeUnknown);
-    await eventually(() => expect(heard).toContain(id));
+    await eventually(() => expect(ended).toContain(id));
     expect(await direct.endSession(project, id, 300)).toBe(true);
     await half.close();
     await stop();

@@ -72,11 +72,11 @@ describe.each(Object.entries(added))(`%s that are added to ${objects} objects`, 
     await expectIndexesExact(store, collection, ["user:u1"]);
 
     async function buildToTheEnd() {
-      const told = { more: 0, busy: 0 };
+      const counts = { more: 0, busy: 0 };
       for (;;) {
         const progress = await store.buildIndexes(collection);
-        if (progress === "done") return told;
-        told[progress] += 1;
+        if (progress === "done") return counts;
+        counts[progress] += 1;
         if (progress === "busy") await new Promise((resume) => setTimeout(resume, 100));
       }
     }

@@ -28,7 +28,7 @@ const moments = countForTier(8, 50);
 /** After so many kills the lanes begin anew, so that looking through everything stays quick. */
 const roundsPerLife = 5;
 /** Acknowledged in a round until something is killed. */
-const mostWrites = 100;
+const maxWrites = 100;
 const program = fileURLToPath(new URL("../support/killed-writer/redis-writer.ts", import.meta.url));
 
 describe("a process that is killed while it writes to Redis", () => {
@@ -39,7 +39,7 @@ describe("a process that is killed while it writes to Redis", () => {
     let acknowledged = 0;
     for (let round = 0; round < moments; round += 1) {
       await lanes.begin(round);
-      const dies = { afterWrites: 1 + Math.floor(mostWrites * moment()) };
+      const dies = { afterWrites: 1 + Math.floor(maxWrites * moment()) };
       acknowledged += await writeUntilKilled(
         { program: [program, lanes.redis.url, String(round)], dies },
         lanes.states,
@@ -56,13 +56,13 @@ describe("a Redis that is killed while it is written to, with appendfsync always
 
   it(`holds every acknowledged write and exact indexes, ${moments} times in a row`, async () => {
     const moment = seededMoments(testSeed() + 1);
-    const told = { settled: 0, unknown: 0 };
+    const outcomes = { settled: 0, unknown: 0 };
     for (let round = 0; round < moments; round += 1) {
       await lanes.begin(round);
       const enough = Promise.withResolvers<void>();
-      let left = 1 + Math.floor(mostWrites * moment());
+      let left = 1 + Math.floor(maxWrites * moment());
       const onSettled = (): void => {
-        told.settled += 1;
+        outcomes.settled += 1;
         left -= 1;
         if (left === 0) enough.resolve();
       };
@@ -71,13 +71,13 @@ describe("a Redis that is killed while it is written to, with appendfsync always
       );
       await Promise.race([enough.promise, Promise.all(writing)]);
       await lanes.redis.kill("SIGKILL");
-      for (const failure of await Promise.all(writing)) if (failure instanceof OutcomeUnknown) told.unknown += 1;
+      for (const failure of await Promise.all(writing)) if (failure instanceof OutcomeUnknown) outcomes.unknown += 1;
       await lanes.redis.restart();
       await eventually(() => expect(lanes.store.health()).toEqual({ reachable: true }));
       await checkLanes(lanes.store, lanes.states);
     }
-    expect(told.settled).toBeGreaterThan(moments * laneCount);
-    expect(told.unknown).toBeGreaterThan(moments);
+    expect(outcomes.settled).toBeGreaterThan(moments * laneCount);
+    expect(outcomes.unknown).toBeGreaterThan(moments);
   });
 });
 

@@ -55,11 +55,11 @@ async function expectEnded(store: Store, project: ProjectRef, id: string): Promi
   await eventually(
     async () => {
       expect(await store.session(project, id)).toBeUndefined();
-      const heard = new Map<string, number>();
-      const { stop } = await store.followEndedSessions((ended, seconds) => heard.set(ended, seconds));
+      const received = new Map<string, number>();
+      const { stop } = await store.followEndedSessions((ended, seconds) => received.set(ended, seconds));
       await stop();
-      expect(heard.get(id)).toBeGreaterThan(0);
-      expect(heard.get(id)).toBeLessThanOrEqual(tokenLifetimeSeconds);
+      expect(received.get(id)).toBeGreaterThan(0);
+      expect(received.get(id)).toBeLessThanOrEqual(tokenLifetimeSeconds);
     },
     { withinMs: 60_000 },
   );
@@ -157,15 +157,15 @@ describe("while a node of a Cluster does not answer", () => {
     const project = projectBeside(cluster);
     const replica = await openRedisStore({ url: cluster.url, rereadMs: 300, commandTimeoutMs });
     closing.push(() => replica.close());
-    const heard = new Set<string>();
-    await replica.followEndedSessions((id) => heard.add(id));
+    const received = new Set<string>();
+    await replica.followEndedSessions((id) => received.add(id));
     const other = await open(cluster.url);
     await standStill(nodeOf(cluster, sessionKeys(projectBeside(cluster, project)).byUser));
     // Each is followed by a look at all nodes.
     for (const id of ["one", "two", "three"]) {
       await begin(other, project, id);
       expect(await other.endSession(project, id, tokenLifetimeSeconds)).toBe(true);
-      await eventually(() => expect([...heard]).toContain(id), { withinMs: 60_000 });
+      await eventually(() => expect([...received]).toContain(id), { withinMs: 60_000 });
       await sleep(600);
     }
   });

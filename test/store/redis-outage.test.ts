@@ -52,10 +52,10 @@ describe("a connection that ends between a write and its answer", () => {
   /** Loses what passes in one direction, then the connection; resolves with what the caller was told. */
   async function lose<T>(direction: "requests" | "replies", call: () => Promise<T>): Promise<unknown> {
     proxy.drop(direction);
-    const told = call().catch((error: unknown) => error);
+    const result = call().catch((error: unknown) => error);
     await proxy.dropped();
     proxy.cut();
-    return told;
+    return result;
   }
 
   async function isBack(): Promise<void> {
@@ -65,8 +65,8 @@ describe("a connection that ends between a write and its answer", () => {
   it("leaves an insert applied once when the answer was lost, and the caller is told that nobody knows", async () => {
     const document = await documentOf(direct, '{"l":[]}');
     for (let n = 0; n < 5; n += 1) {
-      const told = await lose("replies", () => store.insertAt(document, ["l", "-"], String(n), roomy));
-      expect(told).toBeInstanceOf(OutcomeUnknown);
+      const result = await lose("replies", () => store.insertAt(document, ["l", "-"], String(n), roomy));
+      expect(result).toBeInstanceOf(OutcomeUnknown);
       await isBack();
       await sleep(20);
       expect(await textAt(direct, document)).toBe(`{"l":[${Array.from({ length: n + 1 }, (_, at) => at).join(",")}]}`);

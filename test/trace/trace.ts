@@ -215,8 +215,8 @@ function locationAt(lineStarts: readonly number[], scriptId: string, offset: num
 }
 
 function filesOf(counted: readonly Counted[], order: readonly string[]): readonly TracedFile[] {
-  const place = new Map(order.map((key, at) => [key, at]));
-  const placeOf = ({ key }: Counted): number => place.get(key) ?? Number.POSITIVE_INFINITY;
+  const positions = new Map(order.map((key, at) => [key, at]));
+  const placeOf = ({ key }: Counted): number => positions.get(key) ?? Number.POSITIVE_INFINITY;
   const sorted = [...counted].sort((one, other) => (placeOf(one) < placeOf(other) ? -1 : 1));
   return [...Map.groupBy(sorted, ({ path }) => path)].map(([path, functions]) => ({
     path,

@@ -36,8 +36,8 @@ export async function startTracedDev(): Promise<TracedDev> {
   };
   try {
     const [url, inspector] = await Promise.all([
-      saidBy(child, "stdout", /(http:\/\/[\d.:]+)\/default\/[\s\S]*^Ready$/m),
-      saidBy(child, "stderr", /Debugger listening on ws:\/\/([\d.:]+)\//),
+      findInOutput(child, "stdout", /(http:\/\/[\d.:]+)\/default\/[\s\S]*^Ready$/m),
+      findInOutput(child, "stderr", /Debugger listening on ws:\/\/([\d.:]+)\//),
     ]);
     return { url, inspector, apiKey: (name) => apiKeyIn(data.path, name), stop };
   } catch (error) {
@@ -47,15 +47,15 @@ export async function startTracedDev(): Promise<TracedDev> {
 }
 
 /** The part of what it prints that `pattern` groups. */
-function saidBy(child: ChildProcess, stream: "stdout" | "stderr", pattern: RegExp): Promise<string> {
+function findInOutput(child: ChildProcess, stream: "stdout" | "stderr", pattern: RegExp): Promise<string> {
   return new Promise((resolve, reject) => {
-    let said = "";
+    let output = "";
     child[stream]?.setEncoding("utf8").on("data", (text: string) => {
-      said += text;
-      const found = pattern.exec(said)?.[1];
+      output += text;
+      const found = pattern.exec(output)?.[1];
       if (found !== undefined) resolve(found);
     });
-    child.once("exit", () => reject(new ScriptFailed(`Dev mode ended before it was ready: ${said.trim()}`)));
+    child.once("exit", () => reject(new ScriptFailed(`Dev mode ended before it was ready: ${output.trim()}`)));
   });
 }
 

@@ -2,12 +2,12 @@
 // what was not revoked is never refused.
 
 import { type Access, type Entry, grouped, only, type Revoked } from "../history.ts";
-import { type Findings, joined } from "./finding.ts";
+import { type CheckResult, joined } from "./check-result.ts";
 
 /** Milliseconds until a replica that missed every hint has heard of it. */
 export const revocationLimit = 10_000;
 
-export function checkAccess(entries: readonly Entry[], slack: number): Findings {
+export function checkAccess(entries: readonly Entry[], slack: number): CheckResult {
   const losses = only(entries, "loss");
   const limit = revocationLimit * slack;
   const revoked = new Map(only(entries, "revoked").map((each) => [each.credential, each]));

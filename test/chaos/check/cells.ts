@@ -2,9 +2,9 @@
 // before, nothing that was seen and is gone. A write that was refused is never seen; one of unknown outcome may be, once.
 
 import { type Entry, grouped, type Loss, only, type Read, type Write } from "../history.ts";
-import { type Findings, joined } from "./finding.ts";
+import { type CheckResult, joined } from "./check-result.ts";
 
-export function checkCells(entries: readonly Entry[]): Findings {
+export function checkCells(entries: readonly Entry[]): CheckResult {
   const losses = only(entries, "loss");
   const reads = grouped(only(entries, "read"), ({ cell }) => cell);
   const writes = grouped(only(entries, "write"), ({ cell }) => cell);
@@ -25,7 +25,7 @@ interface Cell {
 /** The place of nothing, before the first write. */
 const untouched = -1;
 
-function checkCell(cell: Cell): Findings {
+function checkCell(cell: Cell): CheckResult {
   const violations: string[] = [];
   const lost = new Set<number>();
   const late = new Set<number>();

@@ -3,14 +3,14 @@
 import { type Entry, isWithin, only } from "../history.ts";
 import { checkAccess } from "./access.ts";
 import { checkCells } from "./cells.ts";
-import { type Findings, joined } from "./finding.ts";
+import { type CheckResult, joined } from "./check-result.ts";
 import { checkLimits } from "./limits.ts";
 import { checkLists } from "./lists.ts";
 import { checkReadiness } from "./readiness.ts";
 import { checkRepeats } from "./repeats.ts";
 
 /** `slack`: by how much every time limit is multiplied. */
-export function checkHistory(entries: readonly Entry[], slack = 1): Findings {
+export function checkHistory(entries: readonly Entry[], slack = 1): CheckResult {
   return joined([
     checkCells(entries),
     checkLists(entries),
@@ -19,23 +19,23 @@ export function checkHistory(entries: readonly Entry[], slack = 1): Findings {
     checkAccess(entries, slack),
     checkReadiness(entries, slack),
     checkLimits(entries, slack),
-    checkOdd(entries),
+    checkUnexpected(entries),
   ]);
 }
 
-function checkOdd(entries: readonly Entry[]): Partial<Findings> {
+function checkUnexpected(entries: readonly Entry[]): Partial<CheckResult> {
   const losses = only(entries, "loss");
   const explained = (at: number | undefined): boolean => at !== undefined && isWithin(losses, at);
-  const odd = only(entries, "odd").filter(({ unlessLost }) => !explained(unlessLost));
-  return { violations: odd.map(({ at, what }) => `at ${Math.round(at)}: ${what}`) };
+  const unexpected = only(entries, "unexpected").filter(({ unlessLost }) => !explained(unlessLost));
+  return { violations: unexpected.map(({ at, what }) => `at ${Math.round(at)}: ${what}`) };
 }
 
 /** Objects that nobody moved, in front of all that come and go, are found once each and in order. */
-function checkWalks(entries: readonly Entry[]): Partial<Findings> {
+function checkWalks(entries: readonly Entry[]): Partial<CheckResult> {
   const wrong = only(entries, "walk").filter(({ expected, found }) => expected.some((id, at) => found[at] !== id));
   return {
     violations: wrong.map(({ order, expected, found, from }) => {
-      const at = expected.findIndex((id, place) => found[place] !== id);
+      const at = expected.findIndex((id, index) => found[index] !== id);
       const fault = found.indexOf(expected[at] ?? "") < 0 ? "skipped" : "moved or repeated";
       return `pages by ${order} at ${Math.round(from)}: the object at ${at} was ${fault}`;
     }),

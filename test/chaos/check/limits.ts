@@ -3,14 +3,14 @@
 // itself, and what has to be counted is let through by none.
 
 import { type Entry, grouped, type Limited, only, type Refusing, type Span } from "../history.ts";
-import { type Findings, joined } from "./finding.ts";
+import { type CheckResult, joined } from "./check-result.ts";
 
 /** Milliseconds without anything let through beyond what the rate needs, while somebody asks on: the limit has locked him out. */
 const lockedOut = 3_000;
 /** Milliseconds around a time in which Redis refuses writes: what was asked within may have been answered, or counted, outside of it. */
 const aroundRefusals = 300;
 
-export function checkLimits(entries: readonly Entry[], slack: number): Findings {
+export function checkLimits(entries: readonly Entry[], slack: number): CheckResult {
   const answers = grouped(only(entries, "limited"), ({ limit }) => limit);
   const refusing = only(entries, "refusing");
   const around = aroundRefusals * slack;
@@ -79,6 +79,8 @@ function tooFew(all: readonly Limited[], slack: number): readonly string[] {
 }
 
 function tooLong(all: readonly Limited[]): readonly string[] {
-  const told = all.find(({ perSecond, retryAfter }) => perSecond > 0 && retryAfter > Math.ceil(1 / perSecond) + 1);
-  return told === undefined ? [] : [`${told.limit} said to wait ${told.retryAfter} s at ${Math.round(told.from)}`];
+  const excessive = all.find(({ perSecond, retryAfter }) => perSecond > 0 && retryAfter > Math.ceil(1 / perSecond) + 1);
+  return excessive === undefined
+    ? []
+    : [`${excessive.limit} said to wait ${excessive.retryAfter} s at ${Math.round(excessive.from)}`];
 }

@@ -2,9 +2,9 @@
 // added, in the order in which they were added. What is lost, where some may be, is the end and never the middle.
 
 import { type Append, type Entry, grouped, type ListRead, type Loss, only } from "../history.ts";
-import type { Findings } from "./finding.ts";
+import type { CheckResult } from "./check-result.ts";
 
-export function checkLists(entries: readonly Entry[]): Findings {
+export function checkLists(entries: readonly Entry[]): CheckResult {
   const losses = only(entries, "loss");
   const appends = grouped(only(entries, "append"), ({ list }) => list);
   const reads = only(entries, "list");

@@ -2,7 +2,7 @@
 // that it isn't doesn't serve everything. Between a fault and the moment that it is noticed, both may be wrong.
 
 import { type Answered, type Entry, grouped, only, type Probe } from "../history.ts";
-import { type Findings, joined } from "./finding.ts";
+import { type CheckResult, joined } from "./check-result.ts";
 
 /** A server that stands still is left after two and a half seconds; then the next probe is a moment away. */
 const noticedMs = 4_000;
@@ -14,7 +14,7 @@ const unserved: ReadonlySet<string | undefined> = new Set([
   "project_unavailable",
 ]);
 
-export function checkReadiness(entries: readonly Entry[], slack: number): Findings {
+export function checkReadiness(entries: readonly Entry[], slack: number): CheckResult {
   const answers = grouped(only(entries, "answer"), ({ replica }) => replica);
   const probes = grouped(only(entries, "probe"), ({ replica }) => replica);
   return joined(

@@ -2,9 +2,9 @@
 // what was refused is new. That each took place once is seen where objects and lists are judged.
 
 import { type Entry, isWithin, only, type Repeat } from "../history.ts";
-import type { Findings } from "./finding.ts";
+import type { CheckResult } from "./check-result.ts";
 
-export function checkRepeats(entries: readonly Entry[]): Partial<Findings> {
+export function checkRepeats(entries: readonly Entry[]): Partial<CheckResult> {
   const losses = only(entries, "loss");
   const judgeable = only(entries, "repeat").filter(
     ({ acknowledged }) => acknowledged === undefined || !isWithin(losses, acknowledged),

@@ -41,11 +41,11 @@ export function isMissing({ code }: Answer): boolean {
 }
 
 /** What the replica can't do now is no news; anything else that is not `expected` is. */
-export function noteOdd(history: History, asked: Asked, answer: Answer, expected: Expected): void {
+export function noteUnexpected(history: History, asked: Asked, answer: Answer, expected: Expected): void {
   const { status, text } = answer;
   const isExpected = expected.statuses.includes(status) && (status !== 404 || isMissing(answer));
   if (status === 0 || status === 503 || status === 507 || isExpected) return;
-  history.odd(`${asked.method ?? "GET"} ${asked.path}: ${status} ${text.slice(0, 300)}`, expected.unlessLost);
+  history.unexpected(`${asked.method ?? "GET"} ${asked.path}: ${status} ${text.slice(0, 300)}`, expected.unlessLost);
 }
 
 export interface Expected {
@@ -55,8 +55,8 @@ export interface Expected {
 }
 
 /** An acknowledgement has to say what was sent. */
-export function judged(history: History, answer: Answer, isRight: () => boolean): Outcome {
+export function checkedOutcome(history: History, answer: Answer, isRight: () => boolean): Outcome {
   if (answer.outcome === "done" && !isRight())
-    history.odd(`Acknowledged as something else: ${answer.text.slice(0, 300)}`);
+    history.unexpected(`Acknowledged as something else: ${answer.text.slice(0, 300)}`);
   return answer.outcome;
 }

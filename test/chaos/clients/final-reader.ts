@@ -39,7 +39,7 @@ export async function readEverything({ asker, history, credentials }: ClientDeps
 
   const found = new Map(items.map((item) => [`object:${item.key}`, item.n]));
   for (const [key, same] of Map.groupBy(items, (item) => item.key)) {
-    if (same.length > 1) history.odd(`The object ${key} was made twice: ${same.map(described).join(", ")}`);
+    if (same.length > 1) history.unexpected(`The object ${key} was made twice: ${same.map(described).join(", ")}`);
   }
   const cells = new Set(only(history.entries, "write").map(({ cell }) => cell));
   for (const cell of [...cells, ...found.keys()].filter((name) => name.startsWith("object:"))) {

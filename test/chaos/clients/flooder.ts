@@ -6,7 +6,7 @@ import { apikey, basic } from "../../support/http/projects.ts";
 import type { Asked } from "../ask.ts";
 import type { Limited } from "../history.ts";
 import { anonymousWrites, guesses, limitedBase, limitedRate, openBase } from "../project.ts";
-import { type ClientDeps, keepDoing, noteOdd } from "./client.ts";
+import { type ClientDeps, keepDoing, noteUnexpected } from "./client.ts";
 
 /** Milliseconds between two guesses: each one costs a replica as much as a login. */
 const guessEvery = 150;
@@ -48,7 +48,7 @@ interface Limit {
 async function attempt({ asker, history, random, replicas }: ClientDeps, asked: Asked, limit: Limit): Promise<void> {
   const answer = await asker.ask(random.pick(replicas()), asked);
   const { status, headers, from, to } = answer;
-  noteOdd(history, asked, answer, { statuses: [limit.through, 429] });
+  noteUnexpected(history, asked, answer, { statuses: [limit.through, 429] });
   const { through, ...named } = limit;
   // Of what was not answered nobody knows whether it was counted; a limit may only ever let through less for it.
   if (status !== through && status !== 429) return;

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Answer, Asked, Target } from "../ask.ts";
 import { isWithin, type Outcome, only } from "../history.ts";
 import { base } from "../project.ts";
-import { type ClientDeps, judged, keepDoing, noteOdd } from "./client.ts";
+import { type ClientDeps, checkedOutcome, keepDoing, noteUnexpected } from "./client.ts";
 
 /** A POST whose key nobody else uses, and what an acknowledgement of it has to say. */
 interface Post {
@@ -89,8 +89,8 @@ async function insist(post: Post, deps: ClientDeps): Promise<Insisted> {
 async function send(target: Target, { asked, isRight }: Post, deps: ClientDeps): Promise<Answer> {
   const { asker, history, credentials } = deps;
   const answer = await asker.ask(target, { ...asked, as: credentials.worker, path: base + asked.path });
-  judged(history, answer, () => isRight(answer));
-  noteOdd(history, asked, answer, { statuses: [201] });
+  checkedOutcome(history, answer, () => isRight(answer));
+  noteUnexpected(history, asked, answer, { statuses: [201] });
   return answer;
 }
 
@@ -109,14 +109,14 @@ function noteRepeat({ history }: ClientDeps, { post, before, answer, first }: Re
     request: `${post.asked.path} ${post.asked.idempotencyKey}`,
     before,
     replayed,
-    ...(first !== undefined && { acknowledged: first.to, same: saidBy(answer) === saidBy(first) }),
+    ...(first !== undefined && { acknowledged: first.to, same: contentOf(answer) === contentOf(first) }),
     from,
     to,
   });
 }
 
 /** All that tells what was done. Every replica has an origin of its own here. */
-function saidBy({ status, text, headers: { location, etag } }: Answer): string {
+function contentOf({ status, text, headers: { location, etag } }: Answer): string {
   return JSON.stringify([status, text, location?.replace(/^http:\/\/[^/]+/, ""), etag]);
 }
 
@@ -127,6 +127,7 @@ export async function repeatAll(acknowledged: readonly Acknowledged[], deps: Cli
   for (const { post, first } of acknowledged.filter(({ first }) => !isWithin(losses, first.to))) {
     const answer = await send(random.pick(replicas()), post, deps);
     if (answer.outcome === "done") noteRepeat(deps, { post, before: "done", answer, first });
-    else history.odd(`The repetition of ${post.asked.idempotencyKey} in the end: ${answer.status} ${answer.text}`);
+    else
+      history.unexpected(`The repetition of ${post.asked.idempotencyKey} in the end: ${answer.status} ${answer.text}`);
   }
 }

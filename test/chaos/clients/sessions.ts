@@ -6,7 +6,7 @@ import { basic } from "../../support/http/projects.ts";
 import type { Answer, Target } from "../ask.ts";
 import type { History } from "../history.ts";
 import { base, user, victim } from "../project.ts";
-import { askOne, type ClientDeps, keepDoing, noteOdd } from "./client.ts";
+import { askOne, type ClientDeps, keepDoing, noteUnexpected } from "./client.ts";
 
 interface Tokens {
   readonly access_token: string;
@@ -59,7 +59,7 @@ async function oneSession(credential: string, kept: SessionsKept, deps: ClientDe
   const { history, asker, random, replicas } = deps;
   const login = { method: "POST", path: "/sessions/", as: basic(user) } as const;
   const opened = await askOne(deps, login);
-  noteOdd(history, login, opened, { statuses: [201] });
+  noteUnexpected(history, login, opened, { statuses: [201] });
   noteLogin(history, opened);
   if (opened.status !== 201) return;
   const tokens = JSON.parse(opened.text) as Tokens;
@@ -67,7 +67,7 @@ async function oneSession(credential: string, kept: SessionsKept, deps: ClientDe
   await tryEverywhere(deps, credential, as);
   const renewal = { method: "POST", path: "/sessions/refresh", as: `Bearer ${tokens.refresh_token}` } as const;
   const renewed = await askOne(deps, renewal);
-  noteOdd(history, renewal, renewed, { statuses: deps.clocksJump ? [200, 401] : [200], unlessLost: opened.to });
+  noteUnexpected(history, renewal, renewed, { statuses: deps.clocksJump ? [200, 401] : [200], unlessLost: opened.to });
   if (deps.ends === "go on") noteUnserved(history, "A refresh", renewed);
   if (renewed.status === 200) as = `bearer ${(JSON.parse(renewed.text) as Tokens).access_token}`;
   await tryEverywhere(deps, credential, as);
@@ -76,7 +76,7 @@ async function oneSession(credential: string, kept: SessionsKept, deps: ClientDe
   const replica = random.pick(replicas());
   const answer = await asker.ask(replica, ending);
   // 404 and 401 are right after an earlier attempt that nobody knows of; there was none here.
-  noteOdd(history, ending, answer, { statuses: deps.clocksJump ? [204, 401] : [204], unlessLost: opened.to });
+  noteUnexpected(history, ending, answer, { statuses: deps.clocksJump ? [204, 401] : [204], unlessLost: opened.to });
   if (deps.ends === "go on") noteUnserved(history, "The end of a session", answer);
   if (deps.ends === "fail closed" && answer.text.includes(refusedFromNowOn)) {
     kept.unfinished.push({ credential, as, revoking });
@@ -97,7 +97,8 @@ function noteLogin(history: History, { status, from, to }: Answer): void {
 }
 
 function noteUnserved(history: History, what: string, { status, text }: Answer): void {
-  if (status === 503 || status === 507) history.odd(`${what} needs no memory, and was refused: ${text.slice(0, 300)}`);
+  if (status === 503 || status === 507)
+    history.unexpected(`${what} needs no memory, and was refused: ${text.slice(0, 300)}`);
 }
 
 interface OwnTokens {
@@ -109,7 +110,7 @@ async function staysOutAt(replica: Target, { as, refresh }: OwnTokens, { asker, 
   const read = await asker.ask(replica, { path: `${base}/api/items?_limit=1`, as });
   const renewed = await asker.ask(replica, { method: "POST", path: `${base}/sessions/refresh`, as: refresh });
   for (const { status } of [read, renewed]) {
-    if (status === 200) history.odd(`${replica.name} takes a token of a session that it said it refuses`);
+    if (status === 200) history.unexpected(`${replica.name} takes a token of a session that it said it refuses`);
   }
 }
 

@@ -3,7 +3,7 @@
 
 import type { Answer, Asked } from "../ask.ts";
 import { fixedObjects, movingFrom } from "../project.ts";
-import { askOne, type ClientDeps, keepDoing, noteOdd } from "./client.ts";
+import { askOne, type ClientDeps, keepDoing, noteUnexpected } from "./client.ts";
 
 /** Ids of what stays, in order. */
 export type Fixed = readonly string[];
@@ -15,7 +15,7 @@ interface Listed {
 
 const orders = ["rank", "id"] as const;
 const rangeOfRanks = 1_000;
-const mostMoving = 30;
+const maxMoving = 30;
 
 export async function fillShelf(deps: ClientDeps): Promise<Fixed> {
   const ids: string[] = [];
@@ -43,10 +43,11 @@ async function walk(fixed: Fixed, deps: ClientDeps): Promise<void> {
   while (found.length < expected.length) {
     const asked = { path: `/api/shelf?_limit=${size}&_offset=${found.length}&_sort=${order}` };
     const answer = await askOne(deps, asked);
-    noteOdd(history, asked, answer, { statuses: [200] });
+    noteUnexpected(history, asked, answer, { statuses: [200] });
     if (answer.status !== 200) return;
     const page = pageOf(answer);
-    if (page.count < fixed.length) history.odd(`${asked.path}: counts ${page.count} of ${fixed.length} that are there`);
+    if (page.count < fixed.length)
+      history.unexpected(`${asked.path}: counts ${page.count} of ${fixed.length} that are there`);
     noteDisorder(deps, asked.path, page);
     if (page.items.length === 0) break;
     found.push(...page.items.map(({ id }) => id));
@@ -56,9 +57,10 @@ async function walk(fixed: Fixed, deps: ClientDeps): Promise<void> {
 
 function noteDisorder({ history }: ClientDeps, path: string, { items }: Listed): void {
   const ids = items.map(({ id }) => id);
-  if (new Set(ids).size < ids.length) history.odd(`${path}: an object stands twice on one page`);
+  if (new Set(ids).size < ids.length) history.unexpected(`${path}: an object stands twice on one page`);
   const values = path.endsWith("rank") ? items.map(({ rank = 0 }) => rank) : ids;
-  if (values.some((value, at) => at > 0 && value < (values[at - 1] ?? value))) history.odd(`${path}: out of order`);
+  if (values.some((value, at) => at > 0 && value < (values[at - 1] ?? value)))
+    history.unexpected(`${path}: out of order`);
 }
 
 function pageOf({ text }: Answer): Listed {
@@ -85,7 +87,7 @@ class Mover {
     const { random } = this.#deps;
     const chance = random.fraction();
     if (chance < 0.3) return this.#edit(random.pick(this.#fixed));
-    if (this.#moving.length < 5 || (chance < 0.55 && this.#moving.length < mostMoving)) return this.#create();
+    if (this.#moving.length < 5 || (chance < 0.55 && this.#moving.length < maxMoving)) return this.#create();
     const id = random.pick(this.#moving);
     return chance < 0.8 ? this.#move(id) : this.#remove(id);
   }
@@ -116,7 +118,7 @@ class Mover {
   async #ask(asked: Asked): Promise<Answer> {
     const answer = await askOne(this.#deps, asked);
     // 404 = gone by an earlier removal of unknown outcome, or by a loss that is allowed; what stays is the walker's to judge.
-    noteOdd(this.#deps.history, asked, answer, { statuses: [200, 201, 204, 404] });
+    noteUnexpected(this.#deps.history, asked, answer, { statuses: [200, 201, 204, 404] });
     return answer;
   }
 }

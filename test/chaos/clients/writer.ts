@@ -2,7 +2,7 @@
 
 import type { Answer } from "../ask.ts";
 import { listed, writers } from "../project.ts";
-import { askOne, type ClientDeps, isMissing, judged, keepDoing, noteOdd } from "./client.ts";
+import { askOne, type ClientDeps, checkedOutcome, isMissing, keepDoing, noteUnexpected } from "./client.ts";
 
 /** Objects that all writers know, living or not. */
 export interface KnownObject {
@@ -16,7 +16,7 @@ interface Item {
   readonly n: number;
 }
 
-const mostOwn = 25;
+const maxOwn = 25;
 
 export async function runWriter(name: string, known: KnownObject[], deps: ClientDeps): Promise<void> {
   const writer = new Writer(name, known, deps);
@@ -59,15 +59,15 @@ class Writer {
   }
 
   async #create(): Promise<void> {
-    if (this.#own.length >= mostOwn) return await this.#remove(this.#deps.random.pick(this.#own));
+    if (this.#own.length >= maxOwn) return await this.#remove(this.#deps.random.pick(this.#own));
     const { history } = this.#deps;
     const n = this.#next();
     const key = `${this.#name}-${n}`;
     const asked = { method: "POST", path: "/api/items", body: { key, n } } as const;
     const pending = history.begin({ kind: "write", cell: `object:${key}`, value: n });
     const answer = await askOne(this.#deps, asked);
-    pending.end(judged(history, answer, () => same(answer, { key, n })));
-    noteOdd(history, asked, answer, { statuses: [201] });
+    pending.end(checkedOutcome(history, answer, () => same(answer, { key, n })));
+    noteUnexpected(history, asked, answer, { statuses: [201] });
     if (answer.outcome !== "done") return;
     const object = { key, id: itemOf(answer).id };
     this.#own.push(object);
@@ -81,8 +81,8 @@ class Writer {
     const asked = { method: "PUT", path: `/api/items/${id}`, body: { n } } as const;
     const pending = history.begin({ kind: "write", cell: `object:${key}`, value: n });
     const answer = await askOne(this.#deps, asked);
-    pending.end(judged(history, answer, () => same(answer, { key, n })));
-    noteOdd(history, asked, answer, { statuses: [200, 404] });
+    pending.end(checkedOutcome(history, answer, () => same(answer, { key, n })));
+    noteUnexpected(history, asked, answer, { statuses: [200, 404] });
     if (isMissing(answer)) this.#gone(object, answer);
   }
 
@@ -92,7 +92,7 @@ class Writer {
     const pending = history.begin({ kind: "write", cell: `object:${object.key}`, value: null });
     const answer = await askOne(this.#deps, asked);
     pending.end(answer.outcome);
-    noteOdd(history, asked, answer, { statuses: [204, 404] });
+    noteUnexpected(history, asked, answer, { statuses: [204, 404] });
     if (isMissing(answer)) this.#gone(object, answer);
     // Whoever doesn't know whether it is gone leaves it alone: a removal is bound to no version and may come late.
     else if (answer.outcome !== "refused") this.#forget(object);
@@ -114,8 +114,8 @@ class Writer {
     const asked = { method: "POST", path: `/json/log/${this.#name}/-`, body: value } as const;
     const pending = history.begin({ kind: "append", list: this.#name, value });
     const answer = await askOne(this.#deps, asked);
-    pending.end(judged(history, answer, () => answer.text === String(value)));
-    noteOdd(history, asked, answer, { statuses: [201] });
+    pending.end(checkedOutcome(history, answer, () => answer.text === String(value)));
+    noteUnexpected(history, asked, answer, { statuses: [201] });
   }
 
   async #put(): Promise<void> {
@@ -124,8 +124,8 @@ class Writer {
     const asked = { method: "PUT", path: `/json/registers/${this.#name}`, body: value } as const;
     const pending = history.begin({ kind: "write", cell: `register:${this.#name}`, value });
     const answer = await askOne(this.#deps, asked);
-    pending.end(judged(history, answer, () => answer.text === String(value)));
-    noteOdd(history, asked, answer, { statuses: [200] });
+    pending.end(checkedOutcome(history, answer, () => answer.text === String(value)));
+    noteUnexpected(history, asked, answer, { statuses: [200] });
   }
 
   async #readObject(): Promise<void> {
@@ -134,7 +134,7 @@ class Writer {
     const { key, id } = random.pick(this.#known);
     const asked = { path: `/api/items/${id}` };
     const answer = await askOne(this.#deps, asked);
-    noteOdd(history, asked, answer, { statuses: [200, 404] });
+    noteUnexpected(history, asked, answer, { statuses: [200, 404] });
     const { from, to, status } = answer;
     const cell = `object:${key}`;
     if (isMissing(answer)) history.add({ kind: "read", cell, value: null, from, to });
@@ -146,7 +146,7 @@ class Writer {
     const name = random.pick(writers);
     const asked = { path: `/json/registers/${name}` };
     const answer = await askOne(this.#deps, asked);
-    noteOdd(history, asked, answer, { statuses: [200] });
+    noteUnexpected(history, asked, answer, { statuses: [200] });
     const { from, to, status, text } = answer;
     if (status !== 200) return;
     history.add({ kind: "read", cell: `register:${name}`, value: JSON.parse(text) as number | null, from, to });
@@ -157,7 +157,7 @@ class Writer {
     const name = random.pick(listed);
     const asked = { path: `/json/log/${name}` };
     const answer = await askOne(this.#deps, asked);
-    noteOdd(history, asked, answer, { statuses: [200] });
+    noteUnexpected(history, asked, answer, { statuses: [200] });
     const { from, to, status, text } = answer;
     if (status === 200) history.add({ kind: "list", list: name, values: JSON.parse(text) as number[], from, to });
   }

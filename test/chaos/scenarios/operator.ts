@@ -78,7 +78,8 @@ export const staleLeader: Scenario = {
     const tryRevoked = async (): Promise<void> => {
       for (const [name, as] of revoked) {
         await tries(name, as);
-        for (const replica of await letIn(as)) history.odd(`${replica} let ${name} in again, which it had refused`);
+        for (const replica of await letIn(as))
+          history.unexpected(`${replica} let ${name} in again, which it had refused`);
       }
     };
     do {

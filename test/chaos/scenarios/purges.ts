@@ -96,7 +96,7 @@ interface StoodStill {
 
 /** Purges this life, and returns when that is done, with the replica that began it standing still and its step on its way. */
 async function purgeWithPause(stage: Stage, { purges, number, step }: PausedPurge): Promise<StoodStill> {
-  const holding = heldBack(stage, step);
+  const holding = holdStep(stage, step);
   const ids = await order(purges, number);
   const paused = await Promise.race([holding, untilDone(purges, ids)]);
   paused?.pause();
@@ -191,7 +191,7 @@ async function order(purges: Purges, number: number): Promise<readonly string[]>
 const steps = ["declare-indexes-n", "purge-objects-n", "purge-document-3", "purge-sessions-3"].map(freeingScript);
 
 /** The replica whose step is held back on its way to Redis. */
-async function heldBack({ world, history }: Stage, { name, sha }: Script): Promise<WorldReplica> {
+async function holdStep({ world, history }: Stage, { name, sha }: Script): Promise<WorldReplica> {
   const held = world.replicas.map(async (replica) => {
     await proxyOf(replica).holdFrom(new RegExp(sha));
     return replica;
@@ -212,7 +212,7 @@ async function check({ asker, history }: Stage, replica: Target, { life, former 
   const compare = (what: string, found: unknown, expected: unknown): void => {
     const [one, other] = [JSON.stringify(found), JSON.stringify(expected)];
     if (one !== other)
-      history.odd(`${replica.name} has ${what} ${one} after a purge of the earlier ones, not ${other}`);
+      history.unexpected(`${replica.name} has ${what} ${one} after a purge of the earlier ones, not ${other}`);
   };
   const list = JSON.parse(await read("/api/books?_limit=100")) as { items?: readonly { id: string }[]; count?: number };
   compare("objects", [list.items?.map(({ id }) => id).sort(), list.count], [[...life.ids].sort(), life.ids.length]);

@@ -4,7 +4,7 @@ import { askRedis } from "../../support/redis/ask-redis.ts";
 import { oneServer } from "../redis-deployments.ts";
 import type { Scenario, Stage } from "../scenario.ts";
 
-async function tell({ world }: Stage, command: string): Promise<void> {
+async function configure({ world }: Stage, command: string): Promise<void> {
   const reply = await askRedis(world.redis.server.port, command);
   if (!reply.startsWith("+OK")) throw new Error(`${command}: ${reply.trim()}`);
 }
@@ -13,11 +13,11 @@ function inAndOut(what: string, enter: string, leave: string): Scenario["run"] {
   return async (stage) => {
     while (stage.left() > 0) {
       stage.history.fault(what);
-      await tell(stage, enter);
+      await configure(stage, enter);
       const refused = stage.history.beginRefusing(stage.world.replicas.length);
       await stage.pause(300, 2_000);
       refused.end();
-      await tell(stage, leave);
+      await configure(stage, leave);
       await stage.pause(300, 1_000);
     }
   };

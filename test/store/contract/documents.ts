@@ -22,7 +22,7 @@ export function describeDocumentStore(name: string, make: MakeStore): void {
     describeWholeValues(subject);
     describeObjects(subject);
     describeArrays(subject);
-    describeOddKeys(subject);
+    describeUnusualKeys(subject);
     describeConcurrency(subject);
   });
   describeDocumentRefusals(name, make);
@@ -246,7 +246,7 @@ function describeArrays(subject: Subject): void {
   });
 }
 
-function describeOddKeys(subject: Subject): void {
+function describeUnusualKeys(subject: Subject): void {
   for (const key of unusualKeys) {
     it(`adds, reads, replaces and removes the key ${JSON.stringify(key)}, at the top and below`, async () => {
       const { store } = subject();

@@ -49,16 +49,16 @@ function describeDeclarations(subject: Subject): void {
   it("gives back the fields as they were declared", async () => {
     const { store } = subject();
     const collection = freshCollection();
-    const odd = [
+    const unusual = [
       { name: "a.b", path: ["a.b"] },
       { name: "x.y", path: ["x", "y"] },
       { name: "__proto__", path: ["__proto__"] },
       { name: "a,x.y", path: ["a"], parts: [a, { name: "x.y", path: ["x", "y"] }] },
     ] satisfies readonly IndexField[];
-    await store.declareIndexes(collection, odd, 1);
+    await store.declareIndexes(collection, unusual, 1);
     const declared = await store.indexes(collection);
     expect(declared.map(({ field }) => field)).toHaveLength(4);
-    expect(declared.map(({ field }) => field)).toEqual(expect.arrayContaining(odd));
+    expect(declared.map(({ field }) => field)).toEqual(expect.arrayContaining(unusual));
   });
 
   it("leaves the indexes to the newest revision", async () => {

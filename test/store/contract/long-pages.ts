@@ -38,9 +38,9 @@ export function describeLongPages(name: string, make: MakeStore): void {
 
     for (const [way, read] of ways) {
       it(`${way}: are whole, and others are served between any two megabytes`, async () => {
-        const turns = countTurns();
+        const eventLoopTurns = countTurns();
         const page = await read(subject().store, collection, range);
-        expect(turns.stop()).toBeGreaterThanOrEqual(3);
+        expect(eventLoopTurns.stop()).toBeGreaterThanOrEqual(3);
         const texts = [small(0), small(1), large(2), large(3), large(4), large(5)].map(({ text }) => text);
         expect(page).toMatchObject({ count: 6, texts });
       });
@@ -86,11 +86,11 @@ export function describeLongPages(name: string, make: MakeStore): void {
     it("scans of them, and reading some of them by id, let others be served as well", async () => {
       const { store } = subject();
       for (const batches of [store.scan(collection, {}), store.readObjects(collection, [2, 3, 4, 5].map(idOf))]) {
-        const turns = countTurns();
+        const eventLoopTurns = countTurns();
         let seen = 0;
         for await (const batch of batches) seen += batch.filter((text) => text.length > 1_000_000).length;
         expect(seen).toBe(4);
-        expect(turns.stop()).toBeGreaterThanOrEqual(3);
+        expect(eventLoopTurns.stop()).toBeGreaterThanOrEqual(3);
       }
     });
   });
@@ -98,11 +98,11 @@ export function describeLongPages(name: string, make: MakeStore): void {
 
 /** Turns of the event loop until it is stopped. */
 function countTurns(): { stop(): number } {
-  let turns = 0;
+  let eventLoopTurns = 0;
   let next: NodeJS.Immediate;
   const wait = (): void => {
     next = setImmediate(() => {
-      turns += 1;
+      eventLoopTurns += 1;
       wait();
     });
   };
@@ -110,7 +110,7 @@ function countTurns(): { stop(): number } {
   return {
     stop() {
       clearImmediate(next);
-      return turns;
+      return eventLoopTurns;
     },
   };
 }

@@ -119,17 +119,17 @@ function describeFieldOrder(subject: Subject): void {
       1,
     );
     const groups = orderedGroups.map((group) => [...group, ...group]);
-    const places = shuffled(
-      groups.flatMap((group, place) => group.map((text) => ({ text, place }))),
+    const positions = shuffled(
+      groups.flatMap((group, position) => group.map((text) => ({ text, position }))),
       3,
     );
-    const placed = places.map(({ text, place }, n) => ({
-      place,
+    const placed = positions.map(({ text, position }, n) => ({
+      position,
       object: objectOf(n, fieldsOf(text), n % 2 === 0 ? "user:bob" : "user:alice"),
     }));
     await Promise.all(placed.map(({ object }) => store.create(collection, object, plenty)));
     ordered = placed
-      .sort((a, b) => a.place - b.place || (a.object.id < b.object.id ? -1 : 1))
+      .sort((a, b) => a.position - b.position || (a.object.id < b.object.id ? -1 : 1))
       .map(({ object }) => object);
   });
 

@@ -205,7 +205,7 @@ function describeBounds(subject: Subject): void {
     const [project, most] = [freshProject(), { maxPerUser: 3, maxPerProject: 1_000 }];
     const start = secondsNow(subject()) - 100;
     const at = (n: number) => ({ created: start + n, lastRefresh: start + n });
-    const { heard, stop } = await follow(store);
+    const { followed, stop } = await follow(store);
     const [one, two, three] = [
       await put(project, most, at(1)),
       await put(project, most, at(2)),
@@ -226,8 +226,8 @@ function describeBounds(subject: Subject): void {
     expect(await idsOf(project)).toHaveLength(5);
     // Told after whatever the calls before may have told.
     await store.endSession(project, five.id, 300);
-    await eventually(() => expect(heard.has(five.id)).toBe(true));
-    expect([two.id, three.id].filter((id) => heard.has(id))).toEqual([]);
+    await eventually(() => expect(followed.has(five.id)).toBe(true));
+    expect([two.id, three.id].filter((id) => followed.has(id))).toEqual([]);
     await stop();
   });
 
@@ -317,7 +317,7 @@ function describeEnded(subject: Subject): void {
     const began = performance.now();
     await stores[0].putSession(project, session, ample);
     await stores[1].endSession(project, session.id, 300);
-    for (const { heard } of followers) await eventually(() => expectAbout(heard.get(session.id), 300, began));
+    for (const { followed } of followers) await eventually(() => expectAbout(followed.get(session.id), 300, began));
     for (const { stop } of followers) await stop();
   });
 
@@ -331,9 +331,9 @@ function describeEnded(subject: Subject): void {
       await stores[0].endSession(project, session.id, tokenLifetimeSeconds);
     }
     await pass(subject(), 2_000);
-    const { heard, stop } = await follow(stores[1]);
-    await eventually(() => expectAbout(heard.get(sessions[1]?.session.id ?? ""), 300, began));
-    expect(heard.has(sessions[0]?.session.id ?? "")).toBe(false);
+    const { followed, stop } = await follow(stores[1]);
+    await eventually(() => expectAbout(followed.get(sessions[1]?.session.id ?? ""), 300, began));
+    expect(followed.has(sessions[0]?.session.id ?? "")).toBe(false);
     await stop();
   });
 
@@ -344,12 +344,12 @@ function describeEnded(subject: Subject): void {
     const [live, first, second] = [sessionAt(subject()), sessionAt(subject()), sessionAt(subject())];
     for (const session of [live, first, second]) await store.putSession(project, session, ample);
     await store.endSession(project, first.id, 300);
-    await eventually(() => expect(stopped.heard.has(first.id)).toBe(true));
+    await eventually(() => expect(stopped.followed.has(first.id)).toBe(true));
     await stopped.stop();
     await store.endSession(project, second.id, 300);
-    await eventually(() => expect(following.heard.has(second.id)).toBe(true));
-    expect(stopped.heard.has(second.id)).toBe(false);
-    expect(following.heard.has(live.id)).toBe(false);
+    await eventually(() => expect(following.followed.has(second.id)).toBe(true));
+    expect(stopped.followed.has(second.id)).toBe(false);
+    expect(following.followed.has(live.id)).toBe(false);
     await following.stop();
   });
 }
@@ -360,8 +360,10 @@ function expectAbout(found: number | undefined, seconds: number, began: number):
   expect(Math.abs((found ?? 0) - seconds)).toBeLessThanOrEqual(2 + took);
 }
 
-async function follow(store: Store): Promise<{ heard: ReadonlyMap<string, number>; stop: () => Promise<void> }> {
-  const heard = new Map<string, number>();
-  const following = await store.followEndedSessions((id, tokenLifetimeSeconds) => heard.set(id, tokenLifetimeSeconds));
-  return { heard, stop: () => following.stop() };
+async function follow(store: Store): Promise<{ followed: ReadonlyMap<string, number>; stop: () => Promise<void> }> {
+  const followed = new Map<string, number>();
+  const following = await store.followEndedSessions((id, tokenLifetimeSeconds) =>
+    followed.set(id, tokenLifetimeSeconds),
+  );
+  return { followed, stop: () => following.stop() };
 }

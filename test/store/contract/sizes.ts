@@ -145,8 +145,8 @@ function describeDocuments(subject: Subject): void {
 }
 
 function describeGrowth(subject: Subject): void {
-  const odd = 'odd"key\\';
-  const start = `{"a":1,"l":[1],"o":{"b":"text"},${JSON.stringify(odd)}:"é"}`;
+  const unusual = 'odd"key\\';
+  const start = `{"a":1,"l":[1],"o":{"b":"text"},${JSON.stringify(unusual)}:"é"}`;
   type Write = (store: Store, document: DocumentRef, maxGrowth: number) => ReturnType<Store["insertAt"]>;
   const put =
     (path: readonly string[], text: string): Write =>
@@ -164,10 +164,10 @@ function describeGrowth(subject: Subject): void {
     "a value of the same length": [put(["a"], "2"), 0],
     "a shorter value": [put(["o"], "{}"), -10],
     "the whole value": [put([], "{}"), 2 - Buffer.byteLength(start)],
-    "a longer value at a key that no path can name": [put([odd], '"éé"'), 2],
+    "a longer value at a key that no path can name": [put([unusual], '"éé"'), 2],
     "a new key beside one that no path can name": [
-      insert([`${odd}2`], "1"),
-      Buffer.byteLength(`,${JSON.stringify(`${odd}2`)}:1`),
+      insert([`${unusual}2`], "1"),
+      Buffer.byteLength(`,${JSON.stringify(`${unusual}2`)}:1`),
     ],
   };
 

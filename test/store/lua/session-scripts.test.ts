@@ -167,10 +167,10 @@ describe("touch-session", () => {
 describe("remove-session", () => {
   it("leaves nothing of a session, and says whether there was one", async () => {
     await put("s1");
-    const place = { id: "s1", username: "al", sortable: "0001000" };
-    expect(await scripts().remove(keys, place)).toBe(true);
+    const listed = { id: "s1", username: "al", sortable: "0001000" };
+    expect(await scripts().remove(keys, listed)).toBe(true);
     expect(await bench.contents()).toEqual({});
-    expect(await scripts().remove(keys, place)).toBe(false);
+    expect(await scripts().remove(keys, listed)).toBe(false);
   });
 });
 

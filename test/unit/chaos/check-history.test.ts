@@ -175,13 +175,13 @@ describe("the checker refuses", () => {
     "a credential that stands and is refused": [/refused key.* which stands/, [access(true, 0), access(false, 10)]],
     "a replica that says ready and serves nothing": [/said ready.* refused all/, probed(true, "store_unavailable", 6)],
     "a replica that says unready and serves everything": [/said unready.* served all/, probed(false, undefined, 6)],
-    "an answer that no state explains": [/500/, [{ kind: "odd", at: 0, what: "GET /: 500" }]],
+    "an answer that no state explains": [/500/, [{ kind: "unexpected", at: 0, what: "GET /: 500" }]],
   };
-  for (const [what, [said, entries]] of Object.entries(bad)) {
+  for (const [what, [state, entries]] of Object.entries(bad)) {
     it(what, () => {
       const found = violationsOf(...entries);
       expect(found).toHaveLength(1);
-      expect(found[0]).toMatch(said);
+      expect(found[0]).toMatch(state);
     });
   }
 });

@@ -43,16 +43,16 @@ it("starts no more once one has failed, and rejects with that when those under w
 });
 
 it.each([1, 8])("lets other work go on between many items that wait for nothing: %i at a time", async (limit) => {
-  let turns = 0;
+  let eventLoopTurns = 0;
   const count = (): void => {
-    turns += 1;
+    eventLoopTurns += 1;
     next = setImmediate(count);
   };
   let next = setImmediate(count);
-  const seen = await mapLimited([...Array(1_000).keys()], limit, async () => turns);
+  const seen = await mapLimited([...Array(1_000).keys()], limit, async () => eventLoopTurns);
   clearImmediate(next);
   expect(seen.at(0)).toBe(0);
-  expect(turns).toBeGreaterThanOrEqual(9);
+  expect(eventLoopTurns).toBeGreaterThanOrEqual(9);
 });
 
 it("starts no more when one fails while the others let other work go on", async () => {

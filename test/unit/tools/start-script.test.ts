@@ -37,10 +37,10 @@ describe("what a person reads when a script fails", () => {
     const line = failureOf(error) ?? "";
     expect(line).toMatch(/^redis-server did not start \(it ended early\)\. All that was said: \S+$/);
     const file = line.split(": ").at(-1) ?? "";
-    const said = readFileSync(file, "utf8");
+    const log = readFileSync(file, "utf8");
     rmSync(dirname(file), { recursive: true });
-    expect(said).toContain("line 2");
-    expect(said).toContain("it ended early");
+    expect(log).toContain("line 2");
+    expect(log).toContain("it ended early");
   });
 
   it.each([

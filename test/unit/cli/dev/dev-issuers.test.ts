@@ -105,19 +105,19 @@ it("a fetch that ends before anybody listens is told to whoever listens next", a
   issuer.change({ keys: [publicJwk("one")] });
   held[0]?.end(JSON.stringify({ issuer: issuer.url, jwks_uri: `${issuer.url}/keys` }));
   await eventually(() => expect(issuers.lookUp(source).state).toBe("known"));
-  let told = 0;
+  let changes = 0;
   issuers.onChange(() => {
-    told += 1;
+    changes += 1;
   });
-  expect(told).toBe(1);
+  expect(changes).toBe(1);
   issuers.stop();
 
   const seen = createDevIssuers(systemTimers);
   await seen.useOnly(new Map([["default/shop", new Map([["corp", source]])]]));
   seen.onChange(() => {
-    told += 1;
+    changes += 1;
   });
-  expect(told).toBe(1);
+  expect(changes).toBe(1);
   seen.stop();
 });
 

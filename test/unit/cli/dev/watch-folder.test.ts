@@ -7,16 +7,16 @@ import { type FolderWatch, watchFolders } from "../../../../cli/dev/watch-folder
 import { eventually } from "../../../support/time/eventually.ts";
 
 let folder = "";
-let told = 0;
+let changes = 0;
 let watching: FolderWatch;
 
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), "jsonplane-watch-"));
   mkdirSync(join(folder, "inner", "most"), { recursive: true });
   mkdirSync(join(folder, ".hidden"));
-  told = 0;
+  changes = 0;
   const onChange = () => {
-    told += 1;
+    changes += 1;
   };
   watching = watchFolders({ paths: [folder, join(folder, "later")], onChange, quietMs: 20, lookEveryMs: 60_000 });
   await watching.ready;
@@ -26,38 +26,38 @@ afterEach(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-async function isToldOf(change: () => void): Promise<void> {
-  const before = told;
+async function expectReported(change: () => void): Promise<void> {
+  const before = changes;
   change();
-  await eventually(() => expect(told).toBeGreaterThan(before));
+  await eventually(() => expect(changes).toBeGreaterThan(before));
 }
 
 it("tells of files that are written, replaced and removed, at any depth", async () => {
   const file = join(folder, "inner", "most", "a.yaml");
-  await isToldOf(() => writeFileSync(file, "a"));
+  await expectReported(() => writeFileSync(file, "a"));
   writeFileSync(join(folder, ".swap"), "b");
-  await isToldOf(() => renameSync(join(folder, ".swap"), file));
-  await isToldOf(() => rmSync(file));
+  await expectReported(() => renameSync(join(folder, ".swap"), file));
+  await expectReported(() => rmSync(file));
 });
 
 it("tells of what is written into a folder that is made later", async () => {
-  await isToldOf(() => mkdirSync(join(folder, "new")));
-  await isToldOf(() => writeFileSync(join(folder, "new", "a.yaml"), "a"));
-  await isToldOf(() => mkdirSync(join(folder, "later")));
-  await isToldOf(() => writeFileSync(join(folder, "later", "a.yaml"), "a"));
+  await expectReported(() => mkdirSync(join(folder, "new")));
+  await expectReported(() => writeFileSync(join(folder, "new", "a.yaml"), "a"));
+  await expectReported(() => mkdirSync(join(folder, "later")));
+  await expectReported(() => writeFileSync(join(folder, "later", "a.yaml"), "a"));
 });
 
 it("tells nothing of hidden files and folders", async () => {
   writeFileSync(join(folder, ".hidden", "a.yaml"), "a");
   writeFileSync(join(folder, ".a.yaml.swp"), "a");
   await sleep(200);
-  expect(told).toBe(0);
+  expect(changes).toBe(0);
 });
 
 it("tells while changes go on without a pause", async () => {
   const busy = setInterval(() => writeFileSync(join(folder, "a.yaml"), String(Math.random())), 5);
   try {
-    await eventually(() => expect(told).toBeGreaterThan(1));
+    await eventually(() => expect(changes).toBeGreaterThan(1));
   } finally {
     clearInterval(busy);
   }
@@ -67,21 +67,21 @@ it("tells nothing once it is stopped", async () => {
   watching.stop();
   writeFileSync(join(folder, "a.yaml"), "a");
   await sleep(200);
-  expect(told).toBe(0);
+  expect(changes).toBe(0);
 });
 
 it("sees without events what changed since it looked last", async () => {
   watching.stop();
   const file = join(folder, ".hidden", "a.yaml");
   const onChange = () => {
-    told += 1;
+    changes += 1;
   };
   // A file's own watcher dies with the file that an editor replaces; looking goes on.
   writeFileSync(file, "a");
   watching = watchFolders({ paths: [file], onChange, quietMs: 20, lookEveryMs: 50 });
   await watching.ready;
   rmSync(file);
-  await eventually(() => expect(told).toBeGreaterThan(0));
+  await eventually(() => expect(changes).toBeGreaterThan(0));
   await sleep(200);
-  await isToldOf(() => writeFileSync(file, "bc"));
+  await expectReported(() => writeFileSync(file, "bc"));
 });

@@ -28,9 +28,9 @@ describe("jsonplane init", () => {
   it("writes a project into a new folder that validate --strict has nothing to say about", async () => {
     const folder = join(root, "deep", "backend");
     expect(await init(folder)).toMatchObject({ code: 0, errors: [] });
-    const said: string[] = [];
-    expect(await runValidate(folder, { strict: true }, (line) => void said.push(line))).toBe(0);
-    expect(said).toEqual([`${folder}: 5 objects are valid`]);
+    const output: string[] = [];
+    expect(await runValidate(folder, { strict: true }, (line) => void output.push(line))).toBe(0);
+    expect(output).toEqual([`${folder}: 5 objects are valid`]);
   });
 
   it("writes one of each: resource, user, key and root key, and explains each", async () => {
@@ -56,8 +56,8 @@ describe("jsonplane init", () => {
       Array(4).fill(written),
     );
     expect(text).toContain(`/default/${name}: `);
-    const said: string[] = [];
-    expect(await runValidate(join(root, folder), { strict: true }, (line) => void said.push(line))).toBe(0);
+    const output: string[] = [];
+    expect(await runValidate(join(root, folder), { strict: true }, (line) => void output.push(line))).toBe(0);
   });
 
   it("takes an empty folder, and one with hidden files only", async () => {

@@ -48,8 +48,8 @@ describe("what the record and the cluster say together", () => {
     ["that are being deleted", entry({ purgeFromRevision: 3 }), found(""), "ObjectNotServed Deleting"],
   ] as const)("data %s are told so", (_, one, namespace, expected) => {
     const item = itemOf(one, namespace) as KeptItem;
-    const told = [item.because, item.state, ...(isDeletable(item) ? ["deletable"] : [])];
-    expect(told.join(" ")).toBe(expected);
+    const described = [item.because, item.state, ...(isDeletable(item) ? ["deletable"] : [])];
+    expect(described.join(" ")).toBe(expected);
   });
 
   it("what is served is not listed, nor what nobody may look at and no record says is kept", () => {

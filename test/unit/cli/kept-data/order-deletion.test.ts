@@ -13,25 +13,25 @@ function kept(name: string, more: Partial<DataEntry> = {}): KeptItem {
   return { project: { namespace: "shop", name: "store" }, entry, because: "ObjectDeleted", state: "Kept" };
 }
 
-type Deed = "deletes" | "leaves" | "sleeps" | "orders" | "serves" | "servesAnew";
+type OperatorAction = "deletes" | "leaves" | "sleeps" | "orders" | "serves" | "servesAnew";
 
 /** What is on record of an entry after an operator did so with it. */
-function after(deed: Deed, entry: DataEntry): readonly DataEntry[] {
-  if (deed === "deletes") return [];
-  if (deed === "orders") return [{ ...entry, purgeFromRevision: 7 }];
-  if (deed === "serves") return [{ ...entry, uid: "of another object" }];
-  if (deed === "servesAnew") return [{ ...entry, uid: "of another object", beganEmpty: true }];
+function after(action: OperatorAction, entry: DataEntry): readonly DataEntry[] {
+  if (action === "deletes") return [];
+  if (action === "orders") return [{ ...entry, purgeFromRevision: 7 }];
+  if (action === "serves") return [{ ...entry, uid: "of another object" }];
+  if (action === "servesAnew") return [{ ...entry, uid: "of another object", beganEmpty: true }];
   return [entry];
 }
 
 /** An operator that does with each look at the Secret what a test says. */
-function world(items: readonly KeptItem[], operator: (name: string) => Deed) {
+function world(items: readonly KeptItem[], operator: (name: string) => OperatorAction) {
   let entries = items.map(({ entry }) => entry);
   let annotations: Record<string, string> = { other: "stays" };
   let conflicts = 0;
   const written: string[] = [];
   const lines: string[] = [];
-  const act = (): void => {
+  const poll = (): void => {
     const names = (annotations[deletionAnnotation] ?? "").split("\n").filter((name) => name !== "");
     const left = names.filter((name) => operator(name) === "sleeps");
     entries = entries.flatMap((entry) => {
@@ -44,7 +44,7 @@ function world(items: readonly KeptItem[], operator: (name: string) => Deed) {
     orderDeletion(items, {
       api: {
         async get() {
-          act();
+          poll();
           const metadata = { namespace: "s", name: "ring", uid: "r", resourceVersion: "1", annotations };
           return { metadata } as unknown as KubeObject;
         },

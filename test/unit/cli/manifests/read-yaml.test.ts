@@ -158,16 +158,22 @@ describe("values", () => {
 
   test("of Secrets are not repeated in problems and warnings", () => {
     const read = readYaml("kind: Secret\nstringData:\n  a: 9007199254740993\n  b: 0777\n  c: .inf\n");
-    const said = JSON.stringify([read.problems, read.documents.map(({ problems, warnings }) => [problems, warnings])]);
-    expect(said).toContain("/stringData/a");
-    expect(said).not.toMatch(/9007199254740993|0777|\.inf/);
+    const messages = JSON.stringify([
+      read.problems,
+      read.documents.map(({ problems, warnings }) => [problems, warnings]),
+    ]);
+    expect(messages).toContain("/stringData/a");
+    expect(messages).not.toMatch(/9007199254740993|0777|\.inf/);
   });
 
   test("that begin like a tag or an alias are not repeated in messages: they may be passwords", () => {
     const read = readYaml("kind: Secret\nstringData:\n  a: !Corr3ctHorse\n  b: *Tr0ub4dor\n");
-    const said = JSON.stringify([read.problems, read.documents.map(({ problems, warnings }) => [problems, warnings])]);
-    expect(said).toContain("in quotes if it begins with");
-    expect(said).not.toMatch(/Corr3ctHorse|Tr0ub4dor/);
+    const messages = JSON.stringify([
+      read.problems,
+      read.documents.map(({ problems, warnings }) => [problems, warnings]),
+    ]);
+    expect(messages).toContain("in quotes if it begins with");
+    expect(messages).not.toMatch(/Corr3ctHorse|Tr0ub4dor/);
   });
 
   test("with the tag !!str are texts, and other tags are refused", () => {

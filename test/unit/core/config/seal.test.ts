@@ -5,16 +5,16 @@ import { keyedHash, newKeyringText, parseKeyring } from "../../../../core/config
 import { open, SealBroken, seal } from "../../../../core/config/seal.ts";
 
 const ring = parseKeyring(newKeyringText());
-const place = { namespace: "shop", name: "web", uid: "u-1", field: "resource:books", revision: 7 };
+const location = { namespace: "shop", name: "web", uid: "u-1", field: "resource:books", revision: 7 };
 
 describe("a sealed field", () => {
   it("opens at the place it was sealed for, and tells the project's UID", () => {
-    const sealed = seal(ring, place, '{"a":"ä"}');
-    expect(open(ring, place, sealed)).toEqual({ text: '{"a":"ä"}', uid: "u-1" });
+    const sealed = seal(ring, location, '{"a":"ä"}');
+    expect(open(ring, location, sealed)).toEqual({ text: '{"a":"ä"}', uid: "u-1" });
   });
 
   it("shows nothing of its text", () => {
-    expect(seal(ring, place, "argon2id-secret")).not.toContain("argon2id");
+    expect(seal(ring, location, "argon2id-secret")).not.toContain("argon2id");
   });
 
   it.each([
@@ -23,8 +23,8 @@ describe("a sealed field", () => {
     ["another field", { field: "resource:films" }],
     ["another revision", { revision: 8 }],
   ])("does not open at %s", (_where, change) => {
-    const sealed = seal(ring, place, "{}");
-    expect(() => open(ring, { ...place, ...change }, sealed)).toThrow(SealBroken);
+    const sealed = seal(ring, location, "{}");
+    expect(() => open(ring, { ...location, ...change }, sealed)).toThrow(SealBroken);
   });
 
   it.each([
@@ -32,16 +32,16 @@ describe("a sealed field", () => {
     ["cut", (text: string) => text.slice(0, 40)],
     ["no seal at all", () => "{}"],
   ])("does not open when it is %s", (_how, spoil) => {
-    const sealed = seal(ring, place, "{}");
-    expect(() => open(ring, place, spoil(sealed))).toThrow(SealBroken);
+    const sealed = seal(ring, location, "{}");
+    expect(() => open(ring, location, spoil(sealed))).toThrow(SealBroken);
   });
 
   it("does not open with another ring, and opens with a ring that got a new first key", () => {
-    const sealed = seal(ring, place, "{}");
+    const sealed = seal(ring, location, "{}");
     const other = parseKeyring(newKeyringText());
-    expect(() => open(other, place, sealed)).toThrow(SealBroken);
+    expect(() => open(other, location, sealed)).toThrow(SealBroken);
     const rotated = { names: ring.names, keys: [other.keys[0], ...ring.keys] as const };
-    expect(open(rotated, place, sealed).text).toBe("{}");
+    expect(open(rotated, location, sealed).text).toBe("{}");
   });
 });
 
@@ -52,16 +52,16 @@ const sealedByJose = (header: object): Promise<string> =>
     .encrypt(ring.keys[0].secret);
 
 describe("a sealed field is a compact JWE", () => {
-  const header = { project: "shop/web", uid: "u-1", field: place.field, revision: place.revision };
+  const header = { project: "shop/web", uid: "u-1", field: location.field, revision: location.revision };
 
   it("that other libraries open", async () => {
-    const { plaintext, protectedHeader } = await compactDecrypt(seal(ring, place, '{"a":"ä"}'), ring.keys[0].secret);
+    const { plaintext, protectedHeader } = await compactDecrypt(seal(ring, location, '{"a":"ä"}'), ring.keys[0].secret);
     expect(new TextDecoder().decode(plaintext)).toBe('{"a":"ä"}');
     expect(protectedHeader).toEqual({ alg: "dir", enc: "A256GCM", kid: ring.keys[0].kid, ...header });
   });
 
   it("and opens when another library has sealed it", async () => {
-    expect(open(ring, place, await sealedByJose(header))).toEqual({ text: "{}", uid: "u-1" });
+    expect(open(ring, location, await sealedByJose(header))).toEqual({ text: "{}", uid: "u-1" });
   });
 
   it("does not open with six parts, an encrypted key, a shorter tag or another algorithm in its header", async () => {
@@ -75,7 +75,7 @@ describe("a sealed field is a compact JWE", () => {
       [relabelled.toString("base64url"), "", iv, text, tag].join("."),
       [first, "", "", text, tag].join("."),
     ])
-      expect(() => open(ring, place, spoilt)).toThrow(SealBroken);
+      expect(() => open(ring, location, spoilt)).toThrow(SealBroken);
   });
 
   it("does not open when its header asks for an extension", async () => {
@@ -87,11 +87,11 @@ describe("a sealed field is a compact JWE", () => {
     const cipher = createCipheriv("aes-256-gcm", key.secret, Buffer.alloc(12)).setAAD(Buffer.from(encoded));
     const sealed = Buffer.concat([cipher.update("{}"), cipher.final()]);
     const parts = [Buffer.alloc(12), sealed, cipher.getAuthTag()].map((part) => part.toString("base64url"));
-    expect(() => open(ring, place, [encoded, "", ...parts].join("."))).toThrow(SealBroken);
+    expect(() => open(ring, location, [encoded, "", ...parts].join("."))).toThrow(SealBroken);
   });
 
   it("never has the same nonce twice", () => {
-    const nonces = Array.from({ length: 100 }, () => seal(ring, place, "{}").split(".")[2]);
+    const nonces = Array.from({ length: 100 }, () => seal(ring, location, "{}").split(".")[2]);
     expect(new Set(nonces).size).toBe(100);
   });
 });

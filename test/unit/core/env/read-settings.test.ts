@@ -42,7 +42,7 @@ function read<T extends SettingTable>(
   return readSettings(table, { flags: new Map(Object.entries(flags)), environment });
 }
 
-function said(name: keyof typeof settings, text: string): unknown {
+function valueGiven(name: keyof typeof settings, text: string): unknown {
   const setting = settings[name];
   const result = read({ [name]: setting }, { [setting.flag]: text });
   return result.ok ? result.values[name] : result.faults[0];
@@ -60,7 +60,7 @@ describe("readSettings", () => {
       ok: true,
       values: { redis: "redis://db:6379" },
     });
-    expect(said("redis", "redis://db:6379\r\n")).toBe("redis://db:6379");
+    expect(valueGiven("redis", "redis://db:6379\r\n")).toBe("redis://db:6379");
     expect(read({ redis }, {}, { JSONPLANE_REDIS: "redis://db:6379\n\n" })).toMatchObject({ ok: false });
   });
 
@@ -106,7 +106,7 @@ describe("each setting", () => {
     ["trustedProxies", "", []],
     ["logLevel", "silent", "silent"],
   ] as const)("%s reads %j", (name, text, value) => {
-    expect(said(name, text)).toEqual(value);
+    expect(valueGiven(name, text)).toEqual(value);
   });
 
   it.each([
@@ -127,17 +127,17 @@ describe("each setting", () => {
     ["logLevel", "INFO"],
     ["data", ""],
   ] as const)("%s refuses %j", (name, text) => {
-    expect(said(name, text)).toMatch(/^--[a-z-]+ must /);
+    expect(valueGiven(name, text)).toMatch(/^--[a-z-]+ must /);
   });
 
   it("never repeats a URL that may hold a password", () => {
-    expect(said("publicUrl", "https://user:secret@example.org")).not.toContain("secret");
+    expect(valueGiven("publicUrl", "https://user:secret@example.org")).not.toContain("secret");
   });
 
   it("reads the hosts that namespaces may claim", () => {
-    expect(said("allowedHosts", "")).toEqual([]);
+    expect(valueGiven("allowedHosts", "")).toEqual([]);
     const text = "shop=shop.example.org, *={namespace}.apps.example.org,*=open.example.net,";
-    expect(said("allowedHosts", text)).toEqual([
+    expect(valueGiven("allowedHosts", text)).toEqual([
       { namespace: "shop", suffix: "shop.example.org" },
       { namespace: "*", suffix: "{namespace}.apps.example.org" },
       { namespace: "*", suffix: "open.example.net" },
@@ -175,19 +175,19 @@ describe("each setting", () => {
       'must name hosts in lower case such as apps.example.org, without scheme, port or path; "a.org." is none',
     ],
   ])("refuses --allowed-hosts %s", (text, fault) => {
-    expect(said("allowedHosts", text)).toBe(`--allowed-hosts ${fault}`);
+    expect(valueGiven("allowedHosts", text)).toBe(`--allowed-hosts ${fault}`);
   });
 
   it("reads the operator's settings", () => {
-    expect(said("watchNamespaces", "a, b-2 ,")).toEqual(["a", "b-2"]);
-    expect(said("watchNamespaces", "a,B")).toBe(
+    expect(valueGiven("watchNamespaces", "a, b-2 ,")).toEqual(["a", "b-2"]);
+    expect(valueGiven("watchNamespaces", "a,B")).toBe(
       '--watch-namespaces must be the name of a namespace, such as shop-2, not "B"',
     );
-    expect(said("leaseDuration", "20s")).toBe(20);
-    expect(said("leaseDuration", "2s")).toBe('--lease-duration must be a duration from 3s to 5m, not "2s"');
-    expect(said("workers", "0")).toBe('--workers must be a whole number of at least 1, not "0"');
-    expect(said("adoptData", "true")).toBe(true);
-    expect(said("className", "a.b")).toBe(
+    expect(valueGiven("leaseDuration", "20s")).toBe(20);
+    expect(valueGiven("leaseDuration", "2s")).toBe('--lease-duration must be a duration from 3s to 5m, not "2s"');
+    expect(valueGiven("workers", "0")).toBe('--workers must be a whole number of at least 1, not "0"');
+    expect(valueGiven("adoptData", "true")).toBe(true);
+    expect(valueGiven("className", "a.b")).toBe(
       '--class-name must be a class as in spec.className, such as internal, not "a.b"',
     );
     expect(read({ adoptData, workers, watchNamespaces, allowedHosts, className })).toEqual({

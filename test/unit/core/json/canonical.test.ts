@@ -250,8 +250,8 @@ describe("what is refused", () => {
       fc.property(written, manners, damage, (value, manner, edits) => {
         const source = edits.reduce(
           (text, [at, removed, added]) => {
-            const place = at % (text.length + 1);
-            return text.slice(0, place) + added + text.slice(place + removed);
+            const offset = at % (text.length + 1);
+            return text.slice(0, offset) + added + text.slice(offset + removed);
           },
           render(value, manner),
         );

@@ -26,11 +26,11 @@ function byName(members: (readonly [string, unknown])[]): unknown {
 }
 
 const pieces = ["\\", '"', "\n", "\t", "n", "t", "c", "é", "\u2028", "😀", "\ud800", "10", "/"];
-const oddNames = fc.oneof(
+const unusualNames = fc.oneof(
   fc.constantFrom("__proto__", "__proto__\n", "constructor", "", "c"),
   fc.array(fc.constantFrom(...pieces), { minLength: 1, maxLength: 3 }).map((parts) => parts.join("")),
 );
-const { value: oddTexts } = fc.letrec<{ value: string; object: string }>((tie) => ({
+const { value: unusualTexts } = fc.letrec<{ value: string; object: string }>((tie) => ({
   value: fc.oneof(
     { maxDepth: 3 },
     fc.constantFrom("1", "-0", "1e400", "true", "false", "null", '"\\\\"', '"\\n:"', '"c"', "[]", "{}"),
@@ -38,7 +38,7 @@ const { value: oddTexts } = fc.letrec<{ value: string; object: string }>((tie) =
     fc.array(tie("value"), { maxLength: 3 }).map((elements) => `[${elements.join(",")}]`),
   ),
   object: fc
-    .uniqueArray(fc.tuple(oddNames, tie("value")), { selector: ([name]) => name, minLength: 1, maxLength: 4 })
+    .uniqueArray(fc.tuple(unusualNames, tie("value")), { selector: ([name]) => name, minLength: 1, maxLength: 4 })
     .map((members) => `{${members.map(([name, value]) => `${JSON.stringify(name)}:${value}`).join(",")}}`),
 }));
 
@@ -51,7 +51,7 @@ describe("parsing JSON that somebody else wrote", () => {
   });
 
   it("gives the names and values that stand in the text, whatever was parsed before", () => {
-    const texts = fc.array(oddTexts, { minLength: 1, maxLength: 20 });
+    const texts = fc.array(unusualTexts, { minLength: 1, maxLength: 20 });
     fc.assert(
       fc.property(texts, (all) => {
         for (const text of all) expect(modelOf(parseJson(text))).toEqual(modelOfText(text));
@@ -63,7 +63,7 @@ describe("parsing JSON that somebody else wrote", () => {
   it("gives the same for a text with spaces and needless escapes", () => {
     const token = /"(?:[^"\\]|\\.)*"|[{}[\]:,]/gu;
     fc.assert(
-      fc.property(oddTexts, (text) => {
+      fc.property(unusualTexts, (text) => {
         const loose = text.replace(token, (part) => `\t${part.replace(/^"c/, '"\\u0063')}\r\n `);
         expect(modelOf(parseJson(`{ "\\n" : ${loose} }`))).toEqual(modelOfText(`{"\\n":${text}}`));
       }),

@@ -354,9 +354,9 @@ const steps: fc.Arbitrary<Step> = fc.record({
 
 function concrete({ op, at, further, from, value }: Step, model: ModelValue): ModelOperation {
   const paths = pathsIn(model);
-  const place = (n: number) => paths[n % paths.length] ?? [];
-  const path = further === undefined ? place(at) : [...place(at), further];
-  return { op, path, from: place(from), value: value ?? textOfModel(valueIn(model, path)) };
+  const pathAt = (n: number) => paths[n % paths.length] ?? [];
+  const path = further === undefined ? pathAt(at) : [...pathAt(at), further];
+  return { op, path, from: pathAt(from), value: value ?? textOfModel(valueIn(model, path)) };
 }
 
 function valueIn(model: ModelValue, path: readonly string[]): ModelValue {

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { ProblemItem } from "../../../../core/errors/problem.ts";
 import { failuresOf } from "./compiled.ts";
 
-interface Told {
+interface FailureCase {
   readonly schema: unknown;
   readonly object: unknown;
   readonly items: readonly ProblemItem[];
@@ -10,7 +10,7 @@ interface Told {
 
 const property = (schema: unknown): unknown => ({ properties: { a: schema } });
 
-const told: Readonly<Record<string, Told>> = {
+const cases: Readonly<Record<string, FailureCase>> = {
   "a missing member points to where it would be": {
     schema: { properties: { a: { required: ["x", "y/z"] } }, required: ["b"] },
     object: { a: { x: 1 } },
@@ -103,7 +103,7 @@ const told: Readonly<Record<string, Told>> = {
     object: { a: {} },
     items: [{ pointer: "/a", keyword: "anyOf", message: "Matches none of the alternatives under anyOf" }],
   },
-  "too many alternatives are told": {
+  "too many alternatives are named": {
     schema: property({ oneOf: [{ type: "string" }, { type: "number" }, { minimum: 1 }] }),
     object: { a: 5 },
     items: [
@@ -160,7 +160,7 @@ const told: Readonly<Record<string, Told>> = {
 };
 
 describe("a failure says where, what and how to mend it", () => {
-  it.each(Object.entries(told))("%s", (_sentence, { schema, object, items }) => {
+  it.each(Object.entries(cases))("%s", (_sentence, { schema, object, items }) => {
     expect(failuresOf(schema, object)).toEqual(items);
   });
 });

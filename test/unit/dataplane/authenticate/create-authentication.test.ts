@@ -16,14 +16,14 @@ import { manualClock } from "../../../support/time/manual-clock.ts";
 
 const bookshop = project("bookshop", withUser("alice"), withKey("frontend"));
 
-async function scene(parts = bookshop) {
+async function setup(parts = bookshop) {
   const clock = manualClock();
   return authenticationSetup({ store: await sessionStore(clock), projects: [parts], clock });
 }
 
 describe("a request", () => {
   test("without a header is anonymous, and costs no promise", async () => {
-    const { authentication, live } = await scene();
+    const { authentication, live } = await setup();
     expect(authentication.callerOf(live(), undefined)).toBe(anonymous);
   });
 
@@ -42,7 +42,7 @@ describe("a request", () => {
     `Basic ${"x".repeat(1 << 20)}`,
     "x".repeat(1 << 20),
   ])("with the header %.20s is never taken for anonymous", async (header) => {
-    const { authentication, live, comparisons } = await scene();
+    const { authentication, live, comparisons } = await setup();
     const problem = await refusalOf(() => authentication.callerOf(live(), header));
     expect(problem.code).toBe("invalid_credentials");
     expect(problem.headers["WWW-Authenticate"]).toBe(
@@ -58,7 +58,7 @@ describe("a request where authentication is disabled", () => {
   test.each(["", "Digest x", "Negotiate abc", basic("alice"), "Basic x", "x".repeat(1 << 20)])(
     "is anonymous with the header %.20s, which was meant for a proxy",
     async (header) => {
-      const { authentication, live } = await scene(open);
+      const { authentication, live } = await setup(open);
       expect(authentication.callerOf(live(), header)).toBe(anonymous);
     },
   );
@@ -66,13 +66,13 @@ describe("a request where authentication is disabled", () => {
   test.each(["apikey", "apikey wrong", "bearer", "bearer x", "Bearer a.b.c", `bearer ${"x".repeat(1 << 20)}`])(
     "is refused with the bad credential %.20s",
     async (header) => {
-      const { authentication, live } = await scene(open);
+      const { authentication, live } = await setup(open);
       expect((await refusalOf(() => authentication.callerOf(live(), header))).code).toBe("invalid_credentials");
     },
   );
 
   test("has its caller when it sends a valid credential", async () => {
-    const { authentication, live } = await scene(open);
+    const { authentication, live } = await setup(open);
     expect(await authentication.callerOf(live(), apikey("frontend"))).toMatchObject({ kind: "apikey" });
   });
 });

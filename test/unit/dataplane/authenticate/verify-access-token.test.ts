@@ -32,7 +32,7 @@ import { manualClock } from "../../../support/time/manual-clock.ts";
 const bookshop = project("bookshop", withUser("alice"), withUser("bob"), withKey("frontend"));
 const address = "192.0.2.7";
 
-async function scene(projects: readonly ProjectParts[] = [bookshop], directory?: (memory: Directory) => Directory) {
+async function setup(projects: readonly ProjectParts[] = [bookshop], directory?: (memory: Directory) => Directory) {
   const clock = manualClock();
   const broken = breakable(await sessionStore(clock));
   const options = { store: broken.store, projects, clock, ...(directory ? { directory } : {}) };
@@ -49,7 +49,7 @@ async function scene(projects: readonly ProjectParts[] = [bookshop], directory?:
 
 describe("an access token", () => {
   test("from a login proves its user, with the live role and access and the session", async () => {
-    const { authentication, sessions, live } = await scene();
+    const { authentication, sessions, live } = await setup();
     const login = await sessions.login(live(), basic("alice"), address);
     expect(await authentication.callerOf(live(), bearer(login.access_token))).toEqual({
       kind: "user",
@@ -61,7 +61,7 @@ describe("an access token", () => {
   });
 
   test("has the documented header and claims, and no role", async () => {
-    const { authentication, sessions, live, clock } = await scene();
+    const { authentication, sessions, live, clock } = await setup();
     const login = await sessions.login(live(), basic("alice"), address);
     const keys = createLocalJWKSet(authentication.jwks(live()) as unknown as JSONWebKeySet);
     const { payload, protectedHeader } = await jwtVerify(login.access_token, keys, {
@@ -83,14 +83,14 @@ describe("an access token", () => {
   });
 
   test("that is repeated answers without a promise", async () => {
-    const { authentication, live, basis } = await scene();
+    const { authentication, live, basis } = await setup();
     const token = accessToken(basis);
     const first = await authentication.callerOf(live(), bearer(token));
     expect(authentication.callerOf(live(), bearer(token))).toEqual(first);
   });
 
   test("lasts five minutes to the second, cached or not, and then says so", async () => {
-    const { authentication, live, clock, basis, refusal } = await scene();
+    const { authentication, live, clock, basis, refusal } = await setup();
     const [used, unused] = [accessToken(basis), accessToken(basis, { claims: { jti: "another" } })];
     clock.advance(299_999);
     await authentication.callerOf(live(), bearer(used));
@@ -105,7 +105,7 @@ describe("an access token", () => {
   });
 
   test("lives no longer than the project says now, although it says more itself", async () => {
-    const { authentication, live, memory, clock, basis, refusal } = await scene();
+    const { authentication, live, memory, clock, basis, refusal } = await setup();
     const token = accessToken(basis, { claims: { exp: basis.nowSeconds + 3600 } });
     clock.advance(60_000);
     await authentication.callerOf(live(), bearer(token));
@@ -114,7 +114,7 @@ describe("an access token", () => {
   });
 
   test("works while the store can't be reached: no request asks it", async () => {
-    const { authentication, live, basis, store } = await scene();
+    const { authentication, live, basis, store } = await setup();
     store.breakWith("unavailable");
     const token = accessToken(basis);
     for (let i = 0; i < 3; i += 1)
@@ -155,18 +155,18 @@ describe("a token that this project did not make for this use is refused:", () =
   };
 
   test.each(Object.entries(wrongClaims))("%s", async (_, claims) => {
-    const { basis, refusal } = await scene();
+    const { basis, refusal } = await setup();
     expect((await refusal(accessToken(basis, { claims }))).code).toBe("invalid_credentials");
   });
 
   test("(the same claims, right, are taken, a start in the past included)", async () => {
-    const { authentication, live, basis } = await scene();
+    const { authentication, live, basis } = await setup();
     const token = accessToken(basis, { claims: { nbf: basis.nowSeconds } });
     expect(await authentication.callerOf(live(), bearer(token))).toMatchObject({ name: "alice" });
   });
 
   test("no algorithm, with an empty signature or none", async () => {
-    const { basis, refusal } = await scene();
+    const { basis, refusal } = await setup();
     const kid = bookshop.signing.keys[0]?.kid;
     for (const alg of ["none", "None", "NONE", ""]) {
       const token = assembled({ alg, kid }, accessClaims(basis), "");
@@ -176,7 +176,7 @@ describe("a token that this project did not make for this use is refused:", () =
   });
 
   test("HS256 with the public key as the secret, in any form in which it is published", async () => {
-    const { basis, refusal } = await scene();
+    const { basis, refusal } = await setup();
     const key = bookshop.signing.keys[0];
     if (key === undefined) throw new Error("The ring is empty");
     for (const secret of [key.x, Buffer.from(key.x, "base64url")]) {
@@ -187,7 +187,7 @@ describe("a token that this project did not make for this use is refused:", () =
   });
 
   test("the newer name of the same algorithm, another algorithm, a key in the header", async () => {
-    const { basis, refusal } = await scene();
+    const { basis, refusal } = await setup();
     const own = bookshop.signing.keys[0];
     expect((await refusal(accessToken(basis, { header: { alg: "Ed25519" } }))).code).toBe("invalid_credentials");
     const { privateKey, publicKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
@@ -205,7 +205,7 @@ describe("a token that this project did not make for this use is refused:", () =
   });
 
   test("a foreign key id, a key id of the ring on another's key, and none", async () => {
-    const { basis, refusal } = await scene();
+    const { basis, refusal } = await setup();
     const stranger = signingKey();
     const disguised = signingKey({ kid: bookshop.signing.keys[0]?.kid ?? "" });
     expect((await refusal(accessToken(basis, { key: stranger }))).code).toBe("invalid_credentials");
@@ -216,7 +216,7 @@ describe("a token that this project did not make for this use is refused:", () =
   });
 
   test("a tampered payload, a tampered header, a tampered signature", async () => {
-    const { basis, refusal } = await scene();
+    const { basis, refusal } = await setup();
     const [header, , signature] = accessToken(basis).split(".");
     const payload = Buffer.from(JSON.stringify({ ...accessClaims(basis), sub: "bob" })).toString("base64url");
     expect((await refusal(`${header}.${payload}.${signature}`)).code).toBe("invalid_credentials");
@@ -232,13 +232,13 @@ describe("a token that this project did not make for this use is refused:", () =
   test.each(["not JSON", "null", "[]", '"text"', "7", "", "{", "\u0000"])(
     "a signed payload that is %j",
     async (payload) => {
-      const { basis, refusal } = await scene();
+      const { basis, refusal } = await setup();
       expect((await refusal(signed(basis.project, payload))).code).toBe("invalid_credentials");
     },
   );
 
   test("a text that is far too long", async () => {
-    const { basis, refusal } = await scene();
+    const { basis, refusal } = await setup();
     const long = accessToken(basis, { claims: { padding: "x".repeat(20_000) } });
     expect((await refusal(long)).code).toBe("invalid_credentials");
     expect((await refusal("a".repeat(1 << 20))).code).toBe("invalid_credentials");
@@ -246,7 +246,7 @@ describe("a token that this project did not make for this use is refused:", () =
 
   test("a token of another project, even one with the same ring and the same users", async () => {
     const twin = changed(bookshop, inNamespace("other"), withConfig({ uid: "another-uid" }));
-    const { authentication, live, basis, memory } = await scene([bookshop, twin]);
+    const { authentication, live, basis, memory } = await setup([bookshop, twin]);
     const token = bearer(accessToken(basis));
     await authentication.callerOf(live(), token);
     const other = memory.directory.project({ namespace: "other", name: "bookshop" });
@@ -256,7 +256,7 @@ describe("a token that this project did not make for this use is refused:", () =
   });
 
   test("a token of the project that stood under this name before", async () => {
-    const { authentication, live, basis, memory, refusal } = await scene();
+    const { authentication, live, basis, memory, refusal } = await setup();
     const token = accessToken(basis);
     await authentication.callerOf(live(), bearer(token));
     memory.put(changed(bookshop, withConfig({ uid: "made-anew" })));
@@ -264,7 +264,7 @@ describe("a token that this project did not make for this use is refused:", () =
   });
 
   test("a refresh token of a real session", async () => {
-    const { sessions, live, refusal } = await scene();
+    const { sessions, live, refusal } = await setup();
     const login = await sessions.login(live(), basic("alice"), address);
     const problem = await refusal(login.refresh_token);
     expect(problem.code).toBe("invalid_credentials");
@@ -274,7 +274,7 @@ describe("a token that this project did not make for this use is refused:", () =
 
 describe("what changes in the project works on the next request with a used token:", () => {
   test("the user's role and access", async () => {
-    const { authentication, live, basis, memory } = await scene();
+    const { authentication, live, basis, memory } = await setup();
     const token = bearer(accessToken(basis));
     await authentication.callerOf(live(), token);
     memory.put(changed(bookshop, withUser("alice", { role: "Administrators", access: "Read" })));
@@ -282,7 +282,7 @@ describe("what changes in the project works on the next request with a used toke
   });
 
   test("a removed user, until the same one is back", async () => {
-    const { authentication, live, basis, memory, refusal } = await scene();
+    const { authentication, live, basis, memory, refusal } = await setup();
     const token = accessToken(basis);
     await authentication.callerOf(live(), bearer(token));
     memory.put(changed(bookshop, withoutUser("alice")));
@@ -292,7 +292,7 @@ describe("what changes in the project works on the next request with a used toke
   });
 
   test("a changed password", async () => {
-    const { authentication, live, basis, memory, refusal } = await scene();
+    const { authentication, live, basis, memory, refusal } = await setup();
     const token = accessToken(basis);
     await authentication.callerOf(live(), bearer(token));
     memory.put(changed(bookshop, withUser("alice", { password: "another" })));
@@ -300,7 +300,7 @@ describe("what changes in the project works on the next request with a used toke
   });
 
   test("a key that left the ring; one that only stopped signing still verifies", async () => {
-    const { authentication, sessions, live, basis, memory, refusal } = await scene();
+    const { authentication, sessions, live, basis, memory, refusal } = await setup();
     const old = bookshop.signing.keys[0] as SigningKey;
     const next = signingKey();
     const token = accessToken(basis);
@@ -315,7 +315,7 @@ describe("what changes in the project works on the next request with a used toke
   });
 
   test("but not an ended session of another user", async () => {
-    const { authentication, sessions, live } = await scene();
+    const { authentication, sessions, live } = await setup();
     const alice = await sessions.login(live(), basic("alice"), address);
     const bob = await sessions.login(live(), basic("bob"), address);
     const caller = await authentication.callerOf(live(), bearer(alice.access_token));
@@ -329,7 +329,7 @@ describe("what changes in the project works on the next request with a used toke
 
 test("a directory that can't answer is a 503 and never a 401, and the token is not forgotten", async () => {
   let answers = true;
-  const { authentication, live, basis, refusal } = await scene([bookshop], (memory) => ({
+  const { authentication, live, basis, refusal } = await setup([bookshop], (memory) => ({
     ...memory,
     user: async (...args) => (answers ? memory.user(...args) : { outcome: "unavailable" }),
   }));
@@ -343,7 +343,7 @@ test("a directory that can't answer is a 503 and never a 401, and the token is n
 });
 
 test("the published keys are the public halves only", async () => {
-  const { authentication, live } = await scene();
+  const { authentication, live } = await setup();
   const key = bookshop.signing.keys[0];
   expect(authentication.jwks(live())).toEqual({
     keys: [{ kty: "OKP", crv: "Ed25519", kid: key?.kid, alg: "EdDSA", use: "sig", x: key?.x }],

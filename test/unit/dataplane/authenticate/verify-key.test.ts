@@ -7,13 +7,13 @@ import { manualClock } from "../../../support/time/manual-clock.ts";
 
 const bookshop = project("bookshop", withKey("frontend", { description: "The shop's pages", access: "Read" }));
 
-async function scene() {
+async function setup() {
   const clock = manualClock();
   return authenticationSetup({ store: await sessionStore(clock), projects: [bookshop], clock });
 }
 
 test("a key proves the ApiKey it was made for, with its live role and access", async () => {
-  const { authentication, live } = await scene();
+  const { authentication, live } = await setup();
   expect(await authentication.callerOf(live(), apikey("frontend"))).toEqual({
     kind: "apikey",
     name: "frontend",
@@ -24,12 +24,12 @@ test("a key proves the ApiKey it was made for, with its live role and access", a
 });
 
 test("a header answers without a promise while the directory does", async () => {
-  const { authentication, live } = await scene();
+  const { authentication, live } = await setup();
   expect(authentication.callerOf(live(), apikey("frontend"))).toMatchObject({ name: "frontend" });
 });
 
 test("an unknown key, one character more, and another case are refused alike", async () => {
-  const { authentication, live } = await scene();
+  const { authentication, live } = await setup();
   const right = keyOf("frontend");
   for (const wrong of ["unknown", `${right}x`, right.toUpperCase(), right.slice(0, -1)]) {
     const refusal = await refusalOf(() => authentication.callerOf(live(), `apikey ${wrong}`));
@@ -41,13 +41,13 @@ test("an unknown key, one character more, and another case are refused alike", a
 });
 
 test("the hash of a key is no key", async () => {
-  const { authentication, live } = await scene();
+  const { authentication, live } = await setup();
   const sha256 = [...bookshop.keys.keys()][0];
   expect((await refusalOf(() => authentication.callerOf(live(), `apikey ${sha256}`))).code).toBe("invalid_credentials");
 });
 
 test("a removed key is refused on the next request, however often it was used, and works again when it is back", async () => {
-  const { authentication, live, memory } = await scene();
+  const { authentication, live, memory } = await setup();
   await authentication.callerOf(live(), apikey("frontend"));
   memory.put(changed(bookshop, withoutKey("frontend")));
   expect((await refusalOf(() => authentication.callerOf(live(), apikey("frontend")))).code).toBe("invalid_credentials");
@@ -56,7 +56,7 @@ test("a removed key is refused on the next request, however often it was used, a
 });
 
 test("a changed role works on the next request", async () => {
-  const { authentication, live, memory } = await scene();
+  const { authentication, live, memory } = await setup();
   await authentication.callerOf(live(), apikey("frontend"));
   memory.put(changed(bookshop, withKey("frontend", { role: "Administrators", access: "Write" })));
   expect(await authentication.callerOf(live(), apikey("frontend"))).toMatchObject({
@@ -66,7 +66,7 @@ test("a changed role works on the next request", async () => {
 });
 
 test("a key is refused from the second in which it expires, cached or not", async () => {
-  const { authentication, live, memory, clock } = await scene();
+  const { authentication, live, memory, clock } = await setup();
   const expiresAt = clock.now() / 1000 + 60;
   memory.put(changed(bookshop, withKey("frontend", { expiresAt })));
   clock.advance(59_999);

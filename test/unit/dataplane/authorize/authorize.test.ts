@@ -35,9 +35,9 @@ function resourceOf(access: Partial<OperationAccess>, scope: { read?: Scope; wri
   return { config: parts.project, resource };
 }
 
-function verdict(judge: () => unknown): Verdict {
+function verdict(authorizes: () => unknown): Verdict {
   try {
-    judge();
+    authorizes();
     return "allowed";
   } catch (error) {
     if (error instanceof Problem) return error.code as Verdict;
@@ -172,9 +172,9 @@ describe("a resource's lists can be limited to one's own", () => {
     expect(listsOwn(resource)).toBe(grants.some(({ visible }) => visible.owner !== undefined));
   });
 
-  function tryTo<T>(judge: () => T): T | undefined {
+  function tryTo<T>(authorizes: () => T): T | undefined {
     try {
-      return judge();
+      return authorizes();
     } catch (error) {
       if (error instanceof Problem) return undefined;
       throw error;

@@ -5,7 +5,7 @@ import { type FollowedKeyring, followKeyring, openWithNewest } from "../../../..
 
 const first = newKeyringText();
 const second = newKeyringText();
-const place = { namespace: "shop", name: "x", uid: "u", field: "project", revision: 7 };
+const location = { namespace: "shop", name: "x", uid: "u", field: "project", revision: 7 };
 const kidOf = (text: string) => parseKeyring(text).keys[0].kid;
 
 let file: string | Error;
@@ -32,15 +32,15 @@ afterEach(() => ring.stop());
 
 describe("the followed key ring", () => {
   it("is the file's newest content, and tells of a change once", async () => {
-    const told: string[] = [];
-    ring.onChange(() => void told.push(ring.current().keys[0].kid));
+    const reported: string[] = [];
+    ring.onChange(() => void reported.push(ring.current().keys[0].kid));
     file = second;
     time += 1_000;
     await ring.look();
     expect(ring.current().keys[0].kid).toBe(kidOf(second));
     time += 1_000;
     await ring.look();
-    expect([told, changes]).toEqual([[kidOf(second)], [kidOf(second)]]);
+    expect([reported, changes]).toEqual([[kidOf(second)], [kidOf(second)]]);
   });
 
   it("reads at most once a second, and once for all who ask at the same time", async () => {
@@ -78,18 +78,18 @@ describe("the followed key ring", () => {
   });
 
   it("opens at once what a key sealed that came into the file since", async () => {
-    const sealed = await seal(parseKeyring(second), place, "hello");
-    await expect(openWithNewest(ring, place, sealed)).rejects.toThrow("a key that is not in the ring");
+    const sealed = await seal(parseKeyring(second), location, "hello");
+    await expect(openWithNewest(ring, location, sealed)).rejects.toThrow("a key that is not in the ring");
     file = second;
-    await expect(openWithNewest(ring, place, sealed)).rejects.toThrow("a key that is not in the ring");
+    await expect(openWithNewest(ring, location, sealed)).rejects.toThrow("a key that is not in the ring");
     time += 1_000;
-    expect(await openWithNewest(ring, place, sealed)).toEqual({ text: "hello", uid: "u" });
+    expect(await openWithNewest(ring, location, sealed)).toEqual({ text: "hello", uid: "u" });
   });
 
   it("does not look at the file for a value that no ring would open", async () => {
-    const sealed = await seal(parseKeyring(first), place, "hello");
+    const sealed = await seal(parseKeyring(first), location, "hello");
     time += 1_000;
-    await expect(openWithNewest(ring, { ...place, field: "signing" }, sealed)).rejects.toThrow("another field");
+    await expect(openWithNewest(ring, { ...location, field: "signing" }, sealed)).rejects.toThrow("another field");
     expect(readings).toBe(1);
   });
 });

@@ -28,7 +28,7 @@ const bookshop = project(
 const library = project("library", withHosts("library.example"));
 const uncompilable = withResource("books", { schema: { type: "no such type" } });
 
-function scene(...projects: readonly ProjectParts[]) {
+function setup(...projects: readonly ProjectParts[]) {
   const clock = manualClock();
   const memory = createMemoryDirectory(clock);
   if (projects.length > 0) memory.replace(projects);
@@ -48,8 +48,8 @@ function found<T>(lookup: Lookup<T> | Promise<Lookup<T>>): T {
 
 describe("before anything is known", () => {
   test("every lookup is unavailable, nothing is synced, and the age grows", () => {
-    const { directory, clock } = scene();
-    const { live } = scene(bookshop);
+    const { directory, clock } = setup();
+    const { live } = setup(bookshop);
     clock.advance(1500);
     expect(directory.project(bookshop.project)).toEqual({ outcome: "unavailable" });
     expect(directory.host("library.example")).toEqual({ outcome: "unavailable" });
@@ -61,7 +61,7 @@ describe("before anything is known", () => {
   });
 
   test("an empty set of projects is knowledge, too", () => {
-    const { memory, directory } = scene();
+    const { memory, directory } = setup();
     memory.replace([]);
     expect(directory.project(bookshop.project)).toEqual({ outcome: "unknown" });
     expect(directory.synced()).toBe(true);
@@ -71,7 +71,7 @@ describe("before anything is known", () => {
 
 describe("a project that was put in", () => {
   test("is found by namespace and name, and by each host", () => {
-    const { directory, live } = scene(bookshop, library);
+    const { directory, live } = setup(bookshop, library);
     expect(live().config).toBe(bookshop.project);
     expect(live().rootKeys.get("flags")?.initialValue).toBe("{}");
     expect(found(directory.host("library.example")).config.name).toBe("library");
@@ -84,7 +84,7 @@ describe("a project that was put in", () => {
   });
 
   test("has its users by name and its keys by hash", () => {
-    const { directory, live } = scene(bookshop);
+    const { directory, live } = setup(bookshop);
     const [sha256 = ""] = bookshop.keys.keys();
     expect(found(directory.user(live(), "alice"))).toBe(bookshop.users.get("alice"));
     expect(found(directory.key(live(), sha256)).name).toBe("ci");
@@ -94,7 +94,7 @@ describe("a project that was put in", () => {
   });
 
   test("validates with its compiled schemas", () => {
-    const { books } = scene(bookshop);
+    const { books } = setup(bookshop);
     expect(books().schema.validate({ title: "x" }, '{"title":"x"}')).toEqual([]);
     expect(books().schema.validate({ title: 7 }, '{"title":7}')).not.toEqual([]);
   });
@@ -102,7 +102,7 @@ describe("a project that was put in", () => {
 
 describe("users and keys are those of now,", () => {
   test("also for a request that began with the project as it was", () => {
-    const { memory, directory, live } = scene(bookshop);
+    const { memory, directory, live } = setup(bookshop);
     const before = live();
     memory.put(changed(bookshop, withoutUser("alice"), withoutKey("ci"), withUser("bob")));
     expect(directory.user(before, "alice")).toEqual({ outcome: "unknown" });
@@ -111,7 +111,7 @@ describe("users and keys are those of now,", () => {
   });
 
   test("unknown once the project is gone, or is another one under the same name", () => {
-    const { memory, directory, live } = scene(bookshop, library);
+    const { memory, directory, live } = setup(bookshop, library);
     const before = live();
     memory.put(changed(bookshop, withConfig({ uid: "made-anew" })));
     expect(directory.user(before, "alice")).toEqual({ outcome: "unknown" });
@@ -125,7 +125,7 @@ describe("users and keys are those of now,", () => {
 
 describe("a change", () => {
   test("swaps what lookups see and leaves alone what a request began with", () => {
-    const { memory, live } = scene(bookshop, library);
+    const { memory, live } = setup(bookshop, library);
     const before = live();
     memory.put(changed(bookshop, withRootKey("more")));
     expect(before.rootKeys.has("more")).toBe(false);
@@ -134,14 +134,14 @@ describe("a change", () => {
   });
 
   test("of the whole set removes what is no longer in it, hosts included", () => {
-    const { memory, directory } = scene(bookshop, library);
+    const { memory, directory } = setup(bookshop, library);
     memory.replace([bookshop]);
     expect(directory.project(library.project)).toEqual({ outcome: "unknown" });
     expect(directory.host("library.example")).toEqual({ outcome: "unknown" });
   });
 
   test("keeps the resource object, its schema and its revision where the config is equal", () => {
-    const { memory, books, clock } = scene(bookshop);
+    const { memory, books, clock } = setup(bookshop);
     const before = books();
     clock.advance(1000);
     memory.replace([structuredClone(bookshop)]);
@@ -149,7 +149,7 @@ describe("a change", () => {
   });
 
   test("raises the revision of a changed resource, and compiles only a changed schema", () => {
-    const { memory, books, clock } = scene(bookshop);
+    const { memory, books, clock } = setup(bookshop);
     const first = books();
     memory.put(changed(bookshop, withResource("books", { schema: structuredClone(schema), indexes: ["title"] })));
     const second = books();
@@ -162,7 +162,7 @@ describe("a change", () => {
   });
 
   test("made after a restart is newer than everything before it", () => {
-    const { books, clock } = scene(bookshop);
+    const { books, clock } = setup(bookshop);
     clock.advance(1);
     const restarted = createMemoryDirectory(clock);
     restarted.replace([changed(bookshop, withResource("books", { schema, indexes: ["price"] }))]);
@@ -171,13 +171,13 @@ describe("a change", () => {
   });
 
   test("may name the revisions of its resources", () => {
-    const { memory, books } = scene();
+    const { memory, books } = setup();
     memory.put(bookshop, new Map([["books", 7]]));
     expect(books().revision).toBe(7);
   });
 
   test("that names a new revision of an equal config takes it, and keeps the schema", () => {
-    const { memory, books } = scene();
+    const { memory, books } = setup();
     memory.put(bookshop, new Map([["books", 7]]));
     const before = books();
     memory.put(structuredClone(bookshop), new Map([["books", 9]]));
@@ -186,7 +186,7 @@ describe("a change", () => {
   });
 
   test("that leaves the ring equal keeps the ring object, by which verified tokens are remembered", () => {
-    const { memory, live } = scene(bookshop);
+    const { memory, live } = setup(bookshop);
     const before = live().signing;
     memory.put(structuredClone(bookshop));
     expect(live().signing).toBe(before);
@@ -195,7 +195,7 @@ describe("a change", () => {
 
 describe("a schema that can't be compiled", () => {
   test("is reported, its resource keeps the last good version, and its neighbours never notice", () => {
-    const { memory, books, live } = scene(changed(bookshop, withResource("authors")));
+    const { memory, books, live } = setup(changed(bookshop, withResource("authors")));
     const before = books();
     const refused = memory.put(changed(bookshop, withResource("authors", { maxObjects: 5 }), uncompilable));
     expect(refused).toEqual([
@@ -211,42 +211,42 @@ describe("a schema that can't be compiled", () => {
   });
 
   test("is left out when there was no good version", () => {
-    const { memory, live } = scene();
+    const { memory, live } = setup();
     expect(memory.replace([changed(bookshop, uncompilable)])).toMatchObject([{ keptLastGood: false }]);
     expect(live().resources.has("books")).toBe(false);
   });
 });
 
 test("of two projects that name one host, all lookups find the first", () => {
-  const { memory, directory } = scene();
+  const { memory, directory } = setup();
   memory.replace([library, changed(library, inNamespace("other"))]);
   expect(found(directory.host("library.example")).config.namespace).toBe("default");
 });
 
 describe("a change listener", () => {
   function listening(...projects: readonly ProjectParts[]) {
-    const made = scene(...projects);
-    const heard: string[] = [];
-    const stop = made.directory.onChange((name) => heard.push(name));
-    return { ...made, heard, stop };
+    const made = setup(...projects);
+    const changes: string[] = [];
+    const stop = made.directory.onChange((name) => changes.push(name));
+    return { ...made, changes, stop };
   }
 
   test("gets the project that is put, and no other", () => {
-    const { memory, heard } = listening(bookshop, library);
+    const { memory, changes } = listening(bookshop, library);
     memory.put(changed(bookshop, withoutKey("ci")));
-    expect(heard).toEqual(["default/bookshop"]);
+    expect(changes).toEqual(["default/bookshop"]);
   });
 
   test("gets the project that is removed", () => {
-    const { memory, heard } = listening(bookshop, library);
+    const { memory, changes } = listening(bookshop, library);
     memory.remove(library.project);
-    expect(heard).toEqual(["default/library"]);
+    expect(changes).toEqual(["default/library"]);
   });
 
   test("gets all projects of before and after when everything is replaced", () => {
-    const { memory, heard } = listening(bookshop);
+    const { memory, changes } = listening(bookshop);
     memory.replace([library]);
-    expect(heard).toEqual(["default/bookshop", "default/library"]);
+    expect(changes).toEqual(["default/bookshop", "default/library"]);
   });
 
   test("finds the new configuration already when it is called", () => {
@@ -258,15 +258,15 @@ describe("a change listener", () => {
   });
 
   test("is not called any more once it was removed", () => {
-    const { memory, heard, stop } = listening(bookshop);
+    const { memory, changes, stop } = listening(bookshop);
     stop();
     memory.put(bookshop);
-    expect(heard).toEqual([]);
+    expect(changes).toEqual([]);
   });
 });
 
 test("who holds a host is known without its project", () => {
-  const { directory } = scene(bookshop, library);
+  const { directory } = setup(bookshop, library);
   expect(directory.hostHolder("library.example")).toBe("default/library");
   expect(directory.hostHolder("other.example")).toBeUndefined();
 });

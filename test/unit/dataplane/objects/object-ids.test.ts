@@ -38,8 +38,8 @@ describe("object ids", () => {
     // Back by a minute it goes on where it was, by more it goes by the clock again.
     const [held, left] = [made(-60_000), made(-1)];
     expect([before, early, after, later, held, left].map(({ ahead }) => ahead)).toEqual([0, 0, 0, 0, 60_000, 0]);
-    const inOrder = [left, before, after, later, held, early].map(({ id }) => id);
-    expect(inOrder).toEqual(inOrder.toSorted());
+    const ordered = [left, before, after, later, held, early].map(({ id }) => id);
+    expect(ordered).toEqual(ordered.toSorted());
   });
 
   it("of one millisecond are never further ahead of the clock than a minute, however many are made", () => {

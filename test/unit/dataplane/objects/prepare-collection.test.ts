@@ -15,7 +15,7 @@ const resource = (revision: number, config = everybodys) => ({ config, revision 
 let preparer: CollectionPreparer | undefined;
 afterEach(() => preparer?.close());
 
-function scene() {
+function setup() {
   const steps: PromiseWithResolvers<Step>[] = [];
   const store: ObjectIndexes = {
     declareIndexes: async (_collection, _fields, revision) => [
@@ -39,7 +39,7 @@ function scene() {
 
 describe("a declaration that comes while the store says that all is built", () => {
   it("has the store asked again, and stays among what is being built until then", async () => {
-    const { prepare, made, asked } = scene();
+    const { prepare, made, asked } = setup();
     await prepare(1);
     const last = await asked(1);
     const declared = prepare(2);
@@ -52,12 +52,12 @@ describe("a declaration that comes while the store says that all is built", () =
   });
 
   it("in any of the moments around the answer", async () => {
-    for (let turns = 0; turns < 8; turns += 1) {
-      const { prepare, made, asked } = scene();
+    for (let delay = 0; delay < 8; delay += 1) {
+      const { prepare, made, asked } = setup();
       await prepare(1);
       const last = await asked(1);
       last.resolve("done");
-      for (let turn = 0; turn < turns; turn += 1) await undefined;
+      for (let turn = 0; turn < delay; turn += 1) await undefined;
       await prepare(2);
       (await asked(2)).resolve("done");
       await eventually(() => expect(made.building()).toEqual([]));
@@ -67,7 +67,7 @@ describe("a declaration that comes while the store says that all is built", () =
 });
 
 it("a build that ends without one asks no more", async () => {
-  const { prepare, made, asked, steps } = scene();
+  const { prepare, made, asked, steps } = setup();
   await prepare(1);
   (await asked(1)).resolve("more");
   await prepare(2);

@@ -163,7 +163,7 @@ class Followed {
 
 const someKey = fc.nat({ max: 25 }).map(key);
 const someProject = fc.constantFrom("default/shop", "default/rival");
-const act: fc.Arbitrary<(followed: Followed) => void> = fc.oneof(
+const step: fc.Arbitrary<(followed: Followed) => void> = fc.oneof(
   {
     weight: 5,
     arbitrary: fc.tuple(someKey, someProject).map(
@@ -179,9 +179,9 @@ const act: fc.Arbitrary<(followed: Followed) => void> = fc.oneof(
 
 it("whatever is kept, found, forgotten and dropped, a plan is the last one of its key, and all fit into the limit", () => {
   fc.assert(
-    fc.property(fc.array(act, { maxLength: 200, size: "max" }), (acts) => {
+    fc.property(fc.array(step, { maxLength: 200, size: "max" }), (steps) => {
       const followed = new Followed();
-      for (const each of acts) each(followed);
+      for (const each of steps) each(followed);
       const { plans, last } = followed;
       const left = found(plans, keys(0, 26));
       expect(left.length).toBeLessThanOrEqual(10);

@@ -34,26 +34,26 @@ const address = "192.0.2.7";
 
 let clock: ManualClock;
 let store: BreakableStore;
-let scene: AuthenticationSetup;
+let setup: AuthenticationSetup;
 
 beforeEach(async () => {
   clock = manualClock();
   store = breakable(await sessionStore(clock));
-  scene = await authenticationSetup({ store: store.store, projects: [bookshop, twin], clock });
+  setup = await authenticationSetup({ store: store.store, projects: [bookshop, twin], clock });
 });
 
-const login = (username: string): Promise<LoginResult> => scene.sessions.login(scene.live(), basic(username), address);
+const login = (username: string): Promise<LoginResult> => setup.sessions.login(setup.live(), basic(username), address);
 const callerOf = async ({ access_token }: LoginResult): Promise<Caller> =>
-  await scene.authentication.callerOf(scene.live(), bearer(access_token));
-const key = async (name: string): Promise<Caller> => await scene.authentication.callerOf(scene.live(), apikey(name));
+  await setup.authentication.callerOf(setup.live(), bearer(access_token));
+const key = async (name: string): Promise<Caller> => await setup.authentication.callerOf(setup.live(), apikey(name));
 const list = async (caller: Caller): Promise<readonly string[]> =>
-  (await scene.sessions.sessions(scene.live(), caller)).map(({ id }) => id).sort();
-const see = (caller: Caller, { session_id }: LoginResult) => scene.sessions.session(scene.live(), caller, session_id);
+  (await setup.sessions.sessions(setup.live(), caller)).map(({ id }) => id).sort();
+const see = (caller: Caller, { session_id }: LoginResult) => setup.sessions.session(setup.live(), caller, session_id);
 const end = (caller: Caller, { session_id }: LoginResult) =>
-  scene.sessions.endSession(scene.live(), caller, session_id);
+  setup.sessions.endSession(setup.live(), caller, session_id);
 const works = async ({ access_token }: LoginResult): Promise<boolean> => {
   try {
-    return (await scene.authentication.callerOf(scene.live(), bearer(access_token))).kind === "user";
+    return (await setup.authentication.callerOf(setup.live(), bearer(access_token))).kind === "user";
   } catch {
     return false;
   }
@@ -65,8 +65,8 @@ describe("the sessions of a project", () => {
     const opened = await login("alice");
     const created = clock.now() / 1000;
     clock.advance(60_000);
-    await scene.sessions.refresh(scene.live(), bearer(opened.refresh_token));
-    scene.memory.put(changed(bookshop, withUser("alice", { role: "Administrators" })));
+    await setup.sessions.refresh(setup.live(), bearer(opened.refresh_token));
+    setup.memory.put(changed(bookshop, withUser("alice", { role: "Administrators" })));
     expect(await see(await key("ops"), opened)).toEqual({
       id: opened.session_id,
       user: "alice",
@@ -95,7 +95,7 @@ describe("the sessions of a project", () => {
     const [first, bob] = [await login("alice"), await login("bob")];
     clock.advance(1000);
     const second = await login("alice");
-    const views = await scene.sessions.sessions(scene.live(), await callerOf(first));
+    const views = await setup.sessions.sessions(setup.live(), await callerOf(first));
     expect(views.map(({ id }) => id)).toEqual([second.session_id, first.session_id]);
     expect(await see(await callerOf(first), second)).toMatchObject({ user: "alice" });
     expect((await refusalOf(async () => see(await callerOf(first), bob))).code).toBe("not_found");
@@ -112,7 +112,7 @@ describe("the sessions of a project", () => {
 
   test("need a caller, also where authentication is disabled", async () => {
     const alice = await login("alice");
-    scene.memory.put(changed(bookshop, withAuthenticationDisabled()));
+    setup.memory.put(changed(bookshop, withAuthenticationDisabled()));
     for (const ask of [() => list(anonymous), () => see(anonymous, alice), () => end(anonymous, alice)]) {
       const problem = await refusalOf(ask);
       expect(problem.code).toBe("authentication_required");
@@ -124,13 +124,13 @@ describe("the sessions of a project", () => {
 
   test("are those of one project, whatever another of the same name has", async () => {
     const alice = await login("alice");
-    const found = scene.memory.directory.project({ namespace: "other", name: "bookshop" });
+    const found = setup.memory.directory.project({ namespace: "other", name: "bookshop" });
     if (found instanceof Promise || found.outcome !== "found") throw new Error("The other project is not live");
-    const ops = await scene.authentication.callerOf(found.value, apikey("ops"));
-    expect(await scene.sessions.sessions(found.value, ops)).toEqual([]);
+    const ops = await setup.authentication.callerOf(found.value, apikey("ops"));
+    expect(await setup.sessions.sessions(found.value, ops)).toEqual([]);
     const refused = [
-      () => scene.sessions.session(found.value, ops, alice.session_id),
-      () => scene.sessions.endSession(found.value, ops, alice.session_id),
+      () => setup.sessions.session(found.value, ops, alice.session_id),
+      () => setup.sessions.endSession(found.value, ops, alice.session_id),
     ];
     for (const ask of refused) expect((await refusalOf(ask)).code).toBe("not_found");
     expect(await works(alice)).toBe(true);
@@ -138,7 +138,7 @@ describe("the sessions of a project", () => {
 
   test("leave out those whose user is gone or has another password, and those that expired", async () => {
     const [alice, bob, root] = [await login("alice"), await login("bob"), await login("root")];
-    scene.memory.put(changed(bookshop, withoutUser("alice"), withUser("bob", { password: "another" })));
+    setup.memory.put(changed(bookshop, withoutUser("alice"), withUser("bob", { password: "another" })));
     expect(await list(await key("ops"))).toEqual(ids(root));
     for (const gone of [alice, bob]) {
       expect((await refusalOf(async () => see(await key("ops"), gone))).code).toBe("not_found");
@@ -150,19 +150,19 @@ describe("the sessions of a project", () => {
 
   test.each(["", "unknown", "__proto__", "../x", "x".repeat(10_000)])("have none named %j", async (id) => {
     const ops = await key("ops");
-    expect((await refusalOf(() => scene.sessions.session(scene.live(), ops, id))).code).toBe("not_found");
-    expect((await refusalOf(() => scene.sessions.endSession(scene.live(), ops, id))).code).toBe("not_found");
+    expect((await refusalOf(() => setup.sessions.session(setup.live(), ops, id))).code).toBe("not_found");
+    expect((await refusalOf(() => setup.sessions.endSession(setup.live(), ops, id))).code).toBe("not_found");
   });
 });
 
 describe("ending a session", () => {
   test("makes its access tokens void at once, used or not, and its refresh token, and leaves others alone", async () => {
     const [one, other] = [await login("alice"), await login("alice")];
-    const { access_token } = await scene.sessions.refresh(scene.live(), bearer(one.refresh_token));
+    const { access_token } = await setup.sessions.refresh(setup.live(), bearer(one.refresh_token));
     await end(await callerOf(one), one);
     expect(await works(one)).toBe(false);
     expect(await works({ ...one, access_token })).toBe(false);
-    expect((await refusalOf(() => scene.sessions.refresh(scene.live(), bearer(one.refresh_token)))).code).toBe(
+    expect((await refusalOf(() => setup.sessions.refresh(setup.live(), bearer(one.refresh_token)))).code).toBe(
       "invalid_credentials",
     );
     expect(await works(other)).toBe(true);
@@ -201,7 +201,7 @@ describe("ending a session", () => {
     expect((await refusalOf(() => end(ops, alice))).code).toBe("not_found");
     const both = await Promise.allSettled([end(ops, bob), end(ops, bob)]);
     expect(both.map(({ status }) => status).sort()).toEqual(["fulfilled", "rejected"]);
-    expect(scene.observed.filter(({ kind }) => kind === "session_ended")).toHaveLength(2);
+    expect(setup.observed.filter(({ kind }) => kind === "session_ended")).toHaveLength(2);
   });
 
   test("reaches the other replicas, one that starts later included", async () => {
@@ -233,14 +233,14 @@ describe("ending a session", () => {
 
   test("outlasts every token of it, also when their life is shortened and lengthened again and a replica starts late", async () => {
     const long = changed(bookshop, withSessions({ accessTokenSeconds: 3600 }));
-    scene.memory.put(long);
+    setup.memory.put(long);
     const alice = await login("alice");
-    scene.memory.put(bookshop);
+    setup.memory.put(bookshop);
     await end(await key("ops"), alice);
     clock.advance(3_600_000 - 1000);
-    scene.memory.put(long);
+    setup.memory.put(long);
     const newcomer = await authenticationSetup({ store: store.store, projects: [long], clock });
-    for (const { authentication, live } of [scene, newcomer]) {
+    for (const { authentication, live } of [setup, newcomer]) {
       expect((await refusalOf(() => authentication.callerOf(live(), bearer(alice.access_token)))).code).toBe(
         "invalid_credentials",
       );

@@ -23,7 +23,7 @@ import { manualClock } from "../../../support/time/manual-clock.ts";
 const bookshop = project("bookshop", withUser("alice"), withUser("bob"));
 const address = "192.0.2.7";
 
-async function scene(projects = [bookshop], directory?: (memory: Directory) => Directory) {
+async function setup(projects = [bookshop], directory?: (memory: Directory) => Directory) {
   const clock = manualClock();
   const store = breakable(await sessionStore(clock));
   const options = { store: store.store, projects, clock, ...(directory ? { directory } : {}) };
@@ -44,7 +44,7 @@ function payloadOf(token: string): Claims {
 
 describe("a login", () => {
   test("answers with two tokens, the session's id and the documented message", async () => {
-    const { login } = await scene();
+    const { login } = await setup();
     expect(await login()).toEqual({
       access_token: expect.stringMatching(/^[\w-]+\.[\w-]+\.[\w-]+$/),
       refresh_token: expect.stringMatching(/^[\w-]+\.[\w-]+\.[\w-]+$/),
@@ -55,7 +55,7 @@ describe("a login", () => {
 
   test("gives a refresh token with an audience and a use of its own and the configured life", async () => {
     const short = changed(bookshop, withSessions({ accessTokenSeconds: 30, refreshTokenSeconds: 600 }));
-    const { login, clock, live } = await scene([short]);
+    const { login, clock, live } = await setup([short]);
     const answer = await login();
     const now = clock.now() / 1000;
     expect(payloadOf(answer.access_token)).toMatchObject({ iat: now, exp: now + 30 });
@@ -74,12 +74,12 @@ describe("a login", () => {
   });
 
   test("opens a session of its own each time", async () => {
-    const { login } = await scene();
+    const { login } = await setup();
     expect((await login()).session_id).not.toBe((await login()).session_id);
   });
 
   test("takes a password with one final newline, and no second one", async () => {
-    const { login } = await scene();
+    const { login } = await setup();
     await login(basic("alice", `${passwordOf("alice")}\n`));
     expect((await refusalOf(() => login(basic("alice", `${passwordOf("alice")}\n\n`)))).code).toBe(
       "invalid_credentials",
@@ -87,18 +87,18 @@ describe("a login", () => {
   });
 
   test("takes colons and characters beyond ASCII in the password", async () => {
-    const { login } = await scene([project("bookshop", withUser("zoë", { password: "a:b:🔑 ñ\n\nx" }))]);
+    const { login } = await setup([project("bookshop", withUser("zoë", { password: "a:b:🔑 ñ\n\nx" }))]);
     expect((await login(basic("zoë", "a:b:🔑 ñ\n\nx"))).message).toBe("Successfully logged in");
   });
 
   test("works where the project's authentication is disabled", async () => {
-    const { login, live, authentication } = await scene([changed(bookshop, withAuthenticationDisabled())]);
+    const { login, live, authentication } = await setup([changed(bookshop, withAuthenticationDisabled())]);
     const { access_token } = await login();
     expect(await authentication.callerOf(live(), bearer(access_token))).toMatchObject({ name: "alice" });
   });
 
   test("is reported, and says nothing secret", async () => {
-    const { login, observed } = await scene();
+    const { login, observed } = await setup();
     await login();
     await refusalOf(() => login(basic("alice", "wrong")));
     const logins = observed.filter(({ kind }) => kind === "login");
@@ -129,7 +129,7 @@ describe("a login is refused", () => {
   };
 
   test("with one and the same answer, whatever is wrong", async () => {
-    const { login } = await scene();
+    const { login } = await setup();
     const answers: string[] = [];
     for (const header of [...Object.values(wrong), ...Object.values(malformed)]) {
       const { code, message, headers, errors } = await refusalOf(() => login(header));
@@ -143,20 +143,20 @@ describe("a login is refused", () => {
   });
 
   test.each(Object.entries(wrong))("after exactly one comparison for %s", async (_, header) => {
-    const { login, comparisons } = await scene();
+    const { login, comparisons } = await setup();
     await refusalOf(() => login(header));
     expect(comparisons()).toBe(1);
   });
 
   test.each(Object.entries(malformed))("without a comparison and without the store for %s", async (_, header) => {
-    const { login, comparisons, calls } = await scene();
+    const { login, comparisons, calls } = await setup();
     await refusalOf(() => login(header));
     expect(comparisons()).toBe(0);
     expect(calls("spend")).toBe(0);
   });
 
   test("as authentication_required, with a Basic challenge, when no header came", async () => {
-    const { sessions, live, comparisons } = await scene();
+    const { sessions, live, comparisons } = await setup();
     const problem = await refusalOf(() => sessions.login(live(), undefined, address));
     expect(problem.code).toBe("authentication_required");
     expect(problem.headers).toEqual({ "WWW-Authenticate": 'Basic realm="default/bookshop", charset="UTF-8"' });
@@ -164,7 +164,7 @@ describe("a login is refused", () => {
   });
 
   test("with the old password as soon as it changed, and for a removed user", async () => {
-    const { login, memory } = await scene();
+    const { login, memory } = await setup();
     memory.put(changed(bookshop, withUser("alice", { password: "another" }), withoutUser("bob")));
     expect((await refusalOf(() => login())).code).toBe("invalid_credentials");
     expect((await refusalOf(() => login(basic("bob")))).code).toBe("invalid_credentials");
@@ -172,7 +172,7 @@ describe("a login is refused", () => {
   });
 
   test("with project_unavailable, and no failure counted, when users can't be looked up", async () => {
-    const { login, calls, observed } = await scene([bookshop], (memory) => ({
+    const { login, calls, observed } = await setup([bookshop], (memory) => ({
       ...memory,
       user: () => ({ outcome: "unavailable" }),
     }));
@@ -185,7 +185,7 @@ describe("a login is refused", () => {
 
   test("with project_unavailable while no key of the ring signs", async () => {
     const waiting = changed(bookshop, withSigningKeys(signingKey({ signs: false })));
-    const { login, calls } = await scene([waiting]);
+    const { login, calls } = await setup([waiting]);
     expect((await refusalOf(() => login())).code).toBe("project_unavailable");
     expect(calls("putSession")).toBe(0);
   });
@@ -193,7 +193,7 @@ describe("a login is refused", () => {
 
 describe("failed logins", () => {
   test("are counted: after ten, even the right password from there must wait, and other addresses need not", async () => {
-    const { login, comparisons, calls, observed } = await scene();
+    const { login, comparisons, calls, observed } = await setup();
     for (let i = 0; i < 10; i += 1) await refusalOf(() => login(basic("alice", "wrong")));
     for (let i = 0; i < 3; i += 1) {
       const problem = await refusalOf(() => login());
@@ -208,13 +208,13 @@ describe("failed logins", () => {
   });
 
   test("are counted for unknown users as well", async () => {
-    const { login } = await scene();
+    const { login } = await setup();
     for (let i = 0; i < 10; i += 1) await refusalOf(() => login(basic("mallory", "x")));
     expect((await refusalOf(() => login(basic("mallory", "x")))).code).toBe("login_throttled");
   });
 
   test("may be tried again when Retry-After is over", async () => {
-    const { login, clock } = await scene();
+    const { login, clock } = await setup();
     for (let i = 0; i < 10; i += 1) await refusalOf(() => login(basic("alice", "wrong")));
     const problem = await refusalOf(() => login());
     clock.advance(Number(problem.headers["Retry-After"]) * 1000);
@@ -222,7 +222,7 @@ describe("failed logins", () => {
   });
 
   test("never include logins that succeed, one after another or fifty at once", async () => {
-    const { login, calls } = await scene();
+    const { login, calls } = await setup();
     for (let i = 0; i < 25; i += 1) await login();
     await Promise.all(Array.from({ length: 50 }, () => login()));
     expect(calls("refund")).toBe(75);
@@ -250,7 +250,7 @@ describe("failed logins", () => {
 
 describe("a login while the store fails", () => {
   test("is passed on as the store's own error, before any comparison", async () => {
-    const { login, store, comparisons, observed } = await scene();
+    const { login, store, comparisons, observed } = await setup();
     store.breakWith("unavailable");
     await expect(login()).rejects.toThrow(StoreUnavailable);
     store.breakWith("unknown");
@@ -260,13 +260,13 @@ describe("a login while the store fails", () => {
   });
 
   test("is passed on when the session can't be stored", async () => {
-    const { login, store } = await scene();
+    const { login, store } = await setup();
     store.breakWith("unknown", "putSession");
     await expect(login()).rejects.toThrow(OutcomeUnknown);
   });
 
   test("succeeds, and says so, when only its budget could not be given back", async () => {
-    const { login, store, observed } = await scene();
+    const { login, store, observed } = await setup();
     store.breakWith("unavailable", "refund");
     await login();
     expect(observed).toContainEqual(
@@ -278,7 +278,7 @@ describe("a login while the store fails", () => {
     const user = bookshop.users.get("alice");
     if (user === undefined) throw new Error("alice is a user");
     const spoilt = { ...bookshop, users: new Map([["alice", { ...user, passwordHash: "not a hash" }]]) };
-    const { login, calls } = await scene([spoilt]);
+    const { login, calls } = await setup([spoilt]);
     await expect(login()).rejects.not.toMatchObject({ name: "Problem" });
     expect(calls("refund")).toBe(1);
   });
@@ -286,7 +286,7 @@ describe("a login while the store fails", () => {
 
 describe("a refresh", () => {
   test("answers with a new access token of the same session and nothing else", async () => {
-    const { login, refresh, authentication, live, clock } = await scene();
+    const { login, refresh, authentication, live, clock } = await setup();
     const opened = await login();
     clock.advance(3_600_000);
     const answer = await refresh(opened.refresh_token);
@@ -300,7 +300,7 @@ describe("a refresh", () => {
   });
 
   test("works for as many as ask at once with one token", async () => {
-    const { login, refresh, authentication, live } = await scene();
+    const { login, refresh, authentication, live } = await setup();
     const { refresh_token } = await login();
     const answers = await Promise.all(Array.from({ length: 20 }, () => refresh(refresh_token)));
     expect(new Set(answers.map(({ access_token }) => access_token)).size).toBe(20);
@@ -310,7 +310,7 @@ describe("a refresh", () => {
   });
 
   test("works to the last second of the refresh token, and is token_expired then", async () => {
-    const { login, refresh, clock } = await scene();
+    const { login, refresh, clock } = await setup();
     const { refresh_token } = await login();
     clock.advance(72 * 3_600_000 - 1000);
     await refresh(refresh_token);
@@ -321,7 +321,7 @@ describe("a refresh", () => {
   });
 
   test("is refused without a header as authentication_required, with another scheme as invalid_credentials", async () => {
-    const { sessions, live } = await scene();
+    const { sessions, live } = await setup();
     const absent = await refusalOf(() => sessions.refresh(live(), undefined));
     expect(absent.code).toBe("authentication_required");
     expect(absent.headers).toEqual({ "WWW-Authenticate": 'Bearer realm="default/bookshop"' });
@@ -331,12 +331,12 @@ describe("a refresh", () => {
   });
 
   test("is refused with an access token", async () => {
-    const { login, refresh } = await scene();
+    const { login, refresh } = await setup();
     expect((await refusalOf(async () => refresh((await login()).access_token))).code).toBe("invalid_credentials");
   });
 
   test("is refused for a session that was ended, even when its token is merely old", async () => {
-    const { login, refresh, authentication, sessions, live, clock } = await scene();
+    const { login, refresh, authentication, sessions, live, clock } = await setup();
     const opened = await login();
     const caller = await authentication.callerOf(live(), bearer(opened.access_token));
     await sessions.endSession(live(), caller, opened.session_id);
@@ -346,7 +346,7 @@ describe("a refresh", () => {
   });
 
   test("is refused for a removed user and for one with another password, expired or not", async () => {
-    const { login, refresh, memory, clock } = await scene();
+    const { login, refresh, memory, clock } = await setup();
     const [alice, bob] = [await login(), await login(basic("bob"))];
     memory.put(changed(bookshop, withoutUser("alice"), withUser("bob", { password: "another" })));
     expect((await refusalOf(() => refresh(alice.refresh_token))).code).toBe("invalid_credentials");
@@ -356,7 +356,7 @@ describe("a refresh", () => {
   });
 
   test("is refused with forged refresh tokens", async () => {
-    const { login, refresh, clock, live } = await scene();
+    const { login, refresh, clock, live } = await setup();
     const { session_id } = await login();
     const basis: TokenBasis = {
       project: bookshop,
@@ -383,7 +383,7 @@ describe("a refresh", () => {
   });
 
   test("passes on the store's own errors, and gives no token then", async () => {
-    const { login, refresh, store, observed } = await scene();
+    const { login, refresh, store, observed } = await setup();
     const { refresh_token } = await login();
     store.breakWith("unavailable");
     await expect(refresh(refresh_token)).rejects.toThrow(StoreUnavailable);

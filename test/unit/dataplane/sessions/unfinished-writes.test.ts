@@ -12,7 +12,7 @@ import { manualTime } from "../../../support/time/manual-time.ts";
 
 const bookshop = project("bookshop", withUser("alice"));
 
-async function scene() {
+async function setup() {
   const clock = manualClock();
   const store = breakable(await sessionStore(clock));
   const made = await authenticationSetup({ store: store.store, projects: [bookshop], clock });
@@ -28,7 +28,7 @@ describe("a refresh while the store takes no writes", () => {
   const hour = 3_600_000;
 
   test("reads that the session stands, and notes the refresh once it does", async () => {
-    const { login, refresh, authentication, sessions, live, clock, store } = await scene();
+    const { login, refresh, authentication, sessions, live, clock, store } = await setup();
     const opened = await login();
     clock.advance(60_000);
     store.breakWith("refused", "touchSession");
@@ -42,7 +42,7 @@ describe("a refresh while the store takes no writes", () => {
   });
 
   test("refuses that of a session that is gone", async () => {
-    const { login, refresh, live, store } = await scene();
+    const { login, refresh, live, store } = await setup();
     const opened = await login();
     await store.store.purgeSessions(live().config, live().config.uid, "");
     store.breakWith("refused", "touchSession");
@@ -50,7 +50,7 @@ describe("a refresh while the store takes no writes", () => {
   });
 
   test("goes on for an hour and no longer, and anew once writes were taken", async () => {
-    const { login, refresh, clock, store } = await scene();
+    const { login, refresh, clock, store } = await setup();
     const { refresh_token } = await login();
     store.breakWith("refused", "touchSession");
     await refresh(refresh_token);
@@ -66,7 +66,7 @@ describe("a refresh while the store takes no writes", () => {
   });
 
   test("passes on that the session can't be read either", async () => {
-    const { login, refresh, store } = await scene();
+    const { login, refresh, store } = await setup();
     const { refresh_token } = await login();
     store.breakWith("refused", "touchSession", "session");
     await expect(refresh(refresh_token)).rejects.toThrow(StoreUnavailable);

@@ -61,7 +61,7 @@ export function runCompileCase(given: CompileCase): CompileCaseResult {
   return Object.fromEntries(
     results.map(([key, { parts, verdicts }]) => [
       key,
-      { parts: parts === undefined ? "none" : plain(parts), verdicts: Object.fromEntries(verdicts.map(said)) },
+      { parts: parts === undefined ? "none" : plain(parts), verdicts: Object.fromEntries(verdicts.map(verdictOf)) },
     ]),
   );
 }
@@ -149,7 +149,7 @@ function fromMap(map: ReadonlyMap<string, unknown>): Readonly<Record<string, unk
   return Object.fromEntries(map);
 }
 
-function said({ kind, namespace, name, uid: _, ...verdict }: Verdict): readonly [string, unknown] {
+function verdictOf({ kind, namespace, name, uid: _, ...verdict }: Verdict): readonly [string, unknown] {
   const { accepted, ...rest } = verdict;
   const silent = accepted && verdict.notices.length === 0;
   const ofSchema = accepted ? kind !== "Project" : verdict.reason === "InvalidSchema";

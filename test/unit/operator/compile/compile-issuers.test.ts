@@ -115,7 +115,7 @@ describe("while keys are fetched for the first time", () => {
 
 describe("while an issuer can't be reached", () => {
   const unreachable: KnownIssuer = { state: "unreachable", failure: "it answered with status 503" };
-  const said = {
+  const expected = {
     accepted: true,
     notices: [
       {
@@ -164,14 +164,14 @@ describe("while an issuer can't be reached", () => {
   it("the keys that are published stay, and changes of the Project count", () => {
     const objects = [project([corp({ access: "Write" })])];
     const { issuers, verdict } = compiled({ ...before, objects, fetched: { [url]: unreachable } });
-    expect(verdict).toEqual(said);
+    expect(verdict).toEqual(expected);
     expect(issuers?.["corp"]).toMatchObject({ keys: one, access: "Write" });
   });
 
   it("so do keys that were fetched before it went", () => {
     const fetched = { [url]: known(two, { failure: "it answered with status 503" }) };
     const { issuers, verdict } = compiled({ ...before, objects: [project([corp()])], fetched });
-    expect(verdict).toEqual(said);
+    expect(verdict).toEqual(expected);
     expect(issuers?.["corp"]?.keys).toEqual(two);
   });
 

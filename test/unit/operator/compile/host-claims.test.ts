@@ -39,11 +39,11 @@ function projectOf({ namespace, name, hosts = [], age = 0, deleting = false, inc
   } as unknown as Project;
 }
 
-const places = ["shop", "bank"].flatMap((namespace) => ["x", "y", "z"].map((name) => ({ namespace, name })));
+const locations = ["shop", "bank"].flatMap((namespace) => ["x", "y", "z"].map((name) => ({ namespace, name })));
 
 const rarely = fc.oneof({ weight: 4, arbitrary: fc.constant(false) }, { weight: 1, arbitrary: fc.boolean() });
 const change = fc.record({
-  place: fc.constantFrom(...places),
+  location: fc.constantFrom(...locations),
   hosts: fc.subarray(hostNames),
   age: fc.integer({ min: 0, max: 2 }),
   deleting: rarely,
@@ -98,19 +98,19 @@ function fleet() {
     one: (project: Project) => grantFor(project, claims, holders, policy),
     holdersAgree: () => hostNames.every((host) => holders.get(host) === plainHolders.get(host)),
     /** The Projects that the index says have to be looked at again. */
-    change({ place, gone, publishes: _, ...rest }: Change): readonly string[] {
-      const key = `${place.namespace}/${place.name}`;
-      const project = projectOf({ ...place, ...rest });
+    change({ location, gone, publishes: _, ...rest }: Change): readonly string[] {
+      const key = `${location.namespace}/${location.name}`;
+      const project = projectOf({ ...location, ...rest });
       if (gone) standing.delete(key);
       else standing.set(key, project);
-      return gone ? claims.remove(place) : claims.put(project);
+      return gone ? claims.remove(location) : claims.put(project);
     },
-    publish({ place }: Change): void {
-      const key = `${place.namespace}/${place.name}`;
+    publish({ location }: Change): void {
+      const key = `${location.namespace}/${location.name}`;
       const project = standing.get(key);
       for (const [host, uid] of plainHolders) if (uid.startsWith(`${key} `)) plainHolders.delete(host);
       if (project === undefined) {
-        holders.publish(place, undefined);
+        holders.publish(location, undefined);
         return;
       }
       const { uid } = project.metadata;
@@ -118,7 +118,7 @@ function fleet() {
       // One publishes only what nobody else is published with.
       const hosts = granted.filter((host) => !plainHolders.has(host));
       for (const host of hosts) plainHolders.set(host, uid);
-      holders.publish(place, { uid, hosts });
+      holders.publish(location, { uid, hosts });
     },
   };
 }
@@ -153,7 +153,7 @@ describe("host claims", () => {
           const altered = [...world.standing]
             .filter(([, { metadata }]) => !isDeepStrictEqual(before.get(metadata.uid), after.get(metadata.uid)))
             .map(([name]) => name)
-            .filter((name) => name !== `${each.place.namespace}/${each.place.name}`);
+            .filter((name) => name !== `${each.location.namespace}/${each.location.name}`);
           expect(reported).toEqual(expect.arrayContaining(altered));
         }
       }),

@@ -378,8 +378,8 @@ function look(step: Step, known: DataRecord | undefined, isOrdered: boolean): Da
   const after = evaluated(objects, known, { ordered });
   const found = after.record?.entries[0];
   const isThere = step.books === "there" || step.books === "going";
-  const said = isThere ? step.booksPolicy : before?.policy;
-  if (said === "Retain" && before?.purgeFromRevision === undefined) expect(found?.purgeFromRevision).toBeUndefined();
+  const policy = isThere ? step.booksPolicy : before?.policy;
+  if (policy === "Retain" && before?.purgeFromRevision === undefined) expect(found?.purgeFromRevision).toBeUndefined();
   if (ordered.size > 0) expect(found).toEqual(before);
   expect(evaluated(objects, after.record, { ordered }).record).toEqual(after.record);
   return planData(after, { objects: projectObjects("shop", ...objects), namespaceUid });

@@ -46,7 +46,7 @@ describe("the operator, by guard rails,", () => {
   it("refuses a Project beyond the number that the namespace may have, with nothing at fault in it", () => {
     const objects = projectObjects("shop", stored("Project", "shop"));
     const rails = readGuardRails({ ...noHostsAllowed, maxProjects: "2" });
-    const refusalAt = (place: number) => applyGuardRails(objects, rails, () => place).notAllowed?.get("Project shop");
+    const refusalAt = (share: number) => applyGuardRails(objects, rails, () => share).notAllowed?.get("Project shop");
     expect(refusalAt(2)).toBeUndefined();
     expect(refusalAt(3)).toEqual({
       reason: "NotAllowed",
@@ -63,8 +63,8 @@ describe("the operator, by guard rails,", () => {
     const project = stored("Project", "shop", { spec: { limits: { quota: { objects: 5000 } } } });
     const books = stored("ApiResource", "books", { spec: { access: { create: "Anyone" } } });
     const { notAllowed } = apply({ maxQuotaObjects: "1000", anyone: "ReadOnly" }, project, books);
-    const said = [...(notAllowed?.values() ?? [])].flatMap(({ faults }) => faults.map(({ message }) => message));
-    expect(said).toEqual([
+    const messages = [...(notAllowed?.values() ?? [])].flatMap(({ faults }) => faults.map(({ message }) => message));
+    expect(messages).toEqual([
       'The platform allows namespace "default" at most 1000 as limits.quota.objects, not 5000',
       'The platform does not let namespace "default" give Anyone the right to create: write Authenticated, Administrators or Nobody',
     ]);

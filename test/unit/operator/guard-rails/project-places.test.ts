@@ -99,9 +99,9 @@ function expectSorted(changes: readonly (readonly [number, number])[]): void {
     const isGone = present.delete(name);
     const made = project(name, age);
     if (!isGone) present.set(name, made);
-    const told = isGone ? all.remove(ref(name)) : all.put(made);
+    const changed = isGone ? all.remove(ref(name)) : all.put(made);
     const turned = [...before.symmetricDifference(allowed())].filter((each) => each !== name);
-    expect(told).toEqual(turned.map((each) => `default/${each}`));
+    expect(changed).toEqual(turned.map((each) => `default/${each}`));
     for (const each of present.keys()) expect(all.placeOf(ref(each)) <= max).toBe(allowed().has(each));
   }
 }

@@ -26,7 +26,7 @@ let unknownReplicas: boolean;
 let steps: string[];
 let adopted: string[] = [];
 let waits: string[];
-let said: Record<string, string>;
+let ownAnnotations: Record<string, string>;
 
 beforeEach(async () => {
   server = await startFakeApiServer();
@@ -43,7 +43,7 @@ beforeEach(async () => {
   [sealedWith, replicas, programmed, steps] = [new Set([ring.keys[0].kid]), [kidsOf(ring)], true, []];
   waits = [];
   unknownReplicas = false;
-  said = {};
+  ownAnnotations = {};
 });
 afterEach(async () => {
   await api.close();
@@ -73,7 +73,7 @@ function rotate(): Promise<Rotation> {
       if (unknownReplicas) throw new Error("Redis is away");
       return replicas.map((kids) => ({ kids: [...kids], revision: programmed ? 1 : 0 }));
     },
-    annotations: () => said,
+    annotations: () => ownAnnotations,
     onStep: (step) => void steps.push(step),
     onAdopted: (kids) => void adopted.push(...kids),
     onWaiting: (why) => void waits.push(why),
@@ -252,7 +252,7 @@ describe("a rotation of the fleet's ring", () => {
   });
 
   it("says again what the Secret has to say where somebody wrote over it, and leaves what stands there", async () => {
-    said = { "jsonplane.io/store-id": "4f3a", other: "of ours" };
+    ownAnnotations = { "jsonplane.io/store-id": "4f3a", other: "of ours" };
     annotate("1");
     expect(await rotate()).toBe("advanced");
     const { rotate: asked, rotated } = ringAnnotations;
@@ -262,7 +262,7 @@ describe("a rotation of the fleet's ring", () => {
     const { metadata, ...rest } = secret();
     server.objects.replace(at[0], { ...rest, metadata: { ...metadata, annotations: {} } });
     await expect(rotate()).rejects.toThrow(FleetRingUnusable);
-    expect(annotations()).toEqual(said);
+    expect(annotations()).toEqual(ownAnnotations);
     expect(secret()["data"]).toEqual({ "keyring.json": Buffer.from("no ring").toString("base64") });
   });
 
@@ -280,7 +280,7 @@ describe("a rotation of the fleet's ring", () => {
     ["annotations that it must have", { "jsonplane.io/store-id": "4f3a" }],
   ])("writes nothing on a Secret that has changed since it was read, and waits: %s", async (_, notes) => {
     annotate("1");
-    said = notes;
+    ownAnnotations = notes;
     const { replace } = api;
     const slow = {
       ...api,

@@ -9,9 +9,9 @@ let now = 0;
 function waits(count: number): readonly number[] {
   const repairs = createRepairs(() => now);
   return Array.from({ length: count }, () => {
-    const wait = repairs.waitMs("place", "text");
+    const wait = repairs.waitMs("secret", "text");
     now += wait;
-    repairs.wrote("place", "text");
+    repairs.wrote("secret", "text");
     return wait;
   });
 }
@@ -25,25 +25,25 @@ it("the first three repairs come at once, then each waits twice as long, five mi
 
 it("something else that is written is no repair, and begins anew", () => {
   const repairs = createRepairs(() => now);
-  for (let count = 0; count < 10; count += 1) repairs.wrote("place", "text");
-  expect(repairs.waitMs("place", "text")).toBeGreaterThan(0);
-  expect(repairs.waitMs("place", "other")).toBe(0);
+  for (let count = 0; count < 10; count += 1) repairs.wrote("secret", "text");
+  expect(repairs.waitMs("secret", "text")).toBeGreaterThan(0);
+  expect(repairs.waitMs("secret", "other")).toBe(0);
   expect(repairs.waitMs("elsewhere", "text")).toBe(0);
-  repairs.wrote("place", "other");
-  repairs.wrote("place", "text");
-  expect(repairs.waitMs("place", "text")).toBe(0);
+  repairs.wrote("secret", "other");
+  repairs.wrote("secret", "text");
+  expect(repairs.waitMs("secret", "text")).toBe(0);
 });
 
 it("what was last put right an hour ago is put right at once", () => {
   const repairs = createRepairs(() => now);
-  for (let count = 0; count < 30; count += 1) repairs.wrote("place", "text");
+  for (let count = 0; count < 30; count += 1) repairs.wrote("secret", "text");
   now += 3_600_000;
-  expect(repairs.waitMs("place", "text")).toBe(0);
+  expect(repairs.waitMs("secret", "text")).toBe(0);
 });
 
-it("no more than ten thousand places are remembered", () => {
+it("no more than ten thousand targets are remembered", () => {
   const repairs = createRepairs(() => now);
   for (let count = 0; count < 10; count += 1) repairs.wrote("first", "text");
-  for (let place = 0; place < 10_000; place += 1) repairs.wrote(`${place}`, "text");
+  for (let index = 0; index < 10_000; index += 1) repairs.wrote(`${index}`, "text");
   expect(repairs.waitMs("first", "text")).toBe(0);
 });

@@ -4,8 +4,8 @@ import { createObjectCounts } from "../../../../operator/observe/object-counts.t
 import { createProjectIndex } from "../../../../operator/watch/project-index.ts";
 import { stored } from "../../../support/kubernetes/stored-crs.ts";
 
-const saying = (kind: "Project" | "RootKey", said: Readonly<Record<string, string>>) => {
-  const conditions = Object.entries(said).map(([type, status]) => ({ type, status }));
+const saying = (kind: "Project" | "RootKey", statuses: Readonly<Record<string, string>>) => {
+  const conditions = Object.entries(statuses).map(([type, status]) => ({ type, status }));
   return stored(kind, "shop", { status: { conditions } });
 };
 

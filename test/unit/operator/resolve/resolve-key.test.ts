@@ -12,14 +12,14 @@ const projectKey = randomBytes(32);
 const start = Date.parse("2026-06-01T12:00:00Z");
 const day = 24 * 3600 * 1000;
 
-let shelf: MemorySecrets;
+let secrets: MemorySecrets;
 let published: readonly KeyConfig[];
 let status: ApiKey["status"];
 let now: number;
 let baseUrl: string;
 
 beforeEach(() => {
-  shelf = createMemorySecrets();
+  secrets = createMemorySecrets();
   published = [];
   status = undefined;
   now = start;
@@ -39,7 +39,7 @@ function apiKey(spec: Partial<ApiKey["spec"]> = {}, uid = "uid-1"): ApiKey {
 /** One reconcile: resolve, write the Secrets, publish, remember the status. */
 function reconcile(key: ApiKey = apiKey()) {
   const tools = {
-    findSecret: shelf.find,
+    findSecret: secrets.find,
     random: randomBytes,
     now,
     hashPassword: async () => "",
@@ -48,7 +48,7 @@ function reconcile(key: ApiKey = apiKey()) {
     projectKey,
   };
   const resolution = resolveKey(key, published, tools);
-  shelf.apply(resolution.writes);
+  secrets.apply(resolution.writes);
   if (resolution.status !== undefined) status = resolution.status;
   published = servedConfigs(key, compileKey(key, resolution.credential, published), published);
   return resolution;
@@ -61,7 +61,7 @@ function live(): readonly string[] {
 }
 
 function shownKey(): string {
-  return shelf.text("ci-api-key", "apiKey") ?? "";
+  return secrets.text("ci-api-key", "apiKey") ?? "";
 }
 
 function rotation(id: string, gracePeriod = "24h") {
@@ -76,8 +76,8 @@ describe("an ApiKey's Secrets", () => {
       ["create", "ci-key-hash"],
     ]);
     expect(shownKey()).toMatch(/^jp_[0-9A-Za-z]{43}$/);
-    expect(shelf.text("ci-api-key", "baseURL")).toBe("http://localhost/default/shop");
-    expect(sha256Hex(shownKey()).startsWith(shelf.text("ci-api-key", "id") ?? "?")).toBe(true);
+    expect(secrets.text("ci-api-key", "baseURL")).toBe("http://localhost/default/shop");
+    expect(sha256Hex(shownKey()).startsWith(secrets.text("ci-api-key", "id") ?? "?")).toBe(true);
     expect(live()).toEqual([sha256Hex(shownKey())]);
     expect(reconcile().writes).toEqual([]);
   });
@@ -90,13 +90,13 @@ describe("an ApiKey's Secrets", () => {
 
   it("take the name that the spec says", () => {
     reconcile(apiKey({ secretName: "my.key" }));
-    expect(shelf.names()).toEqual(["ci-key-hash", "my.key"]);
+    expect(secrets.names()).toEqual(["ci-key-hash", "my.key"]);
   });
 
   it.each(["ci-api-key", "ci-key-hash"])(
     "are refused when %s belongs to something else, and it is left alone",
     (name) => {
-      shelf.put(name, { apiKey: "mine" });
+      secrets.put(name, { apiKey: "mine" });
       const { credential, writes } = reconcile();
       expect(credential).toMatchObject({ ok: false, refusal: { reason: "SecretConflict" } });
       expect(writes).toEqual([]);
@@ -106,7 +106,7 @@ describe("an ApiKey's Secrets", () => {
   it("go on working when the shown Secret is deleted: never minted anew, never shown again", () => {
     reconcile();
     const before = live();
-    shelf.remove("ci-api-key");
+    secrets.remove("ci-api-key");
     const { credential, writes } = reconcile();
     expect(writes).toEqual([]);
     expect(credential).toMatchObject({ ok: true, notices: [{ reason: "KeyNotRetrievable" }] });
@@ -116,7 +116,7 @@ describe("an ApiKey's Secrets", () => {
   it("go on working with the former key when apiKey is edited", () => {
     reconcile();
     const before = live();
-    shelf.edit("ci-api-key", "apiKey", "jp_mine");
+    secrets.edit("ci-api-key", "apiKey", "jp_mine");
     expect(reconcile().credential).toMatchObject({ ok: true, notices: [{ reason: "KeyNotRetrievable" }] });
     expect(live()).toEqual(before);
   });
@@ -124,11 +124,11 @@ describe("an ApiKey's Secrets", () => {
   it("are repaired where something beside the key was edited or has changed", () => {
     reconcile();
     const key = shownKey();
-    shelf.edit("ci-api-key", "id", "mine");
+    secrets.edit("ci-api-key", "id", "mine");
     baseUrl = "https://api.example.org/default/shop";
     expect(reconcile().writes.map(({ name, mode }) => [mode, name])).toEqual([["replace", "ci-api-key"]]);
-    expect(shelf.text("ci-api-key", "baseURL")).toBe(baseUrl);
-    expect(shelf.text("ci-api-key", "id")).not.toBe("mine");
+    expect(secrets.text("ci-api-key", "baseURL")).toBe(baseUrl);
+    expect(secrets.text("ci-api-key", "id")).not.toBe("mine");
     expect(shownKey()).toBe(key);
   });
 
@@ -165,15 +165,15 @@ describe("an ApiKey's Secrets", () => {
 
   it("show a key again after a rotation when the Secret had been deleted", () => {
     reconcile();
-    shelf.remove("ci-api-key");
+    secrets.remove("ci-api-key");
     reconcile(apiKey(rotation("again")));
     expect(live()[0]).toBe(sha256Hex(shownKey()));
   });
 
   it.each([
-    ["deleted", () => shelf.remove("ci-key-hash")],
-    ["edited", () => shelf.edit("ci-key-hash", "record", `{"current":"${sha256Hex("stolen")}","rotatedAt":"x"}`)],
-    ["broken", () => shelf.edit("ci-key-hash", "record", "{")],
+    ["deleted", () => secrets.remove("ci-key-hash")],
+    ["edited", () => secrets.edit("ci-key-hash", "record", `{"current":"${sha256Hex("stolen")}","rotatedAt":"x"}`)],
+    ["broken", () => secrets.edit("ci-key-hash", "record", "{")],
   ])("rebuild a hash Secret that was %s from the shown key", (_, harm) => {
     reconcile();
     const before = live();
@@ -188,8 +188,8 @@ describe("an ApiKey's Secrets", () => {
     reconcile(apiKey(rotation("a")));
     reconcile(apiKey(rotation("b")));
     const before = live();
-    shelf.remove("ci-key-hash");
-    shelf.remove("ci-api-key");
+    secrets.remove("ci-key-hash");
+    secrets.remove("ci-api-key");
     const { credential } = reconcile(apiKey(rotation("b")));
     expect(credential).toMatchObject({ ok: true, notices: [{ reason: "KeyNotRetrievable" }] });
     expect(live()).toEqual(before);
@@ -200,10 +200,10 @@ describe("an ApiKey's Secrets", () => {
 
   it("are lost when nothing is left of them, until rotation.id changes", () => {
     reconcile();
-    for (const name of shelf.names()) shelf.remove(name);
+    for (const name of secrets.names()) secrets.remove(name);
     published = [];
     expect(reconcile().credential).toMatchObject({ ok: false, refusal: { reason: "KeyLost" } });
-    expect(shelf.names()).toEqual([]);
+    expect(secrets.names()).toEqual([]);
     expect(reconcile(apiKey(rotation("new"))).credential.ok).toBe(true);
     expect(live()).toEqual([sha256Hex(shownKey())]);
   });
@@ -211,7 +211,7 @@ describe("an ApiKey's Secrets", () => {
   it("outlive the object's UID, which a restored backup changes", () => {
     reconcile();
     const before = live();
-    shelf.remove("ci-api-key");
+    secrets.remove("ci-api-key");
     status = undefined;
     published = [];
     expect(reconcile(apiKey({}, "uid-2")).writes).toEqual([]);
@@ -221,12 +221,12 @@ describe("an ApiKey's Secrets", () => {
   it("are not taken from the hash Secret of another ApiKey", () => {
     reconcile();
     const former = live();
-    shelf.remove("ci-api-key");
+    secrets.remove("ci-api-key");
     status = undefined;
     published = [];
-    const [record, seal] = [shelf.text("ci-key-hash", "record"), shelf.text("ci-key-hash", "seal")];
-    shelf.relabel("ci-key-hash", "other-key-hash", "other");
-    expect([record, seal]).toEqual([shelf.text("other-key-hash", "record"), shelf.text("other-key-hash", "seal")]);
+    const [record, seal] = [secrets.text("ci-key-hash", "record"), secrets.text("ci-key-hash", "seal")];
+    secrets.relabel("ci-key-hash", "other-key-hash", "other");
+    expect([record, seal]).toEqual([secrets.text("other-key-hash", "record"), secrets.text("other-key-hash", "seal")]);
     const other = { ...apiKey({}, "uid-2"), metadata: { ...apiKey({}, "uid-2").metadata, name: "other" } };
     expect(reconcile(other).credential).toMatchObject({ ok: false, refusal: { reason: "KeyLost" } });
     expect(live()).not.toEqual(former);

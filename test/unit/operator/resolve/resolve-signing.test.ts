@@ -5,12 +5,12 @@ import type { Project } from "../../../../operator/model/objects.ts";
 import { resolveSigning } from "../../../../operator/resolve/resolve-signing.ts";
 import { createMemorySecrets, type MemorySecrets } from "../../../support/fleet/memory-secrets.ts";
 
-let shelf: MemorySecrets;
+let secrets: MemorySecrets;
 let now: number;
 let acknowledged: boolean;
 let project: Project;
 beforeEach(() => {
-  shelf = createMemorySecrets();
+  secrets = createMemorySecrets();
   now = Date.parse("2026-06-01T12:00:00Z");
   acknowledged = false;
   project = projectWith();
@@ -28,12 +28,12 @@ function projectWith(annotation?: string, refreshTokenTTL = "72h"): Project {
 
 function reconcile(published?: SigningRing) {
   const resolution = resolveSigning(project, published, {
-    findSecret: shelf.find,
+    findSecret: secrets.find,
     random: randomBytes,
     now,
     ringAcknowledged: acknowledged,
   });
-  shelf.apply(resolution.writes);
+  secrets.apply(resolution.writes);
   return resolution;
 }
 
@@ -58,18 +58,18 @@ describe("a Project's signing ring", () => {
 
   it("comes back from what is published when its Secret is lost", () => {
     const ring = ringOf(reconcile());
-    shelf.remove("shop-signing");
+    secrets.remove("shop-signing");
     const again = reconcile(ring);
     expect(ringOf(again)).toEqual(ring);
     expect(again.replaced).toBe(false);
-    expect(shelf.names()).toEqual(["shop-signing"]);
+    expect(secrets.names()).toEqual(["shop-signing"]);
   });
 
   it.each(["{", "[]", "null", '{"keys":[]}', '{"keys":[{"kid":1}]}'])(
     "is made anew when it was edited into %s",
     (text) => {
       const ring = ringOf(reconcile());
-      shelf.edit("shop-signing", "ring", text);
+      secrets.edit("shop-signing", "ring", text);
       const again = reconcile();
       expect(again.replaced).toBe(true);
       expect(ringOf(again)).not.toEqual(ring);
@@ -77,7 +77,7 @@ describe("a Project's signing ring", () => {
   );
 
   it("is refused when its Secret belongs to something else", () => {
-    shelf.put("shop-signing", { ring: "{}" });
+    secrets.put("shop-signing", { ring: "{}" });
     const resolution = reconcile();
     expect(resolution.keys).toMatchObject({ ok: false, refusal: { reason: "SecretConflict" } });
     expect(resolution.writes).toEqual([]);

@@ -12,7 +12,7 @@ import { createMemorySecrets, type MemorySecrets } from "../../../support/fleet/
 const projectKey = randomBytes(32);
 const fromSecret = { passwordSecretRef: { name: "given", key: "pw" } };
 
-let shelf: MemorySecrets;
+let secrets: MemorySecrets;
 let published: UserConfig | undefined;
 let status: ProjectUser["status"];
 let hashed: string[];
@@ -20,7 +20,7 @@ let hashed: string[];
 let costs: (PasswordCost | undefined)[];
 
 beforeEach(() => {
-  shelf = createMemorySecrets();
+  secrets = createMemorySecrets();
   published = undefined;
   status = undefined;
   hashed = [];
@@ -40,7 +40,7 @@ function user(spec: Partial<ProjectUser["spec"]> = {}, uid = "uid-1"): ProjectUs
 /** One reconcile: resolve, write the Secrets, publish, remember the status. */
 async function reconcile(object: ProjectUser = user()) {
   const tools = {
-    findSecret: shelf.find,
+    findSecret: secrets.find,
     random: randomBytes,
     now: Date.parse("2026-06-01T12:00:00Z"),
     hashPassword: async (password: string, cost?: PasswordCost) => {
@@ -54,7 +54,7 @@ async function reconcile(object: ProjectUser = user()) {
     projectKey,
   };
   const resolution = await resolveUser(object, published, tools);
-  shelf.apply(resolution.writes);
+  secrets.apply(resolution.writes);
   if (resolution.status !== undefined) status = resolution.status;
   const former = published === undefined ? [] : [published];
   [published] = servedConfigs(object, compileUser(object, resolution.credential, former), former);
@@ -62,7 +62,7 @@ async function reconcile(object: ProjectUser = user()) {
 }
 
 function shownPassword(): string {
-  return shelf.text("alice-password", "password") ?? "";
+  return secrets.text("alice-password", "password") ?? "";
 }
 
 describe("a generated password", () => {
@@ -73,14 +73,14 @@ describe("a generated password", () => {
       ["alice-user-hash", "Opaque"],
     ]);
     expect(shownPassword()).toMatch(/^[0-9A-Za-z]{27}$/);
-    expect(shelf.text("alice-password", "username")).toBe("alice@example.org");
+    expect(secrets.text("alice-password", "username")).toBe("alice@example.org");
     expect(published?.passwordHash).toBe(`hash of ${shownPassword()}`);
     expect(JSON.stringify(writes[1])).not.toContain(`"${shownPassword()}"`);
   });
 
   it("is hashed cheaply, also when its record is lost: nobody guesses 160 random bits", async () => {
     await reconcile();
-    shelf.remove("alice-user-hash");
+    secrets.remove("alice-user-hash");
     published = undefined;
     await reconcile();
     expect(hashed).toEqual([shownPassword(), shownPassword()]);
@@ -89,10 +89,10 @@ describe("a generated password", () => {
 
   it("that a rotation was interrupted at is hashed cheaply, too", async () => {
     await reconcile();
-    const before = shelf.save();
+    const before = secrets.save();
     await reconcile(user({ rotation: { id: "2" } }));
-    const rotated = shelf.save().get("alice-password");
-    shelf.restore(new Map([...before, ...(rotated === undefined ? [] : [["alice-password", rotated] as const])]));
+    const rotated = secrets.save().get("alice-password");
+    secrets.restore(new Map([...before, ...(rotated === undefined ? [] : [["alice-password", rotated] as const])]));
     costs = [];
     await reconcile(user({ rotation: { id: "2" } }));
     expect(costs).toEqual([generatedPasswordCost]);
@@ -100,7 +100,7 @@ describe("a generated password", () => {
 
   it("that somebody replaced by one of their own is hashed at full cost", async () => {
     await reconcile();
-    shelf.edit("alice-password", "password", "chosen by hand");
+    secrets.edit("alice-password", "password", "chosen by hand");
     await reconcile();
     expect([hashed.at(-1), costs.at(-1)]).toEqual(["chosen by hand", undefined]);
   });
@@ -115,16 +115,16 @@ describe("a generated password", () => {
   it("goes on working when its Secret is deleted", async () => {
     await reconcile();
     const before = published;
-    shelf.remove("alice-password");
+    secrets.remove("alice-password");
     expect((await reconcile()).credential).toMatchObject({ ok: true, notices: [{ reason: "KeyNotRetrievable" }] });
     expect(published).toEqual(before);
-    expect(shelf.names()).toEqual(["alice-user-hash"]);
+    expect(secrets.names()).toEqual(["alice-user-hash"]);
   });
 
   it("is adopted when it is edited, under another revision, so that sessions end", async () => {
     await reconcile();
     const before = published?.credentialRevision;
-    shelf.edit("alice-password", "password", "mine");
+    secrets.edit("alice-password", "password", "mine");
     await reconcile();
     expect(published?.passwordHash).toBe("hash of mine");
     expect(published?.credentialRevision).not.toBe(before);
@@ -143,7 +143,7 @@ describe("a generated password", () => {
   });
 
   it.each(["alice-password", "alice-user-hash"])("is refused when %s belongs to something else", async (name) => {
-    shelf.put(name, { password: "mine" });
+    secrets.put(name, { password: "mine" });
     const { credential, writes } = await reconcile();
     expect(credential).toMatchObject({ ok: false, refusal: { reason: "SecretConflict" } });
     expect(writes).toEqual([]);
@@ -152,7 +152,7 @@ describe("a generated password", () => {
   it("survives the loss of its hash Secret through the password, and under the same revision", async () => {
     await reconcile();
     const before = published;
-    shelf.remove("alice-user-hash");
+    secrets.remove("alice-user-hash");
     await reconcile();
     expect(published).toEqual(before);
   });
@@ -160,15 +160,15 @@ describe("a generated password", () => {
   it("survives the loss of both Secrets through what is published", async () => {
     await reconcile();
     const before = published;
-    for (const name of shelf.names()) shelf.remove(name);
+    for (const name of secrets.names()) secrets.remove(name);
     await reconcile();
     expect(published).toEqual(before);
-    expect(shelf.names()).toEqual(["alice-user-hash"]);
+    expect(secrets.names()).toEqual(["alice-user-hash"]);
   });
 
   it("is lost when nothing is left of it, until rotation.id changes", async () => {
     await reconcile();
-    for (const name of shelf.names()) shelf.remove(name);
+    for (const name of secrets.names()) secrets.remove(name);
     published = undefined;
     expect((await reconcile()).credential).toMatchObject({ ok: false, refusal: { reason: "KeyLost" } });
     expect((await reconcile(user({ rotation: { id: "new" } }))).credential.ok).toBe(true);
@@ -177,7 +177,7 @@ describe("a generated password", () => {
   it("is not taken from a hash Secret that was edited", async () => {
     await reconcile();
     const before = published;
-    shelf.edit("alice-user-hash", "record", '{"hash":"stolen","revision":"r","changedAt":"x"}');
+    secrets.edit("alice-user-hash", "record", '{"hash":"stolen","revision":"r","changedAt":"x"}');
     await reconcile();
     expect(published).toEqual(before);
   });
@@ -204,44 +204,44 @@ describe("a generated password", () => {
 describe("a password from a Secret of the user's own", () => {
   it("waits for the Secret and for its entry", async () => {
     expect((await reconcile(user(fromSecret))).credential).toMatchObject({ refusal: { reason: "SecretNotFound" } });
-    shelf.put("given", { other: "x", pw: "" });
+    secrets.put("given", { other: "x", pw: "" });
     const { credential } = await reconcile(user(fromSecret));
     expect(credential).toMatchObject({
       refusal: { faults: [{ message: 'Secret "given" has no entry "pw", or an empty one' }] },
     });
-    shelf.put("given", { pw: "secret" });
+    secrets.put("given", { pw: "secret" });
     await reconcile(user(fromSecret));
     expect(published?.passwordHash).toBe("hash of secret");
   });
 
   it("is followed when the Secret changes, and kept when it goes away", async () => {
-    shelf.put("given", { pw: "one" });
+    secrets.put("given", { pw: "one" });
     await reconcile(user(fromSecret));
-    shelf.put("given", { pw: "two" });
+    secrets.put("given", { pw: "two" });
     await reconcile(user(fromSecret));
     expect(published?.passwordHash).toBe("hash of two");
-    shelf.remove("given");
+    secrets.remove("given");
     expect((await reconcile(user(fromSecret))).credential.ok).toBe(false);
     expect(published?.passwordHash).toBe("hash of two");
   });
 
   it("counts a final newline as nothing", async () => {
-    shelf.put("given", { pw: "one" });
+    secrets.put("given", { pw: "one" });
     await reconcile(user(fromSecret));
-    shelf.put("given", { pw: "one\n" });
+    secrets.put("given", { pw: "one\n" });
     await reconcile(user(fromSecret));
     expect(hashed).toEqual(["one"]);
   });
 
   it("makes no Secret but the hash", async () => {
-    shelf.put("given", { pw: "one" });
+    secrets.put("given", { pw: "one" });
     await reconcile(user(fromSecret));
-    expect(shelf.names()).toEqual(["alice-user-hash", "given"]);
+    expect(secrets.names()).toEqual(["alice-user-hash", "given"]);
   });
 
   it("that can't be hashed says why and does not name it", async () => {
-    shelf.put("given", { pw: "\n" });
-    const tools = { findSecret: shelf.find, random: randomBytes, now: 0, baseUrl: "", projectKey };
+    secrets.put("given", { pw: "\n" });
+    const tools = { findSecret: secrets.find, random: randomBytes, now: 0, baseUrl: "", projectKey };
     const refusal = new PasswordRefused("The password is empty");
     const { credential } = await resolveUser(user(fromSecret), undefined, {
       ...tools,

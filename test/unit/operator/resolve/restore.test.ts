@@ -33,13 +33,13 @@ describe("a backup that is restored under new UIDs", () => {
     return { before, minted: world.readable.keys.size - minted, first };
   }
 
-  it.each(families)("with %s loses no credential, and mints none", async (_, lost, said) => {
+  it.each(families)("with %s loses no credential, and mints none", async (_, lost, reason) => {
     const { before, minted, first } = await restore(lost);
     expect(world.liveKeys()).toEqual(expect.arrayContaining([...before.keys]));
     expect(world.login().revision).toBe(before.login.revision);
     expect(world.kids()).toEqual(before.kids);
     expect(minted).toBe(0);
-    expect(world.reasons(first.verdicts, "ci")).toEqual(said);
+    expect(world.reasons(first.verdicts, "ci")).toEqual(reason);
   });
 
   it("without the signing Secret keeps keys and passwords by what shows them", async () => {

@@ -74,12 +74,12 @@ function declare(
   server.objects.create(`jsonplane.io/${plural}`, { ...stored(kind, name, spec) });
 }
 
-interface SaidStatus {
+interface WrittenStatus {
   readonly conditions?: readonly { type: string; status: string; reason: string; message: string }[];
 }
 
-const statusOf = (plural: string, name: string): SaidStatus =>
-  (server.objects.get(`jsonplane.io/${plural}`, "default", name)?.["status"] ?? {}) as SaidStatus;
+const statusOf = (plural: string, name: string): WrittenStatus =>
+  (server.objects.get(`jsonplane.io/${plural}`, "default", name)?.["status"] ?? {}) as WrittenStatus;
 const conditionOf = (plural: string, name: string, wanted: string) =>
   statusOf(plural, name).conditions?.find(({ type }) => type === wanted);
 const readyOf = (plural: string, name: string) => conditionOf(plural, name, "Ready");
@@ -327,7 +327,7 @@ describe("a session that ends", () => {
     await soon(() => expect(events).toContain("begin"));
     const stopping = session.stop().then(() => events.push("stopped"));
     await soon(() => expect(events).toContain("release"));
-    for (let turns = 0; turns < 10; turns += 1) await settled();
+    for (let count = 0; count < 10; count += 1) await settled();
     expect(events).not.toContain("stopped");
     looking.resolve("writer");
     await stopping;

@@ -121,7 +121,7 @@ function declare(kind: Kind, name: string, spec: JsonObject = {}): void {
   server.objects.create(collections[kind], { ...stored(kind, name, { spec }) });
 }
 
-interface Said {
+interface WrittenStatus {
   readonly baseURL?: string;
   readonly conditions?: readonly {
     readonly type: string;
@@ -136,9 +136,9 @@ function edit(kind: Kind, name: string, spec: JsonObject): void {
   server.objects.replace(collections[kind], { ...object, spec: { ...(former as object), ...spec } });
 }
 
-const statusOf = (kind: Kind, name: string): Said =>
-  (server.objects.get(collections[kind], "default", name)?.["status"] ?? {}) as Said;
-const condition = (of: Said, type: string) => of.conditions?.find((each) => each.type === type);
+const statusOf = (kind: Kind, name: string): WrittenStatus =>
+  (server.objects.get(collections[kind], "default", name)?.["status"] ?? {}) as WrittenStatus;
+const condition = (of: WrittenStatus, type: string) => of.conditions?.find((each) => each.type === type);
 const secret = (name: string) => server.objects.get("/secrets", "default", name);
 const baseUrlShown = () => {
   const { baseURL = "" } = (secret("ci-api-key")?.["data"] ?? {}) as { readonly baseURL?: string };
@@ -258,9 +258,9 @@ it("one that is moved, and whose Redis and Projects another one has, says so of 
   await first.stop();
   const refused = await install("two", { urlOf: "one", refused: true });
   await eventually(() => {
-    const said = condition(statusOf("Project", "shop"), "Contested");
-    expect(said?.message).toContain('in namespace "system-one"');
-    expect(said?.message).toContain("--adopt-data");
+    const contested = condition(statusOf("Project", "shop"), "Contested");
+    expect(contested?.message).toContain('in namespace "system-one"');
+    expect(contested?.message).toContain("--adopt-data");
   }, patience);
   await atRest();
   await served(first);

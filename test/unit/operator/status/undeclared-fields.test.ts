@@ -13,23 +13,23 @@ const refusal = (...fields: readonly string[]) =>
 
 function world() {
   let now = 0;
-  const said: unknown[] = [];
+  const reported: unknown[] = [];
   const undeclared = createUndeclaredFields({
     monotonic: () => now,
-    onUndeclared: (...facts) => said.push(facts),
+    onUndeclared: (...facts) => reported.push(facts),
   });
-  return { undeclared, said, pass: (milliseconds: number) => (now += milliseconds) };
+  return { undeclared, reported, pass: (milliseconds: number) => (now += milliseconds) };
 }
 
 describe("a status field that the definition in the cluster does not declare", () => {
   it("is left out from then on, is told once, and is tried again ten minutes later", () => {
-    const { undeclared, said, pass } = world();
+    const { undeclared, reported, pass } = world();
     expect(undeclared.withoutUndeclared("Project", status)).toEqual(status);
     expect(undeclared.learnFrom("Project", refusal("effectiveLimits", "usage[0].stored"))).toBe(true);
     const { effectiveLimits: _, ...others } = status as unknown as Readonly<Record<string, unknown>>;
     expect(undeclared.withoutUndeclared("Project", status)).toEqual(others);
     expect(undeclared.learnFrom("Project", refusal("effectiveLimits"))).toBe(false);
-    expect(said).toEqual([["Project", ["effectiveLimits", "usage"]]]);
+    expect(reported).toEqual([["Project", ["effectiveLimits", "usage"]]]);
     pass(600_000);
     expect(undeclared.withoutUndeclared("Project", status)).toEqual(status);
     expect(undeclared.learnFrom("Project", refusal("effectiveLimits"))).toBe(true);
@@ -47,7 +47,7 @@ it.each([
   ["another failure of the API server", new ApiFailure(500, { message: "etcd is slow" })],
   ["a failure of the connection", new Error(".status.usage: field not declared in schema")],
 ])("nothing is left out for %s", (_, error) => {
-  const { undeclared, said } = world();
+  const { undeclared, reported } = world();
   expect(undeclared.learnFrom("Project", error)).toBe(false);
-  expect([undeclared.withoutUndeclared("Project", status), said]).toEqual([status, []]);
+  expect([undeclared.withoutUndeclared("Project", status), reported]).toEqual([status, []]);
 });

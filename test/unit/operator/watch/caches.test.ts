@@ -17,10 +17,10 @@ let server: FakeApiServer;
 let api: KubeApi;
 let caches: Caches;
 /** Objects that changed, with the most properties that their schema allows. */
-let told: unknown[];
+let changes: unknown[];
 
 beforeEach(async () => {
-  told = [];
+  changes = [];
   server = await startFakeApiServer();
   api = fakeApiClient(server);
   server.objects.create(collection, { ...stored("ApiResource", "books") });
@@ -36,7 +36,7 @@ afterEach(async () => {
 
 const ignore = (): void => undefined;
 const listener: CacheListener = {
-  objectChanged: (object) => void told.push([object.metadata.name, sizeIn(object.spec)]),
+  objectChanged: (object) => void changes.push([object.metadata.name, sizeIn(object.spec)]),
   objectRemoved: ignore,
   secretChanged: ignore,
   secretRemoved: ignore,
@@ -78,7 +78,7 @@ it("a spec that somebody wrote after a backup was restored counts, although its 
   restore();
   await replaced(ofSize(2));
   expect(kept()?.metadata["generation"]).toBe(2);
-  expect([sizeIn(indexed()?.spec), sizeIn(kept()?.["spec"]), told.at(-1)]).toEqual([2, 2, ["books", 2]]);
+  expect([sizeIn(indexed()?.spec), sizeIn(kept()?.["spec"]), changes.at(-1)]).toEqual([2, 2, ["books", 2]]);
 });
 
 it("namespaces that the API server refuses to list hold up nothing else, neither at the start nor later", async () => {

@@ -27,7 +27,7 @@ const another: DefinitionState = {
 let sink: SinkRecord;
 let guard: HeldDeletions;
 /** How much the sink had been told when the test began. */
-let heard: number;
+let reportedBefore: number;
 let failures: unknown[];
 /** Looks that wait for their answer. */
 let looks: PromiseWithResolvers<DefinitionState>[];
@@ -55,7 +55,7 @@ const guardAnew = (): HeldDeletions =>
   });
 
 const heldBy = () => guard.held().map(({ definition }) => definition);
-const reported = (): readonly string[] => sink.reported.slice(heard);
+const reported = (): readonly string[] => sink.reported.slice(reportedBefore);
 
 /** Answers the look that waits. */
 async function answer(state: DefinitionState | Error): Promise<void> {
@@ -83,7 +83,7 @@ async function begin(...states: readonly DefinitionState[]): Promise<void> {
     guard.refresh();
     await answer(state);
   }
-  heard = sink.reported.length;
+  reportedBefore = sink.reported.length;
 }
 
 describe("a deletion", () => {
@@ -375,7 +375,7 @@ describe("what is held", () => {
     await begin(stands);
     guard.removed(key(2), false);
     await answer(terminating);
-    heard = sink.reported.length;
+    reportedBefore = sink.reported.length;
   });
 
   test("is succeeded to by the next object of its name", () => {

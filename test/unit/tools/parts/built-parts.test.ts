@@ -143,10 +143,10 @@ describe("a Kubernetes", () => {
   it.each([
     ["fetched", 'if [ "$1" = list ]; then echo no network >&2; exit 1; fi', "Go couldn't fetch kube-apiserver"],
     ["built", 'if [ "$1" = list ]; then exit; fi; echo no network >&2; exit 1', "Go couldn't build kube-apiserver"],
-  ])("that can't be %s is told with Go's own words, and leaves nothing in the cache", async (_, fails, said) => {
+  ])("that can't be %s is told with Go's own words, and leaves nothing in the cache", async (_, fails, message) => {
     await fakes.script("go/go", `if [ "$1" = env ]; then echo go1.26.1; exit; fi; ${fails}`);
     const env = { PATH: fakes.at("go"), JSONPLANE_CACHE: cache() };
-    await expect(kubeApiserver.bring(env, noting())).rejects.toThrow(`${said}:\nno network`);
+    await expect(kubeApiserver.bring(env, noting())).rejects.toThrow(`${message}:\nno network`);
     expect(await kubeApiserver.find(env)).toBeUndefined();
   });
 

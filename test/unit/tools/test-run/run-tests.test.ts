@@ -16,11 +16,11 @@ afterEach(() => rm(folder, { recursive: true, force: true }));
 const program = (text: string) => spawn(process.execPath, ["-e", text], { stdio: "ignore" });
 
 it("is killed when its report was written and it does not end, which is no success", async () => {
-  const told: string[] = [];
+  const printed: string[] = [];
   const report = join(folder, "report.json");
   const write = `require("fs").writeFileSync(${JSON.stringify(report)}, "{}"); setInterval(() => {}, 1000);`;
-  expect(await endOf(program(write), report, { graceMs: 120, print: (line) => told.push(line) })).toBeNull();
-  expect(told[0]).toContain("a test has left something running");
+  expect(await endOf(program(write), report, { graceMs: 120, print: (line) => printed.push(line) })).toBeNull();
+  expect(printed[0]).toContain("a test has left something running");
 });
 
 it("may take its time until it has reported, and ends with its own code", async () => {

@@ -35,7 +35,7 @@ const neighbour = testIssuer("neighbour");
 const plain = project("shop", withUser("ada"));
 const ada = { kind: "external", issuer: "corp", username: "ada", role: "Users", access: "Write" };
 
-async function scene(changes: Partial<IssuerConfig> = {}, options: { readonly maxVerified?: number } = {}) {
+async function setupWith(changes: Partial<IssuerConfig> = {}, options: { readonly maxVerified?: number } = {}) {
   const clock = manualClock();
   const shop = changed(plain, withIssuer(corp, changes));
   const made = await authenticationSetup({ store: await sessionStore(clock), projects: [shop], clock, ...options });
@@ -49,13 +49,13 @@ describe("a token of an external issuer", () => {
     "that is signed by %s proves its caller",
     async (algorithm) => {
       const key = keyPair("k", algorithm);
-      const { ask } = await scene({ keys: [key.published] });
+      const { ask } = await setupWith({ keys: [key.published] });
       expect(await ask(corp.token({}, { key }))).toEqual(ada);
     },
   );
 
   test("is verified once while its issuer is the same, then answers without a promise", async () => {
-    const { authentication, ask, live, memory, shop } = await scene();
+    const { authentication, ask, live, memory, shop } = await setupWith();
     const token = corp.token();
     const caller = await ask(token);
     expect(authentication.callerOf(live(), bearer(token))).toBe(caller);
@@ -67,7 +67,7 @@ describe("a token of an external issuer", () => {
   });
 
   test("that was verified is refused once its issuer is gone, or has other keys, audiences or rules", async () => {
-    const { ask, refusal, memory, shop } = await scene();
+    const { ask, refusal, memory, shop } = await setupWith();
     const token = corp.token();
     await ask(token);
     const refused = [
@@ -86,7 +86,7 @@ describe("a token of an external issuer", () => {
   });
 
   test("makes an owner that no other kind of caller, and no caller of another issuer, can be", async () => {
-    const { ask } = await scene();
+    const { ask } = await setupWith();
     const caller = await ask(corp.token({ sub: "a/b" }));
     expect(creatorOf(caller)).toBe("corp/a/b");
     expect(ownerOf(caller)).toBe("external:corp/a/b");
@@ -94,13 +94,13 @@ describe("a token of an external issuer", () => {
   });
 
   test("may name its caller by another claim, and its audience in an array", async () => {
-    const { ask } = await scene({ usernameClaim: "email" });
+    const { ask } = await setupWith({ usernameClaim: "email" });
     const claims = { sub: undefined, email: "ada@example.org", aud: ["other", "shop"], jti: "x", nested: { a: [1] } };
     expect(await ask(corp.token(claims))).toEqual({ ...ada, username: "ada@example.org" });
   });
 
   test("may come without a key id where one key fits its algorithm, and from an access token of RFC 9068", async () => {
-    const { ask } = await scene();
+    const { ask } = await setupWith();
     for (const key of [es, ed, rs]) expect(await ask(corp.token({}, { key, header: { kid: undefined } }))).toEqual(ada);
     for (const typ of ["at+jwt", "application/AT+jwt", "JWT", "application/jwt"]) {
       expect(await ask(corp.token({}, { header: { typ } }))).toEqual(ada);
@@ -109,13 +109,13 @@ describe("a token of an external issuer", () => {
   });
 
   test("of the length that fits proves its caller, of nine kibibytes does not", async () => {
-    const { ask, refusal } = await scene();
+    const { ask, refusal } = await setupWith();
     expect(await ask(corp.token({ more: "x".repeat(5_500) }))).toEqual(ada);
     expect((await refusal(corp.token({ more: "x".repeat(6_600) }))).code).toBe("invalid_credentials");
   });
 
   test("has to be a signed one of that length, which its refusal says; a project without issuers says what it always does", async () => {
-    const { refusal, memory, shop } = await scene();
+    const { refusal, memory, shop } = await setupWith();
     const form =
       "The token is not a signed JSON Web Token (three parts of base64url); opaque and encrypted tokens can't be verified";
     const size = "The token is too long: an Authorization header may not be longer than 8 KiB";
@@ -135,7 +135,7 @@ describe("a token of an external issuer", () => {
   });
 
   test("has one text: the unused bits of its signature's last character must be zeros", async () => {
-    const { ask, refusal } = await scene();
+    const { ask, refusal } = await setupWith();
     const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
     for (const key of [es, ed, rs]) {
       const token = corp.token({}, { key });
@@ -155,7 +155,7 @@ describe("its times", () => {
     ["is made in 60 seconds", { iat: now + 60 }],
     ["does not say when it was made", { iat: undefined }],
   ])("may differ by clocks that are a minute apart: %s", async (_, claims) => {
-    const { ask } = await scene();
+    const { ask } = await setupWith();
     expect(await ask(corp.token(claims))).toEqual(ada);
   });
 
@@ -169,12 +169,12 @@ describe("its times", () => {
     ["is valid from null on", { nbf: null }, "invalid_credentials"],
     ["expires beyond all dates", { exp: 1e300 }, "invalid_credentials"],
   ])("are refused beyond that: %s", async (_, claims, code) => {
-    const { refusal } = await scene();
+    const { refusal } = await setupWith();
     expect((await refusal(corp.token(claims))).code).toBe(code);
   });
 
   test("hold to the second for a token that was verified before", async () => {
-    const { ask, refusal, authentication, live, clock } = await scene();
+    const { ask, refusal, authentication, live, clock } = await setupWith();
     const token = corp.token();
     await ask(token);
     const proof = await authentication.authenticate(live(), bearer(token));
@@ -246,7 +246,7 @@ describe("a wrong token is refused with what is wrong", () => {
       "JSON objects",
     ],
   ])("%s", async (_, claims, options, what) => {
-    const { refusal } = await scene();
+    const { refusal } = await setupWith();
     const { code, message, headers } = await refusal(corp.token(claims, options));
     expect(code).toBe("invalid_credentials");
     expect(message).toContain(what);
@@ -255,19 +255,19 @@ describe("a wrong token is refused with what is wrong", () => {
   });
 
   test("with two headers of one name", async () => {
-    const { refusal } = await scene();
+    const { refusal } = await setupWith();
     const [, ...rest] = corp.token().split(".");
     const header = Buffer.from('{"alg":"none","kid":"es","alg":"ES256"}').toString("base64url");
     expect((await refusal([header, ...rest].join("."))).message).toContain("two members of one name");
   });
 
   test("by the public key as a shared secret", async () => {
-    const { refusal } = await scene();
+    const { refusal } = await setupWith();
     expect((await refusal(signedWithPublicKey(corp.token(), es.published.jwk))).code).toBe("invalid_credentials");
   });
 
   test("whose claims were changed after it was signed, also where the right one is remembered", async () => {
-    const { ask, refusal } = await scene();
+    const { ask, refusal } = await setupWith();
     const token = corp.token();
     await ask(token);
     const [header, , signature] = token.split(".");
@@ -276,7 +276,7 @@ describe("a wrong token is refused with what is wrong", () => {
   });
 
   test("without a key id where several keys fit", async () => {
-    const { refusal } = await scene({ keys: [es.published, keyPair("other").published] });
+    const { refusal } = await setupWith({ keys: [es.published, keyPair("other").published] });
     expect((await refusal(corp.token({}, { header: { kid: undefined } }))).message).toContain("has several");
   });
 
@@ -286,7 +286,7 @@ describe("a wrong token is refused with what is wrong", () => {
     const weak = { kid: "rs", algorithms: ["RS256" as const], jwk };
     const broken = { ...es.published, jwk: { kty: "EC", crv: "P-256", x: "AA", y: "AA" } };
     const otherCurve = { ...wrongCurve.published, kid: "curve", algorithms: ["ES256" as const] };
-    const { refusal } = await scene({ keys: [weak, broken, otherCurve] });
+    const { refusal } = await setupWith({ keys: [weak, broken, otherCurve] });
     const token = corp.token({}, { key: { ...rs, privateKey: small.privateKey } });
     const curve = { ...wrongCurve, kid: "curve", algorithm: "ES256" } as const;
     for (const each of [token, corp.token(), corp.token({}, { key: curve })])
@@ -305,7 +305,7 @@ describe("a wrong token is refused with what is wrong", () => {
   });
 
   test("also where authentication is disabled: it is never taken for no credential", async () => {
-    const { memory, shop, refusal, ask } = await scene();
+    const { memory, shop, refusal, ask } = await setupWith();
     memory.put(changed(shop, withAuthenticationDisabled()));
     expect(await ask(corp.token())).toEqual(ada);
     expect((await refusal(corp.token({ aud: "other" }))).code).toBe("invalid_credentials");
@@ -315,7 +315,7 @@ describe("a wrong token is refused with what is wrong", () => {
 });
 
 test("tokens of the project's own logins prove their users beside external issuers, with either form of signature", async () => {
-  const { sessions, live, ask, refusal, shop } = await scene();
+  const { sessions, live, ask, refusal, shop } = await setupWith();
   const login = await sessions.login(live(), basic("ada"), "192.0.2.7");
   expect(await ask(login.access_token)).toMatchObject({ kind: "user", name: "ada" });
   const issuer = "http://127.0.0.1:8080/default/shop";
@@ -326,14 +326,14 @@ test("tokens of the project's own logins prove their users beside external issue
 });
 
 test("an issuer that has the project's own URL proves nobody of its own", async () => {
-  const { memory, shop, refusal } = await scene();
+  const { memory, shop, refusal } = await setupWith();
   const own = "http://127.0.0.1:8080/default/shop";
   memory.put(changed(shop, withIssuer(corp, { url: own })));
   expect((await refusal(corp.token({ iss: own }, { key: ed }))).message).toContain("Send `Authorization");
 });
 
 test("only so many are remembered", async () => {
-  const { ask, authentication, live } = await scene({}, { maxVerified: 1 });
+  const { ask, authentication, live } = await setupWith({}, { maxVerified: 1 });
   const [one, other] = [corp.token(), corp.token({ sub: "bob" })];
   await ask(one);
   await ask(other);
@@ -342,7 +342,7 @@ test("only so many are remembered", async () => {
 });
 
 test("what is refused is not remembered", async () => {
-  const { ask, refusal, authentication, live } = await scene({}, { maxVerified: 1 });
+  const { ask, refusal, authentication, live } = await setupWith({}, { maxVerified: 1 });
   const token = corp.token();
   await ask(token);
   for (const claims of [{ aud: "other" }, { exp: now - 100 }, { nbf: now + 100 }]) await refusal(corp.token(claims));

@@ -26,7 +26,7 @@ const rolledOver = changed(shop, withIssuer(corp, { keys: [former.published, nex
 const ada = { kind: "external", issuer: "corp", username: "ada", role: "Users", access: "Write" };
 const token = (claims: Claims = {}): string => corp.token(claims, { key: next });
 
-async function scene(
+async function setup(
   config: Partial<IssuerConfig> = {},
   directory?: (memory: Directory) => Directory,
   betweenWantsMs?: number,
@@ -65,7 +65,7 @@ const pointless: readonly [string, Partial<IssuerConfig>, Claims, string][] = [
 
 describe("a request whose token names an unknown key", () => {
   test("waits until the key is there, with the others that do", async () => {
-    const { ask, wanted, memory, pass } = await scene();
+    const { ask, wanted, memory, pass } = await setup();
     const asked = [ask(), ask(token({ sub: "bob" }))];
     await pass(1_999);
     expect(wanted).toEqual([wantedOfCorp]);
@@ -75,7 +75,7 @@ describe("a request whose token names an unknown key", () => {
   });
 
   test("goes on waiting through other changes, up to two seconds after the key was first wanted", async () => {
-    const { ask, memory, pass, wanted } = await scene();
+    const { ask, memory, pass, wanted } = await setup();
     const asked = ask();
     await settled();
     memory.put(changed(shop, withResource("books")));
@@ -88,7 +88,7 @@ describe("a request whose token names an unknown key", () => {
   });
 
   test("is refused after two seconds without the key, one that came later as well", async () => {
-    const { refusal, pass } = await scene();
+    const { refusal, pass } = await setup();
     const first = refusal();
     await pass(1_500);
     const second = refusal();
@@ -100,7 +100,7 @@ describe("a request whose token names an unknown key", () => {
   });
 
   test("is refused at once for the rest of the minute; then the key is wanted again", async () => {
-    const { ask, refusal, pass, wanted, memory } = await scene();
+    const { ask, refusal, pass, wanted, memory } = await setup();
     const first = refusal();
     await pass(2_000);
     await first;
@@ -116,7 +116,7 @@ describe("a request whose token names an unknown key", () => {
   });
 
   test("is waited with again after five seconds where dev mode serves", async () => {
-    const { refusal, pass, wanted } = await scene({}, undefined, 5_000);
+    const { refusal, pass, wanted } = await setup({}, undefined, 5_000);
     for (const wants of [1, 2]) {
       const asked = refusal();
       await pass(2_000);
@@ -128,7 +128,7 @@ describe("a request whose token names an unknown key", () => {
 
   test("is refused as soon as the issuer is gone, or the Project was made again", async () => {
     for (const after of [changed(shop, withoutIssuer("corp")), project("shop", withIssuer(corp))]) {
-      const { refusal, memory } = await scene();
+      const { refusal, memory } = await setup();
       const asked = refusal();
       await settled();
       memory.put(after);
@@ -137,7 +137,7 @@ describe("a request whose token names an unknown key", () => {
   });
 
   test("finds a key that came since the request began", async () => {
-    const { authentication, live, memory } = await scene();
+    const { authentication, live, memory } = await setup();
     const before = live();
     memory.put(rolledOver);
     expect(await authentication.callerOf(before, bearer(token()))).toEqual(ada);
@@ -146,14 +146,14 @@ describe("a request whose token names an unknown key", () => {
   test.each(pointless)(
     "is refused at once with that, and nothing is wanted, if it is %s",
     async (_, config, claims, why) => {
-      const { refusal, wanted } = await scene(config);
+      const { refusal, wanted } = await setup(config);
       expect((await refusal(token(claims))).message).toContain(why);
       expect(wanted).toEqual([]);
     },
   );
 
   test("of another issuer, or of another project with that issuer, waits by itself", async () => {
-    const { refusal, pass, wanted, live, authentication } = await scene();
+    const { refusal, pass, wanted, live, authentication } = await setup();
     const first = refusal();
     await pass(2_000);
     await first;
@@ -169,7 +169,7 @@ describe("a request whose token names an unknown key", () => {
   });
 
   test("is refused at once while a hundred others wait", async () => {
-    const { ask, refusal, memory } = await scene();
+    const { ask, refusal, memory } = await setup();
     const waiting = Array.from({ length: maxWaiting }, (_, n) => ask(token({ sub: `caller-${n}` })));
     await settled();
     expect((await refusal()).message).toContain("has no key");
@@ -178,7 +178,7 @@ describe("a request whose token names an unknown key", () => {
   });
 
   test("is refused when the server ends", async () => {
-    const { refusal, authentication, waitingTimers } = await scene();
+    const { refusal, authentication, waitingTimers } = await setup();
     const asked = refusal();
     await settled();
     const others = waitingTimers();
@@ -190,7 +190,7 @@ describe("a request whose token names an unknown key", () => {
 
 test("a change that is reported before lookups know of it is seen all the same", async () => {
   const listeners: ((project: string) => void)[] = [];
-  const { ask, memory } = await scene({}, (directory) => ({
+  const { ask, memory } = await setup({}, (directory) => ({
     ...directory,
     onChange(listener) {
       listeners.push(listener);
@@ -209,7 +209,7 @@ describe("a request whose token has a wrong signature by a known key id", () => 
   const forged = (claims: Claims = {}): string => corp.token(claims, { key: sameId });
 
   test("is refused, and the issuer's keys are wanted, because it may have another one under the id by now", async () => {
-    const { ask, refusal, wanted, memory } = await scene();
+    const { ask, refusal, wanted, memory } = await setup();
     expect((await refusal(forged())).message).toContain("signature is wrong");
     expect(wanted).toEqual([wantedOfCorp]);
     memory.put(changed(shop, withIssuer(corp, { keys: [sameId.published] })));
@@ -217,7 +217,7 @@ describe("a request whose token has a wrong signature by a known key id", () => 
   });
 
   test("makes them wanted once in a minute", async () => {
-    const { refusal, wanted, pass } = await scene();
+    const { refusal, wanted, pass } = await setup();
     for (let n = 0; n < 3; n += 1) await refusal(forged({ sub: `s${n}` }));
     await pass(59_999);
     await refusal(forged());
@@ -228,7 +228,7 @@ describe("a request whose token has a wrong signature by a known key id", () => 
   });
 
   test.each(pointless)("makes nothing wanted if it is %s", async (_, config, claims) => {
-    const { refusal, wanted } = await scene(config);
+    const { refusal, wanted } = await setup(config);
     expect((await refusal(forged(claims))).code).toMatch(/^(invalid_credentials|token_expired)$/);
     expect(wanted).toEqual([]);
   });

@@ -116,10 +116,10 @@ describe("a scan that reads much", () => {
   });
 
   it("leaves the event loop to others within a batch that takes long to judge", async () => {
-    let turns = 0;
+    let eventLoopTurns = 0;
     let running = true;
     const count = (): void => {
-      turns += 1;
+      eventLoopTurns += 1;
       if (running) setImmediate(count);
     };
     setImmediate(count);
@@ -139,7 +139,7 @@ describe("a scan that reads much", () => {
     const page = { offset: 0, limit: 5, counted: true, semaphore: oneTurn() };
     await filterAndSort({ collection, texts: oneBatch(), conditions: [slow], order, ...page });
     running = false;
-    expect(turns).toBeGreaterThanOrEqual(20);
+    expect(eventLoopTurns).toBeGreaterThanOrEqual(20);
   });
 
   it("leaves the event loop to others between its steps", async () => {

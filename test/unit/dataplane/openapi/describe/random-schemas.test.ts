@@ -52,8 +52,8 @@ it("the document is valid, and what the service takes and answers conforms to it
       ajv.removeSchema("document");
       ajv.addSchema({ ...document, $id: "document" });
       const conforms = (name: string, value: unknown) => {
-        const judge = ajv.compile({ $ref: `document#/components/schemas/${name}` });
-        return judge(value) ? [] : [name, judge.errors];
+        const validate = ajv.compile({ $ref: `document#/components/schemas/${name}` });
+        return validate(value) ? [] : [name, validate.errors];
       };
       const accepted = bodies.filter((body) => servable(schema)?.validate(body, JSON.stringify(body)).length === 0);
       taken += accepted.length;

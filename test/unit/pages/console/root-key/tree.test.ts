@@ -19,8 +19,10 @@ const opened = withOpen(firstView, "/sizes", true);
 /** As a person reads them. */
 function shown(rows: readonly Row[]): readonly string[] {
   return rows.map((row) => {
-    const place = `${"  ".repeat(row.level - 1)}${row.position}/${row.siblings}`;
-    return row.type === "more" ? `${place} ${row.hidden} more` : `${place} ${row.name} ${row.kind} ${row.children}`;
+    const indented = `${"  ".repeat(row.level - 1)}${row.position}/${row.siblings}`;
+    return row.type === "more"
+      ? `${indented} ${row.hidden} more`
+      : `${indented} ${row.name} ${row.kind} ${row.children}`;
   });
 }
 

@@ -1,6 +1,6 @@
 // What the checks find: sentences about what must not be, and figures about what may.
 
-export interface Findings {
+export interface CheckResult {
   readonly violations: readonly string[];
   /** Acknowledged writes that are gone, as the durability allows. */
   readonly lost: number;
@@ -8,7 +8,7 @@ export interface Findings {
   readonly late: number;
 }
 
-export function joined(all: readonly Partial<Findings>[]): Findings {
+export function joined(all: readonly Partial<CheckResult>[]): CheckResult {
   return {
     violations: all.flatMap((each) => each.violations ?? []),
     lost: all.reduce((sum, each) => sum + (each.lost ?? 0), 0),

@@ -27,9 +27,9 @@ interface Spec {
 
 const laterMs = 5_000;
 /** Logins are costly on purpose. */
-const mostLogins = 3;
+const maxLogins = 3;
 
-export async function judgeServed(fleet: Fleet, namespace: string, objects: readonly SeenObject[]): Promise<Served> {
+export async function checkServed(fleet: Fleet, namespace: string, objects: readonly SeenObject[]): Promise<Served> {
   const faults: string[] = [];
   let asked = 0;
   for (const object of worthAsking(objects)) {
@@ -60,8 +60,8 @@ async function wrongly(
 
 function faultOf({ kind, metadata, spec, status }: SeenObject, reply: Reply): string {
   const { managedFields: _, ...rest } = metadata as unknown as Readonly<Record<string, unknown>>;
-  const told = `${kind} ${metadata.name} is Ready and answered with ${reply.status}: ${reply.text.slice(0, 300)}`;
-  return `${told}\n${JSON.stringify({ metadata: rest, spec, status }).slice(0, 3_000)}`;
+  const summary = `${kind} ${metadata.name} is Ready and answered with ${reply.status}: ${reply.text.slice(0, 300)}`;
+  return `${summary}\n${JSON.stringify({ metadata: rest, spec, status }).slice(0, 3_000)}`;
 }
 
 function askedOf(fleet: Fleet, namespace: string, object: SeenObject): Asked {
@@ -74,7 +74,7 @@ function worthAsking(objects: readonly SeenObject[]): readonly SeenObject[] {
     if (readyOf(object)?.status !== "True" || isOff(objects, object.spec as unknown as Spec)) return false;
     if (object.kind !== "ProjectUser") return true;
     logins += 1;
-    return logins <= mostLogins;
+    return logins <= maxLogins;
   });
 }
 

@@ -9,7 +9,7 @@ export interface DemoParts {
   readonly replicas: readonly Replica[];
 }
 
-export async function welcome({ api, kubeconfig, replicas }: DemoParts): Promise<readonly string[]> {
+export async function startupMessage({ api, kubeconfig, replicas }: DemoParts): Promise<readonly string[]> {
   const objects = await api.kubectl(["get", "jproj,jres,juser,jkey,jroot"]);
   const [first, second] = replicas;
   const kubectl = api.programs.kubectl;

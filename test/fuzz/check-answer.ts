@@ -25,12 +25,12 @@ function isExpected({ status, headers, text }: Reply): boolean {
 function problemFaults({ status, headers, text }: Reply): readonly string[] {
   if (headers["content-type"] !== "application/problem+json") return [`status ${status} that is no problem`];
   if (!isJson(text)) return ["a problem that is no JSON"];
-  const { code, status: said, requestId, detail, ...others } = JSON.parse(text) as Record<string, unknown>;
+  const { code, status: statusInBody, requestId, detail, ...others } = JSON.parse(text) as Record<string, unknown>;
   const entry = errorCatalogue[code as keyof typeof errorCatalogue];
   if (entry === undefined) return [`code ${code} is not in the catalogue`];
   const faults: string[] = [];
-  if (entry.status !== status || said !== status)
-    faults.push(`code ${code} with status ${status}, and ${said} in the body`);
+  if (entry.status !== status || statusInBody !== status)
+    faults.push(`code ${code} with status ${status}, and ${statusInBody} in the body`);
   if (status >= 500 && status !== 503) faults.push(`a defect: ${code}`);
   if (requestId !== headers["x-request-id"]) faults.push("another request's id");
   if (typeof detail !== "string" || detail === "") faults.push("a problem without a detail");

@@ -11,7 +11,7 @@ import { openRedisClient } from "../support/fleet/publishing.ts";
 import { changed, type Modifier } from "../support/http/projects.ts";
 import { eventually } from "../support/time/eventually.ts";
 
-export interface ConfigKeeper {
+export interface MaintainedConfig {
   readonly redisClient: RedisClient;
   readonly publisher: Publisher;
   parts(): ProjectParts;
@@ -29,12 +29,12 @@ const lookEvery = 1_000;
 const patience = { withinMs: 40_000, everyMs: 200 };
 
 /** `beside`: projects that are published with it and stay as they are. */
-export async function keepConfig(
+export async function maintainConfig(
   url: string,
   keyring: Keyring,
   first: ProjectParts,
   beside: readonly ProjectParts[] = [],
-): Promise<ConfigKeeper> {
+): Promise<MaintainedConfig> {
   const redisClient = await openRedisClient(url);
   const publisher = createPublisher({
     redisClient,

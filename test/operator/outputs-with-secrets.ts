@@ -35,7 +35,7 @@ export async function secretsOf({ fleet, namespace }: GuardedShop): Promise<read
 }
 
 /** By where it is said. */
-export async function everythingSaid({ fleet, namespace }: GuardedShop): Promise<Readonly<Record<string, string>>> {
+export async function everyOutput({ fleet, namespace }: GuardedShop): Promise<Readonly<Record<string, string>>> {
   const kubectl = (...args: readonly string[]): Promise<string> =>
     fleet.api.kubectl([...args, "--namespace", namespace]);
   const admins = [...fleet.operators, ...fleet.replicas].map(async ({ adminUrl }) => send(adminUrl, "/metrics"));

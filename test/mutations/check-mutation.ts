@@ -17,9 +17,9 @@ export type Verdict =
   | { readonly outcome: "unusable"; readonly why: string };
 
 /** Long enough for a test that waits for what never comes: its own limit ends it. */
-const mostMilliseconds = 900_000;
+const maxMilliseconds = 900_000;
 
-export async function judgeMutation(copy: WorkingCopy, mutation: Mutation): Promise<Verdict> {
+export async function checkMutation(copy: WorkingCopy, mutation: Mutation): Promise<Verdict> {
   try {
     return await copy.mutated(mutation, async () => verdictOf(await runTests(copy, mutation.caughtBy)));
   } catch (error) {
@@ -30,8 +30,8 @@ export async function judgeMutation(copy: WorkingCopy, mutation: Mutation): Prom
 
 /** Names of the tests of these files that fail without any mutation; what they say of one is worth nothing. */
 export async function failuresWithout(copy: WorkingCopy, files: readonly string[]): Promise<readonly string[]> {
-  const { code, failed, said } = await runTests(copy, files);
-  return code !== 0 && failed.length === 0 ? [said] : failed;
+  const { code, failed, output } = await runTests(copy, files);
+  return code !== 0 && failed.length === 0 ? [output] : failed;
 }
 
 interface TestRun {
@@ -39,15 +39,15 @@ interface TestRun {
   readonly passed: number;
   readonly failed: readonly string[];
   /** The end of what vitest printed. */
-  readonly said: string;
+  readonly output: string;
 }
 
-function verdictOf({ code, passed, failed, said }: TestRun): Verdict {
+function verdictOf({ code, passed, failed, output }: TestRun): Verdict {
   const [first] = failed;
   if (first !== undefined && passed > 0) return { outcome: "caught", by: first };
   if (code === 0) return { outcome: "survived" };
   // A script or a module that is broken altogether fails everything, which shows nothing of the one promise.
-  return { outcome: "unusable", why: first === undefined ? said : `every test failed, ${first} first` };
+  return { outcome: "unusable", why: first === undefined ? output : `every test failed, ${first} first` };
 }
 
 async function runTests({ path }: WorkingCopy, files: readonly string[]): Promise<TestRun> {
@@ -59,12 +59,12 @@ async function runTests({ path }: WorkingCopy, files: readonly string[]): Promis
     ...["--reporter=json", `--outputFile.json=${report}`, ...files],
   ];
   const vitest = join(path, "node_modules/.bin/vitest");
-  const done = await runCommand(vitest, args, { cwd: path, timeout: mostMilliseconds });
+  const done = await runCommand(vitest, args, { cwd: path, timeout: maxMilliseconds });
   const { tests } = verdictsOf(await reportOrNothing(report), path, files);
   return {
     code: done.code,
     passed: tests.filter((test) => test.passed).length,
     failed: tests.filter((test) => !test.passed).map(({ name }) => name),
-    said: lastWords(done),
+    output: lastWords(done),
   };
 }
