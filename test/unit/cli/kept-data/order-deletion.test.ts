@@ -34,8 +34,9 @@ function world(items: readonly KeptItem[], operator: (name: string) => OperatorA
   const poll = (): void => {
     const names = (annotations[deletionAnnotation] ?? "").split("\n").filter((name) => name !== "");
     const left = names.filter((name) => operator(name) === "sleeps");
+    const orderedAs = new Map(names.map((name) => [/([^/@]+)@/.exec(name)?.[1], name]));
     entries = entries.flatMap((entry) => {
-      const ordered = names.find((name) => name.includes(`/${entry.name}@`));
+      const ordered = orderedAs.get(entry.name);
       return ordered === undefined ? [entry] : after(operator(ordered), entry);
     });
     annotations = { other: "stays", ...(left.length > 0 && { [deletionAnnotation]: left.join("\n") }) };
