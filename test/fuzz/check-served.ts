@@ -42,7 +42,7 @@ export async function checkServed(fleet: Fleet, namespace: string, objects: read
   return { asked, faults };
 }
 
-/** What an object says may have been about to change when it was read: only then it is judged by what it says, and serves, later. */
+/** What an object says may have been about to change when it was read: only then it is checked against what it says, and serves, later. */
 async function wrongly(
   fleet: Fleet,
   namespace: string,

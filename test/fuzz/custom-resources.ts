@@ -1,4 +1,4 @@
-// Applies seeded random custom resources to a real API server while the operator runs, and judges what comes of it: what is accepted is
+// Applies seeded random custom resources to a real API server while the operator runs, and checks what comes of it: what is accepted is
 // what `jsonplane validate` accepts; every object is told, soon, what became of it; what is Ready is served; the operator goes on.
 
 import { setTimeout as sleep } from "node:timers/promises";
@@ -146,7 +146,7 @@ class Run {
     const { answer, ...rest } = found;
     const decision = answer.status < 300 ? "takes" : `refuses (${answer.status} ${answer.body.message})`;
     this.faults.push(
-      `The cluster ${decision} what jsonplane validate judges otherwise: ${JSON.stringify(rest).slice(0, 1_500)}`,
+      `The cluster ${decision} what jsonplane validate decides otherwise: ${JSON.stringify(rest).slice(0, 1_500)}`,
     );
   }
 

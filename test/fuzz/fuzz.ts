@@ -1,4 +1,4 @@
-// Sends seeded random requests of two tenants to a replica, one after the other, and judges every answer: its shape, what it shows of
+// Sends seeded random requests of two tenants to a replica, one after the other, and checks every answer: its shape, what it shows of
 // the other tenant and of other owners, whether what it acknowledged can be read back and what it refused changed nothing; at last the
 // whole log.
 

@@ -33,7 +33,7 @@ async function tryAll(): Promise<number> {
   const files = [...new Set(wanted.flatMap(({ caughtBy }) => caughtBy))];
   const failures = await failuresWithout(first, files);
   if (failures.length > 0) {
-    throw new ScriptFailed(`Tests fail without any mutation, so that they can judge none: ${failures.join("; ")}`);
+    throw new ScriptFailed(`Tests fail without any mutation, so that they can check none: ${failures.join("; ")}`);
   }
   const untried = [...wanted];
   const bad = await Promise.all(copies.map((copy) => tryIn(copy, untried)));

@@ -38,7 +38,7 @@ const reply = (status: number, body: object, headers: Reply["headers"] = {}): Re
   code: undefined,
 });
 
-it("the judge tells what is wrong with an answer", () => {
+it("a wrong answer is found, with what is wrong", () => {
   const problem = { code: "not_found", status: 404, detail: "x", requestId: "1" };
   expect(faultsOf(reply(404, problem), "GET")).toEqual([]);
   expect(faultsOf(reply(200, {}), "GET")).toEqual([]);

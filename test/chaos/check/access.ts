@@ -1,4 +1,4 @@
-// Judges who was let in: what was revoked stays out once every replica has had time to hear of it, on each of them and for good;
+// Checks who was let in: what was revoked stays out once every replica has had time to hear of it, on each of them and for good;
 // what was not revoked is never refused.
 
 import { type Access, type Entry, grouped, only, type Revoked } from "../history.ts";

@@ -1,4 +1,4 @@
-// Judges what was read of a cell by what its one writer did: nothing that nobody wrote, nothing older than what was acknowledged
+// Checks what was read of a cell by what its one writer did: nothing that nobody wrote, nothing older than what was acknowledged
 // before, nothing that was seen and is gone. A write that was refused is never seen; one of unknown outcome may be, once.
 
 import { type Entry, grouped, type Loss, only, type Read, type Write } from "../history.ts";

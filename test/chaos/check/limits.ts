@@ -1,4 +1,4 @@
-// Judges what limits let through: never more than the burst and what the rate adds in any span of time, over all replicas; and nobody
+// Checks what limits let through: never more than the burst and what the rate adds in any span of time, over all replicas; and nobody
 // who asks on is refused for longer than the limit needs to have something again. While Redis refuses writes each replica keeps a rate by
 // itself, and what has to be counted is let through by none.
 

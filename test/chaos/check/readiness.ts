@@ -1,4 +1,4 @@
-// Judges what replicas say of themselves: one that says that it is ready for seconds on end serves something, and one that says
+// Checks what replicas say of themselves: one that says that it is ready for seconds on end serves something, and one that says
 // that it isn't doesn't serve everything. Between a fault and the moment that it is noticed, both may be wrong.
 
 import { type Answered, type Entry, grouped, only, type Probe } from "../history.ts";

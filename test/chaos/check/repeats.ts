@@ -1,4 +1,4 @@
-// Judges repetitions of POSTs with an Idempotency-Key: one of what was acknowledged hears the first answer, and is said to be one; one of
+// Checks repetitions of POSTs with an Idempotency-Key: one of what was acknowledged hears the first answer, and is said to be one; one of
 // what was refused is new. That each took place once is seen where objects and lists are judged.
 
 import { type Entry, isWithin, only, type Repeat } from "../history.ts";

@@ -31,7 +31,7 @@ function world(items: readonly KeptItem[], operator: (name: string) => OperatorA
   let conflicts = 0;
   const written: string[] = [];
   const lines: string[] = [];
-  const poll = (): void => {
+  const reconcile = (): void => {
     const names = (annotations[deletionAnnotation] ?? "").split("\n").filter((name) => name !== "");
     const left = names.filter((name) => operator(name) === "sleeps");
     const orderedAs = new Map(names.map((name) => [/([^/@]+)@/.exec(name)?.[1], name]));
@@ -45,7 +45,7 @@ function world(items: readonly KeptItem[], operator: (name: string) => OperatorA
     orderDeletion(items, {
       api: {
         async get() {
-          poll();
+          reconcile();
           const metadata = { namespace: "s", name: "ring", uid: "r", resourceVersion: "1", annotations };
           return { metadata } as unknown as KubeObject;
         },
