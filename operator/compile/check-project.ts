@@ -91,15 +91,19 @@ function fallBack(project: Project, context: ProjectContext, refusal: Refusal): 
   return { live: { project: config, signing: ring, issuers }, verdict };
 }
 
-/** The annotation by which a person says that data of an earlier namespace may be served. */
+/** The annotation by which a person says that data of an earlier namespace may be served, where the platform allows it. */
 export const adoptAnnotation = "jsonplane.io/adopt-data";
 
 /** Before all else, a suspended Project included: nothing of it may be served. */
-export function foreignDataRefusal({ metadata }: Project): Refusal {
-  const message =
-    `Data of an earlier namespace "${metadata.namespace}" are stored under the name of this Project. To serve them, ` +
-    `annotate it with ${adoptAnnotation}: "true"; to begin without them, create the Project under another name`;
-  return refuse("RetainedDataFound", message, "/metadata/annotations").refusal;
+export function foreignDataRefusal({ metadata: { namespace } }: Project, mayAdopt: boolean): Refusal {
+  const found = `Data of an earlier namespace "${namespace}" are stored under the name of this Project`;
+  const rename = "or create the Project under another name";
+  if (mayAdopt) {
+    const advice = `to serve them, annotate it with ${adoptAnnotation}: "true"; to begin without them, ask the platform team to delete them, ${rename}`;
+    return refuse("RetainedDataFound", `${found}: ${advice}`, "/metadata/annotations").refusal;
+  }
+  const advice = `they may be another team's. Ask the platform team to allow taking them over, or to delete them, ${rename}`;
+  return refuse("RetainedDataFound", `${found}: ${advice}`).refusal;
 }
 
 function partialRefusal(

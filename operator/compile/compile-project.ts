@@ -130,7 +130,12 @@ function deletingProject(input: ProjectObjects, project: Project): CompileResult
 
 function foreignData(input: ProjectObjects, project: Project): CompileResult {
   const children = withoutProject(input, unacceptedProject(input.ref));
-  return { verdicts: [refused(subjectOf(project), foreignDataRefusal(project), false), ...children.verdicts] };
+  return {
+    verdicts: [
+      refused(subjectOf(project), foreignDataRefusal(project, input.mayAdopt === true), false),
+      ...children.verdicts,
+    ],
+  };
 }
 
 function suspendedProject(input: CompileInput, project: Project): CompileResult {

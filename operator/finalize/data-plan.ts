@@ -1,6 +1,6 @@
 // Plans what becomes of a project's stored data, in two steps around compile: which data are to be deleted, and whose may not
 // be served (before it), then what is recorded beside the configuration (after it). Nothing is deleted here, and nothing is
-// ever planned against data of another namespace unless a person asked for their adoption.
+// ever planned against data of another namespace unless a person asked for their adoption, who was allowed to.
 
 import type { ProjectParts } from "../../core/config/types.ts";
 import type { Kind } from "../../core/manifests/object.ts";
@@ -161,8 +161,9 @@ function isForeign(entry: DataEntry, { namespaceUid }: DataInput): boolean {
   return namespaceUid !== undefined && entry.namespaceUid !== namespaceUid && entry.purgeFromRevision === undefined;
 }
 
-function mayAdopt({ objects: { project }, adopt: always }: DataInput): boolean {
-  return project !== undefined && (always || project.metadata.annotations?.[adoptAnnotation] === "true");
+function mayAdopt({ objects: { project, mayAdopt: isAllowed }, adopt: always }: DataInput): boolean {
+  const isAsked = project?.metadata.annotations?.[adoptAnnotation] === "true";
+  return project !== undefined && (always || (isAllowed === true && isAsked));
 }
 
 /** The objects of the earlier namespace did not delete anything by going: theirs become the present Project's. */

@@ -41,7 +41,10 @@ export function withKept({ refused: before, ...record }: DataRecord, input: Kept
   const claimed = claimedKeys(input.objects);
   // What is asked by now was asked before these data were kept, whatever the clocks of people and of earlier leaders say.
   const since = Math.max(input.now, ...valid.map(({ until }) => until + 1));
-  const requestFor = requestsByData(valid.filter(({ until }) => until <= input.now));
+  const due = valid.filter(({ until }) => until <= input.now);
+  const requestForOwn = requestsByData(due);
+  // Who may edit a Project may be another than who left data in an earlier namespace of its name.
+  const requestForForeign = requestsByData(due.filter(({ source }) => source === requestSources.installation));
   const isGuarded = (entry: DataEntry): boolean =>
     (input.namespaceUid === undefined || entry.namespaceUid === input.namespaceUid) && claimed.has(entryKeyOf(entry));
   const entries = record.entries.map((entry): DataEntry => {
@@ -50,6 +53,7 @@ export function withKept({ refused: before, ...record }: DataRecord, input: Kept
     const size = entry.size ?? input.sizes.get(entryKey);
     const sized: DataEntry = { ...entry, ...(size !== undefined && { size }) };
     const kept = dated(sized, { isGuarded: isGuarded(entry), isUndated: undated.has(entryKey), since });
+    const requestFor = entry.namespaceUid === input.namespaceUid ? requestForOwn : requestForForeign;
     const request = kept.guarded === true ? undefined : requestFor(kept);
     return request === undefined ? kept : { ...kept, purgeFromRevision: 0, purgeCause: request.source };
   });

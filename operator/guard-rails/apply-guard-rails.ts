@@ -30,6 +30,7 @@ export function applyGuardRails(
     rootKeys: rootKeys.map((rootKey) => keepingData(rootKey, rules)),
     notAllowed,
     ...(rules.deletionPolicy === "Retain" && { keepsData: true as const }),
+    ...(rules.adoptData === "Allow" && { mayAdopt: true as const }),
     limitPublished: (limits) => withinLimits(limits, rules),
   };
 }

@@ -14,7 +14,7 @@ function readAmount(text: string): number {
 
 /**
  * Each by the name that it has in the ConfigMap, for all namespaces; `<namespace>.<name>` replaces it for one. An absent rule limits
- * nothing.
+ * nothing, but for `adoptData`.
  */
 const readers = {
   /** May access rules, `spec.openapi` and `spec.console` say `Anyone`? `ReadOnly`: only to read. */
@@ -23,6 +23,8 @@ const readers = {
   authenticationDisabled: oneOf(["Allow", "Deny"]),
   /** The only deletionPolicy that manifests may have. */
   deletionPolicy: oneOf(["Retain", "Delete"]),
+  /** May a Project take over data of an earlier namespace of its name? Only where this says so. */
+  adoptData: oneOf(["Allow", "Deny"]),
   /** Projects of one namespace; the oldest count first. */
   maxProjects: readAmount,
   /** Largest `spec.limits.quota` of a Project, and what it has if it declares none: at most the largest, which an absent default means too. */

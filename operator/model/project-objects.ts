@@ -16,6 +16,8 @@ export interface ProjectObjects {
   readonly notAllowed?: ReadonlyMap<string, Refusal>;
   /** The platform has data kept here, whatever manifests and annotations say. */
   readonly keepsData?: true;
+  /** The platform lets Projects here take over data of an earlier namespace. */
+  readonly mayAdopt?: true;
   /** Cuts the limits of a version that was published before to what the platform's rules allow now; absent = they stay. */
   readonly limitPublished?: (limits: ProjectLimits) => ProjectLimits;
 }

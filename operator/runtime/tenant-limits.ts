@@ -47,7 +47,7 @@ export function createTenantLimits({
   };
 }
 
-/** The operator's own namespace is the platform's: only the rule about hosts, which are the whole installation's, holds there. */
+/** The operator's own namespace is the platform's: only the rule about hosts, which are the whole installation's, limits it. */
 function onlyHosts({ allowedHosts }: NamespaceRules): NamespaceRules {
-  return allowedHosts === undefined ? {} : { allowedHosts };
+  return { adoptData: "Allow", ...(allowedHosts !== undefined && { allowedHosts }) };
 }

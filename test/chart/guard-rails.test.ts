@@ -19,13 +19,14 @@ const namespaceOf = (index: number): string => `rails-${index}`;
 const cases = guardRailCases
   .map((each, index) => ({ ...inNamespace(each, namespaceOf(index)), index }))
   .filter(({ rules }) => rules["allowedHosts"] !== "");
-const [general, edited, unwatched, release] = [
+const [general, edited, adopted, unwatched, release] = [
   "rails-general",
   "rails-edited",
+  "rails-adopted",
   "rails-unwatched",
   "rails-system",
 ] as const;
-const watched = [...cases.map(({ index }) => namespaceOf(index)), general, edited, release];
+const watched = [...cases.map(({ index }) => namespaceOf(index)), general, edited, adopted, release];
 const largestOfAll = 5_000;
 const quotaOf = (objects: number) => ({ limits: { quota: { objects } } });
 
@@ -46,7 +47,10 @@ async function renderRules(maxQuotaObjects: number): Promise<string> {
     guardRails: {
       enabled: true,
       rules: { maxQuotaObjects },
-      namespaces: { ...Object.assign({}, ...cases.map(rulesIn)), [edited]: retain, [release]: retain },
+      namespaces: {
+        ...Object.assign({}, ...cases.map(rulesIn)),
+        ...{ [edited]: retain, [release]: retain, [adopted]: { adoptData: "Allow" } },
+      },
     },
   };
   const args = ["--namespace", release, "--set-json", JSON.stringify(values), "-s", "templates/guard-rails.yaml"];
@@ -189,6 +193,19 @@ describe("an admission policy of the chart", () => {
     expect(await edit({ limits: { quota: { objects: 4_000 } } })).toBeUndefined();
     expect(await edit({ limits: { quota: { objects: 8_999 } } })).toContain("at most 5000");
     expect(await edit({ deletionPolicy: "Retain" })).toBeUndefined();
+  });
+
+  it("lets no Project ask for data of an earlier namespace, unless a rule allows it or it did so before", async () => {
+    const adopting = { annotations: { "jsonplane.io/adopt-data": "true" } };
+    const project = (where: string, metadata: object) => inside(where, "Project", {}, metadata);
+    expect(await refusal(project(general, adopting))).toContain("take over data of an earlier namespace");
+    expect(await refusal(project(general, { annotations: { "jsonplane.io/adopt-data": "false" } }))).toBeUndefined();
+    expect(await refusal(project(release, adopting))).toBeUndefined();
+    expect(await refusal(project(adopted, adopting))).toBeUndefined();
+    const annotated = (what: string) =>
+      api.kubectl(["annotate", "--namespace", edited, "projects.jsonplane.io", "shop", "--dry-run=server", what]);
+    await expect(annotated("jsonplane.io/adopt-data=true")).rejects.toThrow("take over data of an earlier namespace");
+    expect(await annotated("team=a")).toContain("annotated");
   });
 
   it("asks nothing of the release's own namespace, where `helm test` declares a Project", async () => {

@@ -19,7 +19,10 @@ type Line = Readonly<Record<string, unknown>>;
 
 let fleet: OwnFleet;
 beforeAll(async () => {
-  fleet = await startFleet({ api: { controllers: ["namespace"] } });
+  fleet = await startFleet({
+    api: { controllers: ["namespace"] },
+    guardRails: { allowedHosts: "", adoptData: "Allow" },
+  });
 });
 afterAll(() => fleet?.stop());
 

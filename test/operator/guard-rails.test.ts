@@ -6,7 +6,7 @@ import type { OperatorProcess } from "../support/fleet/operator-process.ts";
 import { send } from "../support/http/http-client.ts";
 import { type NamespaceObjects, objectsOf } from "../support/kubernetes/api-server/api-server-objects.ts";
 import { declared, newTenant, openBooks, type Tenant, tenantAt } from "../support/kubernetes/declared.ts";
-import { bookCount } from "../support/kubernetes/former-namespace.ts";
+import { bookCount, namespaceThatCameBack } from "../support/kubernetes/former-namespace.ts";
 import { eventually } from "../support/time/eventually.ts";
 
 const name = "rails";
@@ -187,6 +187,25 @@ describe("guard rails", () => {
     await tenant.create(openBooks());
     await tenant.reports("ApiResource", "books", "Ready");
     await bookCount(tenant, 1);
+  });
+
+  it("let a Project take over data of an earlier namespace where they say so; these go as its others do", async () => {
+    const tenant = await namespaceThatCameBack(fleet);
+    await tenant.create(shop({ deletionPolicy: "Delete" }), openBooks());
+    await tenant.reports("Project", "shop", "RetainedDataFound");
+    await tenant.patch("Project", "shop", { metadata: { annotations: { "jsonplane.io/adopt-data": "true" } } });
+    await setRules(tenant, { adoptData: "Allow" });
+    await tenant.reports("ApiResource", "books", "Ready");
+    await bookCount(tenant, 1);
+    await eventually(async () => {
+      expect((await tenant.events("Project", "shop")).map(({ reason }) => reason)).toContain("DataAdopted");
+    });
+    await setRules(tenant, { adoptData: null });
+    await tenant.remove("Project", "shop");
+    await tenant.gone("Project", "shop");
+    await tenant.create(shop());
+    await tenant.reports("ApiResource", "books", "Ready");
+    await bookCount(tenant, 0);
   });
 
   it("hold for no Project in the operator's own namespace, which is the platform's", async () => {

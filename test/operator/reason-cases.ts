@@ -241,13 +241,10 @@ const stalling: readonly ReasonCase[] = [
       await ensureNamespace(fleet.api, namespace);
       await tenant.create(project, books());
     },
-    says: ["Data of an earlier namespace", 'jsonplane.io/adopt-data: "true"'],
-    async heal(tenant) {
-      await tenant.patch("Project", "shop", { metadata: { annotations: { "jsonplane.io/adopt-data": "true" } } });
-      await eventually(async () => {
-        const events = await tenant.events("Project", "shop");
-        if (!events.some(({ reason }) => reason === "DataAdopted")) throw new Error(JSON.stringify(events));
-      });
+    says: ["Data of an earlier namespace", "Ask the platform team"],
+    async heal({ fleet, namespace }) {
+      const request = `jsonplane.io/delete-kept-data=${namespace}/shop@${new Date().toISOString()}`;
+      await fleet.api.kubectl(["annotate", "secret", "jsonplane-keyring", "-n", "jsonplane-system", request]);
     },
   },
 ];

@@ -28,6 +28,7 @@ export async function openWorld(): Promise<SoakWorld> {
     replicas: 0,
     api: { controllers: ["namespace"] },
     redis: { args: ["--appendonly", "yes", "--appendfsync", "always"] },
+    guardRails: { allowedHosts: "", adoptData: "Allow" },
     operatorArgs: ["--lease-duration", "5s", "--log-level", "warn"],
     replicaArgs: ["--log-level", "error"],
   });

@@ -62,8 +62,8 @@ variables.rules[?(request.namespace + '.{{ . }}')].or(variables.rules[?'{{ . }}'
 {{- end -}}
 
 {{/*
-What all policies have in common. Nothing is asked of a change that leaves the spec alone: an operator that takes its finalizer away must not be
-refused for what tenants wrote. dict "root" $ "resources" "[projects]"
+What all policies have in common. Nothing is asked of a change that leaves spec and annotations alone: an operator that takes its finalizer away must
+not be refused for what tenants wrote. dict "root" $ "resources" "[projects]"
 */}}
 {{- define "jsonplane.policyBegin" -}}
 failurePolicy: Fail
@@ -74,8 +74,10 @@ matchConstraints:
       operations: [CREATE, UPDATE]
       resources: {{ .resources }}
 matchConditions:
-  - name: spec-changes
-    expression: oldObject == null || oldObject.spec != object.spec
+  - name: spec-or-annotations-change
+    expression: >-
+      oldObject == null || oldObject.spec != object.spec ||
+      oldObject.metadata.?annotations != object.metadata.?annotations
   # The release's own namespace is the platform's: `helm test` declares a Project there.
   - name: namespaces-of-tenants
     expression: request.namespace != '{{ .root.Release.Namespace }}'

@@ -20,6 +20,14 @@ export const keptDataMutations: readonly Mutation[] = [
     caughtBy: ["test/unit/operator/finalize/kept-data.test.ts"],
   },
   {
+    name: "project-takes-over-data-by-itself",
+    harm: "Who makes a namespace anew under its name reads what the former one stored",
+    file: "operator/finalize/data-plan.ts",
+    find: "(isAllowed === true && isAsked)",
+    replace: "isAsked",
+    caughtBy: ["test/unit/operator/finalize/data-plan.test.ts"],
+  },
+  {
     name: "request-waits-for-its-object-to-go",
     harm: "An annotation that could not mean refused data deletes them weeks later, when their object is replaced",
     file: "operator/finalize/kept-data.ts",

@@ -65,6 +65,8 @@ export interface FleetOptions {
   readonly redis?: RedisOptions;
   /** Further flags of each operator. */
   readonly operatorArgs?: readonly string[];
+  /** `data` of the ConfigMap that all operators have their guard rails from; absent = they have none. */
+  readonly guardRails?: Readonly<Record<string, string>>;
   /** `Serve` by default: a Redis of tests forgets, and is emptied on purpose. */
   readonly onDataLoss?: "Refuse" | "Serve";
   /** Further flags of each replica. */
@@ -109,6 +111,12 @@ export async function startFleet(options: FleetOptions = {}): Promise<OwnFleet> 
   const dir = await mkdtemp(join(tmpdir(), "jsonplane-fleet-"));
   const [api, redis] = await Promise.all([startApiServer(options.api), startRedis(options.redis)]);
   await ensureNamespace(api, systemNamespace);
+  const { guardRails } = options;
+  if (guardRails !== undefined) {
+    const configMap = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "rails" }, data: guardRails };
+    await objectsOf(api, systemNamespace).create(configMap);
+  }
+  const rails = guardRails === undefined ? [] : ["--guard-rails", "rails"];
   const operators: OperatorProcess[] = [];
   const replicas: Replica[] = [];
   const keyring = join(dir, "keyring.json");
@@ -127,7 +135,7 @@ export async function startFleet(options: FleetOptions = {}): Promise<OwnFleet> 
       named.operators += 1;
       const apiServer = more.pod === undefined ? { kubeconfig: more.kubeconfig ?? (await api.kubeconfig()) } : {};
       const policy = ["--on-data-loss", options.onDataLoss ?? "Serve"];
-      const args = [...policy, ...(options.operatorArgs ?? []), ...(more.args ?? [])];
+      const args = [...policy, ...rails, ...(options.operatorArgs ?? []), ...(more.args ?? [])];
       const log = logOf(`operator-${named.operators}`);
       const operator = await startOperatorProcess({ redis: redis.url, publicUrl, ...log, ...more, ...apiServer, args });
       operators.push(operator);

@@ -270,8 +270,10 @@ describe("data of an earlier namespace", () => {
     expect(() => planData(after, { objects, namespaceUid, parts: serving("Project shop") })).toThrow();
   });
 
-  it("become this namespace's when the Project says so, and nothing of them is purged by the end of the former", () => {
-    const after = evaluated([adopting], record("Delete", foreign));
+  it("become this namespace's when the Project says so where the platform allows it, and are not purged by the end of the former", () => {
+    expect(evaluated([adopting], record("Delete", foreign)).adopted, "without the platform").toBe(false);
+    const objects = { ...projectObjects("shop", adopting), mayAdopt: true as const };
+    const after = evaluated([], record("Delete", foreign), { objects });
     expect(after).toMatchObject({ foreignData: false, adopted: true });
     expect(after.record).toEqual({
       policy: "Delete",

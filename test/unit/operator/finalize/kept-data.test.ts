@@ -1,6 +1,10 @@
 import { describe, expect, it } from "vitest";
 import type { ProjectParts } from "../../../../core/config/types.ts";
-import { readProjectRequests, requestSources } from "../../../../operator/finalize/deletion-requests.ts";
+import {
+  readProjectRequests,
+  readSecretRequests,
+  requestSources,
+} from "../../../../operator/finalize/deletion-requests.ts";
 import { type KeptInput, keptFrom, withKept } from "../../../../operator/finalize/kept-data.ts";
 import type { DataEntry, DataRecord } from "../../../../operator/model/data-record.ts";
 import { project, withResource } from "../../../support/http/projects.ts";
@@ -136,10 +140,12 @@ describe("a request to delete", () => {
     ]);
   });
 
-  it("has data of an earlier namespace purged although an object of this one has their name: none of them are its own", () => {
+  it("of the platform has data of an earlier namespace purged although an object of this one has their name; a Project's leaves them", () => {
     const foreign = { ...old, namespaceUid: "namespace 0" };
     const objects = projectObjects("shop", stored("Project", "shop"), stored("ApiResource", "books"));
-    expect(kept([foreign], { objects, requests: all("2026-11-23T11:00:00Z") })[0]?.purgeFromRevision).toBe(0);
+    const { requests } = readSecretRequests("default/shop@2026-11-23T11:00:00Z", now);
+    expect(kept([foreign], { objects, requests })[0]?.purgeFromRevision).toBe(0);
+    expect(kept([foreign], { objects, requests: all("2026-11-23T11:00:00Z") })).toEqual([foreign]);
   });
 
   it("changes nothing of what is to be purged already", () => {

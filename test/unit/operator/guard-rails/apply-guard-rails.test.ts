@@ -43,6 +43,15 @@ describe("the operator, by guard rails,", () => {
     expect(refusedPlaces(given)).toEqual(given.refused);
   });
 
+  it("lets Projects take over data of an earlier namespace only where the rules say so", () => {
+    const adopting = (rules: Readonly<Record<string, string>>) => apply(rules, stored("Project", "shop")).mayAdopt;
+    expect([adopting({}), adopting({ adoptData: "Deny" }), adopting({ adoptData: "Allow" })]).toEqual([
+      ...[undefined, undefined, true],
+    ]);
+    expect(adopting({ adoptData: "Allow", "default.adoptData": "Deny" })).toBeUndefined();
+    expect(adopting({ "default.adoptData": "Allow" })).toBe(true);
+  });
+
   it("refuses a Project beyond the number that the namespace may have, with nothing at fault in it", () => {
     const objects = projectObjects("shop", stored("Project", "shop"));
     const rails = readGuardRails({ ...noHostsAllowed, maxProjects: "2" });
