@@ -164,6 +164,10 @@ export function isConflict(error: unknown): boolean {
   return error instanceof ApiFailure && error.status === 409;
 }
 
+export function isUnauthorized(error: unknown): boolean {
+  return error instanceof ApiFailure && error.status === 401;
+}
+
 export function isForbidden(error: unknown): boolean {
   return error instanceof ApiFailure && error.status === 403;
 }

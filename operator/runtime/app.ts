@@ -11,6 +11,7 @@ import { createFollowedGuardRails, type FollowedGuardRails } from "../guard-rail
 import { clusterLimits, type FetchLimits } from "../issuers/fetch-limits.ts";
 import type { ConnectedApi } from "../kube/connect.ts";
 import type { CallObserved } from "../kube/http-transport.ts";
+import { createRefusedCredentials } from "../kube/refused-credentials.ts";
 import { createElector } from "../lead/elector.ts";
 import { leaseTimesOf } from "../lead/lease-times.ts";
 import { createAdminServer } from "../observe/admin-server.ts";
@@ -77,7 +78,8 @@ export async function startOperator(options: OperatorOptions): Promise<RunningOp
     heldDeletions: () => session?.held() ?? [],
     issuers: () => session?.issuers.figures(),
   });
-  const { api, account } = await options.connect(metrics.observeCall);
+  const credentials = createRefusedCredentials(metrics.observeCall);
+  const { api, account } = await options.connect(credentials.observe);
   const guardRails = guardRailsOf(settings, logger, () => session?.listener.guardRailsChanged());
   const caches = createCaches({
     reader: api,
@@ -96,7 +98,7 @@ export async function startOperator(options: OperatorOptions): Promise<RunningOp
   let otherRelease: string | undefined;
   const admin = createAdminServer({
     metrics,
-    notReady: () => notReady(caches, guardRails, otherRelease),
+    notReady: () => credentials.fault() ?? notReady(caches, guardRails, otherRelease),
     healthy: () => isHealthy(caches),
     token: options.adminToken,
   });

@@ -2,7 +2,8 @@
 
 import { describeError } from "../../core/log/describe-error.ts";
 import type { Logger } from "../../core/log/logger.ts";
-import { isNotFound } from "../kube/api.ts";
+import { isNotFound, isUnauthorized } from "../kube/api.ts";
+import { refusedAdvice } from "../kube/refused-credentials.ts";
 import type { LeadObservation } from "../lead/lead-observation.ts";
 import type { OperatorSettings } from "./operator-context.ts";
 
@@ -43,5 +44,9 @@ function logOtherRelease(release: string | undefined, logger: LeadLogger, settin
 
 function leaseFailure(error: unknown, { namespace }: LeaseSettings): Readonly<Record<string, string>> {
   const advice = `Create the namespace ${namespace}, or name another one with --operator-namespace`;
-  return { error: describeError(error), ...(isNotFound(error) && { advice }) };
+  return {
+    error: describeError(error),
+    ...(isNotFound(error) && { advice }),
+    ...(isUnauthorized(error) && { advice: refusedAdvice }),
+  };
 }
