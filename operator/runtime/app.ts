@@ -11,7 +11,6 @@ import { createFollowedGuardRails, type FollowedGuardRails } from "../guard-rail
 import { clusterLimits, type FetchLimits } from "../issuers/fetch-limits.ts";
 import type { ConnectedApi } from "../kube/connect.ts";
 import type { CallObserved } from "../kube/http-transport.ts";
-import { createRefusedCredentials } from "../kube/refused-credentials.ts";
 import { createElector } from "../lead/elector.ts";
 import { leaseTimesOf } from "../lead/lease-times.ts";
 import { createAdminServer } from "../observe/admin-server.ts";
@@ -20,6 +19,7 @@ import { createInterruptionLog } from "../observe/interruption-log.ts";
 import { nothingKept } from "../observe/kept-figures.ts";
 import { createOperatorMetrics, type OperatorMetrics } from "../observe/metrics.ts";
 import { createObjectCounts } from "../observe/object-counts.ts";
+import { createRefusedCredentials } from "../observe/refused-credentials.ts";
 import { createReminders } from "../observe/reminders.ts";
 import { noStoredObjects } from "../publish/stored-objects.ts";
 import { type CacheListener, type Caches, type CachesOptions, createCaches } from "../watch/caches.ts";

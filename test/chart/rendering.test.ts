@@ -66,7 +66,7 @@ describe("values that make no sense", () => {
 });
 
 describe("the chart", () => {
-  it("holds no `lookup` and nothing random: what it renders to depends on its values alone", async () => {
+  it("renders to what its values alone say: it holds nothing random, and looks at a cluster only to refuse", async () => {
     const { text } = await render(helm, ["--values", caseFile("everything"), "--is-upgrade"]);
     expect(text).toBe((await render(helm, ["--values", caseFile("everything")])).text);
   });

@@ -1,7 +1,7 @@
 // Whether the API server refuses the credentials of this process, by what it answers to calls. Credentials are loaded again after each
-// refusal (http-transport.ts), so that those of a ServiceAccount which was deleted stay refused until its pods are replaced.
+// refusal (../kube/http-transport.ts), so that those of a ServiceAccount which was deleted stay refused until its pods are replaced.
 
-import type { CallObserved } from "./http-transport.ts";
+import type { CallObserved } from "../kube/http-transport.ts";
 
 export interface RefusedCredentials {
   observe(call: CallObserved): void;
@@ -10,7 +10,7 @@ export interface RefusedCredentials {
 }
 
 export const refusedAdvice =
-  "If the ServiceAccount was deleted, create it and replace the pods: a restarted container keeps the token of the former one";
+  "Look at the token in --kubeconfig. If the ServiceAccount of the pods was deleted, create it and replace the pods: a restarted container keeps the token of the former one";
 
 /** Passes what it observes on to `next`. */
 export function createRefusedCredentials(next: (call: CallObserved) => void): RefusedCredentials {
