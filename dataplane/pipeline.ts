@@ -20,7 +20,8 @@ import { carryOutDescription, type DescriptionPlan, type OpenapiDeps, planDescri
 import type { KeptPlans } from "./operation/kept-plans.ts";
 import type { PlanBase, PlanDeps, PlanInput, RenewPlan } from "./operation/plan.ts";
 import { releaseSlot, requireDataNotLost, requireNoLossMeanwhile } from "./operation/steps.ts";
-import { findProject, type PublicAddress, requestOrigin, requireHost } from "./route/find-project.ts";
+import { findProject, type PublicAddress } from "./route/find-project.ts";
+import { requestOrigin, requireHost } from "./route/request-origin.ts";
 import { type RequestShape, requestShape, splitTarget } from "./route/request-target.ts";
 import {
   allowedMethods,
@@ -181,7 +182,7 @@ async function decide(deps: PipelineDeps, exchange: Exchange): Promise<Decision>
   const proof = proving instanceof Promise ? await proving : proving;
   exchange.proof = proof;
 
-  const base = requestOrigin(request, deps.address.origin) + resolved.base;
+  const base = requestOrigin(request, deps.address, resolved.base === "") + resolved.base;
   const input = { project, method, operation, caller: proof.caller, base, query: split.query };
   return { plan: planOrRefusal(deps, input, subject), baseSegments };
 }

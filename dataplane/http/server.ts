@@ -8,7 +8,7 @@ import { Problem } from "../../core/errors/problem.ts";
 import { problemResponse } from "../../core/http/problem-response.ts";
 import type { Logger } from "../../core/log/logger.ts";
 import { rateHeaders } from "../admission/rate-limits.ts";
-import { preferTargetAuthority } from "../route/find-project.ts";
+import { preferTargetAuthority, settleForwarded, trustedProxies } from "../route/request-origin.ts";
 import { type Connections, createConnections, type ObserveRefusal, requestIdOf } from "./connections.ts";
 import { corsHeaders } from "./cors.ts";
 import type { Ending, Exchange } from "./exchange.ts";
@@ -40,13 +40,16 @@ const methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
 export function createHttpServer(options: HttpServerOptions): FastifyInstance {
   const requestTimeout = options.requestTimeoutMs ?? 30_000;
   const connections = createConnections(options.observeRefusal);
+  const isTrusted = trustedProxies(options.trustedProxies);
   const app = Fastify({
     logger: false,
-    trustProxy: options.trustedProxies.length > 0 ? [...options.trustedProxies] : false,
+    trustProxy: options.trustedProxies.length > 0 ? isTrusted : false,
     // One route for all paths: the pipeline routes on the raw target, which fastify keeps as `originalUrl`.
     rewriteUrl(request) {
       // The first moment at which a request is seen, before anything reads its host.
       if (!request.url?.startsWith("/")) preferTargetAuthority(request);
+      const { "x-forwarded-host": host, "x-forwarded-proto": scheme } = request.headers;
+      if (host !== undefined || scheme !== undefined) settleForwarded(request, isTrusted);
       return "/";
     },
     // While it closes, requests that had arrived are still served; fastify would answer 503 in a shape of its own.

@@ -1,9 +1,6 @@
-// Finds the project that a request's host or path names, and what of the path is left below its base. Refuses with 400 a
-// request that does not name exactly one valid host, because the host chooses the project and stands in links; an unknown project with 404
+// Finds the project that a request's host or path names, and what of the path is left below its base. Refuses an unknown project with 404
 // only when the whole index of projects is known, else with 503; a claimed host whose project can't be loaded with 503.
 
-import type { IncomingMessage } from "node:http";
-import type { FastifyRequest } from "fastify";
 import { Problem } from "../../core/errors/problem.ts";
 import type { Directory, LiveProject, Lookup } from "../config/directory.ts";
 import { hostName } from "./request-target.ts";
@@ -15,15 +12,19 @@ import { hostName } from "./request-target.ts";
 export interface PublicAddress {
   /** `https://api.example.org`. */
   readonly origin: string;
+  readonly scheme: "http" | "https";
+  /** Without the port. */
+  readonly host: string;
   /** Decoded segments, mostly none. */
   readonly path: readonly string[];
 }
 
 /** `url` has no user, query or fragment; it is empty while the port that the server listens on isn't known yet. */
 export function publicAddress(url: string): PublicAddress {
-  if (url === "") return { origin: "", path: [] };
-  const { origin, pathname } = new URL(url);
-  return { origin, path: pathname.split("/").filter(Boolean).map(decodeURIComponent) };
+  if (url === "") return { origin: "", scheme: "http", host: "", path: [] };
+  const { origin, protocol, host, pathname } = new URL(url);
+  const scheme = protocol === "https:" ? "https" : "http";
+  return { origin, scheme, host: hostName(host), path: pathname.split("/").filter(Boolean).map(decodeURIComponent) };
 }
 
 /** The segments below the public path, whether or not a request has it. */
@@ -91,37 +92,4 @@ function unavailable(): Problem {
   return new Problem("project_unavailable", "This server does not know the project's configuration yet; try again", {
     headers: { "Retry-After": "1" },
   });
-}
-
-const hostPattern = /^(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::\d{1,5})?$/;
-
-/**
- * The target's authority, the Host header, or what a trusted proxy says in their place; empty only before HTTP/1.1 or when it was sent
- * empty.
- */
-export function requireHost({ host, raw }: FastifyRequest): string {
-  if (hostPattern.test(host)) return host;
-  if (host === "" && (raw.headers.host !== undefined || raw.httpVersion === "1.0")) return host;
-  throw new Problem("invalid_request", "Send exactly one Host header: a host name with an optional port");
-}
-
-/**
- * The scheme and host that a request used, for absolute links; of X-Forwarded-* headers only those of trusted proxies count.
- * `http(s)://host[:port]`, without a trailing slash. The host has passed requireHost.
- */
-export function requestOrigin(request: FastifyRequest, fallback: string): string {
-  const { host } = request;
-  return host ? `${request.protocol === "https" ? "https" : "http"}://${host}` : fallback;
-}
-
-/**
- * RFC 9112 §3.2.2: where the request target has an authority, that is the host, and not what the Host header beside it says. Only in the
- * place of one: §3.2 wants a request without a Host header, or with several, refused all the same.
- */
-export function preferTargetAuthority({ url = "", headers, httpVersion }: IncomingMessage): void {
-  if (url.startsWith("/")) return;
-  const authority = /^https?:\/\/([^/?#]*)/i.exec(url)?.[1];
-  const { host } = headers;
-  const isOne = host === undefined ? httpVersion === "1.0" : host === "" || hostPattern.test(host);
-  if (authority !== undefined && isOne) headers.host = authority;
 }

@@ -123,7 +123,7 @@ export function requestShape(
   const { resourcePath, subPath } = split;
   // The parts are separated by line feeds, which none of them can contain. Only with a sub-path does a slash end the resource's path. A
   // holder, because a host may be claimed and given up. `=` distinguishes an empty Authorization header from a missing one.
-  const origin = `${request.protocol === "https" ? "https" : "http"}://${host}\n${holder ?? ""}`;
+  const origin = `${headers["x-forwarded-proto"] ?? ""}://${host}\n${holder ?? ""}`;
   const credential = authorization === undefined ? "" : `=${authorization}`;
   const query = queryStart < 0 ? "" : target.slice(queryStart);
   const key = `${request.method}\n${origin}\n${credential}\n${resourcePath}${subPath.length > 0 ? "/" : ""}${query}`;

@@ -1,9 +1,10 @@
 // Which project, resource or root key a request reaches, and what is refused on the way there.
 
 import { describe, expect, it } from "vitest";
-import { send } from "../support/http/http-client.ts";
+import { type Reply, send } from "../support/http/http-client.ts";
 import {
   apikey,
+  basic,
   project,
   withConfig,
   withHosts,
@@ -11,6 +12,7 @@ import {
   withResource,
   withRootKey,
   withServing,
+  withUser,
 } from "../support/http/projects.ts";
 import { sendRaw } from "../support/http/raw-http.ts";
 import { describeServed } from "../support/http/served.ts";
@@ -205,6 +207,93 @@ describeServed("links behind proxies", (serve) => {
     const served = await serve(shop);
     const reply = await served.send("/api/books", { headers: { ...forwarded, host: "direct.test" } });
     expect(linkOf(reply)).toBe(`http://direct.test${served.base}/api/books?_limit=10&_offset=0`);
+  });
+
+  const publicUrl = "https://api.example.org";
+  const hosted = project(
+    "shop",
+    withHosts("api.shop.test"),
+    withKey("admin", { role: "Administrators" }),
+    withUser("alice"),
+    withResource("books", { access: { read: "Anyone" }, scope: { read: "All" } }),
+    withConfig({ openapi: "Anyone" }),
+  );
+
+  it("all have the scheme of the public URL at its host, though the connection is plain and nobody is trusted", async () => {
+    const served = await serve(hosted, { publicUrl });
+    const at = { headers: { host: "api.example.org" } };
+    const replies = [
+      await served.send("/api/books?_limit=1", at),
+      await served.send("/api/books", { ...at, method: "POST", body: {}, as: apikey("admin") }),
+      await served.send("/sessions", { ...at, method: "POST", as: basic("alice") }),
+      await served.send("/openapi.json", at),
+    ];
+    const base = `${publicUrl}${served.base}`;
+    expect(linkOf(replies[0] as Reply)).toBe(`${base}/api/books?_limit=1&_offset=0`);
+    expect(replies[1]?.headers.location).toContain(`${base}/api/books/`);
+    expect(replies[2]?.headers.location).toContain(`${base}/sessions/`);
+    expect(replies[3]?.json()).toMatchObject({ servers: [{ url: base }] });
+  });
+
+  describe("have the scheme", () => {
+    it.each<[string, string, string, Record<string, string>]>([
+      ["of the public URL at its host with a port", "untrusted", "https://api.example.org:443", {}],
+      ["of the public URL at a host that the project claims", "untrusted", "https://api.shop.test", {}],
+      ["of the connection at another host", "untrusted", "http://10.0.0.7:8080", {}],
+      ["of the connection, whatever an untrusted client says", "untrusted", "http://10.0.0.7", { proto: "https" }],
+      [
+        "of the public URL at its host, whatever a trusted proxy says",
+        "trusted",
+        "https://api.example.org",
+        { proto: "http" },
+      ],
+      ["of a trusted proxy at a host that the project claims", "trusted", "http://api.shop.test", { proto: "http" }],
+      ["of a trusted proxy at another host, in capitals as well", "trusted", "https://a.test", { proto: "HTTPS" }],
+      ["of the connection where a trusted proxy names no scheme of HTTP", "trusted", "http://a.test", { proto: "ws" }],
+      ["of the connection where a trusted proxy names none", "trusted", "http://a.test", { proto: "" }],
+      [
+        "that the outer one of two trusted proxies was asked by",
+        "trusted",
+        "https://a.test",
+        { proto: "https,http", for: "192.0.2.1, 127.0.0.1" },
+      ],
+      [
+        "that the inner one repeats alone",
+        "trusted",
+        "https://a.test",
+        { proto: "https", for: "192.0.2.1, 127.0.0.1" },
+      ],
+      [
+        "that the trusted proxy says, not what its client said before it",
+        "trusted",
+        "http://a.test",
+        { proto: "https, http", for: "127.0.0.1, 192.0.2.1" },
+      ],
+    ])("%s", async (_what, proxy, origin, { proto, for: addresses }) => {
+      const served = await serve(hosted, { publicUrl, trustedProxies: proxy === "trusted" ? ["127.0.0.0/8"] : [] });
+      const host = origin.slice(origin.indexOf("//") + 2);
+      const headers = {
+        host,
+        ...(proto !== undefined && { "x-forwarded-proto": proto }),
+        ...(addresses !== undefined && { "x-forwarded-for": addresses }),
+      };
+      const base = host === "api.shop.test" ? "" : served.base;
+      const reply = await send(served.origin, `${base}/api/books`, { headers });
+      expect(linkOf(reply)).toBe(`${origin}${base}/api/books?_limit=10&_offset=0`);
+    });
+  });
+
+  it("have the host that the outer one of two trusted proxies was asked by", async () => {
+    const served = await serve(shop, { trustedProxies: ["127.0.0.1"] });
+    const headers = { "x-forwarded-host": "public.test, inner.test", "x-forwarded-for": "192.0.2.1,127.0.0.1" };
+    expect(linkOf(await served.send("/api/books", { headers }))).toContain("http://public.test/");
+  });
+
+  it("refuse an X-Forwarded-Host of a trusted proxy that is no host name, and name that header", async () => {
+    const served = await serve(shop, { trustedProxies: ["127.0.0.1"] });
+    const reply = await served.send("/api/books", { headers: { "x-forwarded-host": "https://public.test" } });
+    expect([reply.status, reply.code]).toEqual([400, "invalid_request"]);
+    expect(reply.json<{ detail: string }>().detail).toContain("X-Forwarded-Host");
   });
 
   it("refuse a Host that is no host name", async () => {

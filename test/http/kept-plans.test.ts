@@ -61,7 +61,7 @@ async function openWorlds(isProxied: boolean, isKeeping: boolean): Promise<World
   const shared = {
     directory,
     clock,
-    publicUrl: "http://plane.test/public",
+    publicUrl: "https://plane.test/public",
     trustedProxies: isProxied ? ["127.0.0.1"] : [],
   };
   const keeping = await createPipelineWorld({ ...shared, plans: isKeeping ? counting(plans) : noPlans });

@@ -53,7 +53,7 @@ describeServed("the OpenAPI document", (serve) => {
     const served = await serve(shop, { publicUrl: "https://example.org/data" });
     expect((await documentOf(served)).servers).toEqual([{ url: `${served.origin}/data${served.base}` }]);
     const byHost = await send(served.origin, "/openapi.json", { as, headers: { host: "shop.example.org" } });
-    expect(byHost.json<Document>().servers).toEqual([{ url: "http://shop.example.org" }]);
+    expect(byHost.json<Document>().servers).toEqual([{ url: "https://shop.example.org" }]);
   });
 
   it("is live with every change", async () => {

@@ -22,7 +22,7 @@ describeServed("a service below a path", (serve) => {
     const as = apikey("ci");
     const list = await send(served.origin, `${prefix}${served.base}/api/books`, { as, headers });
     expect(list.status).toBe(200);
-    const books = `http://example.org/json/v1${served.base}/api/books`;
+    const books = `https://example.org/json/v1${served.base}/api/books`;
     expect(list.json<Page>().links.self).toBe(`${books}?_limit=10&_offset=0`);
     const made = await send(served.origin, `${prefix}${served.base}/api/books`, {
       method: "POST",
@@ -37,7 +37,7 @@ describeServed("a service below a path", (serve) => {
       as: basic("alice"),
       headers,
     });
-    expect(login.headers.location).toMatch(`http://example.org/json/v1${served.base}/sessions/`);
+    expect(login.headers.location).toMatch(`https://example.org/json/v1${served.base}/sessions/`);
     const link = new URL(location);
     expect((await send(served.origin, link.pathname, { as, headers })).status).toBe(200);
   });
@@ -45,7 +45,7 @@ describeServed("a service below a path", (serve) => {
   it("has nothing of it on a project's own host", async () => {
     const served = await serve(shop, behind);
     const list = await send(served.origin, "/api/books", { as: apikey("ci"), headers: { host: "shop.test" } });
-    expect(list.json<Page>().links.self).toBe("http://shop.test/api/books?_limit=10&_offset=0");
+    expect(list.json<Page>().links.self).toBe("https://shop.test/api/books?_limit=10&_offset=0");
     const below = await send(served.origin, "/json/v1/api/books", { as: apikey("ci"), headers: { host: "shop.test" } });
     expect(below.status).toBe(404);
   });

@@ -230,7 +230,7 @@ describeServed("a login by way of a project's host", (serve) => {
     const headers = { host: "api.shop.test" };
     const reply = await send(served.origin, "/sessions", { method: "POST", as: basic("alice"), headers });
     const { access_token, session_id } = reply.json<{ access_token: string; session_id: string }>();
-    expect(reply.headers.location).toBe(`http://api.shop.test/sessions/${session_id}`);
+    expect(reply.headers.location).toBe(`https://api.shop.test/sessions/${session_id}`);
     expect(decoded(access_token.split(".")[1] ?? "").iss).toBe(`https://api.test${served.base}`);
     expect((await send(served.origin, "/api/books", { as: bearer(access_token), headers })).status).toBe(200);
     expect((await served.send("/api/books", { as: bearer(access_token) })).status).toBe(200);

@@ -107,8 +107,8 @@ export const planMutations: readonly Mutation[] = [
     name: "plan-of-another-scheme",
     harm: "Links behind a proxy lead to http where the client used https",
     file: target,
-    find: 'request.protocol === "https" ? "https" : "http"',
-    replace: 'request.protocol === "wss" ? "https" : "http"',
+    find: '{headers["x-forwarded-proto"] ?? ""}',
+    replace: '{""}',
     caughtBy: [targetTests, histories],
   },
   {

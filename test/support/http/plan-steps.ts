@@ -203,6 +203,7 @@ const headers: readonly Readonly<Record<string, string>>[] = [
   { "if-match": "nonsense" },
   { "x-forwarded-host": "a.test" },
   { "x-forwarded-proto": "https" },
+  { "x-forwarded-proto": "http" },
   { "x-forwarded-host": "plane.test", "x-forwarded-for": "192.0.2.1" },
 ];
 const methods = ["GET", "GET", "GET", "GET", "HEAD", "POST", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Directory, LiveProject, Lookup } from "../../../../dataplane/config/directory.ts";
-import { findProject } from "../../../../dataplane/route/find-project.ts";
+import { findProject, publicAddress } from "../../../../dataplane/route/find-project.ts";
 
 type Found = Lookup<LiveProject>;
 
@@ -11,7 +11,7 @@ function lookUp(claimed: Found | Promise<Found>) {
     host: () => claimed,
     project: () => ({ outcome: "found", value: atPath }),
   } as unknown as Directory;
-  return findProject({ directory, address: { origin: "", path: [] } }, "shop.test", ["api", "books"]);
+  return findProject({ directory, address: publicAddress("") }, "shop.test", ["api", "books"]);
 }
 
 describe("a host of which it is not known whether a project claims it, or of a project that can't be loaded", () => {

@@ -20,7 +20,7 @@ describe("the host that a request names", () => {
 interface Asked {
   readonly method?: string;
   readonly host?: string;
-  readonly protocol?: string;
+  readonly forwardedScheme?: string;
   readonly authorization?: string;
   /** By host name. */
   readonly holders?: Readonly<Record<string, string>>;
@@ -28,9 +28,9 @@ interface Asked {
 }
 
 function shape(target: string, asked: Asked = {}): RequestShape | undefined {
-  const { method = "GET", host = "plane.test", protocol = "http", authorization, holders = {} } = asked;
-  const headers = { ...(authorization !== undefined && { authorization }) };
-  const request = { method, host, protocol, headers } as unknown as FastifyRequest;
+  const { method = "GET", host = "plane.test", forwardedScheme, authorization, holders = {} } = asked;
+  const headers = { ...(authorization !== undefined && { authorization }), "x-forwarded-proto": forwardedScheme };
+  const request = { method, host, headers } as unknown as FastifyRequest;
   return requestShape({ hostHolder: (name) => holders[name] }, asked.publicPath ?? [], request, target);
 }
 
@@ -72,7 +72,7 @@ describe("requests whose plans differ have different keys:", () => {
     ["a query and none", ["/n/p/api/books?_limit=1"], ["/n/p/api/books"]],
     ["hosts", ["/n/p/api/books", { host: "a.test" }], ["/n/p/api/books", { host: "A.test" }]],
     ["ports", ["/n/p/api/books", { host: "a.test" }], ["/n/p/api/books", { host: "a.test:80" }]],
-    ["schemes", ["/n/p/api/books", { protocol: "http" }], ["/n/p/api/books", { protocol: "https" }]],
+    ["schemes", ["/n/p/api/books", {}], ["/n/p/api/books", { forwardedScheme: "http" }]],
     ["callers", ["/n/p/api/books", credential], ["/n/p/api/books", { authorization: "apikey y" }]],
     ["a credential and none", ["/n/p/api/books", credential], ["/n/p/api/books"]],
     ["an empty header and none", ["/n/p/api/books", { authorization: "" }], ["/n/p/api/books"]],
