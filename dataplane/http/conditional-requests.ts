@@ -14,7 +14,7 @@ interface SentTag {
   readonly opaque: string;
 }
 
-/** `any` = `*`. */
+/** `any` = `*`. A list may be empty (RFC 9110 §5.6.1): then no tag matches it. */
 type SentTags = "any" | readonly SentTag[];
 
 export interface Preconditions {
@@ -62,7 +62,6 @@ function tagsOf(name: string, value: string): SentTags {
     const [, weak, opaque] = found;
     if (opaque !== undefined) tags.push({ isWeak: weak !== undefined, opaque });
   }
-  if (tags.length === 0) throw malformed(name);
   return tags;
 }
 
@@ -88,7 +87,7 @@ export function currentResponse(text: string, preconditions: Preconditions | und
 export function isNotModified(preconditions: Preconditions | undefined, tag: string): boolean {
   if (preconditions === undefined) return false;
   const result = evaluate(preconditions, tag);
-  if (result === "if_match_fails") throw preconditionFailed(result, tag);
+  if (result === "if_match_fails") throw preconditionFailed(preconditions, result, tag);
   return result === "if_none_match_fails";
 }
 
@@ -115,7 +114,7 @@ export function failedPrecondition(
   if (preconditions === undefined) return undefined;
   const tag = text === undefined ? undefined : entityTag(text);
   const result = evaluate(preconditions, tag);
-  return result === "holds" ? undefined : preconditionFailed(result, tag);
+  return result === "holds" ? undefined : preconditionFailed(preconditions, result, tag);
 }
 
 /**
@@ -134,14 +133,28 @@ export function requireCollectionPreconditions(preconditions: Preconditions | un
 /** Without quotes: equal to no tag that can be sent. */
 const noTag = "none";
 
-function preconditionFailed(result: Exclude<PreconditionResult, "holds">, tag: string | undefined): Problem {
+function preconditionFailed(
+  preconditions: Preconditions,
+  result: Exclude<PreconditionResult, "holds">,
+  tag: string | undefined,
+): Problem {
   const headers = tag === undefined ? {} : { ETag: tag };
-  return new Problem("precondition_failed", detailOf(result, tag), { headers });
+  const detail = result === "if_match_fails" ? ifMatchFailed(preconditions.ifMatch, tag) : ifNoneMatchFailed;
+  return new Problem("precondition_failed", detail, { headers });
 }
 
-function detailOf(result: Exclude<PreconditionResult, "holds">, tag: string | undefined): string {
-  if (result === "if_none_match_fails") return "If-None-Match names the current ETag, or is * and a value exists";
-  return tag === undefined
-    ? "If-Match needs an existing value, but there is none"
+const ifNoneMatchFailed = "If-None-Match names the current ETag, or is * and a value exists";
+
+function ifMatchFailed(tags: SentTags | undefined, tag: string | undefined): string {
+  if (tag === undefined) return "If-Match needs an existing value, but there is none";
+  const sent = tags === "any" || tags === undefined ? [] : tags;
+  if (sent.length === 0) return "If-Match names no ETag; send the one that was read, or leave If-Match out";
+  return sent.some(({ opaque }) => isAlteredForm(opaque, tag))
+    ? `If-Match names the current ETag in another form, which a proxy that compresses may have made of it; send ${tag}`
     : "The value changed after the ETag in If-Match was read; read the value again (its current tag is in ETag) and repeat the change";
+}
+
+/** Proxies that compress write `W/` before a tag, or `-gzip` and the like at its end. */
+function isAlteredForm(opaque: string, tag: string): boolean {
+  return opaque.startsWith(tag.slice(0, -1));
 }

@@ -4,6 +4,7 @@ import { beforeAll, expect, it } from "vitest";
 import { make, outcome } from "../support/http/api-calls.ts";
 import type { Reply } from "../support/http/http-client.ts";
 import { apikey, project, withKey, withResource, withRootKey } from "../support/http/projects.ts";
+import { sendRaw } from "../support/http/raw-http.ts";
 import { describeReplicas, describeServed, type Served } from "../support/http/served.ts";
 
 const key = apikey("writer");
@@ -97,8 +98,43 @@ describeServed("an entity tag", (serve) => {
     expect(outcome(await get("/api/books/none", { "if-match": '"x"' }))).toEqual([404, "not_found"]);
   });
 
-  it("is refused with 400 when it is none: without quotes, in single ones, empty, * among others", async () => {
-    for (const sent of ["abc", "'abc'", '"abc', "", ",,", '*, "a"', '"a" "b"', 'w/"a"']) {
+  it("in another form, as proxies that compress make of it, is told apart in If-Match from one of before", async () => {
+    const etag = tagOf(await get("/json/doc/a"));
+    const detailOf = async (sent: string) =>
+      (await get("/json/doc/a", { "if-match": sent })).json<{ detail: string }>().detail;
+    const core = etag.slice(0, -1);
+    for (const sent of [`W/${etag}`, `${core}-gzip"`, `W/${core};br"`, `"other", ${core}--gzip"`]) {
+      expect([sent, await detailOf(sent)]).toEqual([sent, expect.stringContaining(`send ${etag}`)]);
+    }
+    for (const sent of ['"other"', 'W/"other"', '"other-gzip"', `"x${etag.slice(1)}`]) {
+      expect([sent, await detailOf(sent)]).toEqual([sent, expect.stringContaining("value changed")]);
+    }
+  });
+
+  it("list may be empty: If-None-Match holds then, and If-Match fails", async () => {
+    for (const sent of ["", " ", ",,", " ,\t, "]) {
+      expect((await get("/json/doc", { "if-none-match": sent })).status).toBe(200);
+      const reply = await get("/json/doc", { "if-match": sent });
+      expect([sent, ...outcome(reply)]).toEqual([sent, 412, "precondition_failed"]);
+      expect(reply.json<{ detail: string }>().detail).toContain("names no ETag");
+    }
+  });
+
+  it("list may be spread over several header lines", async () => {
+    const etag = tagOf(await get("/json/doc"));
+    const ask = async (lines: readonly string[]) => {
+      const head = [`GET ${served.base}/json/doc HTTP/1.1`, "Host: a.test", `Authorization: ${key}`];
+      const [reply] = await sendRaw(served.origin, [...head, "Connection: close", ...lines, "", ""].join("\r\n"));
+      return reply?.status;
+    };
+    expect(await ask(['If-None-Match: "a,b"', `If-None-Match: ${etag}`])).toBe(304);
+    expect(await ask(["If-None-Match:", 'If-None-Match: "a"', "If-None-Match:"])).toBe(200);
+    expect(await ask(['If-Match: "a"', `If-Match: ${etag},`])).toBe(200);
+    expect(await ask(["If-Match: *", `If-Match: ${etag}`])).toBe(400);
+  });
+
+  it("is refused with 400 when it is none: without quotes, in single ones, * among others", async () => {
+    for (const sent of ["abc", "'abc'", '"abc', '*, "a"', '"a", *', "*,", '"a" "b"', 'w/"a"', 'W/ "a"']) {
       for (const header of ["if-match", "if-none-match"]) {
         expect([sent, ...outcome(await get("/json/doc", { [header]: sent }))]).toEqual([sent, 400, "invalid_header"]);
       }

@@ -51,3 +51,10 @@ it("an answer comes with its tag, a refusal with its problem, and no answer as o
   expect((await sent(request, refusal)).answer).toEqual({ ok: false, problem, etag: '"a"' });
   expect((await sent(request, new TypeError("gone"))).answer).toMatchObject({ ok: false, problem: { status: 0 } });
 });
+
+it("a tag that a proxy made weak is read as the server's own, which is strong", async () => {
+  const headers = { ETag: 'W/"a"' };
+  expect((await sent({ url: "json/a", method: "GET" }, new Response("1", { headers }))).answer).toMatchObject({
+    etag: '"a"',
+  });
+});
