@@ -67,6 +67,8 @@ export interface ProjectLimits {
 export interface CorsConfig {
   /** `["*"]` = any origin (the default); an empty list switches CORS off. */
   readonly allowedOrigins: readonly string[];
+  /** Names of request headers that are allowed beside those of every project; `*` = any. */
+  readonly allowHeaders?: readonly string[];
   readonly maxAgeSeconds: number;
 }
 

@@ -23,6 +23,7 @@ export function compileProjectConfig(project: Project, hosts: HostGrant): Result
   if (faults.length > 0) return refuseAll("InvalidSpec", faults);
   const { maxBodyBytes, maxObjectBytes, maxDocumentBytes, maxPageSize, anonymousWritesPerMinute, quota } = spec.limits;
   const { maxPerUser, maxPerProject } = spec.sessions;
+  const { allowedOrigins, allowHeaders } = spec.cors;
   const value: ProjectConfig = {
     namespace: metadata.namespace,
     name: metadata.name,
@@ -37,7 +38,7 @@ export function compileProjectConfig(project: Project, hosts: HostGrant): Result
       ...(quota && { quota }),
       ...ratesOf(spec.limits.rate),
     },
-    cors: { allowedOrigins: spec.cors.allowedOrigins, maxAgeSeconds },
+    cors: { allowedOrigins, ...(allowHeaders && { allowHeaders }), maxAgeSeconds },
     openapi: spec.openapi,
     console: spec.console,
     ...acceptedLossMember(project),

@@ -73,6 +73,7 @@ const texts: readonly (readonly [RegExp, Value])[] = [
       ["*.x.test", "A.test", "x"],
     ),
   ],
+  [/allowHeaders\[\]$/, mostly(["X-Tenant", "x-b3-traceid", "*"], ["", "X A", "X-*", "X,Y"])],
   [
     /allowedOrigins\[\]$/,
     mostly(

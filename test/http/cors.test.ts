@@ -75,6 +75,24 @@ describeServed("a preflight", (serve) => {
     }
   });
 
+  it("allows what tracing in browsers sends by default: switching it on blocks no page", async () => {
+    const served = await serve(shop);
+    const reply = await preflight(served, "/json/doc", "GET");
+    const allowed = String(reply.headers["access-control-allow-headers"]).toLowerCase().split(", ");
+    const tracing = ["traceparent", "tracestate", "baggage", "sentry-trace", "x-datadog-trace-id", "x-amzn-trace-id"];
+    expect(allowed).toEqual(expect.arrayContaining(tracing));
+  });
+
+  it("allows the further headers that the project lists, and any beside Authorization where it lists *", async () => {
+    const cors = { allowedOrigins: [origin], maxAgeSeconds: 60 };
+    for (const allowHeaders of [["X-B3-TraceId", "X-Tenant"], ["*"]]) {
+      const served = await serve(project("p", withConfig({ cors: { ...cors, allowHeaders } }), withRootKey("doc")));
+      const reply = await preflight(served, "/json/doc", "GET");
+      const allowed = String(reply.headers["access-control-allow-headers"]).split(", ");
+      expect(allowed).toEqual(expect.arrayContaining(["Authorization", "traceparent", ...allowHeaders]));
+    }
+  });
+
   it("never allows credentials: callers send Authorization themselves", async () => {
     const served = await serve(shop);
     for (const reply of [

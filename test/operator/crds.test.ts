@@ -254,6 +254,7 @@ test("the largest manifests are checked whole: no rule runs out of the server's 
       hosts: list(16, (at) => `${label}.${label}.${label}.${"b".repeat(50)}.h${10 + at}.example`),
       cors: {
         allowedOrigins: list(64, (at) => `https://${label}.${label}.${label}.${label.slice(0, 50)}.${1_000 + at}`),
+        allowHeaders: list(64, (at) => `x-${label.slice(0, 50)}-${at}`),
       },
     }),
     manifest("ApiResource", {

@@ -94,6 +94,17 @@ const ofProject: readonly Omit<Edit, "kind" | "name">[] = [
     after: undefined,
   },
   {
+    field: "cors.allowHeaders",
+    spec: { cors: { allowHeaders: ["X-Tenant"] } },
+    ask: () => [
+      "/api/items",
+      { method: "OPTIONS", headers: { origin: "https://a.org", "access-control-request-headers": "x-tenant" } },
+    ],
+    see: (reply) => String(reply.headers["access-control-allow-headers"]).includes("X-Tenant"),
+    before: false,
+    after: true,
+  },
+  {
     field: "cors.maxAge",
     spec: { cors: { maxAge: "1m" } },
     ask: () => [

@@ -243,6 +243,10 @@ export interface ProjectSpec {
      */
     readonly allowedOrigins: readonly string[];
     /**
+     * Further request headers that pages may send, such as X-B3-TraceId, or "*" for any. Headers that the API reads and those of common tracing, such as traceparent, are always allowed.
+     */
+    readonly allowHeaders?: readonly string[];
+    /**
      * How long a browser may cache the answer to a preflight request. Default: 10m.
      */
     readonly maxAge: string;
@@ -919,6 +923,21 @@ export const projectSchema: SchemaNode = {
                   {
                     "rule": "self == '*' || self.matches('^[a-z][-a-z0-9+.]{0,31}://([a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?|\\\\[[0-9a-f:.]{2,45}\\\\])(:[0-9]{1,5})?$')",
                     "message": "an origin is a scheme and a host in lower case, with a port where needed, such as https://app.example.org, http://localhost:5173 or capacitor://localhost: no path, no trailing slash, no wildcard"
+                  }
+                ]
+              }
+            },
+            "allowHeaders": {
+              "type": "array",
+              "maxItems": 64,
+              "x-kubernetes-list-type": "set",
+              "items": {
+                "type": "string",
+                "maxLength": 64,
+                "x-kubernetes-validations": [
+                  {
+                    "rule": "self.matches('^([*]|[-!#$%&\\'+.^_`|~0-9A-Za-z]+)$')",
+                    "message": "a header is a name such as X-B3-TraceId, or \"*\" for any; \"*\" is no part of a name"
                   }
                 ]
               }
