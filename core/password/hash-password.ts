@@ -20,7 +20,7 @@ export const passwordCost: PasswordCost = Object.freeze({ memoryKiB: 19_456, pas
  */
 export const generatedPasswordCost: PasswordCost = Object.freeze({ memoryKiB: 64, passes: 1, parallelism: 1 });
 
-/** UTF-8 bytes after `normalisePassword`. */
+/** UTF-8 bytes without the final newline, both as given and as `normalisePassword` leaves them. */
 export const maxPasswordBytes = 1024;
 
 /** The password can't be used; the message says why, without the password. */
@@ -28,12 +28,19 @@ export class PasswordRefused extends Error {
   override readonly name = "PasswordRefused";
 }
 
-/** Drops one final newline: `echo user:pass | base64` and most editors add one that nobody means. */
+/**
+ * The password as both sides compare it. One final newline is dropped: `echo user:pass | base64` and
+ * most editors add one that nobody means. The rest is what RFC 8265 §4.2 makes of it, as RFC 7617
+ * wants it of clients: NFC, and each space of Unicode as U+0020. Keyboards differ in both.
+ */
 export function normalisePassword(password: string): string {
-  return password.endsWith("\n") ? password.slice(0, -1) : password;
+  const meant = password.endsWith("\n") ? password.slice(0, -1) : password;
+  // It is refused anyway, and NFC takes time that grows with the square of the number of marks.
+  if (Buffer.byteLength(meant) > maxPasswordBytes) return meant;
+  return meant.replaceAll(/\p{Zs}/gu, " ").normalize("NFC");
 }
 
-/** The argon2id string of a password, its final newline dropped. Throws PasswordRefused. */
+/** The argon2id string of a password, normalised. Throws PasswordRefused. */
 export async function hashPassword(password: string, cost: PasswordCost = passwordCost): Promise<string> {
   const normalised = normalisePassword(password);
   if (normalised === "") throw new PasswordRefused("The password is empty");
@@ -48,7 +55,7 @@ export async function hashPassword(password: string, cost: PasswordCost = passwo
   });
 }
 
-/** Whether `hash` was made of this password, its final newline dropped. As much work as a hash. */
+/** Whether `hash` was made of this password, normalised. As much work as a hash. */
 export async function isPasswordOf(hash: string, password: string): Promise<boolean> {
   return await argon2Verify(hash, normalisePassword(password));
 }

@@ -2,7 +2,7 @@
 // `malformed` and costs no more than a look at its first characters, however long it is; nothing is thrown.
 
 import { isUtf8 } from "node:buffer";
-import { maxPasswordBytes, normalisePassword } from "../../core/password/hash-password.ts";
+import { maxPasswordBytes } from "../../core/password/hash-password.ts";
 
 export type Scheme = "apikey" | "bearer" | "basic";
 
@@ -14,7 +14,7 @@ export type Authorization =
   | { readonly kind: "apikey"; readonly key: string }
   /** A compact JWS. `mayBeOwn`: its signature has the length of this service's own tokens; external issuers may make such tokens, too. */
   | { readonly kind: "token"; readonly token: string; readonly mayBeOwn: boolean }
-  /** The password as it is compared: one final newline dropped. */
+  /** The password as it was sent. */
   | { readonly kind: "basic"; readonly username: string; readonly password: string }
   | { readonly kind: "malformed"; readonly scheme: Scheme; readonly fault?: TokenFault }
   /** No scheme of ours, or no scheme at all. */
@@ -77,9 +77,10 @@ function parseBasic(rest: string): Authorization | undefined {
   const colon = text.indexOf(":");
   if (colon < 1) return undefined;
   const username = text.slice(0, colon);
-  const password = normalisePassword(text.slice(colon + 1));
+  const password = text.slice(colon + 1);
   if (controlCharacter.test(username) || Buffer.byteLength(username) > maxUsernameBytes) return undefined;
-  if (Buffer.byteLength(password) > maxPasswordBytes) return undefined;
+  // One byte more for the newline that may end it.
+  if (Buffer.byteLength(password) > maxPasswordBytes + 1) return undefined;
   return { kind: "basic", username, password };
 }
 

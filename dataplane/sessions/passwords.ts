@@ -7,6 +7,7 @@ import { verify as argon2Verify } from "argon2";
 import {
   generatedPasswordCost,
   hashPassword,
+  normalisePassword,
   type PasswordCost,
   passwordCost,
 } from "../../core/password/hash-password.ts";
@@ -40,7 +41,9 @@ export async function createPasswordVerifier(options: PasswordVerifierOptions): 
   const { cost = passwordCost, verify = argon2Verify } = options;
   const nobody = await hashPassword(randomUUID(), cost);
   const nobodyGenerated = await hashPassword(randomUUID(), generatedPasswordCost);
-  const compare: ComparePassword = async (hash, password) => {
+  const compare: ComparePassword = async (hash, sent) => {
+    // Here and not when the header is read: it may cost milliseconds, which failed logins are throttled for.
+    const password = normalisePassword(sent);
     const isGenerated = hash !== undefined && isOfGenerated(hash);
     const isCheapRight = await verify(isGenerated ? hash : nobodyGenerated, password);
     if (isGenerated && isCheapRight) return true;

@@ -126,7 +126,7 @@ describe("a Basic header", () => {
     fc.assert(
       fc.property(
         fc.string({ unit: "grapheme", minLength: 1, maxLength: 20 }).filter((name) => !/[:\p{Cc}]/u.test(name)),
-        fc.string({ unit: "grapheme", maxLength: 50 }).filter((password) => !password.endsWith("\n")),
+        fc.string({ unit: "grapheme", maxLength: 50 }),
         (username, password) => {
           const [user, pass] = [username.toWellFormed(), password.toWellFormed()];
           expect(parseAuthorization(basicOf(`${user}:${pass}`))).toEqual({
@@ -141,9 +141,7 @@ describe("a Basic header", () => {
 
   test.each([
     ["colons in the password", "alice:a:b::c", "a:b::c"],
-    ["one final newline, which is dropped", "alice:secret\n", "secret"],
-    ["two final newlines, of which one is dropped", "alice:secret\n\n", "secret\n"],
-    ["a newline inside the password", "alice:se\ncret", "se\ncret"],
+    ["newlines in the password", "alice:se\ncret\n", "se\ncret\n"],
     ["an empty password", "alice:", ""],
     ["a byte order mark in the password", "alice:\ufeffx", "\ufeffx"],
   ])("may have %s", (_, text, password) => {
@@ -168,7 +166,7 @@ describe("a Basic header", () => {
     ["bits after the last byte", "Basic YWxpY2U6cHd="],
     ["padding in the middle", "Basic YWxp=Y2U6cHc"],
     ["a user name over the bound", basicOf(`${"x".repeat(maxUsernameBytes + 1)}:pw`)],
-    ["a password over the bound", basicOf(`alice:${"x".repeat(1025)}`)],
+    ["a password over the bound", basicOf(`alice:${"x".repeat(1026)}`)],
     ["a password over the bound in bytes", basicOf(`alice:${"é".repeat(513)}`)],
   ])("with %s is malformed", (_, header) => {
     expect(parseAuthorization(header)).toEqual({ kind: "malformed", scheme: "basic" });

@@ -33,6 +33,14 @@ describe("comparing a password", () => {
     expect(await compare(undefined, "secret")).toBe(false);
   });
 
+  test("takes it whatever the Unicode form in which a client sends its letters and spaces, and its final newline", async () => {
+    const verifier = await createPasswordVerifier({ concurrency: 1, maxWaiting: 1, cost: cheapCost });
+    const hash = await hashPassword("\u00e9 \uac00\n", cheapCost);
+    for (const sent of ["\u00e9 \uac00", "e\u0301\u00a0\u1100\u1161", "\u00e9\u3000\u1100\u1161\n"]) {
+      expect(await verifier.withPermit("shop", (compare) => compare(hash, sent))).toBe(true);
+    }
+  });
+
   test("takes the same work to refuse one for every user: one comparison at each of the two costs", async () => {
     // Counted, and still the real one.
     const counted = vi.fn(verify);
