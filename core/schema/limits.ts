@@ -12,8 +12,6 @@ export const schemaLimits = {
   schemasPerValue: 5000,
   /** Steps of all patterns together, after repetitions are written out. */
   patternSteps: 20_000,
-  /** `maxItems` beside `uniqueItems`. */
-  uniqueItems: 1000,
   /** Magnitude of numbers in a schema: beyond it doubles skip integers. */
   number: Number.MAX_SAFE_INTEGER,
   /** Problems and warnings reported of one schema. */

@@ -31,7 +31,7 @@ export interface ApiResourceSpec {
    */
   readonly resourceName?: string;
   /**
-   * The JSON Schema (2020-12, or draft-07 when $schema says so) that every object must match, at most 128 KiB. The fields id and _metadata are made by the service and are not part of it.
+   * The JSON Schema (2020-12, or draft-07, -06 or -04 when $schema says so) that every object must match, at most 128 KiB. The fields id and _metadata are made by the service and are not part of it.
    */
   readonly schema: JsonObject;
   /**

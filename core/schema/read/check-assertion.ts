@@ -25,11 +25,11 @@ const checks: Readonly<Record<AssertionKeyword, Check>> = {
   const: numbersWithin,
   multipleOf: (value) => {
     if (typeof value === "number" && value <= 0) return here("Write multipleOf as a number greater than 0");
-    return checkNumber(value);
+    return checkBound(value) ?? numbersWithin(value);
   },
-  maximum: checkNumber,
+  maximum: checkBound,
   exclusiveMaximum: checkExclusive,
-  minimum: checkNumber,
+  minimum: checkBound,
   exclusiveMinimum: checkExclusive,
   maxLength: checkCount,
   minLength: checkCount,
@@ -81,13 +81,13 @@ function checkType(value: Json): ValueProblem | undefined {
   return new Set(names).size < names.length ? here("Write each type once") : undefined;
 }
 
-function checkNumber(value: Json): ValueProblem | undefined {
-  return typeof value === "number" ? numbersWithin(value) : here("Write a number, without quotes");
+function checkBound(value: Json): ValueProblem | undefined {
+  return typeof value === "number" ? undefined : here("Write a number, without quotes");
 }
 
 function checkExclusive(value: Json): ValueProblem | undefined {
   if (typeof value === "boolean") return here("Write the bound itself here, in place of minimum or maximum: a number");
-  return checkNumber(value);
+  return checkBound(value);
 }
 
 function checkCount(value: Json): ValueProblem | undefined {
@@ -113,7 +113,9 @@ function checkNames(value: Json): ValueProblem | undefined {
 function numbersWithin(value: Json): ValueProblem | undefined {
   if (typeof value === "number") {
     if (Math.abs(value) <= schemaLimits.number) return undefined;
-    return here(`Numbers in a schema go to ${schemaLimits.number} (2^53-1); beyond it, use a string with a pattern`);
+    return here(
+      `Values in a schema go to ${schemaLimits.number} (2^53-1), because larger integers lose digits; use minimum and maximum, or a text`,
+    );
   }
   if (Array.isArray(value)) return firstProblem(value, numbersWithin);
   if (!isObject(value)) return undefined;

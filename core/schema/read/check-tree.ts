@@ -1,6 +1,7 @@
 // Checks a schema as a whole: refuses references that lead back to themselves without going into the value, schemas that
 // multiply by references, roots that admit no object, and reserved names.
 
+import type { Json } from "../../config/types.ts";
 import { childPointer } from "../../json/json-pointer.ts";
 import { isObject } from "../../json/json-value.ts";
 import { schemaLimits } from "../limits.ts";
@@ -107,16 +108,22 @@ function checkMultiplication(nodes: readonly SchemaNode[], report: SchemaReport)
 
 function checkRoot(root: SchemaNode, report: SchemaReport): void {
   for (const tree of reachable(root, alwaysInPlace)) {
-    if (typeof tree === "boolean") {
-      if (!tree) report.problem("", "The schema refuses every object; describe an object: write type: object");
-    } else {
-      checkAdmitsObjects(tree, report);
-    }
+    if (tree === false) report.problem("", "The schema refuses every object; describe an object: write type: object");
+    if (typeof tree !== "boolean") checkAdmitsObjects(tree, report);
   }
-  const parts = (node: SchemaNode) => [...inPlace(node)].map(({ tree }) => tree);
-  for (const tree of reachable(root, parts)) {
+  checkReserved(root, report);
+}
+
+/** A reserved name is reported once, however many parts of the root have it. */
+function checkReserved(root: SchemaNode, report: SchemaReport): void {
+  const reported = new Set<string>();
+  for (const tree of reachable(root, (node) => [...inPlace(node)].map((part) => part.tree))) {
     if (typeof tree === "boolean") continue;
-    checkReserved(tree, report);
+    for (const [name, pointer] of reservedIn(tree)) {
+      if (!reservedNames.has(name) || reported.has(name)) continue;
+      reported.add(name);
+      report.problem(pointer, reservedMessage(name));
+    }
     warnOfReserved(tree, report);
   }
 }
@@ -145,20 +152,23 @@ function refuseValues(node: SchemaNode, keyword: "const" | "enum", report: Schem
   report.problem(childPointer(node.pointer, keyword), "Stored data is always an object; allow an object");
 }
 
-function checkReserved(node: SchemaNode, report: SchemaReport): void {
+/** Where a schema object names members that are the service's own. */
+function* reservedIn({ assertions, named, pointer }: SchemaNode): Generator<[name: string, pointer: string]> {
+  const at = (keyword: string, key: string | number): string => childPointer(childPointer(pointer, keyword), key);
   for (const keyword of ["properties", "dependentSchemas"] as const) {
-    for (const name of node.named.get(keyword)?.keys() ?? []) {
-      if (reservedNames.has(name))
-        report.problem(childPointer(childPointer(node.pointer, keyword), name), reservedMessage(name));
-    }
+    for (const name of named.get(keyword)?.keys() ?? []) yield [name, at(keyword, name)];
   }
-  checkReservedList(node.assertions.get("required"), childPointer(node.pointer, "required"), report);
-  const dependent = node.assertions.get("dependentRequired");
+  for (const [index, name] of namesOf(assertions.get("required"))) yield [name, at("required", index)];
+  const dependent = assertions.get("dependentRequired");
   for (const [name, names] of isObject(dependent) ? Object.entries(dependent) : []) {
-    const pointer = childPointer(childPointer(node.pointer, "dependentRequired"), name);
-    if (reservedNames.has(name)) report.problem(pointer, reservedMessage(name));
-    checkReservedList(names, pointer, report);
+    const needs = at("dependentRequired", name);
+    yield [name, needs];
+    for (const [index, needed] of namesOf(names)) yield [needed, childPointer(needs, index)];
   }
+}
+
+function namesOf(list: Json | undefined): readonly [index: number, name: string][] {
+  return Array.isArray(list) ? [...list.entries()] : [];
 }
 
 function warnOfReserved(node: SchemaNode, report: SchemaReport): void {
@@ -172,12 +182,6 @@ function warnOfReserved(node: SchemaNode, report: SchemaReport): void {
   }
 }
 
-function checkReservedList(names: unknown, pointer: string, report: SchemaReport): void {
-  for (const [index, name] of Array.isArray(names) ? names.entries() : []) {
-    if (reservedNames.has(name)) report.problem(childPointer(pointer, index), reservedMessage(name));
-  }
-}
-
 function reservedMessage(name: string): string {
-  return `The top-level name ${name} is reserved for the service, and the schema never applies to it; write another name`;
+  return `The top-level name ${name} is reserved for the service, and the schema never applies to it; remove it, also from required, or write another name`;
 }

@@ -1,10 +1,10 @@
-// The keywords of the two drafts, by how their values are read, and the draft that a schema asks for.
+// The keywords of all drafts, by how their values are read, and what to do about one that is ignored.
 
-import type { Json, JsonObject } from "../../config/types.ts";
+import type { Json } from "../../config/types.ts";
 import { nearest } from "../../nearest.ts";
 import { assertionKeywords } from "./check-assertion.ts";
+import { firstDraftOf, isLater, isOfDialect, keywordsOfOlderDrafts } from "./drafts.ts";
 import { referenceKeywords } from "./references.ts";
-import type { SchemaReport } from "./report.ts";
 import type { Dialect, ListKeyword, NamedKeyword, SingleKeyword } from "./schema-tree.ts";
 
 const singleKeywords = [
@@ -26,21 +26,6 @@ const namedKeywords = [
   "dependentSchemas",
 ] as const satisfies readonly NamedKeyword[];
 
-const onlyIn2020: ReadonlySet<string> = new Set([
-  "prefixItems",
-  "dependentRequired",
-  "dependentSchemas",
-  "unevaluatedItems",
-  "unevaluatedProperties",
-  "minContains",
-  "maxContains",
-  "$anchor",
-  "$dynamicAnchor",
-  "$dynamicRef",
-]);
-
-const onlyInDraft07: ReadonlySet<string> = new Set(["additionalItems", "dependencies"]);
-
 export function isSingle(keyword: string): keyword is SingleKeyword {
   return singleKeywords.some((known) => known === keyword);
 }
@@ -51,11 +36,6 @@ export function isList(keyword: string): keyword is ListKeyword {
 
 export function isNamed(keyword: string): keyword is NamedKeyword {
   return namedKeywords.some((known) => known === keyword);
-}
-
-/** False for keywords that only the other draft has. */
-export function isOfDialect(keyword: string, dialect: Dialect): boolean {
-  return dialect === "2020-12" ? !onlyInDraft07.has(keyword) : !onlyIn2020.has(keyword);
 }
 
 interface AnnotationRule {
@@ -107,7 +87,9 @@ export function unknownKeyword(keyword: string, dialect: Dialect): string {
 function adviceFor(keyword: string, dialect: Dialect): string {
   const replacement = replacements.get(keyword);
   if (replacement !== undefined) return replacement;
-  if (dialect === "draft-07" && onlyIn2020.has(keyword)) return "leave $schema out to use 2020-12";
+  const first = firstDraftOf(keyword);
+  if (first === "2020-12") return "leave $schema out to use 2020-12";
+  if (isLater(first, dialect)) return `name ${first} or a later draft in $schema to use it`;
   const meant = nearest(
     keyword,
     allKeywords.filter((known) => isOfDialect(known, dialect)),
@@ -119,27 +101,10 @@ function adviceFor(keyword: string, dialect: Dialect): string {
 
 const allKeywords: readonly string[] = [
   ...[...assertionKeywords, ...singleKeywords, ...listKeywords, ...namedKeywords, ...annotations.keys()],
-  ...[...referenceKeywords, "$defs", "definitions", ...onlyInDraft07],
+  ...[...referenceKeywords, "$defs", "definitions", ...keywordsOfOlderDrafts],
 ];
 
-const dialects: ReadonlyMap<string, Dialect> = new Map([
-  ["https://json-schema.org/draft/2020-12/schema", "2020-12"],
-  ["http://json-schema.org/draft-07/schema", "draft-07"],
-]);
-
-/** The draft that `$schema` names, 2020-12 when it names none; undefined, and reported, for any other. */
-export function dialectOf(schema: JsonObject, report: SchemaReport): Dialect | undefined {
-  if (!Object.hasOwn(schema, "$schema")) return "2020-12";
-  const named = schema.$schema;
-  const dialect =
-    typeof named === "string"
-      ? dialects.get(named.replace(/#$/u, "").replace(/^https:(?=.*draft-07)/u, "http:"))
-      : undefined;
-  if (dialect === undefined) {
-    report.problem(
-      "/$schema",
-      "Write https://json-schema.org/draft/2020-12/schema or http://json-schema.org/draft-07/schema#; leave it out for 2020-12",
-    );
-  }
-  return dialect;
+/** In any draft. */
+export function isKeyword(name: string): boolean {
+  return allKeywords.includes(name);
 }

@@ -2,23 +2,15 @@
 // whose value can't be used, with its pointer, and warns of those that are ignored.
 
 import type { Json, JsonObject } from "../../config/types.ts";
-import { childPointer } from "../../json/json-pointer.ts";
+import { childPointer, pointerOf, segmentsOf, valueAtPointer } from "../../json/json-pointer.ts";
 import { isObject } from "../../json/json-value.ts";
 import { isKnownFormat, unknownFormat } from "../formats.ts";
 import { schemaLimits } from "../limits.ts";
 import { Patterns } from "../pattern/compile-pattern.ts";
 import { PatternError } from "../pattern/parse-pattern.ts";
 import { checkAssertion, isAssertion } from "./check-assertion.ts";
-import {
-  annotations,
-  dialectOf,
-  isExtension,
-  isList,
-  isNamed,
-  isOfDialect,
-  isSingle,
-  unknownKeyword,
-} from "./keywords.ts";
+import { dialectOf, isOfDialect } from "./drafts.ts";
+import { annotations, isExtension, isKeyword, isList, isNamed, isSingle, unknownKeyword } from "./keywords.ts";
 import { References } from "./references.ts";
 import type { SchemaReport } from "./report.ts";
 import type {
@@ -42,7 +34,7 @@ export interface SchemaRead {
 export function readSchema(schema: JsonObject, report: SchemaReport): SchemaRead | undefined {
   const dialect = dialectOf(schema, report);
   if (dialect === undefined) return undefined;
-  const reader = new SchemaReader(dialect, report);
+  const reader = new SchemaReader(schema, dialect, report);
   const root = reader.read(schema, "");
   reader.references.resolve();
   return typeof root === "boolean" ? undefined : { root, nodes: reader.nodes, patterns: reader.patterns };
@@ -57,22 +49,42 @@ interface OpenNode extends SchemaNode {
   readonly named: Map<NamedKeyword, ReadonlyMap<string, SchemaTree>>;
 }
 
-/** Beside `$ref`, draft-07 reads only what can be referred to. */
-const besideReference: ReadonlySet<string> = new Set(["$ref", "$defs", "definitions", "$schema", "$id"]);
+/** Beside `$ref`, drafts before 2020-12 read only what can be referred to. */
+const besideReference: ReadonlySet<string> = new Set(["$ref", "$defs", "definitions", "$schema", "$id", "id"]);
+
+const exclusiveBounds = [
+  ["exclusiveMinimum", "minimum"],
+  ["exclusiveMaximum", "maximum"],
+] as const;
+
+function isExclusive(keyword: string): boolean {
+  return exclusiveBounds.some(([exclusive]) => exclusive === keyword);
+}
+
+/** Where draft-04 says `true` beside a bound, later drafts have the bound itself. */
+function excludeBounds({ assertions }: OpenNode, schema: JsonObject): void {
+  for (const [exclusive, inclusive] of exclusiveBounds) {
+    const bound = assertions.get(inclusive);
+    if (schema[exclusive] !== true || bound === undefined) continue;
+    assertions.delete(inclusive);
+    assertions.set(exclusive, bound);
+  }
+}
 
 class SchemaReader {
   readonly nodes: SchemaNode[] = [];
   readonly patterns = new Patterns();
   readonly references: References;
+  readonly #schema: JsonObject;
   readonly #dialect: Dialect;
   readonly #report: SchemaReport;
   #schemas = 0;
 
-  constructor(dialect: Dialect, report: SchemaReport) {
+  constructor(schema: JsonObject, dialect: Dialect, report: SchemaReport) {
+    this.#schema = schema;
     this.#dialect = dialect;
     this.#report = report;
-
-    this.references = new References(report);
+    this.references = new References(report, (pointer) => this.#readUnderUnknown(pointer));
   }
 
   read(value: Json, pointer: string): SchemaTree {
@@ -84,6 +96,14 @@ class SchemaReader {
     const tree = this.#readTree(value, pointer);
     this.references.register(pointer, tree);
     return tree;
+  }
+
+  /** What a reference leads to below a keyword that is unknown: some generators keep parts there. */
+  #readUnderUnknown(pointer: string): SchemaTree | undefined {
+    const names = segmentsOf(pointer);
+    const keyword = names.findLast((_name, index) => this.references.has(pointerOf(names.slice(0, index))));
+    const value = isKeyword(String(keyword)) ? undefined : valueAtPointer(this.#schema, pointer);
+    return typeof value === "boolean" || isObject(value) ? this.read(value, pointer) : undefined;
   }
 
   #readTree(value: Json, pointer: string): SchemaTree {
@@ -107,26 +127,27 @@ class SchemaReader {
   }
 
   #readKeywords(node: OpenNode, schema: JsonObject): void {
-    const onlyReference = this.#dialect === "draft-07" && Object.hasOwn(schema, "$ref");
+    const onlyReference = this.#dialect !== "2020-12" && Object.hasOwn(schema, "$ref");
     for (const [keyword, value] of Object.entries(schema)) {
       if (!onlyReference || besideReference.has(keyword)) {
         this.#readKeyword(node, keyword, value);
       } else if (!annotations.has(keyword)) {
         this.#report.warn(
           childPointer(node.pointer, keyword),
-          () => `Draft-07 ignores ${keyword} beside $ref; put both under allOf, or leave $schema out`,
+          () => `${keyword} beside $ref is ignored in ${this.#dialect}; put both under allOf, or leave $schema out`,
         );
       }
     }
-    // Last, because what it means depends on items.
+    // Last, because what they mean depends on other keywords.
+    if (this.#dialect === "draft-04") excludeBounds(node, schema);
     const rest = schema.additionalItems;
-    if (this.#dialect === "draft-07" && !onlyReference && rest !== undefined) this.#readAdditionalItems(node, rest);
-    this.#checkUniqueItems(node);
+    if (this.#dialect !== "2020-12" && !onlyReference && rest !== undefined) this.#readAdditionalItems(node, rest);
   }
 
   #readKeyword(node: OpenNode, keyword: string, value: Json): void {
     const pointer = childPointer(node.pointer, keyword);
     if (!isOfDialect(keyword, this.#dialect)) this.#warnOfUnknown(keyword, pointer);
+    else if (this.#dialect === "draft-04" && isExclusive(keyword)) this.#checkFlag(pointer, value);
     else if (isAssertion(keyword)) this.#readAssertion(node, keyword, value);
     else if (isSingle(keyword)) this.#readSingle(node, keyword, value);
     else if (isList(keyword)) node.lists.set(keyword, this.#readList(value, pointer));
@@ -166,10 +187,16 @@ class SchemaReader {
     node.assertions.set(keyword, value);
   }
 
+  #checkFlag(pointer: string, value: Json): void {
+    if (typeof value === "boolean") return;
+    const message = "In draft-04, write true or false, beside the bound in minimum or maximum";
+    this.#report.problem(pointer, message);
+  }
+
   #readSingle(node: OpenNode, keyword: SingleKeyword, value: Json): void {
     const pointer = childPointer(node.pointer, keyword);
     if (keyword === "items" && Array.isArray(value)) {
-      if (this.#dialect === "draft-07") node.lists.set("prefixItems", this.#readList(value, pointer));
+      if (this.#dialect !== "2020-12") node.lists.set("prefixItems", this.#readList(value, pointer));
       else this.#report.problem(pointer, "Write prefixItems for a list of schemas; items takes one schema");
       return;
     }
@@ -212,7 +239,7 @@ class SchemaReader {
     );
   }
 
-  /** What draft-07 calls dependencies, 2020-12 calls dependentRequired and dependentSchemas. */
+  /** What older drafts call dependencies, 2020-12 calls dependentRequired and dependentSchemas. */
   #readDependencies(node: OpenNode, value: Json, pointer: string): void {
     if (!isObject(value)) {
       this.#report.problem(pointer, "Write an object of schemas or lists of member names");
@@ -228,17 +255,9 @@ class SchemaReader {
     node.named.set("dependentSchemas", this.#readMap(Object.fromEntries(schemas), pointer));
   }
 
-  /** What draft-07 calls additionalItems, beside a list of items, 2020-12 calls items. */
+  /** What older drafts call additionalItems, beside a list of items, 2020-12 calls items. */
   #readAdditionalItems(node: OpenNode, value: Json): void {
     const tree = this.read(value, childPointer(node.pointer, "additionalItems"));
     if (node.lists.has("prefixItems")) node.single.set("items", tree);
-  }
-
-  #checkUniqueItems(node: OpenNode): void {
-    if (node.assertions.get("uniqueItems") !== true) return;
-    const most = node.assertions.get("maxItems");
-    if (typeof most === "number" && most <= schemaLimits.uniqueItems) return;
-    const message = `Write maxItems, ${schemaLimits.uniqueItems} at most, beside uniqueItems`;
-    this.#report.problem(childPointer(node.pointer, "uniqueItems"), message);
   }
 }

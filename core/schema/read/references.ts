@@ -1,8 +1,9 @@
-// Resolves the references inside one schema: `#`, pointers and anchors; reports those that lead elsewhere, nowhere, or to
-// something that is not a schema. With one document and one resource, `$dynamicRef` leads where `$ref` would.
+// Resolves the references inside one schema: `#`, pointers and anchors, alone or behind the schema's own `$id`; reports those
+// that lead elsewhere, nowhere, or to something that is not a schema. With one document and one resource, `$dynamicRef` leads where `$ref` would.
 
 import type { Json } from "../../config/types.ts";
 import { childPointer } from "../../json/json-pointer.ts";
+import { draftNamed } from "./drafts.ts";
 import type { SchemaReport } from "./report.ts";
 import type { Dialect, Reference, SchemaNode, SchemaTree } from "./schema-tree.ts";
 
@@ -16,28 +17,42 @@ interface Unresolved {
 export const referenceKeywords: readonly string[] = [
   "$schema",
   "$id",
+  "id",
   "$ref",
   "$anchor",
   "$dynamicRef",
   "$dynamicAnchor",
 ];
 
+/** What references are relative to in a schema without `$id`; its scheme is one that no reference will name. */
+const unnamedRoot = "x-this-schema:///";
+
 const anchorName = /^[A-Za-z_][-A-Za-z0-9._]*$/u;
+
+/** Reads what stands at a pointer that no keyword reads; undefined when that is no schema. */
+type ReadAt = (pointer: string) => SchemaTree | undefined;
 
 export class References {
   readonly #report: SchemaReport;
+  readonly #readAt: ReadAt;
   readonly #trees = new Map<string, SchemaTree>();
   readonly #anchors = new Map<string, SchemaTree>();
   readonly #unresolved: Unresolved[] = [];
-  #rootId = "";
+  #rootId = unnamedRoot;
 
-  constructor(report: SchemaReport) {
+  constructor(report: SchemaReport, readAt: ReadAt) {
     this.#report = report;
+    this.#readAt = readAt;
   }
 
   /** Notes that a schema stands at `pointer`. */
   register(pointer: string, tree: SchemaTree): void {
     this.#trees.set(pointer, tree);
+  }
+
+  /** Whether a schema stands at `pointer`. */
+  has(pointer: string): boolean {
+    return this.#trees.has(pointer);
   }
 
   /** Reads a keyword that names a schema or refers to one; false when it is none of these. */
@@ -59,11 +74,11 @@ export class References {
         this.#readAnchor(node, pointer, value);
         return true;
       case "$id":
+      case "id":
         this.#readId(node, pointer, value, dialect);
         return true;
       case "$schema":
-        // The root's has been read already.
-        if (node.pointer !== "") this.#report.problem(pointer, "Write $schema at the root only");
+        if (draftNamed(value) !== dialect) this.#report.problem(pointer, "Write $schema at the root only");
         return true;
       case "$recursiveRef":
       case "$recursiveAnchor":
@@ -86,18 +101,20 @@ export class References {
   }
 
   #target(text: string, pointer: string): SchemaTree | undefined {
-    const local = this.#rootId !== "" && text.startsWith(`${this.#rootId}#`) ? text.slice(this.#rootId.length) : text;
-    if (local === this.#rootId) return this.#trees.get("");
-    if (!local.startsWith("#")) {
+    const uri = absolute(text, this.#rootId);
+    if (uri === undefined || uri.split("#", 1)[0] !== this.#rootId) {
       this.#report.problem(
         pointer,
         "Only references inside the schema are followed; copy what it refers to under $defs and write #/$defs/name",
       );
       return undefined;
     }
-    const fragment = decoded(local.slice(1));
+    // URL writes some characters of a fragment in another way, so the reference's own text counts.
+    const fragment = decoded(text.includes("#") ? text.slice(text.indexOf("#") + 1) : "");
     const target =
-      fragment === "" || fragment.startsWith("/") ? this.#trees.get(fragment) : this.#anchors.get(fragment);
+      fragment === "" || fragment.startsWith("/")
+        ? (this.#trees.get(fragment) ?? this.#readAt(fragment))
+        : this.#anchors.get(fragment);
     if (target === undefined) {
       this.#report.problem(
         pointer,
@@ -119,14 +136,21 @@ export class References {
 
   #readId(node: SchemaNode, pointer: string, value: Json, dialect: Dialect): void {
     if (typeof value !== "string") this.#report.problem(pointer, "Write a string");
-    else if (dialect === "draft-07" && value.startsWith("#")) this.#readAnchor(node, pointer, value.slice(1));
-    else if (node.pointer === "") this.#rootId = value.replace(/#$/u, "");
+    else if (value.startsWith("#/"))
+      this.#report.warn(pointer, () => "An $id can't be a pointer and is ignored; remove it");
+    else if (dialect !== "2020-12" && value.startsWith("#")) this.#readAnchor(node, pointer, value.slice(1));
+    else if (node.pointer === "") this.#rootId = absolute(value.replace(/#.*$/su, ""), unnamedRoot) ?? unnamedRoot;
     else
       this.#report.problem(
         pointer,
-        "A schema inside the schema can't have its own $id; write $anchor, or refer to it by #/$defs/name",
+        "A schema inside the schema can't have its own $id; remove it, and refer to the schema by #/$defs/name or an $anchor",
       );
   }
+}
+
+/** Undefined for what is no URI reference. */
+function absolute(reference: string, base: string): string | undefined {
+  return URL.parse(reference, base)?.href;
 }
 
 function decoded(fragment: string): string {

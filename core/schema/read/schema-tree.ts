@@ -5,7 +5,7 @@ import type { Json } from "../../config/types.ts";
 /** A schema is an object of keywords, or `true` (anything) or `false` (nothing). */
 export type SchemaTree = boolean | SchemaNode;
 
-export type Dialect = "2020-12" | "draft-07";
+export type Dialect = "draft-04" | "draft-06" | "draft-07" | "2020-12";
 
 export interface SchemaNode {
   readonly id: number;

@@ -92,14 +92,18 @@ function checkMultiple({ assertions }: SchemaNode, context: ValidationContext): 
   };
 }
 
+/** What a text costs to be kept among hundreds of thousands. */
+const unitsPerUniqueItem = 20;
+
 /** ajv compares each item with every other one. */
 function checkUnique({ assertions }: SchemaNode, context: ValidationContext): Check {
-  const maxItems = assertions.get("maxItems") as number;
+  const maxItems = Number(assertions.get("maxItems") ?? Number.POSITIVE_INFINITY);
   return (items) => {
     // Too long an array fails maxItems.
     if (!Array.isArray(items) || items.length > maxItems) return undefined;
     const seen = new Map<string | undefined, number>();
     for (const index of items.keys()) {
+      context.meter.spend(unitsPerUniqueItem);
       const text = comparableText(items, index, context, Number.POSITIVE_INFINITY);
       const earlier = seen.get(text);
       if (earlier !== undefined) {

@@ -81,6 +81,10 @@ const tooMuch: Readonly<Record<string, readonly [unknown, string]>> = {
     { ...tree, properties: { v: { $ref: "#/$defs/n" } } },
     `{"v":${"[".repeat(60)}${times(300_000, () => "1").join()}${"]".repeat(60)}}`,
   ],
+  "a large array compared many times": [
+    property({ allOf: times(10, () => ({ uniqueItems: true })) }),
+    `{"v":[${times(150_000, String).join()}]}`,
+  ],
   "contains asked many times": [
     property({ allOf: times(50, (index) => ({ contains: { const: index + 2 } })) }),
     arrayOf("1"),
@@ -156,6 +160,11 @@ describe("what people send stays far within the budget", () => {
       `{"v":"data:image/png;base64,${"aB3+".repeat(megabyte / 4)}"}`,
     ],
     ["a megabyte of slugs", property({ items: { pattern: "^[a-z0-9-]{1,63}$" } }), arrayOf('"a-book-about-things"')],
+    [
+      "a megabyte of different numbers, unique",
+      property({ uniqueItems: true }),
+      `{"v":[${times(150_000, String).join()}]}`,
+    ],
     ["60,000 members", { additionalProperties: { type: "integer" } }, members(60_000, "1")],
     [
       "a thousand large unique items",

@@ -41,5 +41,7 @@ export function asMember(schema: unknown, draft?: string): unknown {
   };
 }
 
+export const draft04 = "http://json-schema.org/draft-04/schema#";
+export const draft06 = "http://json-schema.org/draft-06/schema#";
 export const draft07 = "http://json-schema.org/draft-07/schema#";
 export const draft2020 = "https://json-schema.org/draft/2020-12/schema";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { accepts, draft07, draft2020 } from "./compiled.ts";
+import { accepts, draft04, draft06, draft07, draft2020 } from "./compiled.ts";
 
 interface Case {
   readonly schema: unknown;
@@ -45,7 +45,7 @@ const inBothDrafts: Readonly<Record<string, Case>> = {
   "items false refuses items": { schema: { items: false }, good: [[]], bad: [[1]] },
   "minItems and maxItems count": { schema: { minItems: 1, maxItems: 2 }, good: [[1], [1, 2]], bad: [[], [1, 2, 3]] },
   "uniqueItems compares by value": {
-    schema: { uniqueItems: true, maxItems: 9 },
+    schema: { uniqueItems: true },
     good: [[1, 2], [1, true, "1", [1]], [{ a: 1 }, { a: 2 }], []],
     bad: [
       [1, 1.0],
@@ -56,6 +56,18 @@ const inBothDrafts: Readonly<Record<string, Case>> = {
       [[[1]], [[1]]],
       [null, null],
     ],
+  },
+  "references lead below unknown keywords": {
+    schema: { definitions: { group: { full: { type: "string" } } }, items: { $ref: "#/definitions/group/full" } },
+    good: [["a"]],
+    bad: [[1]],
+  },
+  "an $id that is a pointer is ignored": {
+    schema: {
+      properties: { a: { $id: "#/properties/a", type: "string" }, b: { $ref: "#/properties/v/properties/a" } },
+    },
+    good: [{ a: "a", b: "b" }],
+    bad: [{ a: 1 }, { b: 1 }],
   },
   "contains wants one item": { schema: { contains: { const: 1 } }, good: [[0, 1], [1]], bad: [[], [0, 2]] },
   "contains may be boolean": { schema: { contains: true }, good: [[0]], bad: [[]] },
@@ -267,7 +279,38 @@ const in07: Readonly<Record<string, Case>> = {
   },
 };
 
+const in06: Readonly<Record<string, Case>> = {
+  "if and else are ignored": { schema: { if: false, else: false }, good: [1], bad: [] },
+};
+
+const in04: Readonly<Record<string, Case>> = {
+  "true beside a bound excludes it": {
+    schema: { exclusiveMinimum: true, minimum: 1, maximum: 3, exclusiveMaximum: true },
+    good: [2],
+    bad: [1, 3, 4],
+  },
+  "false beside a bound, and true without one, exclude nothing": {
+    schema: { minimum: 1, exclusiveMinimum: false, exclusiveMaximum: true },
+    good: [1, 9],
+    bad: [0],
+  },
+  "an id of a fragment is an anchor": {
+    schema: { definitions: { s: { id: "#str", type: "string" } }, items: { $ref: "#str" } },
+    good: [["a"]],
+    bad: [[1]],
+  },
+  "keywords of later drafts are ignored": {
+    schema: { const: 1, contains: false, propertyNames: false, if: {}, else: false, $id: "https://example.com/x" },
+    good: [2, [2], { a: 1 }],
+    bad: [],
+  },
+};
+
+const { "an $id of a fragment is an anchor": _anchor, ...inOlder } = in07;
+
 describe.each([
+  ["draft-04", draft04, { ...inOlder, ...in04 }],
+  ["draft-06", draft06, { ...in07, ...in06 }],
   ["2020-12", draft2020, { ...inBothDrafts, ...in2020 }],
   ["draft-07", draft07, { ...inBothDrafts, ...in07 }],
 ])("keywords of %s", (_name, uri, cases) => {

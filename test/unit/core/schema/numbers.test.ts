@@ -16,6 +16,14 @@ describe("integers beyond what a double holds", () => {
     expect(keywords({ exclusiveMinimum: 0 }, '{"a":18446744073709551615}')).toEqual([]);
   });
 
+  it("a bound of 64 bits refuses what is clearly beyond it", () => {
+    const int64 = { minimum: -(2 ** 63), maximum: 2 ** 63 };
+    expect(keywords(int64, '{"a":9223372036854775807}')).toEqual([]);
+    expect(keywords(int64, '{"a":-9223372036854775808}')).toEqual([]);
+    expect(keywords(int64, '{"a":9223372036854778000}')).toEqual(["maximum"]);
+    expect(keywords(int64, '{"a":-9223372036854778000}')).toEqual(["minimum"]);
+  });
+
   it("neighbours are unique items", () => {
     const schema = { uniqueItems: true, maxItems: 9 };
     expect(keywords(schema, '{"a":[9007199254740992,9007199254740993]}')).toEqual([]);

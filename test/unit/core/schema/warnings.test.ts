@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { JsonObject } from "../../../../core/config/types.ts";
 import { compileSchema } from "../../../../core/schema/compile-schema.ts";
-import { draft07 } from "./compiled.ts";
+import { draft04, draft07 } from "./compiled.ts";
 
 const property = (schema: unknown): unknown => ({ properties: { a: schema } });
 
@@ -46,6 +46,8 @@ describe("what is ignored is warned of", () => {
       "/properties/a/maxLength",
       /allOf/,
     ],
+    ["const in draft-04", { $schema: draft04, const: {} }, "/const", /name draft-06 or a later draft in \$schema/],
+    ["an $id that a generator wrote", property({ $id: "#/properties/a" }), "/properties/a/$id", /remove it/],
     ["an unknown format", property({ format: "isbn" }), "/properties/a/format", /"isbn" is unknown.*write a pattern/],
     [
       "a keyword named like a method",
