@@ -14,7 +14,7 @@ import type { Verdict } from "../../operator/model/verdict.ts";
 import { recallProject } from "../../operator/resolve/recall-project.ts";
 import { earliest, type FindSecret, type ResolveTools } from "../../operator/resolve/resolution.ts";
 import { type ProjectResolution, resolveProject } from "../../operator/resolve/resolve-project.ts";
-import type { SecretWrite } from "../../operator/resolve/secret-write.ts";
+import { type SecretWrite, writtenSecret } from "../../operator/resolve/secret-write.ts";
 import { grantHosts, groupByProject } from "../manifests/projects.ts";
 import type { DevIssuers } from "./dev-issuers.ts";
 import { type DevState, liveManifest, storedObject } from "./dev-state.ts";
@@ -56,9 +56,10 @@ export async function compileFolder(known: DevState, before: Published, tools: C
   const bundles = groupByProject(objects);
   await tools.issuers.useOnly(issuerSources(bundles, before, tools.issuers));
   const moments: (number | undefined)[] = [];
+  const written = new Map<string, Secret>();
   for (const [key, bundle] of bundles) {
     const previous = before.get(key);
-    const resolved = await resolveBundle(bundle, previous, tools);
+    const resolved = await resolveBundle(bundle, previous, { ...tools, written });
     for (const [uid, status] of resolved.statuses) statuses.set(uid, { ...status });
     if (resolved.ringReplaced) ringsReplaced.push(bundle.ref);
     moments.push(resolved.nextAt, resolved.signingRingWaits ? tools.now + signingRingAgainMs : undefined);
@@ -81,14 +82,20 @@ function issuerSources(bundles: ReadonlyMap<string, ProjectObjects>, before: Pub
   );
 }
 
+interface BundleTools extends CompileTools {
+  /** What this pass wrote, by `<namespace>/<name>`: Projects of one namespace may want a Secret of the same name. */
+  readonly written: Map<string, Secret>;
+}
+
 /** Resolves, and writes what that takes. */
 async function resolveBundle(
   bundle: ProjectObjects,
   previous: ProjectParts | undefined,
-  tools: CompileTools,
+  { written, ...tools }: BundleTools,
 ): Promise<ProjectResolution> {
+  const findSecret = finderOf(bundle, tools);
   const resolved = await resolveProject(bundle, previous, {
-    findSecret: finderOf(bundle, tools),
+    findSecret: (name) => written.get(`${bundle.ref.namespace}/${name}`) ?? findSecret(name),
     random: tools.random,
     now: tools.now,
     hashPassword: tools.hashPassword,
@@ -97,7 +104,10 @@ async function resolveBundle(
     // One process: what was published before is what every replica serves.
     ringAcknowledged: true,
   });
-  for (const write of resolved.writes) await tools.writeSecret(write);
+  for (const write of resolved.writes) {
+    await tools.writeSecret(write);
+    written.set(`${write.namespace}/${write.name}`, writtenSecret(write));
+  }
   return resolved;
 }
 

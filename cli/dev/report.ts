@@ -2,8 +2,10 @@
 // what has become live since the last pass. Each line is printed once.
 
 import { join } from "node:path";
+import type { Json } from "../../core/config/types.ts";
 import type { Verdict } from "../../operator/model/verdict.ts";
 import type { ManifestState } from "../../pages/overview/state.ts";
+import { absentSecret } from "../manifests/absent-secret.ts";
 import { hidesObjects } from "../manifests/check-manifests.ts";
 import { issuerWarnings } from "../manifests/issuer-warnings.ts";
 import { noteLine, problemLine, type SourceNote, type SourceProblem } from "../manifests/source.ts";
@@ -42,7 +44,7 @@ export function snapshotOf(result: PassResult): Snapshot {
   const problems = [
     ...reading.checked.problems,
     ...absent.problems,
-    ...verdicts.flatMap((verdict) => verdictProblems(verdict, locate)),
+    ...verdicts.flatMap((verdict) => verdictProblems(verdict, locate, result)),
   ];
   const notes = [
     ...reading.notes,
@@ -147,16 +149,18 @@ function locator({ folder, reading, known }: PassResult): Locate {
   };
 }
 
-function verdictProblems(verdict: Verdict, locate: Locate): readonly SourceProblem[] {
+function verdictProblems(verdict: Verdict, locate: Locate, { known, reading }: PassResult): readonly SourceProblem[] {
   // Nothing is wrong when the manifest itself asks for it.
   if (verdict.accepted || verdict.reason === "Suspended" || verdict.reason === "Deleting") return [];
   if (isWithoutProject(verdict)) return [];
   const subject = subjectOf(verdict);
+  const manifest = (known.objects.get(subject)?.manifest ?? null) as unknown as Json;
+  const absent = absentSecret(verdict, manifest, reading.checked.problems);
   return verdict.faults.map(({ message, pointer = "" }) => ({
     ...locate(subject, pointer),
     subject,
     pointer,
-    message: `${message} (${verdict.reason})`,
+    message: absent?.refused ?? `${message} (${verdict.reason})`,
   }));
 }
 

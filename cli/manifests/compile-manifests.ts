@@ -1,16 +1,23 @@
-// Finds what is wrong between objects, and in JSON Schemas, by compiling the checked manifests as the operator would: a
-// Project that is missing, a name or a host claimed twice, a schema that can't be used. Secrets count as resolved.
+// Finds what is wrong between objects, in Secrets and in JSON Schemas, by resolving and compiling the checked manifests as the operator
+// does for a new namespace: a Project that is missing, a name, a host or a Secret claimed twice, a password or a schema that can't be used.
+import { randomBytes } from "node:crypto";
+import { keyOfProject } from "../../core/config/config-keys.ts";
 import type { ProjectRef } from "../../core/config/types.ts";
-import { apiVersion } from "../../core/manifests/object.ts";
+import { apiVersion, type Secret } from "../../core/manifests/object.ts";
 import { validateManifest } from "../../core/manifests/validate-manifest.ts";
+import { generatedPasswordCost, hashPassword } from "../../core/password/hash-password.ts";
 import { compileProject } from "../../operator/compile/compile-project.ts";
 import { noHosts } from "../../operator/compile/hosts.ts";
 import { createResourceCheck } from "../../operator/compile/resource-check.ts";
-import type { Credentials } from "../../operator/model/credentials.ts";
 import type { IssuersContext } from "../../operator/model/issuers.ts";
 import type { CustomResource, Project } from "../../operator/model/objects.ts";
 import { childrenOf, type ProjectObjects, projectRefOf } from "../../operator/model/project-objects.ts";
-import type { Fault, Verdict } from "../../operator/model/verdict.ts";
+import { signingSecretName } from "../../operator/model/secret-names.ts";
+import type { Fault, Refusal, Verdict } from "../../operator/model/verdict.ts";
+import type { FindSecret } from "../../operator/resolve/resolution.ts";
+import { type ProjectResolution, type ProjectTools, resolveProject } from "../../operator/resolve/resolve-project.ts";
+import { writtenSecret } from "../../operator/resolve/secret-write.ts";
+import { absentSecret } from "./absent-secret.ts";
 import { type CheckedManifest, type CheckedManifests, located } from "./check-manifests.ts";
 import { issuerWarnings } from "./issuer-warnings.ts";
 import { missingProject, referrerOf } from "./missing-project.ts";
@@ -22,33 +29,67 @@ export interface CompiledManifests {
   readonly notes: readonly SourceNote[];
 }
 
-export function compileManifests(checked: CheckedManifests): CompiledManifests {
+export async function compileManifests(checked: CheckedManifests): Promise<CompiledManifests> {
   const sources = new Map(checked.manifests.map(({ source }) => [source.subject, source]));
   const objects = checked.manifests.map(({ manifest, source }) => stored(manifest, source.subject));
   const hosts = grantHosts(objects.filter(isProject), new Map());
   const projects = objects.filter(isProject).map(projectRefOf);
+  const secrets = new Map(checked.secrets.map(({ secret }) => [keyOfProject(secret.metadata), secret]));
   const checkResource = createResourceCheck();
-  const perProject = Array.from(groupByProject(objects).values()).flatMap((bundle) => {
+  const all: CompiledManifests[] = [];
+  for (const bundle of groupByProject(objects).values()) {
     const project = bundle.project ?? standIn(bundle.ref);
+    const resolved = await resolve({ ...bundle, project }, secrets);
     const compiled = compileProject({
       ...bundle,
       project,
-      credentials: everyCredential(bundle),
+      credentials: resolved.credentials,
+      // A Project without keys is refused by itself: what is wrong with its children is said as well.
       signing: { ok: true, value: { keys: [] } },
       hosts: hosts.get(project.metadata.uid) ?? noHosts,
       issuers: everyIssuer,
       checkResource,
     });
-    const results = compiled.verdicts.map((verdict) => resultOf(verdict, sources));
-    return bundle.project === undefined ? [absentProject(bundle, { sources, checked, projects }), ...results] : results;
-  });
-  const all = [
-    ...perProject,
-    ...checked.manifests.map((entry) => checkSecretRef(entry, checked)),
-    { problems: [], notes: checked.manifests.flatMap((each) => issuerWarnings(each, "any cluster")) },
-  ];
+    if (bundle.project === undefined) all.push(absentProject(bundle, { sources, checked, projects }));
+    if (!resolved.signing.ok) all.push(problemsOf(resolved.signing.refusal, sources.get(project.metadata.uid)));
+    all.push(...compiled.verdicts.map((verdict) => resultOf(verdict, { sources, checked })));
+  }
+  all.push({ problems: [], notes: checked.manifests.flatMap((each) => issuerWarnings(each, "any cluster")) });
   return { problems: all.flatMap((each) => each.problems), notes: all.flatMap((each) => each.notes) };
 }
+
+/** By `<namespace>/<name>`. */
+type Secrets = Map<string, Secret>;
+
+/** Adds to `secrets` what is written for the Project, since Projects of one namespace may want the same name. */
+async function resolve(
+  bundle: ProjectObjects & { readonly project: Project },
+  secrets: Secrets,
+): Promise<ProjectResolution> {
+  const { namespace } = bundle.ref;
+  const resolveWith = (findSecret: FindSecret): Promise<ProjectResolution> =>
+    resolveProject(bundle, undefined, { ...tools, findSecret });
+  const findSecret: FindSecret = (name) => secrets.get(`${namespace}/${name}`);
+  const resolved = await resolveWith(findSecret);
+  const own = signingSecretName(bundle.project);
+  const { signing } = resolved;
+  const children = signing.ok ? resolved : await resolveWith((name) => (name === own ? undefined : findSecret(name)));
+  for (const write of children.writes) {
+    const key = `${namespace}/${write.name}`;
+    if (!secrets.has(key)) secrets.set(key, writtenSecret(write));
+  }
+  return { ...children, signing };
+}
+
+/** Passwords are hashed at the cost of generated ones: whether they can be used is all that counts. */
+const tools: Omit<ProjectTools, "findSecret"> = {
+  random: randomBytes,
+  now: 0,
+  hashPassword: (password) => hashPassword(password, generatedPasswordCost),
+  isPasswordOf: () => Promise.resolve(false),
+  baseUrl: "",
+  ringAcknowledged: true,
+};
 
 /** Children of a missing Project are checked as well, so that all mistakes are reported at once. */
 function standIn({ namespace, name }: ProjectRef): Project {
@@ -73,26 +114,38 @@ function isProject(object: CustomResource): object is Project {
 /** Nothing is fetched, and which issuers a platform allows is not known here. */
 const everyIssuer: IssuersContext = { isAllowed: () => true, lookUp: () => ({ state: "assumed" }) };
 
-function everyCredential({ users, keys }: ProjectObjects): Credentials {
-  const password = { ok: true, value: { passwordHash: "", credentialRevision: "" } } as const;
-  return {
-    users: new Map(users.map(({ metadata }) => [metadata.name, password])),
-    keys: new Map(keys.map(({ metadata }) => [metadata.name, { ok: true, value: [{ sha256: metadata.uid }] }])),
-  };
-}
-
 const nothing: CompiledManifests = { problems: [], notes: [] };
 
-function resultOf(verdict: Verdict, sources: ReadonlyMap<string, SourcedObject>): CompiledManifests {
+interface ResultContext {
+  readonly sources: ReadonlyMap<string, SourcedObject>;
+  readonly checked: CheckedManifests;
+}
+
+function resultOf(verdict: Verdict, { sources, checked }: ResultContext): CompiledManifests {
   const source = sources.get(verdict.uid);
   if (source === undefined) return nothing;
-  const at = ({ pointer = "", message }: Fault) => located(source, { pointer, detail: message });
-  if (!verdict.accepted) return { problems: verdict.faults.map(at), notes: [] };
+  if (!verdict.accepted) {
+    const absent = absentSecret(verdict, source.object, checked.problems);
+    if (absent === undefined) return problemsOf(verdict, source);
+    const { pointer, key, refused } = absent;
+    // One that has no manifest may stand in the cluster.
+    const detail = `Secret ${key} is not among these manifests: until it exists, the user can't log in`;
+    return { problems: [], notes: [located(source, { pointer, detail: refused ?? detail })] };
+  }
   const notes = verdict.notices.map((notice) => ({
-    ...at(notice),
+    ...located(source, faultAt(notice)),
     ...(notice.reason === "SchemaWarning" && ({ isWarning: true } as const)),
   }));
   return { problems: [], notes };
+}
+
+function problemsOf({ faults }: Refusal, source: SourcedObject | undefined): CompiledManifests {
+  if (source === undefined) return nothing;
+  return { problems: faults.map((fault) => located(source, faultAt(fault))), notes: [] };
+}
+
+function faultAt({ pointer = "", message }: Fault): { readonly pointer: string; readonly detail: string } {
+  return { pointer, detail: message };
 }
 
 interface AbsentProjectContext {
@@ -115,20 +168,4 @@ function absentProject(
   });
   if (first === undefined) return nothing;
   return { problems: [missingProject(bundle.ref, [first, ...others], projects)], notes: [] };
-}
-
-/** A Secret among the manifests must have the entry; one that is not there may stand in the cluster. */
-function checkSecretRef({ manifest, source }: CheckedManifest, { secrets }: CheckedManifests): CompiledManifests {
-  if (manifest.kind !== "ProjectUser" || manifest.spec.passwordSecretRef === undefined) return nothing;
-  const { name, key } = manifest.spec.passwordSecretRef;
-  const { namespace } = manifest.metadata;
-  const found = secrets.find(({ secret: { metadata } }) => metadata.namespace === namespace && metadata.name === name);
-  if (found === undefined) {
-    const detail = `Secret ${namespace}/${name} is not among these manifests: until it exists, the user can't log in`;
-    return { problems: [], notes: [located(source, { pointer: "/spec/passwordSecretRef/name", detail })] };
-  }
-  const entry = found.secret.data.get(key);
-  if (entry !== undefined && entry.length > 0) return nothing;
-  const detail = `Secret ${namespace}/${name} has no entry ${JSON.stringify(key)}, or an empty one`;
-  return { problems: [located(source, { pointer: "/spec/passwordSecretRef/key", detail })], notes: [] };
 }

@@ -18,7 +18,7 @@ export async function runValidate(
   const read = await readOrReport(dir, out);
   if (read === undefined) return 1;
   const checked = checkManifests(read);
-  const compiled = compileManifests(checked);
+  const compiled = await compileManifests(checked);
   const problems = sorted([...checked.problems, ...compiled.problems]);
   // Where there is a problem, a note adds nothing.
   const positions = new Set(problems.map(positionOf));

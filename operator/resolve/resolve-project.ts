@@ -57,7 +57,11 @@ export async function resolveProject(
   const signing = resolveSigning(project, sameProject ? published?.signing : undefined, tools);
   if (!signing.keys.ok) return { ...unresolvedProject(objects.ref.name), signing: signing.keys };
   const { signingRing, projectKey } = signing.keys.value;
-  const children = await resolveChildren(objects, published, { ...tools, projectKey: createSecretKey(projectKey) });
+  const children = await resolveChildren(objects, published, {
+    ...tools,
+    findSecret: afterWrites(signing.writes, tools.findSecret),
+    projectKey: createSecretKey(projectKey),
+  });
   const nextAt = earliest([signing.nextAt, ...children.moments], tools.now);
   return {
     signing: { ok: true, value: signingRing },
@@ -69,6 +73,12 @@ export async function resolveProject(
     signingRingWaits: signing.waits,
     ...(nextAt !== undefined && { nextAt }),
   };
+}
+
+/** What was decided for one object is there for the next: two that want a Secret of one name never write it in turns. */
+function afterWrites(writes: readonly SecretWrite[], findSecret: FindSecret): FindSecret {
+  const written = new Map(writes.map((write) => [write.name, writtenSecret(write)]));
+  return (name) => written.get(name) ?? findSecret(name);
 }
 
 interface Children extends Pick<ProjectResolution, "credentials" | "writes" | "events" | "statuses"> {

@@ -2,7 +2,7 @@
 
 import type { Installation } from "../model/installation.ts";
 import type { CustomResource } from "../model/objects.ts";
-import { isOwn } from "../model/secret-names.ts";
+import { isOwn, kindLabel, nameLabel } from "../model/secret-names.ts";
 import type { FoundSecret } from "./resolution.ts";
 
 /** Undefined = it can be used. */
@@ -10,9 +10,11 @@ export function secretConflict(secret: FoundSecret, owner: CustomResource): stri
   const { kind } = owner;
   const { name } = secret.metadata;
   if (!isOwn(secret, owner)) {
+    const { [kindLabel]: otherKind, [nameLabel]: otherName } = secret.metadata.labels ?? {};
+    const other = otherKind === undefined ? "" : `, but for ${otherKind} "${otherName}"`;
     const remedy =
       kind === "ApiKey" ? "delete it or choose another spec.secretName" : `delete it, or rename the ${kind}`;
-    return `Secret "${name}" was not made for this ${kind}; ${remedy}`;
+    return `Secret "${name}" was not made for this ${kind}${other}; ${remedy}`;
   }
   return secret.heldBy === undefined ? undefined : heldElsewhere(name, secret.heldBy);
 }

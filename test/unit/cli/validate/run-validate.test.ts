@@ -128,10 +128,76 @@ test("a Secret that lacks the password is a problem, and one that is not there i
   );
   const wrong = await validate(shop, user, secret);
   expect(wrong.code).toBe(1);
-  expect(wrong.lines[0]).toContain(
-    '/spec/passwordSecretRef/key: Secret default/login has no entry "pw", or an empty one',
-  );
+  expect(wrong.lines[0]).toContain('/spec/passwordSecretRef/key: Secret "login" has no entry "pw", or an empty one');
   expect(wrong.lines.join()).not.toContain("hush");
+});
+
+const inShop = "projectRef: { name: shop }";
+const ada = manifest("ProjectUser", "ada", `{ ${inShop} }`);
+const web = manifest("ApiKey", "web", `{ ${inShop} }`);
+const keyIn = (secretName: string, name = "key") =>
+  manifest("ApiKey", name, `{ ${inShop}, secretName: ${secretName} }`);
+const secretNamed = (name: string, data = "{ a: b }") =>
+  `apiVersion: v1\nkind: Secret\nmetadata: { name: ${name} }\nstringData: ${data}\n`;
+const login = manifest("ProjectUser", "ada", `{ ${inShop}, passwordSecretRef: { name: login } }`);
+
+test.each([
+  ["an ApiKey and another one", "ApiKey/default/key", [keyIn("mine", "first"), keyIn("mine")]],
+  ["an ApiKey and a user's password", "ApiKey/default/key", [ada, keyIn("ada-password")]],
+  ["an ApiKey and a user's hash", "ApiKey/default/key", [ada, keyIn("ada-user-hash")]],
+  ["an ApiKey and another one's hash", "ApiKey/default/key", [keyIn("mine", "first"), keyIn("first-key-hash")]],
+  ["an ApiKey and its Project's signing keys", "ApiKey/default/key", [keyIn("shop-signing")]],
+  ["an ApiKey and its own hash", "ApiKey/default/key", [keyIn("key-key-hash")]],
+  [
+    "ApiKeys of two Projects",
+    "ApiKey/default/key",
+    [manifest("Project", "other", "{}"), keyIn("mine", "first"), keyIn("mine").replace("shop", "other")],
+  ],
+  ["an ApiKey and a Secret of somebody else", "ApiKey/default/web", [web, secretNamed("web-api-key")]],
+  ["the hash of an ApiKey and a Secret of somebody else", "ApiKey/default/web", [web, secretNamed("web-key-hash")]],
+  ["a user and a Secret of somebody else", "ProjectUser/default/ada", [ada, secretNamed("ada-password")]],
+  ["the hash of a user and a Secret of somebody else", "ProjectUser/default/ada", [ada, secretNamed("ada-user-hash")]],
+  ["a Project and a Secret of somebody else", "Project/default/shop", [secretNamed("shop-signing")]],
+])("a Secret that is claimed by %s is a problem, as the operator says it", async (_who, subject, documents) => {
+  const { code, lines } = await validate(shop, ...documents);
+  expect(code).toBe(1);
+  expect(lines).toEqual([expect.stringContaining(`: ${subject}`), "1 problem"]);
+});
+
+test("what is wrong with the children of a Project whose Secret is somebody else's is said as well", async () => {
+  const { lines } = await validate(shop, secretNamed("shop-signing"), ada, keyIn("ada-password"));
+  expect(lines).toEqual([
+    expect.stringContaining(': Project/default/shop: Secret "shop-signing" was not made for this Project'),
+    expect.stringContaining('Secret "ada-password" was not made for this ApiKey, but for ProjectUser "ada"'),
+    "2 problems",
+  ]);
+});
+
+test("Secrets of one name in two namespaces, and one that a user names, are no problem", async () => {
+  const elsewhere = (text: string) => text.replaceAll("metadata: { ", "metadata: { namespace: other, ");
+  const here = [shop, login, secretNamed("login", "{ password: hush }"), keyIn("mine")];
+  expect(await validate(...here, ...here.map(elsewhere))).toEqual({ code: 0, lines: ["DIR: 8 objects are valid"] });
+});
+
+test("a password that no login can send is a problem, and is not repeated", async () => {
+  const long = await validate(shop, login, secretNamed("login", `{ password: ${"x".repeat(1025)} }`));
+  expect(long.lines).toEqual([
+    expect.stringContaining('ProjectUser/default/ada: Secret "login": The password is longer than 1024 bytes'),
+    "1 problem",
+  ]);
+  expect(long.lines.join()).not.toContain("xxx");
+  expect((await validate(shop, login, secretNamed("login", '{ password: "\\n" }'))).code).toBe(1);
+});
+
+test("a Secret that is there and invalid is not called missing", async () => {
+  const invalid = secretNamed("login").replace("stringData: { a: b }", "data: { password: hunter2! }");
+  const { code, lines } = await validate(shop, login, invalid);
+  expect(code).toBe(1);
+  expect(lines).toEqual([
+    expect.stringContaining("/spec/passwordSecretRef/name: note: Secret default/login is itself refused"),
+    expect.stringContaining("Secret/default/login /data/password: Invalid value: is not base64"),
+    "1 problem",
+  ]);
 });
 
 test("ignored kinds are notes and surprising values are warnings, which stop nothing", async () => {
