@@ -6,6 +6,7 @@ import { type ManifestProblem, typeName } from "../../core/manifests/field-error
 import { kinds, type Secret } from "../../core/manifests/object.ts";
 import { readSecret } from "../../core/manifests/secret.ts";
 import { type Manifest, validateManifest } from "../../core/manifests/validate-manifest.ts";
+import { sizeFault } from "./object-size.ts";
 import type { ReadManifests } from "./read-manifests.ts";
 import type { SourcedObject, SourceProblem } from "./source.ts";
 
@@ -43,17 +44,24 @@ export function checkManifests(
       continue;
     }
     seen.set(source.subject, source);
-    if (source.object["kind"] === "Secret") {
-      const result = readSecret(source.object);
-      if (result.ok) secrets.push({ secret: result.secret, source });
-      else problems.push(...result.problems.map((problem) => located(source, problem)));
-      continue;
-    }
-    const result = validateManifest(source.object, accepted.get(source.subject));
-    if (result.ok) manifests.push({ manifest: result.object, source });
-    else problems.push(...result.problems.map((problem) => located(source, problem)));
+    const checked = checkObject(source, accepted.get(source.subject));
+    if ("manifest" in checked) manifests.push(checked);
+    else if ("secret" in checked) secrets.push(checked);
+    else problems.push(...checked.problems);
   }
   return { manifests, secrets, problems };
+}
+
+function checkObject(
+  source: SourcedObject,
+  accepted: Manifest | undefined,
+): CheckedManifest | CheckedSecret | Pick<CheckedManifests, "problems"> {
+  const fault = sizeFault(source.object);
+  if (fault !== undefined) return { problems: [located(source, { pointer: "", detail: fault })] };
+  const isSecret = source.object["kind"] === "Secret";
+  const result = isSecret ? readSecret(source.object) : validateManifest(source.object, accepted);
+  if (!result.ok) return { problems: result.problems.map((problem) => located(source, problem)) };
+  return "secret" in result ? { secret: result.secret, source } : { manifest: result.object, source };
 }
 
 /** Whether the problem leaves open which objects its file holds: a document can't be read, or its kind or name is not one. */

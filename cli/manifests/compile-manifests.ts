@@ -21,6 +21,7 @@ import { absentSecret } from "./absent-secret.ts";
 import { type CheckedManifest, type CheckedManifests, located } from "./check-manifests.ts";
 import { issuerWarnings } from "./issuer-warnings.ts";
 import { missingProject, referrerOf } from "./missing-project.ts";
+import { sizeNote } from "./object-size.ts";
 import { grantHosts, groupByProject } from "./projects.ts";
 import type { SourcedObject, SourceNote, SourceProblem } from "./source.ts";
 
@@ -54,6 +55,11 @@ export async function compileManifests(checked: CheckedManifests): Promise<Compi
     if (!resolved.signing.ok) all.push(problemsOf(resolved.signing.refusal, sources.get(project.metadata.uid)));
     all.push(...compiled.verdicts.map((verdict) => resultOf(verdict, { sources, checked })));
   }
+  const sized = [...checked.manifests, ...checked.secrets].flatMap(({ source }) => {
+    const detail = sizeNote(source.object);
+    return detail === undefined ? [] : [located(source, { pointer: "", detail })];
+  });
+  all.push({ problems: [], notes: sized });
   all.push({ problems: [], notes: checked.manifests.flatMap((each) => issuerWarnings(each, "any cluster")) });
   return { problems: all.flatMap((each) => each.problems), notes: all.flatMap((each) => each.notes) };
 }

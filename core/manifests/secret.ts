@@ -3,7 +3,16 @@
 
 import type { Json, JsonObject } from "../config/types.ts";
 import { isObject } from "../json/json-value.ts";
-import { type FieldError, invalid, type ManifestProblem, problemOf, typeName, wrongType } from "./field-errors.ts";
+import {
+  type FieldError,
+  invalid,
+  type ManifestProblem,
+  problemOf,
+  required,
+  tooLong,
+  typeName,
+  wrongType,
+} from "./field-errors.ts";
 import { completeMetadata, metadataErrors, secretNameErrors } from "./metadata.ts";
 import type { Secret, UncheckedObject } from "./object.ts";
 
@@ -15,13 +24,12 @@ const base64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$
 const known = ["apiVersion", "kind", "metadata", "type", "data", "stringData", "immutable"];
 
 export function readSecret(object: UncheckedObject): SecretResult {
-  const { metadata, type } = object;
+  const { metadata } = object;
   const errors = [
     ...metadataErrors(metadata),
     ...Object.keys(object).flatMap((name) => (known.includes(name) ? [] : [unknownMember(name)])),
-    ...(type === undefined || type === null || typeof type === "string"
-      ? []
-      : [wrongType(["type"], "string", typeName(type))]),
+    ...typeErrors(object, "type", "string"),
+    ...typeErrors(object, "immutable", "boolean"),
     ...entriesErrors("data", object["data"]),
     ...entriesErrors("stringData", object["stringData"]),
   ];
@@ -33,16 +41,42 @@ export function readSecret(object: UncheckedObject): SecretResult {
   }
   for (const [name, text] of Object.entries(texts(object["stringData"])))
     data.set(name, new TextEncoder().encode(text));
+  const type = typeof object["type"] === "string" && object["type"] !== "" ? object["type"] : "Opaque";
+  const unfit = contentErrors(type, data);
+  if (unfit.length > 0) return { ok: false, problems: unfit.map(problemOf) };
   return {
     ok: true,
     secret: {
       kind: "Secret",
       metadata: completeMetadata(metadata),
-      type: typeof type === "string" && type !== "" ? type : "Opaque",
+      type,
       ...(object["immutable"] === true && { immutable: true }),
       data,
     },
   };
+}
+
+/** The entries that the API server wants in a Secret of a type: one of each list. */
+const wantedEntries: ReadonlyMap<string, readonly (readonly string[])[]> = new Map([
+  ["kubernetes.io/basic-auth", [["username", "password"]]],
+  ["kubernetes.io/ssh-auth", [["ssh-privatekey"]]],
+  ["kubernetes.io/tls", [["tls.crt"], ["tls.key"]]],
+  ["kubernetes.io/dockercfg", [[".dockercfg"]]],
+  ["kubernetes.io/dockerconfigjson", [[".dockerconfigjson"]]],
+]);
+/** Of all values. */
+const maxDataBytes = 1024 * 1024;
+
+function contentErrors(type: string, data: Secret["data"]): readonly FieldError[] {
+  const absent = (wantedEntries.get(type) ?? []).filter((names) => !names.some((name) => data.has(name)));
+  const errors = absent.map((names) => required(["data"], `a Secret of type ${type} has ${names.join(" or ")}`));
+  const bytes = Array.from(data.values()).reduce((sum, { length }) => sum + length, 0);
+  return bytes > maxDataBytes ? [...errors, tooLong(["data"], maxDataBytes)] : errors;
+}
+
+function typeErrors(object: UncheckedObject, name: string, expected: "string" | "boolean"): readonly FieldError[] {
+  const value = object[name] ?? null;
+  return value === null || typeof value === expected ? [] : [wrongType([name], expected, typeName(value))];
 }
 
 function unknownMember(name: string): FieldError {
@@ -57,8 +91,8 @@ function entriesErrors(field: "data" | "stringData", entries: Json | undefined):
 
 function entryErrors(field: "data" | "stringData", name: string, entry: Json): readonly FieldError[] {
   const path = [field, name];
-  if (!/^[-._a-zA-Z0-9]{1,253}$/.test(name)) {
-    return [invalid([field], name, "an entry's name has letters, digits, - _ and .")];
+  if (!/^(?!\.$|\.\.)[-._a-zA-Z0-9]{1,253}$/.test(name)) {
+    return [invalid([field], name, "an entry's name has letters, digits, - _ and ., and doesn't begin with two dots")];
   }
   if (entry === null) return [];
   if (typeof entry !== "string") return [wrongType(path, "string", typeName(entry))];

@@ -27,7 +27,11 @@ interface Row {
 }
 
 export function tableCases(): readonly TableCase[] {
-  const rows = parse(readFileSync(new URL("table.yaml", import.meta.url), "utf8")) as readonly Row[];
+  const text = readFileSync(new URL("table.yaml", import.meta.url), "utf8").replace(
+    "256 KiB of text",
+    "x".repeat(256 * 1024),
+  );
+  const rows = parse(text) as readonly Row[];
   return rows.map((row) => ({
     title: `${row.kind}: ${row.case}`,
     object: { ...objectOf(row, row.spec), ...row.top },

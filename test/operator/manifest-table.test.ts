@@ -75,8 +75,8 @@ function messagesOf({ status, body }: ApiAnswer): readonly string[] {
  */
 function sayAlike(message: string): string {
   const alike: readonly (readonly [RegExp, string])[] = [
-    // The server names all labels, we name the one.
-    [/^metadata\.labels(\.\w+)?: Invalid value: ("[^"]*"): .*$/, "metadata.labels: Invalid value: $2"],
+    // The server names all of them, we name the one.
+    [/^metadata\.(labels|annotations|finalizers).*?: Invalid value: ("[^"]*"): .*$/, "metadata.$1: Invalid value: $2"],
     // Go's names of JSON's types.
     [/"float64"/g, '"number"'],
     [/must be of type int(32|64):/, "must be of type integer:"],

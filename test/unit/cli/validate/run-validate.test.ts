@@ -200,6 +200,20 @@ test("a Secret that is there and invalid is not called missing", async () => {
   ]);
 });
 
+test("an object beyond what a cluster stores is a problem, and one that only kubectl apply can't take is a note", async () => {
+  const flagsOf = (bytes: number) =>
+    manifest("RootKey", "flags", `{ ${inShop}, initialValue: "${"x".repeat(bytes)}" }`);
+  const large = manifest("Project", "shop", "{ limits: { maxDocumentBytes: 4194304 } }");
+  expect(await validate(large, flagsOf(1_500_000))).toEqual({
+    code: 1,
+    lines: [expect.stringMatching(/^a\.yaml:6:1: RootKey\/default\/flags: Too long: \d+ bytes as JSON/), "1 problem"],
+  });
+  expect(await validate(large, flagsOf(256 * 1024))).toEqual({
+    code: 0,
+    lines: [expect.stringContaining("note: Is too long for `kubectl apply`"), "DIR: 2 objects are valid"],
+  });
+});
+
 test("ignored kinds are notes and surprising values are warnings, which stop nothing", async () => {
   const service = "apiVersion: v1\nkind: Service\nmetadata: { name: x }\n";
   const flags = manifest("RootKey", "flags", "{ projectRef: { name: shop }, initialValue: { dark: on } }");

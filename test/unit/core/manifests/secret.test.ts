@@ -17,9 +17,9 @@ describe("a Secret", () => {
 
   test("is Opaque and in the namespace default unless it says otherwise", () => {
     expect(readSecret(about)).toMatchObject({ secret: { type: "Opaque", metadata: { namespace: "default" } } });
-    const other = { ...about, type: "kubernetes.io/basic-auth", metadata: { name: "a.b", namespace: "shop" } };
+    const other = { ...about, type: "example.org/login", metadata: { name: "a.b", namespace: "shop" } };
     expect(readSecret(other)).toMatchObject({
-      secret: { type: "kubernetes.io/basic-auth", metadata: { name: "a.b", namespace: "shop" } },
+      secret: { type: "example.org/login", metadata: { name: "a.b", namespace: "shop" } },
     });
   });
 
@@ -48,11 +48,33 @@ describe("a Secret", () => {
       { metadata: { name: "Login_1" } },
       { metadata: {} },
       { data: { "a b": "" } },
+      { data: { "..a": "" } },
+      { data: { ".": "" } },
       { data: [] },
+      { immutable: "yes" },
       { stringdata: { a: "x" } },
       { type: 1 },
     ]) {
       expect(readSecret({ ...about, ...change }), JSON.stringify(change)).toMatchObject({ ok: false });
     }
+  });
+
+  test("without an entry that its type wants is refused", () => {
+    const basic = { ...about, type: "kubernetes.io/basic-auth" };
+    expect(readSecret({ ...basic, stringData: { pin: "x" } })).toMatchObject({
+      ok: false,
+      problems: [{ pointer: "/data", detail: expect.stringContaining("has username or password") }],
+    });
+    expect(readSecret({ ...basic, stringData: { password: "x" } }).ok).toBe(true);
+    expect(readSecret({ ...about, type: "kubernetes.io/tls", stringData: { "tls.crt": "x" } }).ok).toBe(false);
+  });
+
+  test("of more than 1 MiB in all its entries is refused", () => {
+    const text = "x".repeat(512 * 1024);
+    expect(readSecret({ ...about, stringData: { a: text, b: text } }).ok).toBe(true);
+    expect(readSecret({ ...about, stringData: { a: text, b: text, c: "x" } })).toMatchObject({
+      ok: false,
+      problems: [{ pointer: "/data", detail: "Too long: may not be more than 1048576 bytes" }],
+    });
   });
 });
