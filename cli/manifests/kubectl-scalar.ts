@@ -1,5 +1,5 @@
 // Reads an unquoted YAML scalar as kubectl does, that is, by the rules of YAML 1.1 as go-yaml has them: `yes` is true, 0777
-// is 511, 2030-12-31 is a text. Refuses what has no form in JSON and what would lose digits. The YAML library's own schema for 1.1
+// is 511, 2030-12-31 is a text. Refuses what has no form in JSON. The YAML library's own schema for 1.1
 // is not go-yaml's: it reads 12:30:45 as 45045, 2030-12-31 as a date, `.` as NaN and ._5 as 0.5, and 0o17, 0B11 and 0X1f as texts.
 import type { Json } from "../../core/config/types.ts";
 
@@ -50,10 +50,10 @@ function integerReading(text: string, digits: string): ScalarReading {
   const surprising = !commonInteger.test(text) && !/^[-+]?0[xX]/.test(text);
   // Beyond 64 bits go-yaml goes on to try a decimal number, where there is one.
   if (value < minInteger || value > maxInteger) {
-    if (decimal.test(digits)) return tooLarge(text);
+    if (decimal.test(digits)) return decimalReading(text, Number(digits));
     return { ok: true, value: text, surprising: true };
   }
-  if (value > BigInt(Number.MAX_SAFE_INTEGER) || value < -BigInt(Number.MAX_SAFE_INTEGER)) return tooLarge(text);
+  // kubectl keeps every digit, and the operator reads the nearest double: fields for which that is not enough say so.
   return { ok: true, value: Number(value), surprising };
 }
 
@@ -63,13 +63,6 @@ function integerValue(digits: string): bigint {
   const octal = /^0[oO]?(?=[0-7])/.exec(unsigned);
   const value = BigInt(octal === null ? unsigned : `0o${unsigned.slice(octal[0].length)}`);
   return negative ? -value : value;
-}
-
-function tooLarge(text: string): ScalarReading {
-  return {
-    ok: false,
-    message: `The integer ${text} is beyond 9007199254740991 and would lose digits: write it in quotes`,
-  };
 }
 
 function decimalReading(text: string, value: number): ScalarReading {

@@ -10,7 +10,7 @@ import { defaultNamespace } from "../../core/manifests/metadata.ts";
 import { apiVersion, group, kinds } from "../../core/manifests/object.ts";
 import { nearest } from "../../core/nearest.ts";
 import { listFiles } from "./list-files.ts";
-import { readYaml, type YamlDocument } from "./read-yaml.ts";
+import { readYaml, type TextProblem, type YamlDocument } from "./read-yaml.ts";
 import type { SourcedObject, SourceNote, SourceProblem } from "./source.ts";
 
 export interface ReadManifests {
@@ -76,14 +76,12 @@ interface Parts {
 
 function addDocument(file: string, document: YamlDocument, result: Parts): void {
   const entries = entriesOf(document.value, "").map((entry) => ({ ...entry, found: classify(entry.value) }));
-  const [only] = entries;
-  const about = entries.length === 1 && isObject(only?.value) ? { file, subject: subjectOf(only.value) } : { file };
+  const about = (fault: TextProblem) => ({ ...fault, file, ...within(entries, fault.pointer) });
   // Style and errors of foreign objects are for other tools to report.
   const ours = entries.some(({ found }) => found.ours);
-  if (ours)
-    result.notes.push(...document.warnings.map((warning) => ({ ...warning, ...about, isWarning: true }) as const));
+  if (ours) result.notes.push(...document.warnings.map((warning) => ({ ...about(warning), isWarning: true }) as const));
   if (ours && document.problems.length > 0) {
-    result.problems.push(...document.problems.map((problem) => ({ ...problem, ...about, isUnread: true }) as const));
+    result.problems.push(...document.problems.map((problem) => ({ ...about(problem), isUnread: true }) as const));
     return;
   }
   for (const { found, pointer } of entries) {
@@ -91,6 +89,13 @@ function addDocument(file: string, document: YamlDocument, result: Parts): void 
     if (found.ours) result.objects.push(sourced(file, document, { value: found.object, pointer }));
     else (found.problem ? result.problems : result.notes).push({ ...start, message: found.message });
   }
+}
+
+/** The object of a list, or the only one, in which `pointer` leads somewhere, and the pointer from there. */
+function within(entries: readonly Entry[], pointer: string): { readonly subject?: string; readonly pointer: string } {
+  const entry = entries.find((each) => `${pointer}/`.startsWith(`${each.pointer}/`));
+  if (!isObject(entry?.value)) return { pointer };
+  return { subject: subjectOf(entry.value), pointer: pointer.slice(entry.pointer.length) };
 }
 
 /** Many tools keep JSON files; one without kind and apiVersion is not a manifest. */

@@ -43,6 +43,9 @@ const readings: readonly (readonly [string, Json])[] = [
   ["1_0.5", 10.5],
   ["e1", "e1"],
   ["9007199254740991", 9007199254740991],
+  ["9223372036854775807", 2 ** 63],
+  ["-9223372036854775808", -(2 ** 63)],
+  ["18446744073709551616", 2 ** 64],
   ["2030-12-31", "2030-12-31"],
   ["2030-12-31T23:59:59Z", "2030-12-31T23:59:59Z"],
   ["12:30", "12:30"],
@@ -67,16 +70,6 @@ describe("an unquoted scalar is refused", () => {
   for (const text of [".inf", "-.INF", "+.Inf", ".nan", ".NaN"]) {
     test(`${text}, because JSON has no such number`, () => {
       expect(readPlainScalar(text)).toMatchObject({ ok: false, message: expect.stringContaining("in quotes") });
-    });
-  }
-  for (const text of [
-    "9007199254740992",
-    "-9007199254740993",
-    "18446744073709551616",
-    "123456789012345678901234567890",
-  ]) {
-    test(`${text}, because it would lose digits`, () => {
-      expect(readPlainScalar(text)).toMatchObject({ ok: false, message: expect.stringContaining("would lose digits") });
     });
   }
   test("1e400, because it is too large for a number", () => {

@@ -97,6 +97,16 @@ describe("a file", () => {
     expect(objects[1]?.positionOf("/spec/hosts").line).toBe(7);
   });
 
+  test("with a List names the item that can't be read, and the one that is warned of", () => {
+    const item = (name: string, x: string) =>
+      `  - apiVersion: jsonplane.io/v1alpha1\n    kind: RootKey\n    metadata: { name: ${name} }\n    spec: { initialValue: { x: ${x} } }\n`;
+    const list = `apiVersion: v1\nkind: List\nitems:\n${item("a", "0777")}${item("b", ".inf")}`;
+    const { problems, notes } = readFileText("list.yaml", list);
+    const pointer = "/spec/initialValue/x";
+    expect(problems).toMatchObject([{ subject: "RootKey/default/b", pointer, line: 11 }]);
+    expect(notes).toMatchObject([{ subject: "RootKey/default/a", pointer, line: 7 }]);
+  });
+
   test("with foreign kinds leaves them out with a note, whatever else is wrong with them", () => {
     const read = readFileText("a.yaml", "apiVersion: apps/v1\nkind: Deployment\nmetadata: { name: x }\non: push\n");
     expect(read).toMatchObject({
