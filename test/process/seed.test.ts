@@ -137,6 +137,14 @@ describe("a folder `seed` beside the manifests", () => {
     expect(dev.out().split(line)).toHaveLength(2);
   });
 
+  it("with a file for several resources and root keys, as json-server has, says how to split it", async () => {
+    put("manifests/seed/db.json", '{"books":[{"id":1,"title":"A"}],"flags":{"dark":true},"others":[]}');
+    const dev = await ready();
+    expect(dev.out()).toContain(
+      "Not seeded: manifests/seed/db.json: there is no resource or root key called db. It holds books, flags: put each value into a file of its own, books.json, flags.json. Objects get new ids",
+    );
+  });
+
   it("is taken in once the schema was mended, and says what was left half-done when dev mode was killed", async () => {
     const wrong = books().replace("type: string", "type: integer");
     put("manifests/shop.yaml", project("shop") + wrong);

@@ -4,7 +4,7 @@ import { createReadStream } from "node:fs";
 import { readFile, stat } from "node:fs/promises";
 import { createInterface } from "node:readline";
 import { type CanonicalJson, canonicalJson } from "../../../core/json/canonical.ts";
-import { elementsOf, kindOf } from "../../../core/json/members.ts";
+import { elementsOf, kindOf, membersOf } from "../../../core/json/members.ts";
 import { maxDepth } from "../../../dataplane/store/ports/documents.ts";
 import type { SeedFile } from "./find-seed-files.ts";
 import { SeedFault } from "./seed-fault.ts";
@@ -45,6 +45,13 @@ export async function valueIn({ path, isLines, name }: SeedFile): Promise<Canoni
     );
   }
   return canonical(await readFile(path, "utf8"), path);
+}
+
+/** The top-level names of a file that may hold several resources at once, as json-server's `db.json` does. Throws SeedFault. */
+export async function namesIn(file: SeedFile): Promise<readonly string[]> {
+  if (file.isLines) return [];
+  const whole = await valueIn(file);
+  return whole.kind === "object" ? membersOf(whole.text).map(({ name }) => name) : [];
 }
 
 async function* linesOf(path: string): AsyncIterable<SeedEntry> {

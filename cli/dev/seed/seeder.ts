@@ -17,7 +17,7 @@ import type { NewObject, ObjectWrites } from "../../../dataplane/store/ports/obj
 import type { Level } from "../../../pages/overview/state.ts";
 import type { DevMessage } from "../messages.ts";
 import { findSeedFiles, type SeedFile } from "./find-seed-files.ts";
-import { objectsIn, type SeedEntry, valueIn } from "./read-seed.ts";
+import { namesIn, objectsIn, type SeedEntry, valueIn } from "./read-seed.ts";
 import { SeedFault } from "./seed-fault.ts";
 import { createSeededObjects, type SeededObjects } from "./seeded-object.ts";
 
@@ -64,7 +64,7 @@ export function createSeeder(options: SeederOptions): Seeder {
     const target = targetOf(file, projects);
     const attempt = `${file.version} ${target === undefined ? "" : targetText(target)}`;
     if (tried.get(file.path) === attempt) return [];
-    const result = target === undefined ? notNamed(file) : await carryOut(file, target, options);
+    const result = target === undefined ? await notNamed(file, projects) : await carryOut(file, target, options);
     tried.set(file.path, attempt);
     if (result === undefined) return [];
     const isTrue = (): boolean => tried.get(file.path) === attempt;
@@ -101,11 +101,28 @@ function notSeeded(why: string, level: Level = "problem"): SeedResult {
 }
 
 /** Its manifest may come later; then the file is tried again. */
-function notNamed({ path, name, kind, project }: SeedFile): SeedResult {
+async function notNamed(file: SeedFile, projects: readonly LiveProject[]): Promise<SeedResult> {
+  const { path, name, kind, project } = file;
   const kinds = { api: "resource", json: "root key" } as const;
   const what = kind === undefined ? "resource or root key" : kinds[kind];
   const where = project === undefined ? "" : ` in ${keyOfProject(project)}`;
-  return notSeeded(`${path}: there is no ${what} called ${name}${where}`, "warning");
+  const held = await heldTogether(file, projects);
+  const split =
+    held.length === 0
+      ? ""
+      : `. It holds ${held.join(", ")}: put each value into a file of its own, ${held.map((each) => `${each}.json`).join(", ")}. Objects get new ids: keep an id that others refer to in a field of another name`;
+  return notSeeded(`${path}: there is no ${what} called ${name}${where}${split}`, "warning");
+}
+
+/** The resources and root keys that one file has values for, such as the `db.json` of json-server. */
+async function heldTogether(file: SeedFile, projects: readonly LiveProject[]): Promise<readonly string[]> {
+  try {
+    return (await namesIn(file)).filter((name) => targetOf({ ...file, name }, projects) !== undefined);
+  } catch (error) {
+    // Nothing is seeded from it: what is wrong in it is no matter here.
+    if (error instanceof SeedFault) return [];
+    throw error;
+  }
 }
 
 /** A process that was killed left its note. */
