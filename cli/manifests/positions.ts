@@ -20,9 +20,12 @@ interface Location {
 export class Positions {
   readonly #locations = new Map<string, Location>();
   readonly #lines: LineCounter;
+  readonly #start: number;
 
-  constructor(lines: LineCounter) {
+  /** Offsets count from `start`, where the text that is read begins in its file. */
+  constructor(lines: LineCounter, start: number) {
     this.#lines = lines;
+    this.#start = start;
   }
 
   add(pointer: string, location: Location): void {
@@ -30,7 +33,7 @@ export class Positions {
   }
 
   at(offset: number): Position {
-    const { line, col } = this.#lines.linePos(offset);
+    const { line, col } = this.#lines.linePos(this.#start + offset);
     return { line: Math.max(line, 1), column: Math.max(col, 1) };
   }
 

@@ -4,11 +4,11 @@
 import { readFile, stat } from "node:fs/promises";
 import { basename } from "node:path";
 import type { Json, JsonObject } from "../../core/config/types.ts";
-import { isArray, isObject } from "../../core/json/json-value.ts";
+import { isObject } from "../../core/json/json-value.ts";
 import { parseJson } from "../../core/json/parse-json.ts";
 import { defaultNamespace } from "../../core/manifests/metadata.ts";
-import { apiVersion, group, kinds } from "../../core/manifests/object.ts";
-import { nearest } from "../../core/nearest.ts";
+import { type Entry, entriesOf } from "./classify-object.ts";
+import { jsonObjects } from "./json-stream.ts";
 import { listFiles } from "./list-files.ts";
 import { readYaml, type TextProblem, type YamlDocument } from "./read-yaml.ts";
 import type { SourcedObject, SourceNote, SourceProblem } from "./source.ts";
@@ -45,11 +45,18 @@ async function readText(file: string): Promise<string | SourceProblem> {
   const { size } = await stat(file);
   if (size > maxFileBytes) return { ...start, message: `Is larger than ${maxFileBytes} bytes` };
   try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(await readFile(file));
+    const bytes = await readFile(file);
+    return new TextDecoder(encodingOf(bytes), { fatal: true }).decode(bytes);
   } catch (error) {
     if (error instanceof TypeError) return { ...start, message: "Is no UTF-8 text" };
     throw error;
   }
+}
+
+/** By the byte order mark, as kubectl does: PowerShell writes UTF-16. */
+function encodingOf([first, second]: Uint8Array): "utf-8" | "utf-16le" | "utf-16be" {
+  if (first === 0xff && second === 0xfe) return "utf-16le";
+  return first === 0xfe && second === 0xff ? "utf-16be" : "utf-8";
 }
 
 /** The objects in the text of one file. */
@@ -65,7 +72,21 @@ export function readFileText(file: string, text: string): ReadManifests {
     notes: [],
   };
   for (const document of read.documents) addDocument(file, document, result);
-  return result;
+  if (result.objects.length > 0) result.problems.push(...read.faults().map((fault) => ({ ...fault, file })));
+  return { ...result, problems: withoutBraces(text, result.problems) };
+}
+
+const template = "This looks like an unrendered Helm template: run `helm template` first, and read what it prints";
+
+/** What YAML says of Helm's braces, on their line or the next, is said once and in other words. */
+function withoutBraces(text: string, problems: readonly SourceProblem[]): readonly SourceProblem[] {
+  const lines = text.split("\n");
+  const isOfBraces = ({ line }: SourceProblem) => [line - 2, line - 1].some((index) => lines[index]?.includes("{{"));
+  const [first] = problems.filter(isOfBraces);
+  if (first === undefined) return problems;
+  const { line, column } = first;
+  const explained = { file: first.file, line, column, pointer: "", message: template, isUnread: true } as const;
+  return [...problems.filter((problem) => !isOfBraces(problem)), explained];
 }
 
 interface Parts {
@@ -75,7 +96,7 @@ interface Parts {
 }
 
 function addDocument(file: string, document: YamlDocument, result: Parts): void {
-  const entries = entriesOf(document.value, "").map((entry) => ({ ...entry, found: classify(entry.value) }));
+  const entries = entriesOf(document.value);
   const about = (fault: TextProblem) => ({ ...fault, file, ...within(entries, fault.pointer) });
   // Style and errors of foreign objects are for other tools to report.
   const ours = entries.some(({ found }) => found.ours);
@@ -84,10 +105,17 @@ function addDocument(file: string, document: YamlDocument, result: Parts): void 
     result.problems.push(...document.problems.map((problem) => ({ ...about(problem), isUnread: true }) as const));
     return;
   }
-  for (const { found, pointer } of entries) {
-    const start = { file, ...document.positions.of(pointer), pointer: "" };
-    if (found.ours) result.objects.push(sourced(file, document, { value: found.object, pointer }));
-    else (found.problem ? result.problems : result.notes).push({ ...start, message: found.message });
+  for (const entry of entries) addEntry(file, document, entry, result);
+}
+
+function addEntry(file: string, document: YamlDocument, { found, pointer }: Entry, result: Parts): void {
+  const start = { file, ...document.positions.of(pointer), pointer: "" };
+  if (!found.ours) {
+    (found.problem ? result.problems : result.notes).push({ ...start, message: found.message });
+  } else if (subjectOf(found.object).includes("{{")) {
+    result.problems.push({ ...start, ...document.positions.of(`${pointer}/metadata/name`), message: template });
+  } else {
+    result.objects.push(sourced(file, document, { value: found.object, pointer }));
   }
 }
 
@@ -101,68 +129,23 @@ function within(entries: readonly Entry[], pointer: string): { readonly subject?
 /** Many tools keep JSON files; one without kind and apiVersion is not a manifest. */
 function isForeignJson(text: string): boolean {
   try {
-    const value = parseJson(text);
-    return typeof value !== "object" || value === null || !("kind" in value || "apiVersion" in value);
+    const values = jsonObjects(text) ?? [text];
+    return values.every((each) => [parseJson(each)].flat().every(isUntyped));
   } catch (error) {
     if (error instanceof SyntaxError) return false;
     throw error;
   }
 }
 
-type Classification =
-  | { readonly ours: true; readonly object: JsonObject }
-  | { readonly ours: false; readonly problem: boolean; readonly message: string };
-
-/** Whether an object is one of ours, a foreign one to leave out, or one that was meant to be ours. */
-function classify(value: Json): Classification {
-  if (!isObject(value)) return problem("A manifest is a mapping with apiVersion, kind, metadata and spec");
-  const { kind } = value;
-  const version = value["apiVersion"];
-  if (isOwnGroup(version) || (version === "v1" && kind === "Secret")) return { ours: true, object: value };
-  if (kind === undefined && version === undefined) return note("Has neither apiVersion nor kind, left out");
-  if (typeof kind !== "string" || typeof version !== "string") {
-    return problem(`A manifest needs apiVersion and kind, such as ${apiVersion} and Project`);
-  }
-  return classifyForeign(version, kind);
+function isUntyped(value: unknown): boolean {
+  return !isObject(value) || !("kind" in value || "apiVersion" in value);
 }
 
-function classifyForeign(version: string, kind: string): Classification {
-  const theirs = version.split("/")[0] ?? "";
-  if (nearest(theirs, [group]) !== undefined) {
-    return problem(`No such apiVersion ${version}, did you mean ${apiVersion}?`);
-  }
-  const alike = kinds.some((known) => known === kind) ? `, unlike ${apiVersion} ${kind}` : "";
-  return note(`${version} ${kind} is not served here${alike}: left out`);
-}
-
-function isOwnGroup(version: Json | undefined): boolean {
-  return typeof version === "string" && version.split("/")[0] === group;
-}
-
-function problem(message: string): Classification {
-  return { ours: false, problem: true, message };
-}
-
-function note(message: string): Classification {
-  return { ours: false, problem: false, message };
-}
-
-interface Entry {
-  readonly value: Json;
-  /** From the document's root. */
-  readonly pointer: string;
-}
-
-/** The document itself, or what it lists: `List`, `ProjectList` and the like. */
-function entriesOf(value: Json, pointer: string): readonly Entry[] {
-  if (!isObject(value) || typeof value["kind"] !== "string" || !value["kind"].endsWith("List"))
-    return [{ value, pointer }];
-  const { items } = value;
-  if (!isArray(items)) return [{ value, pointer }];
-  return items.flatMap((item, index) => entriesOf(item, `${pointer}/items/${index}`));
-}
-
-function sourced(file: string, document: YamlDocument, entry: Entry & { readonly value: JsonObject }): SourcedObject {
+function sourced(
+  file: string,
+  document: YamlDocument,
+  entry: { readonly value: JsonObject; readonly pointer: string },
+): SourcedObject {
   const { positions } = document;
   const within = (pointer: string): string => `${entry.pointer}${pointer}`;
   const start = entry.pointer === "" ? document.start : positions.of(entry.pointer);

@@ -1,8 +1,10 @@
-// Turns the text of one file, YAML with one or more documents or JSON, into values with their positions and a list of what
-// can't be read, each with line and column.
+// Turns the text of one file, YAML with one or more documents or JSON objects one after the other, into values with their positions and a
+// list of what can't be read, each with line and column.
 import { LineCounter, parseAllDocuments } from "yaml";
 import type { Json } from "../../core/config/types.ts";
 import { convertDocument, type Fault } from "./convert-document.ts";
+import { jsonObjects } from "./json-stream.ts";
+import { kubectlFaults } from "./kubectl-text.ts";
 import { type Position, Positions } from "./positions.ts";
 
 export interface YamlDocument {
@@ -25,40 +27,66 @@ export interface YamlText {
   readonly documents: readonly YamlDocument[];
   /** Problems of documents that are not YAML. */
   readonly problems: readonly TextProblem[];
+  /** What kubectl can't read of the text, although the documents could be read here. */
+  readonly faults: () => readonly TextProblem[];
 }
 
-export function readYaml(text: string): YamlText {
-  const lines = new LineCounter();
+export function readYaml(file: string): YamlText {
+  const marked = file.replaceAll(markBehindDashes, "$1");
+  const text = marked.replaceAll(/\r(?!\n)/g, "\n");
+  const lines = linesOf(text);
   const documents: YamlDocument[] = [];
   const problems: TextProblem[] = [];
-  for (const parsed of parsedDocuments(text, lines)) {
-    const positions = new Positions(lines);
-    const located = ({ offset, pointer, message }: Fault): TextProblem => ({
-      ...positions.at(offset),
-      pointer,
-      message,
-    });
-    // The first mistake makes the others. What the parser warns of, unknown tags, the conversion refuses in better words.
-    const [error] = parsed.errors;
-    if (error !== undefined) {
-      const tooDeep = error.code === "RESOURCE_EXHAUSTION";
-      const message = tooDeep ? "Is nested too deeply to be read" : sentence(error.message);
-      problems.push(located({ offset: error.pos[0], pointer: "", message }));
-      continue;
+  let start = 0;
+  for (const part of jsonObjects(text) ?? [text]) {
+    for (const parsed of parsedDocuments(part)) {
+      const read = readDocument(parsed, new Positions(lines, start));
+      if ("problem" in read) problems.push(read.problem);
+      else if (read.document !== undefined) documents.push(read.document);
     }
-    const { value, faults, warnings } = convertDocument(parsed, positions);
-    if (value === undefined) continue;
-    const start = positions.of("");
-    documents.push({ value, positions, start, problems: faults.map(located), warnings: warnings.map(located) });
+    start += part.length;
   }
-  return { documents, problems };
+  return { documents, problems, faults: () => kubectlFaults(marked).map(locatedBy(new Positions(lines, 0))) };
+}
+
+/** A byte order mark before a document, as it stands there where files were joined. */
+const markBehindDashes = /^(---.*\r?\n)\uFEFF/gm;
+
+function linesOf(text: string): LineCounter {
+  const lines = new LineCounter();
+  lines.addNewLine(0);
+  for (const { index } of text.matchAll(/\n/g)) lines.addNewLine(index + 1);
+  return lines;
+}
+
+function locatedBy(positions: Positions): (fault: Fault) => TextProblem {
+  return ({ offset, pointer, message }) => ({ ...positions.at(offset), pointer, message });
+}
+
+/** No document where it is empty. */
+function readDocument(
+  parsed: Parsed[number],
+  positions: Positions,
+): { readonly problem: TextProblem } | { readonly document: YamlDocument | undefined } {
+  const located = locatedBy(positions);
+  // The first mistake makes the others. What the parser warns of, unknown tags, the conversion refuses in better words.
+  const [error] = parsed.errors;
+  if (error !== undefined) {
+    const tooDeep = error.code === "RESOURCE_EXHAUSTION";
+    const message = tooDeep ? "Is nested too deeply to be read" : sentence(error.message);
+    return { problem: located({ offset: error.pos[0], pointer: "", message }) };
+  }
+  const { value, faults, warnings } = convertDocument(parsed, positions);
+  if (value === undefined) return { document: undefined };
+  const start = positions.of("");
+  return { document: { value, positions, start, problems: faults.map(located), warnings: warnings.map(located) } };
 }
 
 type Parsed = Extract<ReturnType<typeof parseAllDocuments>, readonly unknown[]>;
 
 /** The `failsafe` schema leaves every scalar a text, so that kubectl's rules can be applied to it. */
-function parsedDocuments(text: string, lineCounter: LineCounter): Parsed | readonly never[] {
-  const options = { lineCounter, schema: "failsafe", uniqueKeys: false, merge: false, prettyErrors: false } as const;
+function parsedDocuments(text: string): Parsed | readonly never[] {
+  const options = { schema: "failsafe", uniqueKeys: false, merge: false, prettyErrors: false } as const;
   const parsed = parseAllDocuments(text, { ...options, logLevel: "silent" });
   return Array.isArray(parsed) ? parsed : [];
 }

@@ -19,11 +19,17 @@ export class KubectlFailed extends Error {
   override readonly name = "KubectlFailed";
   readonly code: number | null;
   readonly stderr: string;
+  readonly stdout: string;
 
-  constructor(args: readonly string[], code: number | null, stderr: string) {
+  constructor(
+    args: readonly string[],
+    code: number | null,
+    { stdout, stderr }: Pick<KubectlFailed, "stdout" | "stderr">,
+  ) {
     super(`kubectl ${args.join(" ")} failed (${code}): ${stderr.trim()}`);
     this.code = code;
     this.stderr = stderr;
+    this.stdout = stdout;
   }
 }
 
@@ -47,7 +53,9 @@ function run(program: string, kubeconfig: string, args: readonly string[], { inp
       stderr += chunk;
     });
     child.on("error", reject);
-    child.on("close", (code) => (code === 0 ? resolve(stdout) : reject(new KubectlFailed(args, code, stderr))));
+    child.on("close", (code) =>
+      code === 0 ? resolve(stdout) : reject(new KubectlFailed(args, code, { stdout, stderr })),
+    );
     // A kubectl that refuses its arguments reads nothing.
     child.stdin.on("error", () => undefined);
     child.stdin.end(input ?? "");

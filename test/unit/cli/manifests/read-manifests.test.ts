@@ -132,6 +132,60 @@ describe("a file", () => {
     }
   });
 
+  test.each([
+    ["v1", "ApiKey", "jsonplane.io/v1alpha1"],
+    ["jsonplane/v1alpha1", "ApiResource", "jsonplane.io/v1alpha1"],
+    ["apps/v1", "Project", "jsonplane.io/v1alpha1"],
+    ["jsonplane.io/v1alpha1", "Secret", "v1"],
+    ["v1beta1", "Secret", "v1"],
+  ])("with %s %s is refused, because no other group is likely to be meant", (version, kind, right) => {
+    expect(readFileText("a.yaml", `apiVersion: ${version}\nkind: ${kind}\nmetadata: { name: a }\n`)).toMatchObject({
+      objects: [],
+      problems: [{ line: 1, message: `There is no ${version} ${kind}: write apiVersion: ${right}` }],
+      notes: [],
+    });
+  });
+
+  test.each([
+    ["a value", `${project("{{ .Values.name }}")}`, 4],
+    ["a part of a name", project("shop-{{ .Release.Name }}"), 4],
+    ["a name in quotes", project('"{{ .Values.name }}"'), 4],
+    ["labels", `${project("a")}  labels:\n    {{- include "labels" . | nindent 4 }}\n`, 6],
+    ["a document", `{{- if .Values.shop }}\n${project("a")}{{- end }}\n`, 1],
+    ["each document", `{{- range .Values.shops }}\n---\n${project("{{ . }}")}{{- end }}\n`, 1],
+  ])("with braces of Helm in place of %s says once that it has to be rendered", (_what, text, line) => {
+    expect(readFileText("a.yaml", text)).toMatchObject({
+      objects: [],
+      problems: [{ line, message: expect.stringContaining("an unrendered Helm template: run `helm template` first") }],
+    });
+  });
+
+  test("with braces of Helm elsewhere keeps its own problems", () => {
+    const text = `${project("a")}  annotations: { a: "{{ b }}" }\nspec:\n\n  yes: 1\n`;
+    expect(readFileText("a.yaml", text).problems).toMatchObject([{ line: 8, pointer: "/spec/yes" }]);
+    expect(readFileText("a.yaml", text.replace("yes", "hosts")).objects).toHaveLength(1);
+  });
+
+  test("with data as JSON objects one after the other is left out with one note", () => {
+    expect(readFileText("data.json", '{"a":1}\n{"b":2}\n')).toMatchObject({
+      problems: [],
+      notes: [{ message: "Is not a manifest, left out" }],
+    });
+  });
+
+  test("with JSON objects one after the other has the position of each", () => {
+    const text =
+      '{"apiVersion":"v1","kind":"Secret"}\n\n  {\n"apiVersion": "jsonplane.io/v1alpha1",\n"kind": "Project"}';
+    expect(readFileText("a.json", text).objects.map(({ line }) => line)).toEqual([1, 3]);
+    expect(readFileText("a.json", text).objects[1]?.positionOf("/kind")).toEqual({ line: 5, column: 9 });
+  });
+
+  test("with what kubectl can't read says where, and only where it has objects of ours", () => {
+    const tabbed = `${project("a")}\t\nspec: {}\n`;
+    expect(readFileText("a.yaml", tabbed).problems).toMatchObject([{ line: 5, column: 1 }]);
+    expect(readFileText("a.yaml", "services: {}\n\t\n").problems).toEqual([]);
+  });
+
   test("with another version or an unknown kind of our group is ours to refuse", () => {
     const text = "apiVersion: jsonplane.io/v1\nkind: Project\n---\napiVersion: jsonplane.io/v1alpha1\nkind: Projekt\n";
     expect(readFileText("a.yaml", text).objects).toHaveLength(2);
