@@ -4,6 +4,7 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { styleText } from "node:util";
 import type { LogLevel } from "../../core/log/logger.ts";
+import { printable } from "../../core/log/printable.ts";
 import type { Timers } from "../../core/timers.ts";
 import { type Caller, creatorOf } from "../../dataplane/authenticate/caller.ts";
 import type { Ending, Exchange } from "../../dataplane/http/exchange.ts";
@@ -116,11 +117,6 @@ function shownPath(rawUrl: string): string {
   const shown = printable(path);
   const short = shown.length > maxPathCharacters ? `${shown.slice(0, maxPathCharacters)}…` : shown;
   return query.length === 0 ? short : `${short}?…`;
-}
-
-/** Without what a terminal would take for a command. */
-function printable(text: string): string {
-  return text.replaceAll(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, "?");
 }
 
 function timeOf(seconds: number): string {

@@ -1,4 +1,5 @@
 // What reading manifests makes: objects that know where they stand, and problems with file, line and column.
+import { printable } from "../../core/log/printable.ts";
 import type { UncheckedObject } from "../../core/manifests/object.ts";
 import type { Position } from "./positions.ts";
 
@@ -41,7 +42,7 @@ export function problemLine(problem: SourceProblem): string {
   const { file, line, column, subject, pointer, message } = problem;
   const about = [subject, pointer].filter((part) => part !== undefined && part !== "").join(" ");
   const text = `${file}:${line}:${column}: ${about === "" ? "" : `${about}: `}${message}`;
-  return text.replaceAll(/[\r\n]+/g, " ");
+  return printable(text.replaceAll(/[\r\n]+/g, " "));
 }
 
 export function noteLine(note: SourceNote): string {

@@ -1,6 +1,7 @@
 // An Event as the API server takes it (events.k8s.io/v1): made once, then only its series counted up.
 
 import type { JsonObject } from "../../core/config/types.ts";
+import { printable } from "../../core/log/printable.ts";
 import { apiVersion, group } from "../../core/manifests/object.ts";
 import { eventType } from "../kube/resource-types.ts";
 import { microTime } from "../lead/lease.ts";
@@ -37,7 +38,7 @@ export function newEvent({ subject, note, instance, suffix, now }: EventFacts): 
     type: note.type,
     reason: note.reason,
     action: note.action,
-    note: withinBytes(note.note, maxNoteBytes),
+    note: withinBytes(printable(note.note), maxNoteBytes),
     regarding: { apiVersion, kind, namespace, name, uid },
   };
 }

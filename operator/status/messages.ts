@@ -1,6 +1,7 @@
 // The sentences of conditions. They hold no time, no counter and no secret: equal states have equal words.
 
 import { acceptLossAnnotation } from "../../core/config/store-fields.ts";
+import { printable } from "../../core/log/printable.ts";
 import type { DeletionWait } from "../finalize/advance-purges.ts";
 import type { Fault, Notice, Refused } from "../model/verdict.ts";
 
@@ -83,8 +84,12 @@ export function refusedMessage({ faults, live, partly }: Refused): string {
 /** As the CRDs bound it. */
 export const maxConditionCharacters = 4096;
 
-/** At most `most` UTF-16 units, which are never fewer than the characters that the API server counts. */
-export function clipped(text: string, most: number): string {
+/**
+ * At most `most` UTF-16 units, which are never fewer than the characters that the API server counts. Names and words of manifests are printable
+ * then, as everything that a status says.
+ */
+export function clipped(given: string, most: number): string {
+  const text = printable(given);
   if (text.length <= most) return text;
   const cut = text.slice(0, most - 1);
   // Half a surrogate pair is no character.

@@ -95,6 +95,15 @@ test("an invalid JSON Schema is a problem with its pointer", async () => {
   expect(lines[0]).toMatch(/^a\.yaml:9:\d+: ApiResource\/default\/books \/spec\/schema\/properties\/t\/pattern: /);
 });
 
+test("a problem is one line without commands to the terminal, whatever the manifest has in it", async () => {
+  const schema = '{ properties: { "a\\e[31m\\n\\u202Eb": { pattern: "(" } } }';
+  const { lines } = await validate(
+    shop,
+    manifest("ApiResource", "books", `{ projectRef: { name: shop }, schema: ${schema} }`),
+  );
+  expect(lines[0]).toContain("/spec/schema/properties/a\\u001b[31m \\u202eb/pattern");
+});
+
 test("a name that two objects of one Project claim is a problem", async () => {
   const spec = "{ projectRef: { name: shop }, key: flags }";
   const { code, lines } = await validate(shop, manifest("RootKey", "one", spec), manifest("RootKey", "two", spec));

@@ -91,6 +91,13 @@ describe("an event", () => {
     ]);
   });
 
+  test("has a note that no terminal takes for a command", async () => {
+    const { time, recorder, all } = recording();
+    recorder.record(shop, { ...warning, note: "No Secret \u001b[2J\n\u202e" });
+    await time.advance(0);
+    expect(all()[0]?.["note"]).toBe("No Secret \\u001b[2J\\u000a\\u202e");
+  });
+
   test("has a note of a kilobyte and a name of 253 characters at most", async () => {
     const { time, recorder, all } = recording();
     recorder.record({ ...shop, name: `${"a".repeat(199)}.${"b".repeat(53)}` }, { ...published, note: "é".repeat(800) });

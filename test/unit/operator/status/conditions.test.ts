@@ -295,6 +295,16 @@ describe("messages", () => {
     expect(message("purge")).toContain("are being deleted");
     expect(message("rights")).toContain("jsonplane finalizers clear");
   });
+
+  it("can't command a terminal, end a line or turn what follows around, whatever a manifest has in it", () => {
+    const faults: [Fault] = [
+      { pointer: "/spec/schema/properties/a\u001b[31m\n\u202eb\u{e0001}", message: "No such\u2028type" },
+    ];
+    const message = messageOf(refused("InvalidSchema", { faults, live: true }));
+    expect(message).toBe(
+      "/spec/schema/properties/a\\u001b[31m\\u000a\\u202eb\\udb40\\udc01: No such\\u2028type. Its last good version is still served",
+    );
+  });
 });
 
 const reasons = Object.keys(reasonCatalogue) as Reason[];
