@@ -54,6 +54,8 @@ export interface DeletionProgress {
   readonly gone: ReadonlySet<string>;
   /** For objects that are being deleted, by UID: the other installation whose finalizer they wait for. Only that one may delete their data. */
   readonly blockedBy: ReadonlyMap<string, Installation>;
+  /** For objects that are being deleted, by UID: finalizers that this operator doesn't remove, whatever they are called. */
+  readonly heldBy: ReadonlyMap<string, readonly string[]>;
   /** Milliseconds until a finalizer that something else keeps removing may be set again; 0 = none waits for that. */
   readonly finalizerRetryMs: number;
   /** What the API server said where it refused to set a finalizer or to drop one; the others are as they are to be. */
@@ -85,6 +87,7 @@ export async function advanceDeletions(
     purged: outcome?.purged ?? [],
     waiting: new Map<string, DeletionWait>([...waitingForRights(objects, deps), ...(outcome?.waiting ?? [])]),
     ...finalizers,
+    heldBy: finalizersOfOthers(objects, record, deps),
     ...(outcome?.waitingFor !== undefined && { waitingFor: outcome.waitingFor }),
     purgesSessions: outcome?.purgesSessions ?? false,
   };
@@ -120,6 +123,21 @@ function waitingForRights(objects: ProjectObjects, { mode }: AdvanceDeletionsDep
   if (mode === "cluster") return [];
   const blocked = allObjects(objects).filter((object) => isDeleting(object) && purgeFinalizersOf(object).length > 0);
   return blocked.map(({ metadata }) => [metadata.uid, "rights"]);
+}
+
+function finalizersOfOthers(
+  objects: ProjectObjects,
+  record: DataRecord | undefined,
+  { className }: AdvanceDeletionsDeps,
+): ReadonlyMap<string, readonly string[]> {
+  const hasProject = objects.project !== undefined;
+  const held = new Map<string, readonly string[]>();
+  for (const object of allObjects(objects).filter(isDeleting)) {
+    const { droppable } = ownFinalizers({ object, className, hasProject, record });
+    const others = (object.metadata.finalizers ?? []).filter((name) => !droppable.has(name));
+    if (others.length > 0) held.set(object.metadata.uid, others);
+  }
+  return held;
 }
 
 interface Records {

@@ -2,7 +2,6 @@
 // while they are true. Equal knowledge gives equal conditions, so that nothing is written when nothing has changed.
 
 import { rfc3339 } from "../../core/rfc3339.ts";
-import type { DeletionWait } from "../finalize/advance-purges.ts";
 import { isDeleting } from "../model/project-objects.ts";
 import { isTransient, type NoticeReason, type Reason } from "../model/reasons.ts";
 import type { Verdict } from "../model/verdict.ts";
@@ -131,16 +130,16 @@ function contested({ reason, message }: ContestedContent, generation: number, no
   return { type: "Contested", ...common, reason, message: clipped(message, maxConditionCharacters) };
 }
 
-function acceptedOf(object: PresentObject, { verdict, dataWait, progress }: ObjectOutcome): ConditionContent {
+function acceptedOf(object: PresentObject, { verdict, progress, ...waits }: ObjectOutcome): ConditionContent {
   // An object whose Project has gone too reports its own end, not that.
-  if (isDeleting(object)) return { status: "False", reason: "Deleting", message: deletionOf(progress, dataWait) };
+  if (isDeleting(object)) return { status: "False", reason: "Deleting", message: deletionOf(progress, waits) };
   if (!verdict.accepted) return { status: "False", reason: verdict.reason, message: refusedMessage(verdict) };
   const reason: NoticeReason | "Accepted" = verdict.notices[0]?.reason ?? "Accepted";
   return { status: "True", reason, message: acceptedMessage(verdict.notices) };
 }
 
-function deletionOf(progress: Progress, dataWait: DeletionWait | undefined): string {
-  return progress.state === "not_published" ? undeletableMessage(progress.why) : deletingMessage(dataWait);
+function deletionOf(progress: Progress, { dataWait, heldBy }: Pick<ObjectOutcome, "dataWait" | "heldBy">): string {
+  return progress.state === "not_published" ? undeletableMessage(progress.why) : deletingMessage(dataWait, heldBy);
 }
 
 function programmedOf(

@@ -61,9 +61,16 @@ const dataMessages: Readonly<Record<DeletionWait, string>> = {
     "An operator of the whole cluster set its finalizer, and this one may not remove it: jsonplane finalizers clear --namespace with the name of this namespace removes its finalizer",
 };
 
-export function deletingMessage(wait: DeletionWait | undefined): string {
+/** Somebody may set hundreds, and the first few say who did. */
+const maxFinalizers = 5;
+
+/** `heldBy`: finalizers of others, which come after what is this operator's to do. */
+export function deletingMessage(wait: DeletionWait | undefined, heldBy: readonly string[] = []): string {
   const message = "It is being deleted and is no longer served";
-  return wait === undefined ? message : `${message}. ${dataMessages[wait]}`;
+  if (wait !== undefined) return `${message}. ${dataMessages[wait]}`;
+  if (heldBy.length === 0) return message;
+  const names = heldBy.slice(0, maxFinalizers).join(", ");
+  return `${message}. It stays until whoever set them removes the finalizers ${names}, which are not this operator's`;
 }
 
 /** Nothing was withdrawn yet: `why` says what that waits for. */

@@ -101,6 +101,8 @@ export interface ObjectOutcome {
   readonly dataLoss?: string;
   /** While the object is being deleted: what it waits for; absent = nothing. */
   readonly dataWait?: DeletionWait;
+  /** Likewise: finalizers that others have to remove; absent = none. */
+  readonly heldBy?: readonly string[];
   /** What the resolve stage newly says of this object. */
   readonly facts?: KeyStatus | UserStatus;
   /** What is published now; absent when nothing of the Project is. */

@@ -257,6 +257,7 @@ function objectOutcome(
   const { parts } = compiled;
   const isProject = verdict.kind === "Project";
   const dataWait = (isProject ? progress.waitingFor : undefined) ?? progress.waiting.get(verdict.uid);
+  const heldBy = progress.heldBy.get(verdict.uid);
   const facts = resolved.statuses.get(verdict.uid);
   const isLost = isProject && dataLoss !== undefined && acceptedLossOf(objects.project) !== dataLoss;
   return {
@@ -270,6 +271,7 @@ function objectOutcome(
     now,
     ...(isLost && { dataLoss }),
     ...(dataWait !== undefined && { dataWait }),
+    ...(heldBy !== undefined && { heldBy }),
     ...(facts !== undefined && { facts }),
     ...(parts !== undefined && { parts }),
   };

@@ -76,6 +76,25 @@ describe.concurrent("deletionPolicy Delete", () => {
     }, within);
   });
 
+  it("names a finalizer that the operator doesn't remove, also one that is called like its own", async () => {
+    const tenant = await newTenant(fleet);
+    await tenant.create(declared("Project", "shop"), openBooks({ deletionPolicy: "Delete" }));
+    await tenant.reports("ApiResource", "books", "Ready");
+    const planted = "team.jsonplane.io/purge";
+    const { metadata } = await tenant.get("ApiResource", "books");
+    await tenant.patch("ApiResource", "books", {
+      metadata: { finalizers: [...(metadata.finalizers ?? []), planted] },
+    });
+    await tenant.remove("ApiResource", "books");
+    await eventually(async () => {
+      const { status } = await tenant.get("ApiResource", "books");
+      const ready = status?.conditions?.find(({ type }) => type === "Ready");
+      expect(ready?.message).toContain(`removes the finalizers ${planted}, which are not this operator's`);
+    }, within);
+    await tenant.patch("ApiResource", "books", { metadata: { finalizers: null } });
+    await tenant.gone("ApiResource", "books");
+  });
+
   it("of the Project purges its children's data, but for those that say Retain, and deletes no child", async () => {
     const kept = declared("RootKey", "kept", {
       initialValue: { a: 1 },

@@ -296,6 +296,15 @@ describe("messages", () => {
     expect(message("rights")).toContain("jsonplane finalizers clear");
   });
 
+  it("of a deletion name finalizers that others have to remove, once nothing else is waited for", () => {
+    const message = (waits: Pick<ObjectOutcome, "dataWait" | "heldBy">) =>
+      found(conditionsIn({ deleting: true, ...waits }), "Ready").message;
+    expect(message({ heldBy: ["team.jsonplane.io/purge", "example.org/x"] })).toContain(
+      "removes the finalizers team.jsonplane.io/purge, example.org/x, which are not this operator's",
+    );
+    expect(message({ dataWait: "purge", heldBy: ["example.org/x"] })).not.toContain("example.org");
+  });
+
   it("can't command a terminal, end a line or turn what follows around, whatever a manifest has in it", () => {
     const faults: [Fault] = [
       { pointer: "/spec/schema/properties/a\u001b[31m\n\u202eb\u{e0001}", message: "No such\u2028type" },

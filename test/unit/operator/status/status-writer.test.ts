@@ -107,6 +107,7 @@ describe("a Project of many objects", () => {
         purgesSessions: false,
         gone: new Set(),
         blockedBy: new Map(),
+        heldBy: new Map(),
         finalizerRetryMs: 0,
         finalizerRefusals: [],
       },
