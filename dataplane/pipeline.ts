@@ -89,6 +89,7 @@ async function serve(deps: PipelineDeps, renewPlan: RenewPlan, exchange: Exchang
    */
   let length: number | undefined;
   try {
+    if (exchange.rawUrl === "*" && exchange.request.method === "OPTIONS") return serverOptions(exchange);
     const shape = requestShape(deps.directory, deps.address.path, exchange.request, exchange.rawUrl);
     const plan = useKeptPlan(deps, shape, exchange) ?? (await newPlan(deps, shape, exchange));
     const charging = chargeRates(deps, plan, exchange);
@@ -279,6 +280,12 @@ function methodNotAllowed(method: string, target: Target): Problem {
     ? "POST adds inside the root key's value: name a key to add, or end the path with /- to append to an array"
     : `${method} is not allowed at this path; allowed are ${allowed}`;
   return new Problem("method_not_allowed", detail, { headers: { Allow: allowed } });
+}
+
+/** RFC 9110 §9.3.7: a ping of the whole server, by clients and proxies that look for one that answers. */
+function serverOptions({ request }: Exchange): HttpResponse {
+  requireHost(request);
+  return { status: 204, headers: { Allow: "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS" } };
 }
 
 function options({ project, methods }: OptionsPlan, origin: string | undefined): HttpResponse {

@@ -88,6 +88,15 @@ describeServed("addresses", (serve) => {
     expect([reply.status, reply.code, reply.headers.allow]).toEqual([405, "method_not_allowed", allow]);
   });
 
+  it("answers OPTIONS * for the whole server, if it names a host", async () => {
+    const served = await serve(shop);
+    const ask = async (method: string, line = "Host: a.test") =>
+      (await sendRaw(served.origin, `${method} * HTTP/1.1\r\n${line}\r\nConnection: close\r\n\r\n`))[0];
+    const reply = await ask("OPTIONS");
+    expect([reply?.status, reply?.headers.allow]).toEqual([204, "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS"]);
+    expect((await ask("OPTIONS", "X-Other: 1"))?.status).toBe(400);
+  });
+
   it("says how to add to a root key's value when someone posts to its root", async () => {
     const served = await serve(shop);
     expect((await served.send("/json/flags", { method: "POST", body: 1 })).text).toContain("/-");
