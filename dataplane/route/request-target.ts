@@ -68,9 +68,16 @@ function faultOf(decoded: string | undefined): Problem | undefined {
     return new Problem("invalid_path", "A path segment is not percent-encoded UTF-8; write `%25` for a percent sign");
   }
   if (decoded === "") {
-    return new Problem("invalid_path", "The path has an empty segment; write one slash between segments");
+    return new Problem(
+      "invalid_path",
+      "The path has an empty segment; write one slash between segments. An empty key is reached in the value around it",
+    );
   }
-  if (decoded.includes("\0")) return new Problem("invalid_path", "A path segment can't contain NUL");
+  if (decoded.includes("\0"))
+    return new Problem(
+      "invalid_path",
+      "A path segment can't contain NUL; a key that does is reached in the value around it",
+    );
   if (decoded.length > maxSegmentBytes / 4 && Buffer.byteLength(decoded) > maxSegmentBytes) {
     return new Problem("path_too_long", `A path segment may have at most ${maxSegmentBytes} bytes`);
   }

@@ -113,6 +113,28 @@ describeServed("odd keys", (serve) => {
     expect((await served.send("/json/doc/10")).text).toBe("3");
     expect((await served.send("/json/doc//a")).code).toBe("invalid_path");
   });
+
+  it("that no path can name, the empty one and those with a NUL, are read and changed in the value around them", async () => {
+    const served = await serve(shop);
+    const text = '{"":{"":1},"a\\u0000b":2}';
+    await served.send("/json/doc/in", { method: "PUT", body: text, as });
+    const patch = async (contentType: string, body: string) => {
+      const headers = { "content-type": `application/${contentType}` };
+      return (await served.send("/json/doc/in", { method: "PATCH", body, headers, as })).text;
+    };
+    for (const path of ["/json/doc/in//", "/json/doc/in/a%00b"]) {
+      const refusal = await served.send(path);
+      expect([refusal.code, refusal.text]).toEqual(["invalid_path", expect.stringContaining("value around it")]);
+    }
+    expect((await served.send("/json/doc/in")).text).toBe(text);
+    expect(await patch("merge-patch+json", '{"":{"":[3]},"\\u0000":null}')).toBe('{"":{"":[3]},"a\\u0000b":2}');
+    const operations = [
+      { op: "add", path: "///-", value: 4 },
+      { op: "remove", path: "/a\u0000b" },
+    ];
+    expect(await patch("json-patch+json", JSON.stringify(operations))).toBe('{"":{"":[3,4]}}');
+    expect(await patch("merge-patch+json", '{"":null}')).toBe("{}");
+  });
 });
 
 describeServed("digits", (serve) => {
