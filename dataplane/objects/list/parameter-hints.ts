@@ -1,5 +1,5 @@
 // Guesses what an unknown parameter of a list was meant to be: an operator in the spelling of other services, such as json-server's
-// `qty_gte`, or a name with a typing error. Pure; the work is bounded, whatever the name.
+// `qty_gte`, or a name with a typing error. Says what a value of `null` was meant to find. Pure; the work is bounded, whatever the name.
 
 import { nearest } from "../../../core/nearest.ts";
 import { type CompiledSchema, resolveField } from "../../../core/schema/compile-schema.ts";
@@ -31,6 +31,11 @@ export function parameterHint(name: string, schema: CompiledSchema, reserved: Re
   const candidates = [...reserved, ...serviceFields.keys(), ...[...schema.properties.keys()].slice(0, maxCandidates)];
   const meant = nearest(name, candidates);
   return meant === undefined ? undefined : `did you mean \`${meant}\`?`;
+}
+
+/** What a value of `null` most likely asks for; empty for other values. */
+export function absenceHint(name: string, value: string): string {
+  return value === "null" ? `; \`${name}:exists=false\` finds objects without it` : "";
 }
 
 function operatorHint(name: string, schema: CompiledSchema): string | undefined {

@@ -43,7 +43,7 @@ describe("a filter on dates", () => {
     ["due=yesterday", "`due` must be a date, as in `2026-01-31`"],
     ["due=2026-02-30", "`due` must be a date, as in `2026-01-31`"],
     ["due=2026-01", "`due` must be a date, as in `2026-01-31`"],
-    ["due=null", "`due` must be a date, as in `2026-01-31`"],
+    ["due=null", "`due` must be a date, as in `2026-01-31`; `due:exists=false` finds objects without it"],
     ["due:in=2026-01-31,", "`due` must be a date, as in `2026-01-31`"],
     ["due:ge=31.1.2026", "`due:ge` must be a date, as in `2026-01-31`, or its beginning, as in `2026-01`"],
     ["due:ge=2026-1-5", "`due:ge` must be a date, as in `2026-01-31`, or its beginning, as in `2026-01`"],
