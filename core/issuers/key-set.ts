@@ -37,8 +37,9 @@ export function readKeySet(text: string): KeySet {
     return { ok: false, fault: 'is not a JSON Web Key Set, an object whose "keys" are objects' };
   }
   if (given.length > maxEntries) return { ok: false, fault: `has more than ${maxEntries} entries` };
-  const shown = given.filter(isSecret);
-  const usable = usableKeys(given.filter((jwk) => !isSecret(jwk)));
+  const keys = given.map(withoutNulls);
+  const shown = keys.filter(isSecret);
+  const usable = usableKeys(keys.filter((jwk) => !isSecret(jwk)));
   if (shown.length > 0) {
     const fault = "has a private or a shared key, which whoever reads it could sign with; it may have public keys only";
     // What was shown may stand beside it as a public key, too.
@@ -60,6 +61,11 @@ function usableKeys(given: readonly Jwk[]): readonly IssuerKey[] {
 }
 
 type Jwk = Readonly<Record<string, unknown>>;
+
+/** Some issuers write null for a member that a key doesn't have. */
+function withoutNulls(jwk: Jwk): Jwk {
+  return Object.fromEntries(Object.entries(jwk).filter(([, value]) => value !== null));
+}
 
 function isSecret(jwk: Jwk): boolean {
   return jwk["kty"] === "oct" || secretMembers.some((member) => Object.hasOwn(jwk, member));

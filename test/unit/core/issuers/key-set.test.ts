@@ -41,6 +41,12 @@ describe("a key verifies", () => {
     expect(usable({ ...ec, key_ops: ["verify"] })).toHaveLength(1);
     expect(usable({ ...ec, use: undefined })).toHaveLength(1);
   });
+
+  it("as if members that are null were not there, those of private keys too", () => {
+    const nulls = { use: null, key_ops: null, alg: null, d: null, p: null, k: null };
+    expect(usable({ ...ec, ...nulls, kid: null })).toEqual(usable({ ...ec, kid: undefined }));
+    expect(usable({ ...ec, x: null }, { ...ec, kty: null })).toBe(nothing);
+  });
 });
 
 describe("a key is left out", () => {
