@@ -18,6 +18,8 @@ export interface CheckedSchema {
   readonly closed: boolean;
   /** Unknown keywords and the like, for the status. */
   readonly warnings: readonly SchemaProblem[];
+  /** Why no object can match. Objects that were stored under another schema can still be read, so that the schema compiles. */
+  readonly contradictions: readonly SchemaProblem[];
 }
 
 export interface CompiledSchema extends CheckedSchema {
@@ -59,6 +61,7 @@ function readAndCheck(schema: JsonObject): ReadAndChecked {
       properties: declaredProperties(read.root),
       closed: isClosed(read.root),
       warnings: report.warnings,
+      contradictions: report.contradictions,
     },
   };
 }

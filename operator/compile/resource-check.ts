@@ -38,8 +38,9 @@ export function createResourceCheck(): CheckResource {
 
 function check(spec: ResourceSpec): Result<readonly IndexField[]> {
   const checked = checkSchema(spec.schema);
-  if (!checked.ok) {
-    const faults = checked.problems.map(({ pointer, message }) => ({ pointer: `/spec/schema${pointer}`, message }));
+  const problems = checked.ok ? checked.schema.contradictions : checked.problems;
+  if (!checked.ok || problems.length > 0) {
+    const faults = problems.map(({ pointer, message }) => ({ pointer: `/spec/schema${pointer}`, message }));
     return refuseAll("InvalidSchema", faults);
   }
   const { schema } = checked;

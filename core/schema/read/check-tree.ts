@@ -32,23 +32,25 @@ export function checkTree({ root, nodes }: SchemaRead, report: SchemaReport): vo
   if (!checkLoops(nodes, report)) return;
   checkMultiplication(nodes, report);
   checkRoot(root, report);
-  warnOfImpossible(nodes, report);
+  reportImpossible(root, nodes, report);
 }
 
 /** Members that a schema requires while another one, of the same value, allows no such member. */
-function warnOfImpossible(nodes: readonly SchemaNode[], report: SchemaReport): void {
+function reportImpossible(root: SchemaNode, nodes: readonly SchemaNode[], report: SchemaReport): void {
   // Each pair is compared once, however many schemas refer to both.
   const compared = new Map<SchemaNode, Set<SchemaNode>>();
   // What applies together below another one is part of that one's whole.
   const inner = new Set(nodes.flatMap(alwaysInPlace));
-  for (const node of nodes.filter((each) => !inner.has(each))) {
+  for (const node of [root, ...nodes.filter((each) => !inner.has(each))]) {
+    // Below the root, a value of another type may match, or none be there.
+    const say = node === root ? "contradiction" : "warn";
     const together = [...reachable(node, alwaysInPlace)].filter((tree) => typeof tree !== "boolean");
     for (const closing of together.filter(isClosedNode)) {
       const done = compared.get(closing) ?? new Set();
       compared.set(closing, done);
       for (const requiring of together.filter((each) => !done.has(each))) {
         done.add(requiring);
-        warnOfUndeclared(requiring, closing, report);
+        sayUndeclared(requiring, closing, (pointer, describe) => report[say](pointer, describe));
       }
     }
   }
@@ -59,12 +61,12 @@ function isClosedNode({ single, named }: SchemaNode): boolean {
   return single.get("additionalProperties") === false && (named.get("patternProperties")?.size ?? 0) === 0;
 }
 
-function warnOfUndeclared(requiring: SchemaNode, closing: SchemaNode, report: SchemaReport): void {
+function sayUndeclared(requiring: SchemaNode, closing: SchemaNode, say: SchemaReport["warn"]): void {
   const required = requiring.assertions.get("required");
   const declared = closing.named.get("properties");
   for (const [index, name] of Array.isArray(required) ? required.entries() : []) {
     if (declared?.has(name)) continue;
-    report.warn(
+    say(
       childPointer(childPointer(requiring.pointer, "required"), index),
       () =>
         `No object can match: ${JSON.stringify(name)} is required, and additionalProperties: false forbids it; declare it under properties, or remove it here`,

@@ -12,9 +12,15 @@ export interface SchemaProblem {
 export class SchemaReport {
   readonly problems: SchemaProblem[] = [];
   readonly warnings: SchemaProblem[] = [];
+  /** Why no object can match. */
+  readonly contradictions: SchemaProblem[] = [];
 
   problem(pointer: string, message: string): void {
     if (this.problems.length < schemaLimits.reports) this.problems.push({ pointer, message });
+  }
+
+  contradiction(pointer: string, describe: () => string): void {
+    if (this.contradictions.length < schemaLimits.reports) this.contradictions.push({ pointer, message: describe() });
   }
 
   /** `describe` is called while there is room: guessing what was meant costs more than reading a keyword. */

@@ -104,6 +104,14 @@ test("a problem is one line without commands to the terminal, whatever the manif
   expect(lines[0]).toContain("/spec/schema/properties/a\\u001b[31m \\u202eb/pattern");
 });
 
+test("a schema that no object can match is a problem", async () => {
+  const schema = "{ additionalProperties: false, properties: { title: {} }, required: [tilte] }";
+  const books = manifest("ApiResource", "books", `{ projectRef: { name: shop }, schema: ${schema} }`);
+  const { code, lines } = await validate(shop, books);
+  expect(code).toBe(1);
+  expect(lines[0]).toContain('/spec/schema/required/0: No object can match: "tilte" is required');
+});
+
 test("a name that two objects of one Project claim is a problem", async () => {
   const spec = "{ projectRef: { name: shop }, key: flags }";
   const { code, lines } = await validate(shop, manifest("RootKey", "one", spec), manifest("RootKey", "two", spec));

@@ -109,18 +109,20 @@ describe("a name that was reserved later", () => {
   });
 });
 
-describe("a member that is required and forbidden is warned of", () => {
+describe("a member that is required and forbidden is warned of, and a contradiction in every object", () => {
   const closed = { additionalProperties: false, properties: { a: {} } };
-  const warningsOf = (schema: unknown) => {
+  const pointersOf = (schema: unknown, which: "warnings" | "contradictions") => {
     const result = compileSchema(schema as JsonObject);
-    return (result.ok ? result.schema.warnings : result.problems).map(({ pointer }) => pointer);
+    return (result.ok ? result.schema[which] : result.problems).map(({ pointer }) => pointer);
   };
 
   it("says which, and what to do", () => {
     const result = compileSchema({ ...closed, required: ["a", "titel"] } as JsonObject);
     expect(result).toMatchObject({
+      ok: true,
       schema: {
-        warnings: [
+        warnings: [],
+        contradictions: [
           {
             pointer: "/required/1",
             message:
@@ -132,9 +134,20 @@ describe("a member that is required and forbidden is warned of", () => {
   });
 
   it.each<[string, unknown, readonly string[]]>([
-    ["in a nested schema", property({ ...closed, required: ["b"] }), ["/properties/a/required/0"]],
     ["in a part that applies as well", { ...closed, allOf: [{ required: ["b"] }] }, ["/allOf/0/required/0"]],
     ["around the part that is closed", { required: ["b"], allOf: [closed] }, ["/required/0"]],
+    [
+      "in what the root refers to",
+      { $ref: "#/$defs/c", $defs: { c: { ...closed, required: ["b"] } } },
+      ["/$defs/c/required/0"],
+    ],
+  ])("%s it is a contradiction", (_name, schema, pointers) => {
+    expect(pointersOf(schema, "contradictions")).toEqual(pointers);
+    expect(pointersOf(schema, "warnings")).toEqual([]);
+  });
+
+  it.each<[string, unknown, readonly string[]]>([
+    ["in a nested schema", property({ ...closed, required: ["b"] }), ["/properties/a/required/0"]],
     [
       "once, however often it is referred to",
       {
@@ -144,7 +157,8 @@ describe("a member that is required and forbidden is warned of", () => {
       ["/$defs/c/required/0"],
     ],
   ])("%s", (_name, schema, pointers) => {
-    expect(warningsOf(schema)).toEqual(pointers);
+    expect(pointersOf(schema, "warnings")).toEqual(pointers);
+    expect(pointersOf(schema, "contradictions")).toEqual([]);
   });
 
   it.each<[string, unknown]>([
@@ -153,6 +167,6 @@ describe("a member that is required and forbidden is warned of", () => {
     ["a name that a pattern may admit", { ...closed, patternProperties: { "^b": {} }, required: ["b"] }],
     ["one of several alternatives that is closed", { required: ["b"], anyOf: [closed, {}] }],
   ])("not %s", (_name, schema) => {
-    expect(warningsOf(schema)).toEqual([]);
+    expect([...pointersOf(schema, "warnings"), ...pointersOf(schema, "contradictions")]).toEqual([]);
   });
 });
