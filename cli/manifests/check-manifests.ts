@@ -92,5 +92,5 @@ function hint(source: SourcedObject, { pointer, detail }: Pick<ManifestProblem, 
   if (source.object["kind"] === "Secret") return ": write the value in quotes";
   if (plain !== String(value))
     return ` (the unquoted ${plain} is the ${typeName(value)} ${String(value)}: write "${plain}")`;
-  return detail.includes("must be of type string") ? `: write "${plain}" in quotes` : "";
+  return /must be of type string: "\w+"$/.test(detail) ? `: write "${plain}" in quotes` : "";
 }

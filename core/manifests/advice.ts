@@ -111,16 +111,19 @@ function shown(value: Json): string {
 
 /** Of a text that breaks a rule: one beside it that keeps all of them. */
 export function ruleAdvice(value: string, isValid: (text: string) => boolean): string {
-  const found = textsBeside(value).find((text) => text !== value && isValid(text));
+  const urls = isValid("word") ? [] : urlsBeside(value.trim());
+  const found = [...textsBeside(value.trim()), ...urls].find((text) => text !== value && isValid(text));
   return found === undefined ? "" : `: write ${JSON.stringify(found)}`;
 }
 
-function textsBeside(value: string): readonly string[] {
-  const trimmed = value.trim();
+/** A number alone is one of seconds where a duration is wanted. */
+function textsBeside(trimmed: string): readonly string[] {
+  return [trimmed, trimmed.toLowerCase(), ...(/^\d+$/.test(trimmed) ? [`${trimmed}s`] : [])];
+}
+
+function urlsBeside(trimmed: string): readonly string[] {
   const url = URL.canParse(trimmed) ? new URL(trimmed) : undefined;
   return [
-    trimmed,
-    trimmed.toLowerCase(),
     ...(trimmed.includes("://") ? [] : [`https://${trimmed}`]),
     trimmed.replace(/^http:\/\//i, "https://"),
     ...(url === undefined ? [] : [url.host, url.origin]),

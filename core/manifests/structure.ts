@@ -17,6 +17,7 @@ import {
   wrongFormat,
   wrongType,
 } from "./field-errors.ts";
+import { ruleErrors } from "./rules.ts";
 import { expectedTypes, hasType, nodeOf, type SchemaNode } from "./schema-node.ts";
 
 export function structuralErrors(schema: SchemaNode, value: Json, path: ManifestPath = []): readonly FieldError[] {
@@ -37,7 +38,16 @@ function typeError(schema: SchemaNode, value: Json, path: ManifestPath): FieldEr
   if (value === null && schema.nullable === true) return undefined;
   if (hasType(schema, value)) return undefined;
   const error = wrongType(path, expectedTypes(schema).join(","), typeName(value));
-  return { ...error, advice: typeAdvice(schema, value, path) };
+  return { ...error, advice: typeAdvice(schema, value, path) || textAdvice(schema, value, path) };
+}
+
+/** Of a number in place of a text: what is wrong with it as a text, too. Empty where quotes are enough. */
+function textAdvice(schema: SchemaNode, value: Json, path: ManifestPath): string {
+  if (schema.type !== "string" || typeof value !== "number") return "";
+  const text = String(value);
+  const wrong = [...structuralErrors(schema, text, path), ...ruleErrors(schema, { value: text, old: undefined }, path)];
+  const [first] = wrong;
+  return first === undefined ? "" : first.advice || `, and in quotes it is refused, too: ${first.detail}`;
 }
 
 function enumErrors(schema: SchemaNode, value: Json, path: ManifestPath): readonly FieldError[] {

@@ -113,6 +113,17 @@ describe("a problem says what to write instead", () => {
     ["a URL with a query", issuer('issuer: { url: "https://a.test?b=c", audiences: [x] }'), ': write "https://a.test"'],
     ["a URL in place of a host", '  hosts: ["https://api.example.org/x"]\n', ': write "api.example.org"'],
     ["capital letters", "  className: Main\n", ': write "main"'],
+    [
+      "a number of seconds",
+      "  sessions: { accessTokenTTL: 3600 }\n",
+      'must be of type string: "integer": write "3600s"',
+    ],
+    ["a number of seconds in quotes", '  sessions: { accessTokenTTL: "3600" }\n', ': write "3600s"'],
+    [
+      "a number that is refused in quotes as well",
+      "  serving: 5\n",
+      ', and in quotes it is refused, too: Unsupported value: "5": supported values: "ReadWrite", "ReadOnly", "Off"',
+    ],
   ])("for %s", (_what, spec, advice) => {
     const lines = linesOf(manifest("Project", spec));
     expect(lines.filter((line) => line.endsWith(advice))).toHaveLength(1);
@@ -127,6 +138,13 @@ describe("a problem says what to write instead", () => {
     ["a text that no change makes right", "  className: a b\n", /letter or digit$/],
   ])("but nothing for %s", (_what, spec, end) => {
     expect(linesOf(manifest("Project", spec))[0]).toMatch(end);
+  });
+
+  test("but no URL for a field that takes words", () => {
+    const [line] = linesOf(
+      manifest("ApiResource", "  projectRef: { name: a }\n  schema: {}\n  indexes: [_metadata.created]\n"),
+    );
+    expect(line).toMatch(/can always be sorted by, leave them out of indexes$/);
   });
 
   test("without repeating what stands where the name of a Secret belongs", () => {
