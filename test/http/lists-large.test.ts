@@ -17,6 +17,7 @@ const schema = {
     same: { type: "integer" },
     plain: { type: "integer" },
     late: { type: "integer" },
+    text: { type: "string" },
   },
 } as const;
 const shop = project(
@@ -70,6 +71,7 @@ describeServed("a collection of more than 10,000 objects", (serve) => {
     ["plain=1&late=1&same=1", /add `plain` to spec\.indexes.*only objects that match its filter are read/],
     ["indexed:ge=0&_sort=plain,-same", /a filter on an indexed field that fewer objects match/],
     ["plain:exists=true&_sort=late", /add `plain`/],
+    ["text:contains=x&_sort=indexed", /no index answers `text:contains`; add another filter, on an indexed field/],
   ])("is refused with the index that would help: %s", async (query, detail) => {
     const reply = await ask(query);
     expect(reply.status).toBe(400);

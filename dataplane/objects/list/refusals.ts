@@ -70,7 +70,15 @@ function adviceFor({ order }: ListQuery, constraints: FieldConstraints, indexes:
     return `add \`_sort=${ranged[0]}\`; in this order, ${indexOf([...constant, ...ranged], indexes)} answers the query at any size`;
   }
   const narrowing = narrowingAdvice([...constant, ...ranged], constraints, indexes);
-  return narrowing ?? "add a filter on an indexed field that fewer objects match, or sort by one indexed field";
+  return narrowing ?? unansweredAdvice(constraints);
+}
+
+/** Only `:contains` has no ranges: values that match it are anywhere in an index. */
+function unansweredAdvice(constraints: FieldConstraints): string {
+  const [searched] = [...constraints.keys()].filter((name) => constraints.get(name)?.ranges === undefined);
+  return searched === undefined
+    ? "add a filter on an indexed field that fewer objects match, or sort by one indexed field"
+    : `no index answers \`${searched}:contains\`; add another filter, on an indexed field, that fewer objects match`;
 }
 
 /** No index of the schema has them. */
