@@ -40,14 +40,19 @@ export function normalisePassword(password: string): string {
   return meant.replaceAll(/\p{Zs}/gu, " ").normalize("NFC");
 }
 
-/** The argon2id string of a password, normalised. Throws PasswordRefused. */
-export async function hashPassword(password: string, cost: PasswordCost = passwordCost): Promise<string> {
+/** Throws PasswordRefused where `hashPassword` would, without a hash. */
+export function requireHashable(password: string): void {
   const normalised = normalisePassword(password);
   if (normalised === "") throw new PasswordRefused("The password is empty");
   if (Buffer.byteLength(normalised) > maxPasswordBytes) {
     throw new PasswordRefused(`The password is longer than ${maxPasswordBytes} bytes`);
   }
-  return await argon2Hash(normalised, {
+}
+
+/** The argon2id string of a password, normalised. Throws PasswordRefused. */
+export async function hashPassword(password: string, cost: PasswordCost = passwordCost): Promise<string> {
+  requireHashable(password);
+  return await argon2Hash(normalisePassword(password), {
     type: argon2id,
     memoryCost: cost.memoryKiB,
     timeCost: cost.passes,

@@ -13,6 +13,10 @@ export const reasonCatalogue = {
     transient: true,
     meaning: "Its Secret could not be written: a quota or a policy forbids it, or something else keeps changing it",
   },
+  CredentialPending: {
+    transient: true,
+    meaning: "Its credential is being made; if it had another one before, that works until then",
+  },
   PublishFailed: { transient: true, meaning: "The configuration could not be written to Redis" },
   RedisContested: {
     transient: false,

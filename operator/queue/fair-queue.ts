@@ -7,7 +7,8 @@ export interface FairQueue {
   has(key: string): boolean;
   size(): number;
   add(key: string): void;
-  shift(): string | undefined;
+  /** `mayHave`: whether a namespace may have a turn now; one that may not has its next turn after all others. */
+  shift(mayHave?: (namespace: string) => boolean): string | undefined;
   /** Whether it was there. */
   remove(key: string): boolean;
   clear(): void;
@@ -19,6 +20,14 @@ export function createFairQueue(): FairQueue {
   const waiting = new Map<string, FifoSet>();
   let size = 0;
   const namespaceOf = (key: string): string => projectOfKey(key).namespace;
+  const nextOf = (mayHave: (namespace: string) => boolean): string | undefined => {
+    for (let left = order.keys.size; left > 0; left -= 1) {
+      const namespace = order.shift();
+      if (namespace === undefined || mayHave(namespace)) return namespace;
+      order.add(namespace);
+    }
+    return undefined;
+  };
   const has = (key: string): boolean => waiting.get(namespaceOf(key))?.keys.has(key) === true;
   return {
     has,
@@ -32,8 +41,8 @@ export function createFairQueue(): FairQueue {
       waiting.set(namespace, own);
       order.add(namespace);
     },
-    shift() {
-      const namespace = order.shift();
+    shift(mayHave = () => true) {
+      const namespace = nextOf(mayHave);
       const own = namespace === undefined ? undefined : waiting.get(namespace);
       if (namespace === undefined || own === undefined) return undefined;
       const key = own.shift();

@@ -7,11 +7,14 @@ import { createFairQueue, type FairQueue } from "./fair-queue.ts";
 
 export type Lane = "live" | "bulk";
 
+/** Whether a namespace may have a turn now. */
+export type MayHave = (namespace: string) => boolean;
+
 interface Lanes {
   /** A key waits once, in the better lane of those that it was put into. */
   put(key: string, lane: Lane): void;
-  /** The next key; it waits no longer. */
-  next(): { readonly key: string; readonly lane: Lane } | undefined;
+  /** The next key of a namespace that may have a turn; it waits no longer. */
+  next(mayHave?: MayHave): { readonly key: string; readonly lane: Lane } | undefined;
   has(key: string): boolean;
   /** The lane that the key waited in; undefined = it did not wait. */
   remove(key: string): Lane | undefined;
@@ -42,12 +45,15 @@ function createLanes(): Lanes {
       else if (live.has(key)) return;
       sets[lane].add(key);
     },
-    next() {
-      const lane = nextLane();
-      const key = sets[lane].shift();
-      if (key === undefined) return undefined;
-      sinceBulk = lane === "bulk" ? 0 : sinceBulk + 1;
-      return { key, lane };
+    next(mayHave) {
+      const first = nextLane();
+      for (const lane of [first, first === "live" ? "bulk" : "live"] as const) {
+        const key = sets[lane].shift(mayHave);
+        if (key === undefined) continue;
+        sinceBulk = lane === "bulk" ? 0 : sinceBulk + 1;
+        return { key, lane };
+      }
+      return undefined;
     },
     has: (key) => live.has(key) || bulk.has(key),
     remove(key) {
@@ -70,7 +76,10 @@ export interface StagedLanes {
   /** A key waits for one of both, in the better lane of those that it was put into. */
   put(key: string, lane: Lane, stage: Stage): void;
   has(key: string, stage: Stage): boolean;
-  next(stage: Stage): { readonly key: string; readonly lane: Lane; readonly waitedMs: number } | undefined;
+  next(
+    stage: Stage,
+    mayHave?: MayHave,
+  ): { readonly key: string; readonly lane: Lane; readonly waitedMs: number } | undefined;
   size(stage: Stage, lane: Lane): number;
   /** In both lanes. */
   waiting(stage: Stage): number;
@@ -87,8 +96,8 @@ export function createStagedLanes(monotonic: Monotonic): StagedLanes {
       lanes[stage].put(key, betterLane(reported, wanted));
     },
     has: (key, stage) => lanes[stage].has(key),
-    next(stage) {
-      const first = lanes[stage].next();
+    next(stage, mayHave) {
+      const first = lanes[stage].next(mayHave);
       if (first === undefined) return undefined;
       const now = monotonic();
       const waitedMs = now - (waitingSince.get(first.key) ?? now);

@@ -2,9 +2,10 @@
 // is added while a worker has it waits again, once, when the worker is done with it. A key whose work failed comes back after a
 // backoff that doubles each time.
 
+import { projectOfKey } from "../../core/config/config-keys.ts";
 import type { Monotonic, Timers } from "../../core/timers.ts";
 import { createBackoffs } from "./backoffs.ts";
-import { betterLane, createStagedLanes, type Lane, type Stage, type StagedLanes } from "./lanes.ts";
+import { betterLane, createStagedLanes, type Lane, type MayHave, type Stage, type StagedLanes } from "./lanes.ts";
 
 export type QueueObservation = { readonly stage: Stage } & (
   | /** Not for a key that waits already. */ { readonly kind: "added" }
@@ -38,8 +39,9 @@ export interface WorkQueue {
   /** The key's next backoff is the shortest again. */
   forget(key: string): void;
   /**
-   * The next key, as soon as there is one; no other taker gets it until `done`. Undefined once the queue is stopped. While keys are served,
-   * or wait for that, only one is reported at a time.
+   * The next key, as soon as there is one; no other taker gets it until `done`. Undefined once the queue is stopped. A key is served
+   * only while fewer of its namespace are than there are takers left: whatever takes long in one, others find a taker. While keys are served, or
+   * wait for that, only one is reported at a time.
    */
   take(stage?: Stage): Promise<string | undefined>;
   done(key: string): void;
@@ -85,7 +87,8 @@ export function createWorkQueue({ timers, monotonic, random, observe }: WorkQueu
   /** Hands out a key, if there is one. */
   const next = (stage: Stage): string | undefined => {
     const now = monotonic();
-    const first = stage === "serve" || mayReport(working.values(), lanes, now) ? lanes.next(stage) : undefined;
+    if (stage === "report" && !mayReport(working.values(), lanes, now)) return undefined;
+    const first = lanes.next(stage, stage === "serve" ? hasShare(working, takers.serve.length) : undefined);
     if (first === undefined) return undefined;
     const { key, lane, waitedMs } = first;
     working.set(key, { stage, since: now, lane, dirty: undefined, reports: false });
@@ -176,6 +179,16 @@ export function createWorkQueue({ timers, monotonic, random, observe }: WorkQueu
       return { ...sizesOf(lanes, stages), delayed: stage === "report" ? 0 : delays.size(), workingSeconds };
     },
   };
+}
+
+/** Whether fewer keys of a namespace are being served than there are takers that wait for one. */
+function hasShare(working: ReadonlyMap<string, Work>, idle: number): MayHave {
+  const held = new Map<string, number>();
+  for (const [key, { stage }] of working) {
+    const { namespace } = projectOfKey(key);
+    if (stage === "serve") held.set(namespace, (held.get(namespace) ?? 0) + 1);
+  }
+  return (namespace) => (held.get(namespace) ?? 0) < idle;
 }
 
 function mayReport(working: Iterable<Work>, lanes: StagedLanes, now: number): boolean {

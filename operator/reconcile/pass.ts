@@ -17,14 +17,15 @@ import type { Project } from "../model/objects.ts";
 import type { Seen } from "../model/project-objects.ts";
 import type { PublishedProject } from "../model/published-project.ts";
 import type { ConfigWriter, OpenRedis } from "../publish/config-writer.ts";
+import type { PassHashes } from "../queue/password-hasher.ts";
 import type { EventRecorder } from "../record/event-recorder.ts";
 import type { ResolveTools } from "../resolve/resolution.ts";
 import type { SecretStore } from "../secrets/secret-store.ts";
 import type { StatusWriter } from "../status/status-writer.ts";
 
-export interface ReconcileDeps
-  extends AdvanceDeletionsDeps,
-    Pick<ResolveTools, "hashPassword" | "isPasswordOf" | "random"> {
+export interface ReconcileDeps extends AdvanceDeletionsDeps, Pick<ResolveTools, "random"> {
+  /** Of passwords, in this pass over a Project, `<namespace>/<name>`. */
+  readonly hashesOf: (project: string) => PassHashes;
   readonly writer: ConfigWriter;
   readonly confirmedDeletions: ConfirmedDeletions;
   /** Kinds whose objects went with a former CustomResourceDefinition. */

@@ -62,6 +62,7 @@ function momentsOf(
   const pending = compiled.requests.filter(({ isEarly }) => isEarly !== true);
   const moments = pending.map(({ until }) => until - now).filter((milliseconds) => milliseconds > 0);
   if (resolved.nextAt !== undefined) moments.push(Math.max(0, resolved.nextAt - now));
+  if (resolved.putsKeysOff) moments.push(0);
   // Objects that waited for a purge can be served now, and a purge that a replica carries out has to be followed.
   if (progress.purged.length > 0) moments.push(0);
   if (progress.finalizerRetryMs > 0) moments.push(progress.finalizerRetryMs);

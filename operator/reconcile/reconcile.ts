@@ -27,6 +27,8 @@ import type { Served, Unreported } from "./served.ts";
 /** Most changes are live within this time: then the status is written once, and says so. */
 const acknowledgedWithinMs = 400;
 const unconfirmedRequeueMs = 5_000;
+/** A password alone is hashed within this time. */
+const unsaidHashingMs = 1_000;
 
 export async function reconcile(seen: Seen, deps: ReconcileDeps, signal: AbortSignal): Promise<ReconcileResult> {
   const started = await start(seen, deps);
@@ -64,16 +66,27 @@ async function unreportedOf(pass: Pass, served: Served): Promise<ReconcileResult
   // What keeps an object until its data are gone has to stand before anybody deletes it.
   const progress = await advance(pass, served);
   recordDataEvents(pass, served, progress);
-  const { statuses, isComplete, rival, signingRingWaits, nextAt } = served.resolved;
-  const resolved = { statuses, isComplete, rival, signingRingWaits, ...(nextAt !== undefined && { nextAt }) };
+  const { statuses, isComplete, rival, signingRingWaits, nextAt, putsKeysOff } = served.resolved;
+  const reported = { statuses, isComplete, rival, signingRingWaits, ...(putsKeysOff && { putsKeysOff }) };
+  const resolved = { ...reported, ...(nextAt !== undefined && { nextAt }) };
   const { parts, verdicts, requests } = served.compiled;
   const { objects, redis, publishResult } = served;
   const compiled = { parts, verdicts, requests };
   const versions = versionsOf(objects);
-  // What is said now would be taken back in a moment. Once the keys are there, or can't be had, the key is served anew.
-  const statusDelayMs = served.compiled.awaitsIssuers === true ? pendingMs : undefined;
+  const statusDelayMs = statusDelayOf(served);
   const unreported = { ref: objects.ref, versions, redis, resolved, compiled, publishResult, progress };
   return unreportedResult(unreported, pass.deps.clock.now(), statusDelayMs);
+}
+
+/**
+ * Where what is said now would be taken back in a moment. Once the keys of an issuer are there, or can't be had, and once a password is hashed, the
+ * Project is served anew.
+ */
+function statusDelayOf({ compiled: { awaitsIssuers }, resolved }: Served): number | undefined {
+  if (awaitsIssuers === true) return pendingMs;
+  if (resolved.putsKeysOff === true) return 0;
+  const { hashingMs } = resolved;
+  return hashingMs === undefined || hashingMs >= unsaidHashingMs ? undefined : unsaidHashingMs - hashingMs;
 }
 
 /** The keys of external issuers come beside all that follows. A Project without issuers has nothing to do with that. */

@@ -1,6 +1,7 @@
 // The step of a reconcile that resolves credentials: Secrets are read, minted and repaired, and written before anything that depends
 // on them is published. Rejects where the API server does not answer, or a Secret was changed meanwhile.
 
+import { keyOfProject } from "../../core/config/config-keys.ts";
 import type { ProjectObjects } from "../model/project-objects.ts";
 import { auditOf } from "../resolve/credential-event.ts";
 import { followProject } from "../resolve/recall-project.ts";
@@ -9,21 +10,27 @@ import { writeSecrets } from "../resolve/write-secrets.ts";
 import type { ResolvedProject } from "../status/outcomes.ts";
 import type { Pass } from "./pass.ts";
 
+/** What objects lose is published after the Secrets of a pass are written: more would keep it waiting. */
+const maxWrittenKeys = 32;
+
 export async function resolveStep(pass: Pass): Promise<ResolvedProject> {
   const { published, redis, deps } = pass;
   const { parts, revision } = published;
   const objects = objectsWithSecrets(pass);
   const { find, rival } = await deps.secrets.prepare(objects);
+  const hashes = deps.hashesOf(keyOfProject(objects.ref));
   const resolved = await resolveProject(objects, parts, {
     findSecret: find,
     random: deps.random,
     now: deps.clock.now(),
-    hashPassword: deps.hashPassword,
-    isPasswordOf: deps.isPasswordOf,
+    hashPassword: hashes.hashPassword,
+    isPasswordOf: hashes.isPasswordOf,
     baseUrl: deps.baseUrlOf(objects.ref),
     ringAcknowledged: redis.acknowledgements.rolloutOf(revision) === "programmed",
+    maxWrittenKeys,
     ...(rival !== undefined && { rival }),
   });
+  const hashingMs = hashes.end();
   const written = await writeSecrets(resolved, {
     write: deps.secrets.write,
     report(event) {
@@ -37,7 +44,8 @@ export async function resolveStep(pass: Pass): Promise<ResolvedProject> {
   // A Project that is served here stays served; one that is not does not begin.
   const follows = rival !== undefined && project?.spec.suspend !== true && parts?.project.uid === project?.metadata.uid;
   const held = follows ? followProject(written.resolved, objects, find) : written.resolved;
-  return { ...held, isComplete: written.refused.length === 0, rival };
+  const isComplete = written.refused.length === 0;
+  return { ...held, isComplete, rival, ...(hashingMs !== undefined && { hashingMs }) };
 }
 
 /** A Project that is held may outlive its namespace: no Secret can be made there any more, and it is withdrawn like one that has gone. */

@@ -23,10 +23,12 @@ export interface ResolveTools {
   readonly random: Random;
   /** Unix milliseconds. */
   readonly now: number;
-  /** The argon2id string of a password, by default at the cost of one that people made. Throws PasswordRefused. */
-  readonly hashPassword: (password: string, cost?: PasswordCost) => Promise<string>;
-  /** Whether an argon2id string was made of a password. */
-  readonly isPasswordOf: (hash: string, password: string) => Promise<boolean>;
+  /**
+   * The argon2id string of a password, by default at the cost of one that people made; undefined = it comes later. Throws PasswordRefused.
+   */
+  readonly hashPassword: (password: string, cost?: PasswordCost) => Promise<string | undefined>;
+  /** Whether an argon2id string was made of a password; undefined = that is known later. */
+  readonly isPasswordOf: (hash: string, password: string) => Promise<boolean | undefined>;
   /** What clients reach the Project by; written beside an API key. */
   readonly baseUrl: string;
   /** Secret key of the project: seals records and makes credential revisions. */

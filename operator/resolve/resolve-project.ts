@@ -31,9 +31,13 @@ export interface ProjectResolution {
   readonly signingRingWaits: boolean;
   /** Unix milliseconds: the earliest moment at which resolving again gives something else although nothing was edited. */
   readonly nextAt?: number;
+  /** Some keys are made when the Project is resolved again. */
+  readonly putsKeysOff?: true;
 }
 
 export interface ProjectTools extends Omit<ResolveTools, "projectKey"> {
+  /** Keys whose Secrets may be written; absent = all. */
+  readonly maxWrittenKeys?: number;
   /** Every live replica has acknowledged the revision that published `published.signing`: a new key may sign. */
   readonly ringAcknowledged: boolean;
   /** The other installation that looks after the Project; absent = this one does. */
@@ -72,6 +76,7 @@ export async function resolveProject(
     ringReplaced: signing.replaced,
     signingRingWaits: signing.waits,
     ...(nextAt !== undefined && { nextAt }),
+    ...(children.putsKeysOff && { putsKeysOff: true }),
   };
 }
 
@@ -82,6 +87,7 @@ function afterWrites(writes: readonly SecretWrite[], findSecret: FindSecret): Fi
 }
 
 interface Children extends Pick<ProjectResolution, "credentials" | "writes" | "events" | "statuses"> {
+  readonly putsKeysOff: boolean;
   readonly moments: readonly (number | undefined)[];
 }
 
@@ -93,7 +99,7 @@ interface ResolvedObject<O, T> {
 async function resolveChildren(
   objects: ProjectObjects,
   published: ProjectParts | undefined,
-  tools: ResolveTools,
+  tools: ResolveTools & Pick<ProjectTools, "maxWrittenKeys">,
 ): Promise<Children> {
   const users = await resolveUsers(
     objects.users.filter((user) => !isDeleting(user)),
@@ -117,6 +123,7 @@ async function resolveChildren(
     events: all.flatMap(({ resolution }) => resolution.events),
     statuses,
     moments: all.map(({ resolution }) => resolution.nextAt),
+    putsKeysOff: keys.some(({ resolution }) => resolution === putOff),
   };
 }
 
@@ -133,7 +140,7 @@ function resolveUsers(
 }
 
 interface KeysContext {
-  readonly tools: ResolveTools;
+  readonly tools: ResolveTools & Pick<ProjectTools, "maxWrittenKeys">;
   /** What was decided for other objects of this Project already. */
   readonly written: readonly SecretWrite[];
 }
@@ -147,13 +154,22 @@ function resolveKeys(
   const byUid = Map.groupBy(published.values(), (config) => config.uid);
   const writtenByName = new Map(written.map((write) => [write.name, writtenSecret(write)]));
   const findSecret: FindSecret = (name) => writtenByName.get(name) ?? tools.findSecret(name);
+  let left = tools.maxWrittenKeys ?? Number.POSITIVE_INFINITY;
   return mapLimited(keys, 1, async (key) => {
     const resolved = resolveKey(key, byUid.get(key.metadata.uid) ?? [], { ...tools, findSecret });
-    const resolution = unlessImmutable(resolved, tools.findSecret);
+    const decided = unlessImmutable(resolved, tools.findSecret);
+    if (decided.writes.length > 0) left -= 1;
+    const resolution = left < 0 && decided.writes.length > 0 ? putOff : decided;
     for (const write of resolution.writes) writtenByName.set(write.name, writtenSecret(write));
     return { object: key, resolution };
   });
 }
+
+const putOff: Resolution<LiveKeys, KeyStatus> = {
+  credential: refuse("CredentialPending", "The key is made after others of the Project; a former one works until then"),
+  writes: [],
+  events: [],
+};
 
 function credentialsOf<O extends ProjectUser | ApiKey, T>(
   resolved: readonly ResolvedObject<O, T>[],

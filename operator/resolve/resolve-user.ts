@@ -10,7 +10,8 @@
 //   none, and never made, or a rotation      a new password is made
 //   none, but made once                      KeyLost
 //
-// A foreign Secret that has the name of an own one is refused with SecretConflict.
+// A foreign Secret that has the name of an own one is refused with SecretConflict. A password whose hash comes later is refused with
+// CredentialPending until then: what was served of the user before goes on being served.
 
 import type { UserConfig } from "../../core/config/types.ts";
 import type { Secret } from "../../core/manifests/object.ts";
@@ -157,6 +158,7 @@ async function adoptPassword(context: UserContext, adopted: AdoptedPassword): Pr
   const mac = passwordRevision(password, sealing);
   if (known !== undefined && macOf(known) === mac) return resolutionOf(context, { record: known, secretName });
   const same = await matchingHash(mac, adopted, context);
+  if (same === "pending") return { credential: pending, writes: [], events: [] };
   const hashed: Resolved<string> = same === undefined ? await hash(adopted, tools) : { ok: true, value: same.hash };
   if (!hashed.ok) return { credential: hashed, writes: [], events: [] };
   const revision = same?.revision ?? mac;
@@ -182,11 +184,12 @@ async function matchingHash(
   mac: string,
   { password, event }: AdoptedPassword,
   { known, published, tools }: UserContext,
-): Promise<KnownHash | undefined> {
+): Promise<KnownHash | "pending" | undefined> {
   const before: KnownHash | undefined =
     known ?? (published && { hash: published.passwordHash, revision: published.credentialRevision });
   if (before === undefined || before.revision === mac) return before;
   const isSame = event === undefined && (await tools.isPasswordOf(before.hash, password));
+  if (isSame === undefined) return "pending";
   return isSame ? before : undefined;
 }
 
@@ -204,12 +207,15 @@ async function mint(context: UserContext, secret: Secret | undefined, replaced?:
   ]);
 }
 
+const pending = refuse("CredentialPending", "The password is being hashed; a former one works until then");
+
 async function hash(
   { password, secretName, generated }: AdoptedPassword,
   tools: ResolveTools,
 ): Promise<Resolved<string>> {
   try {
-    return { ok: true, value: await tools.hashPassword(password, generated ? generatedPasswordCost : undefined) };
+    const value = await tools.hashPassword(password, generated ? generatedPasswordCost : undefined);
+    return value === undefined ? pending : { ok: true, value };
   } catch (error) {
     if (error instanceof PasswordRefused) return refuse("InvalidSecret", `Secret "${secretName}": ${error.message}`);
     throw error;

@@ -3,7 +3,6 @@
 
 import { randomBytes } from "node:crypto";
 import { keyOfProject, projectOfKey } from "../../core/config/config-keys.ts";
-import { hashPassword, isPasswordOf } from "../../core/password/hash-password.ts";
 import { createResourceCheck } from "../compile/resource-check.ts";
 import { createConfirmedDeletions } from "../finalize/confirmed-deletions.ts";
 import { createHeldObjects, type HeldObjects } from "../finalize/held-objects.ts";
@@ -17,6 +16,7 @@ import { createAcknowledgementLog } from "../observe/acknowledgement-log.ts";
 import { lookAtRedis, type RedisServer } from "../observe/redis-servers.ts";
 import { type ConfigWriter, createConfigWriter, type OpenRedis } from "../publish/config-writer.ts";
 import type { Stage } from "../queue/lanes.ts";
+import { createPasswordHasher, type PasswordHasher } from "../queue/password-hasher.ts";
 import { createWorkQueue, type QueueFigures, type WorkQueue } from "../queue/work-queue.ts";
 import type { WorkResult } from "../queue/workers.ts";
 import { createEventRecorder, type StoppableRecorder } from "../record/create-event-recorder.ts";
@@ -50,6 +50,7 @@ export class LeaderSession {
   readonly #leadership: Leadership;
   readonly #api: KubeApi;
   readonly #queue: WorkQueue;
+  readonly #hasher: PasswordHasher;
   readonly #hosts: HostRegistry;
   readonly #limits: TenantLimits;
   readonly #namespaces: NamespaceUids;
@@ -75,6 +76,7 @@ export class LeaderSession {
     this.#leadership = leadership;
     this.#api = fencedApi(context.api, leadership);
     this.#queue = createWorkQueue({ timers, monotonic, random, observe: metrics.observeQueue });
+    this.#hasher = createPasswordHasher({ queue: this.#queue, monotonic });
     this.#limits = createTenantLimits(context);
     this.#hosts = createHostRegistry(this.#limits.hosts);
     this.#namespaces = createNamespaceUids({
@@ -204,6 +206,7 @@ export class LeaderSession {
   /** Ends the work under way, then gives the Lease back. */
   async stop(): Promise<void> {
     this.issuers.stop();
+    this.#hasher.stop();
     await this.#queue.stop();
     await this.#recorder.stop();
     await this.#leadership.release();
@@ -382,8 +385,7 @@ export class LeaderSession {
       }),
       recorder: this.#recorder,
       checkResource: createResourceCheck(),
-      hashPassword,
-      isPasswordOf,
+      hashesOf: this.#hasher.passOf,
       random: randomBytes,
       sweep: this.#sweep,
       repairs: createRepairs(this.#context.monotonic),

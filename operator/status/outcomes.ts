@@ -34,6 +34,8 @@ export interface ProjectOutcome {
 export interface ResolvedProject extends ProjectResolution {
   /** False when the API server refused a Secret: a later attempt may succeed. */
   readonly isComplete: boolean;
+  /** Milliseconds for which passwords of the Project have waited to be hashed; undefined = none waits. */
+  readonly hashingMs?: number;
   /** The other installation that manages the Project and writes the statuses of its objects; undefined = this one does. */
   readonly rival: Installation | undefined;
   /** Secrets could not be read or written: credentials are as they are published, and the reconcile fails with this once that is published. */
@@ -43,7 +45,7 @@ export interface ResolvedProject extends ProjectResolution {
 /** Without Secrets and credentials: thousands of outcomes may wait in memory. */
 export type ReportedResolution = Pick<
   ResolvedProject,
-  "statuses" | "isComplete" | "rival" | "signingRingWaits" | "nextAt"
+  "statuses" | "isComplete" | "rival" | "signingRingWaits" | "nextAt" | "putsKeysOff"
 >;
 
 export interface CompiledProject {

@@ -44,6 +44,7 @@ const transient: ReadonlySet<string> = new Set([
   "NoReplicas",
   "PublishFailed",
   "SecretNotWritten",
+  "CredentialPending",
   "RefusedByReplica",
   "Deleting",
   "PurgePending",

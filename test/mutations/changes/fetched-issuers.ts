@@ -256,8 +256,8 @@ export const fetchedIssuerMutations: readonly Mutation[] = [
     name: "start-of-an-operator-tells-of-issuers",
     harm: "Each start of an operator writes the status of every Project with an issuer, twice",
     file: "operator/reconcile/reconcile.ts",
-    find: "served.compiled.awaitsIssuers === true ? pendingMs : undefined",
-    replace: "undefined",
+    find: "if (awaitsIssuers === true) return pendingMs;",
+    replace: "",
     caughtBy: ["test/unit/operator/runtime/report-key.test.ts"],
   },
 ];

@@ -150,4 +150,20 @@ export const operatorScaleMutations: readonly Mutation[] = [
     replace: "const [known] = [...topLevel.values()];",
     caughtBy: ["test/unit/operator/compile/resource-check.test.ts"],
   },
+  {
+    name: "passes-wait-for-hashes",
+    harm: "A deleted key works until all passwords of its Project are hashed, and one tenant's passwords keep all others waiting",
+    file: "operator/queue/password-hasher.ts",
+    find: "    this.#events.added();\n    return undefined;",
+    replace: "    return await make();",
+    caughtBy: ["test/unit/operator/queue/password-hasher.test.ts", "test/operator/revoked-beside-hashes.test.ts"],
+  },
+  {
+    name: "a-namespace-takes-all-workers",
+    harm: "Nobody's key is revoked while one team's Projects take long",
+    file: "operator/queue/work-queue.ts",
+    find: `stage === "serve" ? hasShare(working, takers.serve.length) : undefined`,
+    replace: "undefined",
+    caughtBy: ["test/unit/operator/queue/work-queue.test.ts"],
+  },
 ];

@@ -1,3 +1,4 @@
+import { setImmediate as settled } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { createWorkQueue, type QueueObservation, type WorkQueue } from "../../../../operator/queue/work-queue.ts";
 import { manualTime } from "../../../support/time/manual-time.ts";
@@ -44,9 +45,9 @@ describe("a key", () => {
     const queue = queueAt();
     const first = queue.take();
     const second = queue.take();
-    queue.add("a");
-    queue.add("b");
-    expect(await Promise.all([first, second])).toEqual(["a", "b"]);
+    queue.add("one/a");
+    queue.add("other/b");
+    expect(await Promise.all([first, second])).toEqual(["one/a", "other/b"]);
   });
 });
 
@@ -94,6 +95,27 @@ describe("lanes", () => {
       taken.push(...(await takeAndFinish(queue, 2)));
     }
     expect(taken.filter((key) => key?.startsWith("quiet/"))).toEqual(["quiet/p0", "quiet/p1", "quiet/p2", "quiet/p3"]);
+  });
+
+  test("a namespace is served by fewer takers than it leaves to others, and gets the next one once one is free again", async () => {
+    const queue = queueAt();
+    const taken: (string | undefined)[] = [];
+    const take = (): void => void queue.take().then((key) => void taken.push(key));
+    for (let taker = 0; taker < 8; taker += 1) take();
+    for (const lane of ["live", "bulk"] as const) {
+      for (let number = 0; number < 10; number += 1) queue.add(`busy/${lane}-${number}`, lane);
+    }
+    await settled();
+    expect(taken).toEqual(["busy/live-0", "busy/live-1", "busy/live-2", "busy/live-3"]);
+    // Another one that is as busy leaves takers, too.
+    for (let number = 0; number < 10; number += 1) queue.add(`other/p${number}`);
+    queue.add("quiet/p");
+    await settled();
+    expect(taken.slice(4)).toEqual(["other/p0", "other/p1", "quiet/p"]);
+    queue.done("other/p0");
+    take();
+    await settled();
+    expect(taken.slice(7)).toEqual(["other/p2"]);
   });
 
   test("every eighth key is a bulk one while live ones never end", async () => {

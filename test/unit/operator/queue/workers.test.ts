@@ -50,7 +50,7 @@ describe("workers", () => {
 
   test("work on as many keys at once as there are workers", async () => {
     const { time, queue } = start({ workers: 3, handle: (_, signal) => untilAborted(signal) });
-    for (const key of ["a", "b", "c", "d"]) queue.add(key);
+    for (const key of ["one/a", "two/b", "three/c", "four/d"]) queue.add(key);
     await time.advance(0);
     expect(queue.figures()).toMatchObject({ live: 1, workingSeconds: [0, 0, 0] });
   });
@@ -179,9 +179,7 @@ describe("workers", () => {
       signal: leadership.signal,
       handle: (_, signal) => untilAborted(signal),
     });
-    queue.add("a");
-    queue.add("b");
-    queue.add("c");
+    for (const key of ["one/a", "two/b", "three/c"]) queue.add(key);
     await time.advance(0);
     const stopped = queue.stop();
     leadership.abort(new Error("lost"));

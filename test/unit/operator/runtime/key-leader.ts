@@ -64,6 +64,8 @@ export interface World {
   readonly statusFailure?: unknown;
   /** What is known of every external issuer, all of which are allowed; default: none is. */
   readonly issuer?: KnownIssuer;
+  /** No password is hashed yet, for so long by now. */
+  readonly hashingMs?: number;
   /** The platform's rules refuse the Project. */
   readonly isRefused?: true;
   /** What is on record of stored data once this run has written it. */
@@ -205,6 +207,11 @@ export function leader(world: World = {}) {
       projectsUsing: new Set(),
       use: (_, sources) => void fetched.push([...sources.keys()]),
     },
+    hashesOf: () => ({
+      hashPassword: async (password) => (world.hashingMs === undefined ? `hash of ${password}` : undefined),
+      isPasswordOf: async () => undefined,
+      end: () => world.hashingMs,
+    }),
     random: randomBytes,
     repairs: createRepairs(() => 0),
     isHeld: () => world.held ?? false,

@@ -192,3 +192,43 @@ it("a whole Project is withdrawn that outlived its namespace, because it is held
   await handle();
   expect(calls.map(([what]) => what)).toContain("withdraw");
 });
+
+describe("while passwords are hashed", () => {
+  const world: World = { published: { revision: 3, parts }, namespaceUid: "ns", deleted: [], hashingMs: 0 };
+  const lowered = stored("ApiKey", "ci", { metadata: ci.metadata, spec: { access: "Read" } });
+  const added = stored("ProjectUser", "new");
+
+  it("what objects lose is published, and new keys; a new user is not served yet, and says so after a second", async () => {
+    const objects = [shop, lowered, stored("ApiKey", "new"), ann, added];
+    const { publishedParts, serve } = leader({ ...world, objects });
+    expect(await serve()).toEqual({ requeueAfterMs: 1_000 });
+    const [published] = publishedParts;
+    expect([...(published?.users.keys() ?? [])]).toEqual(["ann"]);
+    expect(Array.from(published?.keys.values() ?? [], ({ name, access }) => [name, access])).toEqual([
+      ["ci", "Read"],
+      ["new", "Read"],
+    ]);
+    const later = leader({ ...world, objects, hashingMs: 1_000 });
+    expect(await later.serve()).toEqual({ requeue: "report" });
+  });
+
+  it("a user whose password changes keeps the former one until the new one is hashed, with the access of now", async () => {
+    const changed = stored("ProjectUser", "ann", {
+      metadata: ann.metadata,
+      spec: { access: "Read", rotation: { id: "2" } },
+    });
+    const { publishedParts, serve } = leader({ ...world, objects: [shop, changed] });
+    await serve();
+    expect(publishedParts[0]?.users.get("ann")).toEqual({ ...parts.users.get("ann"), access: "Read" });
+  });
+});
+
+it("thousands of new keys are made over several passes, each of which publishes what objects lose", async () => {
+  const many = Array.from({ length: 40 }, (_, number) => stored("ApiKey", `k${number}`));
+  const world: World = { published: { revision: 3, parts }, namespaceUid: "ns", deleted: [] };
+  const { publishedParts, serve } = leader({ ...world, objects: [shop, ...many, ci] });
+  expect(await serve()).toEqual({ requeueAfterMs: 0 });
+  const names = Array.from(publishedParts[0]?.keys.values() ?? [], ({ name }) => name);
+  expect(names).toHaveLength(33);
+  expect(names).not.toContain("web");
+});

@@ -1,0 +1,219 @@
+// Makes argon2id hashes beside the passes over Projects. A pass that needs one which is not made yet goes on without it, and its Project is due again
+// once it is. Namespaces take turns, and so do the Projects of each. A hash that can't be made fails the pass that asks for it next.
+
+import { availableParallelism } from "node:os";
+import {
+  generatedPasswordCost,
+  hashPassword,
+  isPasswordOf,
+  type PasswordCost,
+  passwordCost,
+  requireHashable,
+} from "../../core/password/hash-password.ts";
+import type { Monotonic } from "../../core/timers.ts";
+import { createFairQueue } from "./fair-queue.ts";
+import type { WorkQueue } from "./work-queue.ts";
+
+export interface PasswordHasher {
+  /** For one pass over a Project, `<namespace>/<name>`; a Project has one at a time. Can be passed on by itself. */
+  readonly passOf: (project: string) => PassHashes;
+  /** Hashes that are to be made, or are being made. */
+  waiting(): number;
+  /** Nothing is begun any more. */
+  stop(): void;
+}
+
+/** What one pass asks for. Undefined = not yet: the Project is due again once it is there. */
+export interface PassHashes {
+  /** Throws PasswordRefused. */
+  readonly hashPassword: (password: string, cost?: PasswordCost) => Promise<string | undefined>;
+  readonly isPasswordOf: (hash: string, password: string) => Promise<boolean | undefined>;
+  /** Forgets what former passes asked for and this one did not. Milliseconds since the Project began to wait; undefined = it doesn't. */
+  end(): number | undefined;
+}
+
+export interface PasswordHasherDeps {
+  /** Of the Projects. */
+  readonly queue: Pick<WorkQueue, "add" | "addAfter">;
+  readonly monotonic: Monotonic;
+  /** Hashes that are made at a time; default: one for two processors, and two at most. */
+  readonly atOnce?: number;
+  /** For tests. */
+  readonly argon2?: Argon2;
+}
+
+interface Argon2 {
+  readonly hashPassword: typeof hashPassword;
+  readonly isPasswordOf: typeof isPasswordOf;
+}
+
+interface Job {
+  readonly make: () => Promise<unknown>;
+  made?: { readonly value: unknown } | { readonly error: unknown };
+}
+
+interface ProjectJobs {
+  /** By what is to be made. */
+  readonly jobs: Map<string, Job>;
+  /** Those that nobody has begun. */
+  readonly waiting: Set<Job>;
+  /** Those without a result. */
+  readonly unmade: Set<Job>;
+  /** When the first of them was asked for. */
+  since: number;
+}
+
+/** Each leads to one or two Secrets that the pass writes before it publishes what objects have lost. */
+const answersOfPass = 32;
+/** A thousand passwords must not lead to a thousand passes. */
+const betweenPassesMs = 500;
+
+export function createPasswordHasher(deps: PasswordHasherDeps): PasswordHasher {
+  return new Hasher(deps);
+}
+
+function isCheap(cost: PasswordCost = passwordCost): boolean {
+  return cost.memoryKiB <= generatedPasswordCost.memoryKiB;
+}
+
+/** Argon2 shares four threads with all else that Node does beside JavaScript, and the processors with the passes. */
+function defaultAtOnce(): number {
+  return Math.min(2, Math.max(1, Math.floor(availableParallelism() / 2)));
+}
+
+class Hasher implements PasswordHasher {
+  readonly #deps: PasswordHasherDeps;
+  readonly #atOnce: number;
+  readonly #projects = new Map<string, ProjectJobs>();
+  /** Projects with jobs that nobody has begun. */
+  readonly #due = createFairQueue();
+  #underWay = 0;
+  #isStopped = false;
+
+  constructor(deps: PasswordHasherDeps) {
+    this.#deps = deps;
+    this.#atOnce = deps.atOnce ?? defaultAtOnce();
+  }
+
+  readonly passOf = (project: string): PassHashes => {
+    const jobs = this.#projects.get(project) ?? { jobs: new Map(), waiting: new Set(), unmade: new Set(), since: 0 };
+    this.#projects.set(project, jobs);
+    const { argon2 = { hashPassword, isPasswordOf } } = this.#deps;
+    return new Pass(jobs, argon2, {
+      added: () => {
+        if (jobs.unmade.size === 1) jobs.since = this.#deps.monotonic();
+        this.#due.add(project);
+        this.#begin();
+      },
+      ended: (isCut) => {
+        if (jobs.jobs.size === 0) this.#projects.delete(project);
+        if (isCut) this.#deps.queue.add(project);
+        return jobs.unmade.size === 0 ? undefined : this.#deps.monotonic() - jobs.since;
+      },
+    });
+  };
+
+  waiting(): number {
+    return [...this.#projects.values()].reduce((sum, { unmade }) => sum + unmade.size, 0);
+  }
+
+  stop(): void {
+    this.#isStopped = true;
+  }
+
+  #begin(): void {
+    while (this.#underWay < this.#atOnce && !this.#isStopped) {
+      const project = this.#due.shift();
+      if (project === undefined) return;
+      const { waiting = new Set<Job>() } = this.#projects.get(project) ?? {};
+      const [job] = waiting;
+      if (job === undefined) continue;
+      waiting.delete(job);
+      if (waiting.size > 0) this.#due.add(project);
+      void this.#run(project, job);
+    }
+  }
+
+  async #run(project: string, job: Job): Promise<void> {
+    this.#underWay += 1;
+    job.made = await job.make().then(
+      (value) => ({ value }),
+      (error: unknown) => ({ error }),
+    );
+    this.#underWay -= 1;
+    const { unmade } = this.#projects.get(project) ?? {};
+    // Otherwise nobody asks for it any more.
+    if (unmade?.delete(job) === true) {
+      if (unmade.size === 0) this.#deps.queue.add(project);
+      else this.#deps.queue.addAfter(project, betweenPassesMs);
+    }
+    this.#begin();
+  }
+}
+
+interface PassEvents {
+  readonly added: () => void;
+  readonly ended: (isCut: boolean) => number | undefined;
+}
+
+class Pass implements PassHashes {
+  readonly #known: ProjectJobs;
+  readonly #argon2: Argon2;
+  readonly #events: PassEvents;
+  readonly #asked = new Set<string>();
+  #answers = 0;
+
+  constructor(known: ProjectJobs, argon2: Argon2, events: PassEvents) {
+    this.#known = known;
+    this.#argon2 = argon2;
+    this.#events = events;
+  }
+
+  readonly hashPassword: PassHashes["hashPassword"] = async (password, cost) => {
+    requireHashable(password);
+    const make = () => this.#argon2.hashPassword(password, cost);
+    // Of a password that was made here: far below a millisecond.
+    if (isCheap(cost)) return this.#mayAnswer() ? await make() : undefined;
+    // Users of one Project with one password have one hash: most name one entry of one Secret. That they share a salt tells only those
+    // who can read the hashes, and nobody guesses faster by it.
+    return await this.#ask(JSON.stringify([password]), make);
+  };
+
+  readonly isPasswordOf: PassHashes["isPasswordOf"] = (hash, password) =>
+    this.#ask(JSON.stringify([password, hash]), () => this.#argon2.isPasswordOf(hash, password));
+
+  end(): number | undefined {
+    const { jobs, waiting, unmade } = this.#known;
+    for (const [what, job] of jobs) {
+      if (this.#asked.has(what)) continue;
+      jobs.delete(what);
+      waiting.delete(job);
+      unmade.delete(job);
+    }
+    return this.#events.ended(this.#answers > answersOfPass);
+  }
+
+  async #ask<T>(what: string, make: () => Promise<T>): Promise<T | undefined> {
+    const { jobs, waiting, unmade } = this.#known;
+    this.#asked.add(what);
+    const { made } = jobs.get(what) ?? {};
+    if (made !== undefined) {
+      if (!this.#mayAnswer()) return undefined;
+      if ("value" in made) return made.value as T;
+      jobs.delete(what);
+      throw made.error;
+    }
+    if (jobs.has(what)) return undefined;
+    const job: Job = { make };
+    jobs.set(what, job);
+    waiting.add(job);
+    unmade.add(job);
+    this.#events.added();
+    return undefined;
+  }
+
+  #mayAnswer(): boolean {
+    this.#answers += 1;
+    return this.#answers <= answersOfPass;
+  }
+}

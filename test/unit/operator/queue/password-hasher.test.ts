@@ -1,0 +1,156 @@
+import { setImmediate as settled } from "node:timers/promises";
+import { describe, expect, test } from "vitest";
+import { generatedPasswordCost, PasswordRefused } from "../../../../core/password/hash-password.ts";
+import { createPasswordHasher, type PassHashes } from "../../../../operator/queue/password-hasher.ts";
+
+/** A hasher whose hashes are made when a test says so. */
+function hasherOf(atOnce = 1) {
+  const begun: { readonly password: string; readonly make: () => void; readonly fail: (error: Error) => void }[] = [];
+  const due: unknown[][] = [];
+  let now = 0;
+  const hasher = createPasswordHasher({
+    queue: { add: (key) => void due.push([key]), addAfter: (key, milliseconds) => void due.push([key, milliseconds]) },
+    monotonic: () => now,
+    atOnce,
+    argon2: {
+      hashPassword(password, cost) {
+        if (cost === generatedPasswordCost) return Promise.resolve(`cheap ${password}`);
+        const { promise, resolve, reject } = Promise.withResolvers<string>();
+        begun.push({ password, make: () => resolve(`hash of ${password}`), fail: reject });
+        return promise;
+      },
+      isPasswordOf: async (hash, password) => hash === `hash of ${password}`,
+    },
+  });
+  return {
+    hasher,
+    due,
+    begun: () => begun.map(({ password }) => password),
+    async makeNext(): Promise<void> {
+      begun.at(-1)?.make();
+      await settled();
+    },
+    async fail(error: Error): Promise<void> {
+      begun.at(-1)?.fail(error);
+      await settled();
+    },
+    pass: async (milliseconds: number, project: string, passwords: readonly string[]) => {
+      now = milliseconds;
+      return await passOver(hasher.passOf(project), passwords);
+    },
+  };
+}
+
+async function passOver(hashes: PassHashes, passwords: readonly string[]) {
+  const made: (string | undefined)[] = [];
+  for (const password of passwords) made.push(await hashes.hashPassword(password));
+  return { made, waitedMs: hashes.end() };
+}
+
+describe("a password", () => {
+  test("is hashed beside the pass that asks, and its Project is due once it is", async () => {
+    const { pass, makeNext, due, hasher } = hasherOf();
+    expect(await pass(0, "team/shop", ["secret"])).toEqual({ made: [undefined], waitedMs: 0 });
+    expect(await pass(40, "team/shop", ["secret"])).toEqual({ made: [undefined], waitedMs: 40 });
+    expect(due).toEqual([]);
+    await makeNext();
+    expect(due).toEqual([["team/shop"]]);
+    expect(await pass(50, "team/shop", ["secret"])).toEqual({ made: ["hash of secret"], waitedMs: undefined });
+    expect(hasher.waiting()).toBe(0);
+  });
+
+  test("of many users of one Project is hashed once, and in another Project once more", async () => {
+    const { pass, makeNext, begun } = hasherOf();
+    await pass(0, "team/shop", ["shared", "shared", "shared"]);
+    await makeNext();
+    const { made } = await pass(1, "team/shop", ["shared", "shared"]);
+    expect(made).toEqual(["hash of shared", "hash of shared"]);
+    await pass(2, "other/shop", ["shared"]);
+    expect(begun()).toEqual(["shared", "shared"]);
+  });
+
+  test("that changes before its turn is never hashed, and one that was hashed is forgotten", async () => {
+    const { pass, makeNext, begun, hasher } = hasherOf();
+    await pass(0, "team/shop", ["first", "one"]);
+    await pass(1, "team/shop", ["first", "two"]);
+    await makeNext();
+    await makeNext();
+    expect(begun()).toEqual(["first", "two"]);
+    await pass(2, "team/shop", []);
+    expect((await pass(3, "team/shop", ["two"])).made).toEqual([undefined]);
+    expect(hasher.waiting()).toBe(1);
+  });
+
+  test("that was made here costs nothing, and is hashed at once", async () => {
+    const { hasher, begun } = hasherOf();
+    expect(await hasher.passOf("team/shop").hashPassword("made", generatedPasswordCost)).toBe("cheap made");
+    expect(begun()).toEqual([]);
+  });
+
+  test("that can't be used is refused at once", async () => {
+    const { pass } = hasherOf();
+    await expect(pass(0, "team/shop", [""])).rejects.toThrow(PasswordRefused);
+  });
+
+  test("whose hash fails fails the pass that comes for it, and is tried anew by the next one", async () => {
+    const { pass, fail, begun, due } = hasherOf();
+    await pass(0, "team/shop", ["secret"]);
+    await fail(new Error("out of memory"));
+    expect(due).toEqual([["team/shop"]]);
+    await expect(pass(1, "team/shop", ["secret"])).rejects.toThrow("out of memory");
+    await pass(2, "team/shop", ["secret"]);
+    expect(begun()).toEqual(["secret", "secret"]);
+  });
+
+  test("is compared with a hash beside the passes as well", async () => {
+    const { hasher, due } = hasherOf();
+    const pass = hasher.passOf("team/shop");
+    expect(await pass.isPasswordOf("hash of secret", "secret")).toBeUndefined();
+    pass.end();
+    await settled();
+    expect(due).toEqual([["team/shop"]]);
+    expect(await hasher.passOf("team/shop").isPasswordOf("hash of secret", "secret")).toBe(true);
+  });
+});
+
+describe("many passwords", () => {
+  test("are hashed a limited number at a time; namespaces take turns, and so do the Projects of each", async () => {
+    const { pass, makeNext, begun } = hasherOf(1);
+    await pass(0, "busy/a", ["a1", "a2", "a3"]);
+    await pass(0, "busy/b", ["b1", "b2"]);
+    await pass(0, "quiet/p", ["q1"]);
+    expect(begun()).toEqual(["a1"]);
+    for (let hash = 0; hash < 6; hash += 1) await makeNext();
+    expect(begun()).toEqual(["a1", "a2", "q1", "b1", "a3", "b2"]);
+  });
+
+  test("cause few passes: a Project is due at once when all of them are there, and in a while after each before", async () => {
+    const { pass, makeNext, due } = hasherOf();
+    await pass(0, "team/shop", ["one", "two"]);
+    await makeNext();
+    await makeNext();
+    expect(due).toEqual([["team/shop", 500], ["team/shop"]]);
+  });
+
+  test("are handed out over several passes, so that none writes too many Secrets before it publishes", async () => {
+    const { hasher, pass, makeNext, due } = hasherOf();
+    const users = Array.from({ length: 40 }, () => "shared");
+    await pass(0, "team/shop", users);
+    await makeNext();
+    due.splice(0);
+    const { made } = await pass(1, "team/shop", users);
+    expect(made.filter((hash) => hash !== undefined)).toHaveLength(32);
+    expect(due).toEqual([["team/shop"]]);
+    const generated = hasher.passOf("team/other");
+    const hashes = await Promise.all(users.map((user) => generated.hashPassword(user, generatedPasswordCost)));
+    expect(hashes.filter((hash) => hash === undefined)).toHaveLength(8);
+  });
+
+  test("are left when the leader stops", async () => {
+    const { hasher, pass, makeNext, begun } = hasherOf();
+    await pass(0, "team/shop", ["one", "two"]);
+    hasher.stop();
+    await makeNext();
+    expect(begun()).toEqual(["one"]);
+  });
+});
