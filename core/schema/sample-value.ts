@@ -84,7 +84,8 @@ function arrayOf(schema: JsonObject, context: SampleContext): Json {
 
 function numberOf(schema: JsonObject): number {
   const { minimum, exclusiveMinimum, maximum, exclusiveMaximum } = schema;
-  if (typeof minimum === "number") return minimum;
+  // Draft-04 excludes a bound by `true` beside it.
+  if (typeof minimum === "number") return exclusiveMinimum === true ? minimum + 1 : minimum;
   if (typeof exclusiveMinimum === "number") return exclusiveMinimum + 1;
   if (typeof maximum === "number") return Math.min(maximum, 1);
   return typeof exclusiveMaximum === "number" ? Math.min(exclusiveMaximum - 1, 1) : 1;

@@ -42,11 +42,14 @@ const { anything } = fc.letrec<{ readonly anything: Json }>((tie) => ({
   ),
 }));
 
+const draft07 = "http://json-schema.org/draft-07/schema#";
+const draft04 = "http://json-schema.org/draft-04/schema#";
+
 /** Of a whole ApiResource: its root is an object, but for some. */
 export function randomSchemas(): Schema {
   const root = objects(anything).map((schema) => ({ ...(schema as object), type: "object" }) as Json);
   const defined = fc
-    .tuple(root, anything, fc.constantFrom<Json[]>([], ["http://json-schema.org/draft-07/schema#"], ["no dialect"]))
+    .tuple(root, anything, fc.constantFrom<Json[]>([], [draft07], [draft04], ["no dialect"]))
     .map(([schema, part, [dialect]]) => {
       const more = dialect === undefined ? {} : { $schema: dialect };
       return { ...more, ...(schema as object), $defs: { part } } as Json;

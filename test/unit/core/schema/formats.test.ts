@@ -50,7 +50,7 @@ const formats: Readonly<Record<string, { readonly good: readonly unknown[]; read
   },
   hostname: {
     good: ["example.com", "a-b.c", "localhost", "3com.example"],
-    bad: ["-a", "a-", "a_b", "a..b", "example.", "", "a".repeat(64), "a.".repeat(126) + "ab"],
+    bad: ["-a", "a-", "a_b", "a..b", "example.", "", "a".repeat(64), `${"a.".repeat(126)}ab`],
   },
   ipv4: { good: ["127.0.0.1"], bad: ["127.0.0.256", "1.2.3", "01.2.3.4"] },
   ipv6: {

@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { parseAllDocuments } from "yaml";
 import { sampleObject } from "../../../../core/schema/sample-object.ts";
+import { draft04 } from "./compiled.ts";
 
 describe("sampleObject", () => {
   it.each([
@@ -11,6 +12,11 @@ describe("sampleObject", () => {
     ["a member where none is required", { type: "object", properties: { done: { type: "boolean" } } }, { done: true }],
     ["nothing where nothing is declared", { type: "object" }, {}],
     ["bounds", { required: ["a"], properties: { a: { type: "integer", exclusiveMinimum: 2.5 } } }, { a: 4 }],
+    [
+      "a bound that draft-04 excludes",
+      { $schema: draft04, required: ["a"], properties: { a: { type: "integer", minimum: 2, exclusiveMinimum: true } } },
+      { a: 3 },
+    ],
     [
       "references and lists",
       {
