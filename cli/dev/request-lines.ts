@@ -4,10 +4,10 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { styleText } from "node:util";
 import type { LogLevel } from "../../core/log/logger.ts";
-import { printable } from "../../core/log/printable.ts";
 import type { Timers } from "../../core/timers.ts";
 import { type Caller, creatorOf } from "../../dataplane/authenticate/caller.ts";
 import type { Ending, Exchange } from "../../dataplane/http/exchange.ts";
+import { printable } from "../../operator/status/messages.ts";
 
 export interface RequestLinesOptions {
   readonly write: (text: string) => void;

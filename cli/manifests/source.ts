@@ -1,6 +1,7 @@
 // What reading manifests makes: objects that know where they stand, and problems with file, line and column.
-import { printable } from "../../core/log/printable.ts";
+
 import type { UncheckedObject } from "../../core/manifests/object.ts";
+import { printable } from "../../operator/status/messages.ts";
 import type { Position } from "./positions.ts";
 
 export interface SourceProblem extends Position {

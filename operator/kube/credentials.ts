@@ -62,3 +62,30 @@ export function serverUrl(text: string): URL {
     `the API server must be reached by https (http is accepted on localhost only), not ${url.origin}`,
   );
 }
+
+export interface RefusedCredentials<Call> {
+  observe(call: Call): void;
+  /** What is wrong, while the API server's last answer was a refusal of who asks. */
+  fault(): string | undefined;
+}
+
+export const refusedAdvice =
+  "Look at the token in --kubeconfig. If the ServiceAccount of the pods was deleted, create it and replace the pods: a restarted container keeps the token of the former one";
+
+/**
+ * Watches what calls are answered, by HTTP status, and passes it on to `next`. Credentials are loaded again after each refusal, so that those of a
+ * deleted ServiceAccount stay refused until its pods are replaced.
+ */
+export function createRefusedCredentials<Call extends { readonly code: string }>(
+  next: (call: Call) => void,
+): RefusedCredentials<Call> {
+  let isRefused = false;
+  return {
+    observe(call) {
+      // Without an answer it is not known.
+      if (call.code !== "<error>") isRefused = call.code === "401";
+      next(call);
+    },
+    fault: () => (isRefused ? "the API server refuses the operator's credentials (401 Unauthorized)" : undefined),
+  };
+}

@@ -5,7 +5,6 @@ import { describeError } from "../../core/log/describe-error.ts";
 import type { Logger } from "../../core/log/logger.ts";
 import type { Monotonic } from "../../core/timers.ts";
 import type { ReflectorObservation } from "../watch/reflector-options.ts";
-import { refusedAdvice } from "./refused-credentials.ts";
 import { createReminders } from "./reminders.ts";
 
 export type InterruptionLog = (kind: string, observation: ReflectorObservation) => void;
@@ -28,7 +27,7 @@ export function createInterruptionLog(logger: Logger, monotonic: Monotonic): Int
 
 function adviceOn(error: unknown): { readonly advice?: string } {
   const { status } = (error ?? {}) as { readonly status?: unknown };
-  if (status === 401) return { advice: refusedAdvice };
+  if (status === 401) return { advice: "The API server doesn't know who asks: look at the token in --kubeconfig" };
   if (status === 403) return { advice: "The operator lacks rights: see deploy/rbac" };
   if (status === 404)
     return { advice: "Install the CRDs as before: helm upgrade, or kubectl apply --server-side -f crds/" };

@@ -1,11 +1,11 @@
 // An Event as the API server takes it (events.k8s.io/v1): made once, then only its series counted up.
 
 import type { JsonObject } from "../../core/config/types.ts";
-import { printable } from "../../core/log/printable.ts";
 import { apiVersion, group } from "../../core/manifests/object.ts";
 import { eventType } from "../kube/resource-types.ts";
 import { microTime } from "../lead/lease.ts";
 import type { Subject } from "../model/verdict.ts";
+import { printable } from "../status/messages.ts";
 import type { EventNote } from "./event-recorder.ts";
 
 export const reportingController = `${group}/operator`;

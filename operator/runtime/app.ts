@@ -10,6 +10,7 @@ import { type Monotonic, systemMonotonic, systemTimers } from "../../core/timers
 import { createFollowedGuardRails, type FollowedGuardRails } from "../guard-rails/followed-guard-rails.ts";
 import { clusterLimits, type FetchLimits } from "../issuers/fetch-limits.ts";
 import type { ConnectedApi } from "../kube/connect.ts";
+import { createRefusedCredentials } from "../kube/credentials.ts";
 import type { CallObserved } from "../kube/http-transport.ts";
 import { createElector } from "../lead/elector.ts";
 import { leaseTimesOf } from "../lead/lease-times.ts";
@@ -19,7 +20,6 @@ import { createInterruptionLog } from "../observe/interruption-log.ts";
 import { nothingKept } from "../observe/kept-figures.ts";
 import { createOperatorMetrics, type OperatorMetrics } from "../observe/metrics.ts";
 import { createObjectCounts } from "../observe/object-counts.ts";
-import { createRefusedCredentials } from "../observe/refused-credentials.ts";
 import { createReminders } from "../observe/reminders.ts";
 import { noStoredObjects } from "../publish/stored-objects.ts";
 import { type CacheListener, type Caches, type CachesOptions, createCaches } from "../watch/caches.ts";

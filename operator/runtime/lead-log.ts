@@ -3,8 +3,8 @@
 import { describeError } from "../../core/log/describe-error.ts";
 import type { Logger } from "../../core/log/logger.ts";
 import { isNotFound, isUnauthorized } from "../kube/api.ts";
+import { refusedAdvice } from "../kube/credentials.ts";
 import type { LeadObservation } from "../lead/lead-observation.ts";
-import { refusedAdvice } from "../observe/refused-credentials.ts";
 import type { OperatorSettings } from "./operator-context.ts";
 
 export function leaseNameOf({ className }: Pick<OperatorSettings, "className">): string {

@@ -1,7 +1,6 @@
 // The sentences of conditions. They hold no time, no counter and no secret: equal states have equal words.
 
 import { acceptLossAnnotation } from "../../core/config/store-fields.ts";
-import { printable } from "../../core/log/printable.ts";
 import type { DeletionWait } from "../finalize/advance-purges.ts";
 import type { Fault, Notice, Refused } from "../model/verdict.ts";
 
@@ -101,6 +100,17 @@ export function clipped(given: string, most: number): string {
   const cut = text.slice(0, most - 1);
   // Half a surrogate pair is no character.
   return `${/[\uD800-\uDBFF]$/.test(cut) ? cut.slice(0, -1) : cut}…`;
+}
+
+/** Characters that move a terminal's cursor, end a line or turn the order of letters are escaped as JSON does. */
+export function printable(text: string): string {
+  return text.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (character) =>
+    Array.from({ length: character.length }, (_, at) => escapedUnit(character.charCodeAt(at))).join(""),
+  );
+}
+
+function escapedUnit(unit: number): string {
+  return `\\u${unit.toString(16).padStart(4, "0")}`;
 }
 
 /** The first few faults of a schema are enough to begin with. */
