@@ -48,7 +48,8 @@ export function membersOf(text: string): readonly Member[] {
   return members;
 }
 
-function nameIn(text: string, start: number, end: number): string {
+/** The name, unescaped, whose quotes stand at `start` and before `end`. */
+export function nameIn(text: string, start: number, end: number): string {
   const inner = text.slice(start + 1, end - 1);
   return inner.includes("\\") ? (JSON.parse(text.slice(start, end)) as string) : inner;
 }

@@ -8,6 +8,8 @@ import type { Directory } from "../config/directory.ts";
 
 export const maxPathBytes = 8 * 1024;
 export const maxSegmentBytes = 1024;
+/** Twice as many as lead through the deepest value (store/ports/documents.ts). */
+export const maxSegments = 128;
 
 export interface SplitTarget {
   /** Decoded segments, one trailing slash ignored; those that `fault` is about stand as they were sent. */
@@ -33,11 +35,14 @@ export function splitTarget(target: string): SplitTarget {
 
 /** `path` is without the slash that it begins with. */
 export function decodedPath(path: string): Pick<SplitTarget, "segments" | "fault"> {
-  return decodeSegments(rawSegments(path), path.includes("%"));
+  const raw = rawSegments(path);
+  if (raw.length <= maxSegments) return decodeSegments(raw, path.includes("%"));
+  return { segments: raw, fault: new Problem("path_too_long", `A path may have at most ${maxSegments} segments`) };
 }
 
+/** More than a path may have stand for any number of them: beside what is too much, a trailing slash gives a piece. */
 function rawSegments(path: string): readonly string[] {
-  const raw = path.split("/");
+  const raw = path.split("/", maxSegments + 2);
   if (raw.at(-1) === "") raw.pop();
   return raw;
 }

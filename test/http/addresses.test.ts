@@ -131,6 +131,7 @@ describeServed("addresses", (serve) => {
     ["an overlong UTF-8 sequence", "/json/flags/%c0%af", 400, "invalid_path"],
     ["an encoded NUL", "/json/flags/%00", 400, "invalid_path"],
     ["a segment over 1 KiB", `/json/flags/${"x".repeat(1025)}`, 414, "path_too_long"],
+    ["a path of 129 segments, the project's two included", `/json/flags${"/x".repeat(125)}`, 414, "path_too_long"],
     ["a path over 8 KiB", `/json/flags/${"x/".repeat(4100)}`, 414, "path_too_long"],
   ])("refuses %s", async (_what, path, status, code) => {
     const served = await serve(shop);

@@ -299,7 +299,7 @@ describeServed("a path of more segments than values nest levels", (serve) => {
       ["DELETE", { as }],
       ["DELETE", { as, headers: { "if-match": '"a"' } }],
     ] as const) {
-      for (const count of [65, 4_050]) {
+      for (const count of [65, 120]) {
         expect([method, count, (await served.send(zeros(count), { method, ...sent })).status]).toEqual([
           method,
           count,
@@ -310,7 +310,7 @@ describeServed("a path of more segments than values nest levels", (serve) => {
     expect(await asked()).toEqual(before);
     for (const headers of [{ "if-match": "*" }, merge]) {
       const method = headers === merge ? "PATCH" : "PUT";
-      expect((await served.send(zeros(4_050), { method, as, headers, body: {} })).code).toBe("too_deep");
+      expect((await served.send(zeros(120), { method, as, headers, body: {} })).code).toBe("too_deep");
     }
   });
 

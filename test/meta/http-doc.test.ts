@@ -10,9 +10,9 @@ import { maxConnections, maxHeaderBytes } from "../../dataplane/http/server.ts";
 import { scanBytes, scanLimit } from "../../dataplane/objects/list/filter-and-sort.ts";
 import { maxFilters, maxListedValues } from "../../dataplane/objects/list/filters.ts";
 import { operators } from "../../dataplane/objects/list/operators.ts";
-import { maxFields } from "../../dataplane/objects/list/query-parameters.ts";
+import { maxFields, maxParameters } from "../../dataplane/objects/list/query-parameters.ts";
 import { maxSortKeys } from "../../dataplane/objects/list/sort.ts";
-import { maxPathBytes, maxSegmentBytes } from "../../dataplane/route/request-target.ts";
+import { maxPathBytes, maxSegmentBytes, maxSegments } from "../../dataplane/route/request-target.ts";
 import { maxDepth } from "../../dataplane/store/ports/documents.ts";
 import { type CrdNode, readCrds, root } from "../../tools/read-crds.ts";
 import { documentationPages } from "./documentation-pages.ts";
@@ -28,6 +28,8 @@ describe("docs/reference/http.md", () => {
     for (const row of [
       `| path | ${inWords(maxPathBytes)} | 414 |`,
       `| one segment, decoded | ${inWords(maxSegmentBytes)} | 414 |`,
+      `| segments of a path, the project's included | ${maxSegments} | 414 |`,
+      `| parameters of a query | ${maxParameters} | 400 |`,
       `| request line and headers | ${inWords(maxHeaderBytes)} | 431 |`,
       `| connections at once | ${grouped(maxConnections)} |`,
       `| ${inWords(maxHeldBytes)}, half of it of one project | 503 \`body_busy\` |`,

@@ -9,10 +9,13 @@ import { maxDepth } from "../../store/ports/documents.ts";
 
 export type Parameters = ReadonlyMap<string, string>;
 
+/** More than any request needs, and few enough to look at each. */
+export const maxParameters = 100;
+
 export function queryParameters(query: string): Parameters {
   const parameters = new Map<string, string>();
   if (query === "") return parameters;
-  for (const piece of query.split("&")) {
+  for (const piece of piecesOf(query)) {
     if (piece === "") continue;
     const equals = piece.indexOf("=");
     const name = decode(encodedName(piece));
@@ -22,6 +25,12 @@ export function queryParameters(query: string): Parameters {
     parameters.set(name, equals < 0 ? "" : decode(piece.slice(equals + 1)));
   }
   return parameters;
+}
+
+function piecesOf(query: string): readonly string[] {
+  const pieces = query.split("&", maxParameters + 1);
+  if (pieces.length <= maxParameters) return pieces;
+  throw new Problem("invalid_parameter", `A query may have at most ${maxParameters} parameters`);
 }
 
 function encodedName(piece: string): string {
@@ -63,14 +72,14 @@ const ownFields: ReadonlyMap<string, readonly string[]> = new Map(
 /** Undefined = everything. */
 export function chosenFields(text: string | undefined, schema: CompiledSchema): Selection | undefined {
   if (text === undefined) return undefined;
-  const names = resolveField(schema, text) === undefined ? text.split(",") : [text];
+  const names = resolveField(schema, text) === undefined ? text.split(",", maxFields + 1) : [text];
   if (names.length > maxFields) throw new Problem("invalid_parameter", `\`_fields\` takes at most ${maxFields} fields`);
   return selectionOf([["id"], ...names.map((name) => pathOfChosen(name, schema))]);
 }
 
 /** For a request for one object, which ignores all other parameters. */
 export function chosenFieldsOf(query: string, schema: CompiledSchema): Selection | undefined {
-  const isSent = query.split("&").some((piece) => tryDecode(encodedName(piece)) === "_fields");
+  const isSent = piecesOf(query).some((piece) => tryDecode(encodedName(piece)) === "_fields");
   return isSent ? chosenFields(queryParameters(query).get("_fields"), schema) : undefined;
 }
 

@@ -31,6 +31,8 @@ describe("splitting a request target", () => {
     ["a segment over 1 KiB", `/a/${"x".repeat(1025)}`, "path_too_long"],
     ["a segment over 1 KiB once it is UTF-8", `/a/${"%C3%A4".repeat(513)}`, "path_too_long"],
     ["a path over 8 KiB", `/${"a/".repeat(4097)}`, "path_too_long"],
+    ["a path of 129 segments", "/a".repeat(129), "path_too_long"],
+    ["a path of 128 segments and an empty one", `${"/a".repeat(128)}//b`, "path_too_long"],
   ])("refuses %s", (_what, target, code) => {
     expect(faultOf(target)).toBe(code);
   });

@@ -317,3 +317,8 @@ describe("cursors", () => {
     },
   );
 });
+
+it("a query of more than 100 parameters is refused for their number, before any of them is looked at", () => {
+  expect(read(Array(100).fill("_=1").join("&"))).toMatchObject({ filters: [] });
+  expect(() => read(`%zz&${"_=1&".repeat(100)}`)).toThrow("A query may have at most 100 parameters");
+});
