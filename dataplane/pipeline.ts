@@ -1,6 +1,6 @@
 // What happens to a request, in two steps. `decide`: host, method, target and credential → plan, which has all that depends on these and on
 // the configuration alone. The plan is kept for requests that are alike, until any of that changes. `carryOut`, once the project's rates
-// are charged and what the plan refuses is refused: the feature reads and validates what the request brings, and asks the store. Every step
+// are charged and what the plan refuses is refused: the feature receives, reads and validates what the request brings, and asks the store. Every step
 // may refuse by throwing a Problem; no body is read before the caller is known to be allowed.
 
 import { keyOfProject } from "../core/config/config-keys.ts";
@@ -157,7 +157,10 @@ interface Decision {
   readonly baseSegments: number;
 }
 
-/** Sets project, target and caller on the exchange as soon as each is known: the log and the metrics of a refused request have them. */
+/**
+ * Sets project, target and caller on the exchange as soon as each is known: the log and the metrics of a refused request have them. What takes
+ * longer the more the request sends is done in turns of the project, which is found first.
+ */
 async function decide(deps: PipelineDeps, exchange: Exchange): Promise<Decision> {
   const { request } = exchange;
   const split = splitTarget(exchange.rawUrl);
@@ -178,14 +181,16 @@ async function decide(deps: PipelineDeps, exchange: Exchange): Promise<Decision>
   if (method === "OPTIONS") return { plan: planOptions(deps, project, target), baseSegments };
   const operation = routeOperation(target, method);
   if (operation === undefined) throw methodNotAllowed(method, target);
-  const proving =
-    operation === "public" ? noCredential : deps.authentication.authenticate(project, headers.authorization);
-  const proof = proving instanceof Promise ? await proving : proving;
+  const limiter = deps.fairShare.of(project);
+  const proof =
+    operation === "public"
+      ? noCredential
+      : await limiter.inTurn(() => deps.authentication.authenticate(project, headers.authorization));
   exchange.proof = proof;
 
   const base = requestOrigin(request, deps.address, resolved.base === "") + resolved.base;
   const input = { project, method, operation, caller: proof.caller, base, query: split.query };
-  return { plan: planOrRefusal(deps, input, subject), baseSegments };
+  return { plan: await limiter.inTurn(() => planOrRefusal(deps, input, subject)), baseSegments };
 }
 
 function planOrRefusal(deps: PipelineDeps, input: PlanInput, subject: Subject): Plan {

@@ -20,6 +20,12 @@ export type CanonicalResult =
   | { readonly ok: true; readonly json: CanonicalJson }
   | { readonly ok: false; readonly error: JsonError };
 
+/** Reads a text a part at a time, so that a long one takes no more of the event loop at once than its reader wants. */
+export interface CanonicalReader {
+  /** Reads so many characters more, and to the end of the string that is open there; undefined = the end is still to come. */
+  read(characters: number): CanonicalResult | undefined;
+}
+
 const unit = {
   quote: 0x22,
   comma: 0x2c,
@@ -42,7 +48,7 @@ interface Container {
   index: number;
 }
 
-class Canonicaliser {
+class Canonicaliser implements CanonicalReader {
   readonly #source: string;
   readonly #maxDepth: number;
   readonly #open: Container[] = [];
@@ -56,25 +62,41 @@ class Canonicaliser {
   #depth = 0;
   /** Where the next character stands that takes a string out of the plain case (nextSpecial), as far as is known. */
   #special = -1;
+  /** Lines that have begun so far, and where the last one did. */
+  #lines = 1;
+  #lineStart = 0;
+  #kind: JsonKind | undefined;
+  #valueNext = true;
 
   constructor(source: string, maxDepth: number) {
     this.#source = source;
     this.#maxDepth = maxDepth;
   }
 
-  run(): CanonicalJson {
-    this.#skipSpace();
-    const kind = kindOf(this.#source.charAt(this.#at));
-    let valueNext = true;
-    while (valueNext || this.#open.length > 0) valueNext = valueNext ? this.#value() : this.#afterValue();
-    this.#skipSpace();
-    if (this.#at < this.#source.length) throw this.#unexpected("the end of the text");
-    const text = this.#kept === 0 ? this.#source : this.#written + this.#source.slice(this.#kept);
-    return { text, kind, depth: this.#depth };
+  read(characters: number): CanonicalResult | undefined {
+    const pause = this.#at + characters;
+    try {
+      if (this.#kind === undefined) {
+        this.#skipSpace();
+        this.#kind = kindOf(this.#source.charAt(this.#at));
+      }
+      while (this.#valueNext || this.#open.length > 0) {
+        if (this.#at >= pause) return undefined;
+        this.#valueNext = this.#valueNext ? this.#value() : this.#afterValue();
+      }
+      this.#skipSpace();
+      if (this.#at < this.#source.length) throw this.#unexpected("the end of the text");
+      const text = this.#kept === 0 ? this.#source : this.#written + this.#source.slice(this.#kept);
+      return { ok: true, json: { text, kind: this.#kind, depth: this.#depth } };
+    } catch (error) {
+      if (!(error instanceof JsonRefusal)) throw error;
+      const line = { number: this.#lines, start: this.#lineStart };
+      return { ok: false, error: jsonErrorOf(error, this.#source, line, this.#path()) };
+    }
   }
 
   /** The way to where reading stopped, for an error's pointer; up to the object when one of its names can't be read. */
-  path(): (string | number)[] {
+  #path(): (string | number)[] {
     const containers = this.#inName ? this.#open.slice(0, -1) : this.#open;
     return containers.map((container, level) => {
       if (!container.isObject) return container.index;
@@ -210,7 +232,15 @@ class Canonicaliser {
     const start = this.#at;
     if (start >= this.#source.length || this.#source.charCodeAt(start) > 0x20) return;
     let at = start;
-    while (at < this.#source.length && isSpace(this.#source.charCodeAt(at))) at++;
+    for (; at < this.#source.length; at++) {
+      const code = this.#source.charCodeAt(at);
+      if (!isSpace(code)) break;
+      // No other newlines but those between values are let through.
+      if (code === 0x0a) {
+        this.#lines++;
+        this.#lineStart = at + 1;
+      }
+    }
     if (at === start) return;
     this.#at = at;
     this.#replace(start, "");
@@ -250,31 +280,34 @@ function duplicate(at: number): JsonRefusal {
 
 /** The canonical form of `source`, the same string when it is canonical already; takes time linear in its length. */
 export function canonicalJson(source: string, maxDepth: number): CanonicalResult {
-  const reader = new Canonicaliser(source, maxDepth);
+  return readToEnd(new Canonicaliser(source, maxDepth));
+}
+
+/** As canonicalJson, of UTF-8 bytes; a byte order mark or invalid UTF-8 is `malformed_json`. */
+export function canonicalJsonOfBytes(bytes: Uint8Array, maxDepth: number): CanonicalResult {
+  return readToEnd(canonicalReader(bytes, maxDepth));
+}
+
+/** The same, for who reads a part at a time. */
+export function canonicalReader(bytes: Uint8Array, maxDepth: number): CanonicalReader {
+  if (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf) {
+    return malformed("The text starts with a byte order mark; send UTF-8 without one");
+  }
   try {
-    return { ok: true, json: reader.run() };
-  } catch (error) {
-    if (!(error instanceof JsonRefusal)) throw error;
-    return { ok: false, error: jsonErrorOf(error, source, reader.path()) };
+    return new Canonicaliser(utf8.decode(bytes), maxDepth);
+  } catch {
+    return malformed("The text is not valid UTF-8");
   }
 }
 
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
-/** As canonicalJson, of UTF-8 bytes; a byte order mark or invalid UTF-8 is `malformed_json`. */
-export function canonicalJsonOfBytes(bytes: Uint8Array, maxDepth: number): CanonicalResult {
-  if (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf) {
-    return malformed("The text starts with a byte order mark; send UTF-8 without one");
-  }
-  let source: string;
-  try {
-    source = utf8.decode(bytes);
-  } catch {
-    return malformed("The text is not valid UTF-8");
-  }
-  return canonicalJson(source, maxDepth);
+function malformed(detail: string): CanonicalReader {
+  return { read: () => ({ ok: false, error: { code: "malformed_json", detail, reason: detail, at: 0 } }) };
 }
 
-function malformed(detail: string): CanonicalResult {
-  return { ok: false, error: { code: "malformed_json", detail, reason: detail, at: 0 } };
+function readToEnd(reader: CanonicalReader): CanonicalResult {
+  const result = reader.read(Number.POSITIVE_INFINITY);
+  if (result === undefined) throw new Error("A text was read to its end, and there is more of it");
+  return result;
 }

@@ -1,13 +1,14 @@
-// Keeps one project from holding up the others of a replica: a weighted semaphore for each project. A request takes a slot of some weight
-// and gives it back at its end. While no other project sends requests, the slots in use may weigh as much as keeps Redis busy; as soon as
-// others do, only as much as the project's share, and further requests wait in a queue, first in, first out. So what another project's
-// request finds before it is bounded, however many connections the first project has. A weight is what a request costs Redis and the event
-// loop, not time. Where the size of its response is not known beforehand, the project's last responses stand for it.
-// Refuses with 503 `project_busy` a request that finds the queue full, or has waited too long.
+// Keeps one project from holding up the others of a replica, in two ways. A weighted semaphore bounds what it has under way: a request
+// takes a slot of some weight and gives it back at its end. While no other project sends requests, the slots in use may weigh as much as keeps
+// Redis busy; as soon as others do, only as much as the project's share, and further requests wait in a queue, first in, first out. A weight is
+// what a request costs Redis and the event loop, not time. Where the size of its response is not known beforehand, the project's last responses
+// stand for it. And what requests have the event loop compute is timed: a project that has used its part of a turn goes on in the next one.
+// So what another project's request finds before it is bounded, however many connections the first project has.
+// Refuses with 503 `project_busy` a request that finds a queue full, or has waited too long.
 
 import type { Clock } from "../../core/clock.ts";
 import { Problem } from "../../core/errors/problem.ts";
-import { systemTimers, type Timers } from "../../core/timers.ts";
+import { type Monotonic, systemMonotonic, systemTimers, type Timers } from "../../core/timers.ts";
 import type { LiveProject } from "../config/directory.ts";
 
 export interface FairShareLimiter {
@@ -16,10 +17,15 @@ export interface FairShareLimiter {
 
 export interface ProjectLimiter {
   /**
-   * Takes a slot for a request that weighs `baseWeight` without its response, which has `responseLength` characters where that is known.
-   * A promise when it has to wait. Rejects with Problem `project_busy`.
+   * Takes a slot for a request that weighs `baseWeight` without its body, which has `bodyLength` bytes, and its response, which has
+   * `responseLength` characters more where that is known. A promise when it has to wait. Rejects with Problem `project_busy`.
    */
-  acquire(baseWeight: number, responseLength?: number): Slot | Promise<Slot>;
+  acquire(baseWeight: number, responseLength?: number, bodyLength?: number): Slot | Promise<Slot>;
+  /**
+   * Runs work that takes longer the more a request sends, and returns what it returns: at once, or as a promise in a later turn of the
+   * event loop. The project is charged for the time that it takes, whether it throws or not. Rejects with Problem `project_busy`.
+   */
+  inTurn<T>(work: () => T): T | Promise<T>;
 }
 
 export interface Slot {
@@ -34,24 +40,38 @@ export const contendedLimit = 8;
  * Two hundred reads of a mebibyte took longer there than any command may take, and all projects were refused.
  */
 export const soloLimit = 64;
-/** Requests of one project that may wait. */
+/** Milliseconds for which one project may compute before the event loop turns to others. */
+export const turnMs = 1;
+/** Milliseconds that it rests for each one that it computed beyond that in one piece, while others ask: they have three quarters of the time. */
+const restPerMs = 3;
+/** Requests of one project that may wait for slots, and as many for turns. */
 export const maxWaiting = 1_000;
 /** Milliseconds that one waits at most. */
 export const maxWaitMs = 2_000;
 /** Milliseconds for which a project that asked counts as asking. */
 const presentMs = 1_000;
-/** Characters of a response that weigh 1, as much as the rest of a read. */
+/** Characters of a body or a response that weigh 1, as much as the rest of a read. */
 const charactersPerWeight = 8 * 1024;
 
 interface QueuedRequest {
   readonly baseWeight: number;
+  readonly bodyLength: number;
   readonly responseLength: number | undefined;
   readonly since: number;
   readonly resolve: (slot: Slot) => void;
   readonly reject: (error: Problem) => void;
 }
 
-export function createFairShareLimiter(clock: Clock, timers: Timers = systemTimers): FairShareLimiter {
+/** Calls `run` in the next turn of the event loop, once requests that have arrived meanwhile are served. */
+export type NextTurn = (run: () => void) => void;
+
+export function createFairShareLimiter(
+  clock: Clock,
+  timers: Timers = systemTimers,
+  nextTurn: NextTurn = setImmediate,
+  /** What computing takes is the process's own time, whatever the clock says. */
+  elapsed: Monotonic = systemMonotonic,
+): FairShareLimiter {
   // By the live project: a new configuration has a new limiter, and the slots in use of the former one are bounded.
   const limiters = new WeakMap<LiveProject, Limiter>();
   const presence = createPresence(clock);
@@ -59,7 +79,7 @@ export function createFairShareLimiter(clock: Clock, timers: Timers = systemTime
     of(project) {
       let limiter = limiters.get(project);
       if (limiter === undefined) {
-        limiter = new Limiter({ clock, timers, presence, uid: project.config.uid });
+        limiter = new Limiter({ clock, timers, nextTurn, elapsed, presence, uid: project.config.uid });
         limiters.set(project, limiter);
       }
       return limiter;
@@ -97,6 +117,8 @@ function createPresence(clock: Clock): Presence {
 interface LimiterDeps {
   readonly clock: Clock;
   readonly timers: Timers;
+  readonly nextTurn: NextTurn;
+  readonly elapsed: Monotonic;
   readonly presence: Presence;
   readonly uid: string;
 }
@@ -104,6 +126,8 @@ interface LimiterDeps {
 class Limiter implements ProjectLimiter {
   readonly #clock: Clock;
   readonly #timers: Timers;
+  readonly #nextTurn: NextTurn;
+  readonly #elapsed: Monotonic;
   readonly #presence: Presence;
   readonly #uid: string;
   readonly #queue: QueuedRequest[] = [];
@@ -113,24 +137,72 @@ class Limiter implements ProjectLimiter {
   #expectedLength: number | undefined;
   /** Whether a timer will look at the queue. */
   #isTimed = false;
+  /** Milliseconds of computing since the project last gave way to others. */
+  #computedMs = 0;
+  /** Whether others come first: until the next turn of the event loop. */
+  #givesWay = false;
+  readonly #waitingForTurn: (() => void)[] = [];
 
-  constructor({ clock, timers, presence, uid }: LimiterDeps) {
+  constructor({ clock, timers, nextTurn, elapsed, presence, uid }: LimiterDeps) {
     this.#clock = clock;
     this.#timers = timers;
+    this.#nextTurn = nextTurn;
+    this.#elapsed = elapsed;
     this.#presence = presence;
     this.#uid = uid;
   }
 
-  acquire(baseWeight: number, responseLength?: number): Slot | Promise<Slot> {
+  acquire(baseWeight: number, responseLength?: number, bodyLength = 0): Slot | Promise<Slot> {
     this.#presence.note(this.#uid);
-    const weight = this.#weightOf(baseWeight, responseLength);
+    const weight = this.#weightOf(baseWeight, bodyLength, responseLength);
     if (this.#queue.length === 0 && this.#hasRoom(weight, responseLength)) return this.#take(weight, responseLength);
     if (this.#queue.length >= maxWaiting) return Promise.reject(busy());
     return new Promise((resolve, reject) => {
       const since = this.#clock.monotonic();
-      this.#queue.push({ baseWeight, responseLength, since, resolve, reject });
+      this.#queue.push({ baseWeight, bodyLength, responseLength, since, resolve, reject });
       this.#refuseOnTime(since);
     });
+  }
+
+  inTurn<T>(work: () => T): T | Promise<T> {
+    const start = this.#elapsed();
+    if (this.#givesWay) return this.#queuedForTurn(work, start);
+    try {
+      return work();
+    } finally {
+      this.#computedMs += this.#elapsed() - start;
+      if (this.#computedMs >= turnMs) this.#giveWay();
+    }
+  }
+
+  #queuedForTurn<T>(work: () => T, since: number): Promise<T> {
+    if (this.#waitingForTurn.length >= maxWaiting) return Promise.reject(busy());
+    return new Promise<T>((resolve, reject) => {
+      this.#waitingForTurn.push(() => {
+        try {
+          if (this.#elapsed() - since >= maxWaitMs) throw busy();
+          resolve(this.inTurn(work));
+        } catch (error) {
+          reject(error);
+        }
+      });
+    });
+  }
+
+  #giveWay(): void {
+    const beyond = this.#computedMs - 2 * turnMs;
+    this.#computedMs = 0;
+    this.#givesWay = true;
+    const goOn = (): void => {
+      this.#givesWay = false;
+      while (!this.#givesWay) {
+        const run = this.#waitingForTurn.shift();
+        if (run === undefined) return;
+        run();
+      }
+    };
+    if (beyond > 0 && this.#presence.isContended(this.#uid)) this.#timers.after(restPerMs * beyond, goOn);
+    else this.#nextTurn(goOn);
   }
 
   /** By a timer, because a release may come too late: while Redis hangs, no slot is released until its command times out. */
@@ -145,8 +217,8 @@ class Limiter implements ProjectLimiter {
     });
   }
 
-  #weightOf(baseWeight: number, responseLength = this.#expectedLength): number {
-    return baseWeight + Math.floor((responseLength ?? 0) / charactersPerWeight);
+  #weightOf(baseWeight: number, bodyLength: number, responseLength = this.#expectedLength): number {
+    return baseWeight + Math.floor((bodyLength + (responseLength ?? 0)) / charactersPerWeight);
   }
 
   #take(weight: number, responseLength: number | undefined): Slot {
@@ -167,7 +239,7 @@ class Limiter implements ProjectLimiter {
     for (let next = this.#queue[0]; next !== undefined; next = this.#queue[0]) {
       const late = this.#clock.monotonic() - next.since >= maxWaitMs;
       // Weighed now, by the responses that were sent while it waited.
-      const weight = this.#weightOf(next.baseWeight, next.responseLength);
+      const weight = this.#weightOf(next.baseWeight, next.bodyLength, next.responseLength);
       if (!late && !this.#hasRoom(weight, next.responseLength)) return;
       this.#queue.shift();
       if (late) next.reject(busy());

@@ -14,7 +14,7 @@ import {
   type RenewPlan,
   type SubjectOf,
 } from "../operation/plan.ts";
-import { acquireSlot, authorizedPreconditions, receiveWrite, requireBody, type SentBody } from "../operation/steps.ts";
+import { acquireSlot, authorizedPreconditions, receiveWrite, type SentBody } from "../operation/steps.ts";
 import type { DocumentRef } from "../store/ports/refs.ts";
 import type { DocumentLock } from "./document-lock.ts";
 import {
@@ -64,9 +64,9 @@ export function carryOutDocument(
 }
 
 function contextOf(plan: DocumentPlan, exchange: Exchange): DocumentContext {
-  const { project, rootKey, document, caller, grant } = plan;
+  const { project, rootKey, document, caller, grant, limiter } = plan;
   const preconditions = authorizedPreconditions(plan, exchange);
-  return { project: project.config, rootKey, document, path: pathOf(exchange), caller, grant, preconditions };
+  return { project: project.config, rootKey, document, path: pathOf(exchange), caller, grant, preconditions, limiter };
 }
 
 async function write(
@@ -75,14 +75,9 @@ async function write(
   exchange: Exchange,
   renewPlan: RenewPlan,
 ): Promise<HttpResponse> {
-  const { plan: received, ...sent } = await receiveWrite(deps, decided, exchange, renewPlan);
-  const { body, patch } = sent;
-  // The response to a PATCH has a length that only the store knows; a PUT or POST returns what was sent, a DELETE next to nothing.
-  const responseLength = patch ? undefined : (body?.text.length ?? 0);
-  const acquired = acquireSlot(deps, received, exchange, { renewPlan, responseLength });
-  const plan = acquired instanceof Promise ? await acquired : acquired;
+  const { plan, ...sent } = await receiveWrite(deps, decided, exchange, renewPlan);
   const context = contextOf(plan, exchange);
-  const comparesAndSets = patch !== undefined || context.preconditions !== undefined;
+  const comparesAndSets = sent.patch !== undefined || context.preconditions !== undefined;
   if (!comparesAndSets) return await change(plan, context, sent);
   const { project, rootKey, path } = context;
   return await deps.lock.hold([project.namespace, project.name, rootKey.key, ...path], async () => {
@@ -97,10 +92,10 @@ function change(
   context: DocumentContext,
   { body, patch, idempotencyKey }: SentBody,
 ): Promise<HttpResponse> {
-  if (operation === "delete") return deleteDocument(store, context);
+  if (body === undefined) return deleteDocument(store, context);
   if (patch) return patchDocument(store, context, patch);
-  if (operation === "create") return insertDocument(store, context, requireBody(body), idempotencyKey);
-  return putDocument(store, context, requireBody(body));
+  if (operation === "create") return insertDocument(store, context, body, idempotencyKey);
+  return putDocument(store, context, body);
 }
 
 function pathOf({ subPath }: Exchange): DocumentContext["path"] {

@@ -5,6 +5,7 @@ import type { ProjectConfig, RootKeyConfig } from "../../core/config/types.ts";
 import { Problem } from "../../core/errors/problem.ts";
 import type { CanonicalJson } from "../../core/json/canonical.ts";
 import { readAt } from "../../core/json/splice.ts";
+import type { ProjectLimiter } from "../admission/fair-share.ts";
 import type { Caller } from "../authenticate/caller.ts";
 import { type DocumentGrant, requirePermission } from "../authorize/authorize.ts";
 import {
@@ -40,6 +41,8 @@ export interface DocumentContext {
   readonly caller: Caller;
   readonly grant: DocumentGrant;
   readonly preconditions: Preconditions | undefined;
+  /** By whose turns patches are applied. */
+  readonly limiter: ProjectLimiter;
 }
 
 export async function readDocument(store: DocumentReads, context: DocumentContext): Promise<HttpResponse> {
@@ -111,7 +114,7 @@ export async function patchDocument(
       });
     // A precondition failed: the store is only asked how it would refuse, and writes nothing, so any value will do.
     if (expected === "never") return put("null");
-    const value = patched(patch, text ?? "null");
+    const value = await context.limiter.inTurn(() => patched(patch, text ?? "null"));
     return value === text ? { outcome: "replaced", text } : put(value);
   });
   return responseOfWrite(result, context);

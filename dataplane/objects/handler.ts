@@ -17,7 +17,7 @@ import {
   type RenewPlan,
   type SubjectOf,
 } from "../operation/plan.ts";
-import { acquireSlot, authorizedPreconditions, receiveWrite, releaseSlot, requireBody } from "../operation/steps.ts";
+import { acquireSlot, authorizedPreconditions, receiveWrite, releaseSlot } from "../operation/steps.ts";
 import { createObject, deleteObject, type ObjectContext, type ObjectDeps, readObject, updateObject } from "./crud.ts";
 import { validateList } from "./list/query.ts";
 import { chosenFieldsOf } from "./list/query-parameters.ts";
@@ -108,22 +108,19 @@ async function write(
   exchange: Exchange,
   renewPlan: RenewPlan,
 ): Promise<HttpResponse> {
-  const { plan: received, body, patch, idempotencyKey } = await receiveWrite(deps, decided, exchange, renewPlan);
-  const acquired = acquireSlot(deps, received, exchange, { renewPlan });
-  const plan = acquired instanceof Promise ? await acquired : acquired;
+  const { plan, body, patch, idempotencyKey } = await receiveWrite(deps, decided, exchange, renewPlan);
   const preconditions = authorizedPreconditions(plan, exchange);
   const context = preconditions === undefined ? plan : { ...plan, preconditions };
   const preparing = deps.preparer.prepare(plan.resource, plan.collection);
   if (preparing !== undefined) await preparing;
   const objects = { store: plan.store, clock: deps.clock, newId: deps.newId };
+  if (body === undefined) return await deleteObject(objects, context, idOf(exchange));
   if (plan.operation === "create") {
     const { caller, url } = plan;
-    const creation = { project: plan.project.config, caller, body: requireBody(body), url, idempotencyKey };
+    const creation = { project: plan.project.config, caller, body, url, idempotencyKey };
     return await createObject(objects, context, creation);
   }
-  const id = idOf(exchange);
-  if (plan.operation === "delete") return await deleteObject(objects, context, id);
-  return await updateObject(objects, context, id, patch ? { patch } : { fields: requireBody(body) });
+  return await updateObject(objects, context, idOf(exchange), patch ? { patch } : { fields: body });
 }
 
 /** While the store takes no writes, or others keep declaring indexes, they can't be declared: reads go on with those that the store has. */

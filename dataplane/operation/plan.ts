@@ -38,6 +38,8 @@ export interface PlanBase {
 /** What every operation on stored data goes by. */
 export interface OperationPlan extends PlanBase {
   readonly operation: Operation;
+  /** Whether it is a write whose response has what its body has, and so says nothing of what other responses weigh. */
+  readonly returnsBody: boolean;
   /** Who may read what the operation is about. */
   readonly readPermission: Permission;
   /** The store, or for the writes of a project with a quota the one that enforces it. */
@@ -89,6 +91,7 @@ export function planOperation(
     isWrite,
     usesStoredData: true,
     operation,
+    returnsBody: operation === "create" || operation === "delete" || (method === "PUT" && target.kind === "document"),
     readPermission,
     store: isWrite && limits.quota !== undefined ? deps.quotas.storeFor(project) : deps.store,
     limiter: deps.fairShare.of(project),

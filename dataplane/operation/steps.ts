@@ -1,5 +1,5 @@
-// Steps of a request that is allowed, before and after the store is asked: it reads its preconditions, reads its body, of which nothing is
-// read before, acquires a slot of its project's fair share of the replica, and releases it. Refuses with `data_lost` while the store no
+// Steps of a request that is allowed, before and after the store is asked: it reads its preconditions, receives its body, of which nothing is
+// read before it has a slot of its project's fair share of the replica, and releases that. Refuses with `data_lost` while the store no
 // longer has the data that it had (docs/adr/0039).
 
 import { Problem } from "../../core/errors/problem.ts";
@@ -9,23 +9,21 @@ import type { Directory, LiveProject } from "../config/directory.ts";
 import { type Preconditions, preconditionsOf } from "../http/conditional-requests.ts";
 import type { Exchange } from "../http/exchange.ts";
 import { bodyDepth, type Patch, patchFormatOf, readPatch } from "../http/patch.ts";
-import { readBody } from "../http/read-body.ts";
+import { parseBody, receiveBody } from "../http/read-body.ts";
 import { idempotencyKeyOf } from "./idempotency.ts";
 import type { OperationDeps, OperationPlan, RenewPlan } from "./plan.ts";
 
-/** What a write sends. */
+/** What a write sends: a DELETE nothing, every other one a body. */
 export interface SentBody {
   readonly body?: CanonicalJson;
   /** The body of a PATCH, read. */
-  readonly patch?: Patch;
+  readonly patch?: Patch | undefined;
   readonly idempotencyKey?: string | undefined;
 }
 
 export interface ReceivedWrite<Plan> extends SentBody {
   readonly plan: Plan;
 }
-
-const noBody: SentBody = Object.freeze({});
 
 /** The request's preconditions. Refuses a caller who may not read: each 412 would show whether a guess at what is stored is right. */
 export function authorizedPreconditions(plan: OperationPlan, exchange: Exchange): Preconditions | undefined {
@@ -37,60 +35,66 @@ export function authorizedPreconditions(plan: OperationPlan, exchange: Exchange)
 }
 
 /**
- * Charges an anonymous write, then reads the body of a write that has one. Only for a caller who is known to be allowed. A body takes as long as its
- * client likes: the plan that comes with it is the one to go by from here on.
+ * Charges an anonymous write, receives the body of a write that has one, acquires a slot of a weight that follows from its length, and only
+ * then reads it. Only for a caller who is known to be allowed. All this takes as long as its client and other requests like: the plan that
+ * comes with it is the one to go by from here on.
  */
 export async function receiveWrite<Plan extends OperationPlan>(
-  { anonymousWrites, bodyBudgets }: OperationDeps,
+  deps: OperationDeps,
   decided: Plan,
   exchange: Exchange,
   renewPlan: RenewPlan,
 ): Promise<ReceivedWrite<Plan>> {
-  // A write that may not send preconditions is refused here, before its body is read; they are read again for the plan that it has by then.
+  // A write that may not send preconditions is refused here, before its body arrives; they are read again for the plan that it has by then.
   authorizedPreconditions(decided, exchange);
-  const { project, operation, caller } = decided;
+  const { project, operation, caller, returnsBody } = decided;
   const { raw, headers } = exchange.request;
   // `ip` goes through the trusted proxies each time it is read, about 1 % of a create: so only where it counts.
-  if (caller.kind === "anonymous") await anonymousWrites.spend(project.config, exchange.request.ip);
-  let sent: SentBody = noBody;
-  if (operation !== "delete") {
-    const format = raw.method === "PATCH" ? patchFormatOf(raw) : undefined;
-    const sentKey = operation === "create" ? headers["idempotency-key"] : undefined;
-    const idempotencyKey = sentKey === undefined ? undefined : idempotencyKeyOf(headers);
-    const arriving = {
-      budget: bodyBudgets.of(project),
-      message: raw,
-      refused: exchange.bodyRefused,
-      onComplete: (release: () => void) => {
-        exchange.releaseBody = release;
-      },
-      sendContinue: () => exchange.sendContinue?.(),
-    };
-    const depth = format === undefined ? undefined : bodyDepth(format);
-    const body = await readBody(project.config.limits.maxBodyBytes, arriving, depth);
-    sent = format === undefined ? { body, idempotencyKey } : { body, patch: readPatch(format, body) };
-  }
-  return { ...sent, plan: await renewPlan(decided, exchange) };
-}
-
-/** For operations that have a body by their kind, where the type can't say so. */
-export function requireBody(body: CanonicalJson | undefined): CanonicalJson {
-  if (!body) throw new Error("A write was performed without its body");
-  return body;
+  if (caller.kind === "anonymous") await deps.anonymousWrites.spend(project.config, exchange.request.ip);
+  const format = raw.method === "PATCH" ? patchFormatOf(raw) : undefined;
+  const sentKey = operation === "create" ? headers["idempotency-key"] : undefined;
+  const idempotencyKey = sentKey === undefined ? undefined : idempotencyKeyOf(headers);
+  const bytes =
+    operation === "delete"
+      ? undefined
+      : await receiveBody(project.config.limits.maxBodyBytes, {
+          budget: deps.bodyBudgets.of(project),
+          message: raw,
+          refused: exchange.bodyRefused,
+          onComplete: (release) => {
+            exchange.releaseBody = release;
+          },
+          sendContinue: exchange.sendContinue,
+        });
+  const current = await renewPlan(decided, exchange);
+  const lengths = { bodyLength: bytes?.length, responseLength: returnsBody ? 0 : undefined };
+  const plan = await acquireSlot(deps, current, exchange, { renewPlan, ...lengths });
+  if (bytes === undefined) return { plan };
+  const body = await parseBody(bytes, plan.limiter, format && bodyDepth(format));
+  const patch = format && (await plan.limiter.inTurn(() => readPatch(format, body)));
+  return { plan: await renewPlan(plan, exchange), body, patch, idempotencyKey };
 }
 
 /**
  * Acquires a slot of the project's fair share; a promise when it has to wait for one. Answers with the plan to go by from here on, decided again
  * after a wait. From here on nothing depends on how fast the client sends, so a slow client holds no slot. Refuses with `data_lost`.
- * `responseLength` = characters of the response, where that is known already.
+ * `bodyLength` = bytes of its body; `responseLength` = characters of the response beyond those of its body, where that is known already.
  */
 export function acquireSlot<Plan extends OperationPlan>(
   { directory }: Pick<OperationDeps, "directory">,
   plan: Plan,
   exchange: Exchange,
-  { renewPlan, responseLength }: { readonly renewPlan: RenewPlan; readonly responseLength?: number | undefined },
+  {
+    renewPlan,
+    bodyLength,
+    responseLength,
+  }: {
+    readonly renewPlan: RenewPlan;
+    readonly bodyLength?: number | undefined;
+    readonly responseLength?: number | undefined;
+  },
 ): Plan | Promise<Plan> {
-  const slot = plan.limiter.acquire(plan.baseWeight, responseLength);
+  const slot = plan.limiter.acquire(plan.baseWeight, responseLength, bodyLength);
   if (slot instanceof Promise) {
     return slot.then((acquired) => {
       exchange.slot = acquired;

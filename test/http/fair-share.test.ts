@@ -122,6 +122,23 @@ describe("two projects of one replica", () => {
     for (const connection of slow) connection.end();
   });
 
+  it("take their share before a body is read: also a wrong one is refused only then", async () => {
+    await quietly();
+    const first = loudly(contendedLimit);
+    await eventually(() => expect(held).toHaveLength(contendedLimit));
+    let isRefused = false;
+    const wrong = served.send("/json/doc/a", { method: "PUT", body: "{", as: apikey("loud") });
+    void wrong.then(() => {
+      isRefused = true;
+    });
+    for (let times = 0; times < 20; times += 1) await quietly();
+    expect(isRefused).toBe(false);
+    holding = false;
+    for (const { answer } of held) answer();
+    expectProblem(await wrong, "malformed_json");
+    await Promise.all(first);
+  });
+
   it("take a share for lists of sessions, of which one at a time reads the store while another project asks", async () => {
     await quietly();
     const lists = [1, 2, 3].map(() => served.send("/sessions", { as: apikey("admin") }));

@@ -170,9 +170,9 @@ export const planMutations: readonly Mutation[] = [
   {
     name: "waiting-objects-go-by-what-was",
     harm: "A write of an object that waits for its share is carried out with a key that was revoked meanwhile, and by the schema of a resource that was purged",
-    file: "dataplane/objects/handler.ts",
-    find: "const plan = acquired instanceof Promise ? await acquired : acquired;",
-    replace: "const plan = received;\n  await acquired;",
+    file: "dataplane/operation/steps.ts",
+    find: "return { plan: await renewPlan(plan, exchange), body,",
+    replace: "return { plan: current, body,",
     caughtBy: ["test/http/waiting-requests.test.ts"],
   },
   {

@@ -1,8 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { canonicalJson, canonicalJsonOfBytes } from "../../../../core/json/canonical.ts";
+import { canonicalJson, canonicalJsonOfBytes, canonicalReader } from "../../../../core/json/canonical.ts";
 import { doubleText } from "../../../../core/json/number.ts";
 import { manners, render, type Written, written } from "../../../support/json/json-texts.ts";
+import { jsonTexts } from "../../../support/json/random-json.ts";
 import { countForTier } from "../../../support/time/test-tier.ts";
 
 const maxDepth = 64;
@@ -324,4 +325,19 @@ describe("bytes", () => {
       });
     }
   });
+});
+
+it("a text that is read in parts of any length gives what it gives at once, refusals included", () => {
+  const sources = fc.tuple(jsonTexts, fc.nat(), fc.constantFrom("", " ", "x", "]", '"')).map(([text, at, added]) => {
+    const index = at % (text.length + 1);
+    return text.slice(0, index) + added + text.slice(index);
+  });
+  fc.assert(
+    fc.property(sources, fc.integer({ min: 1, max: 9 }), (source, length) => {
+      const reader = canonicalReader(Buffer.from(source), maxDepth);
+      let result: ReturnType<typeof reader.read>;
+      while (result === undefined) result = reader.read(length);
+      expect(result).toEqual(canonicalJsonOfBytes(Buffer.from(source), maxDepth));
+    }),
+  );
 });

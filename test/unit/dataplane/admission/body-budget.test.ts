@@ -2,7 +2,7 @@ import type { IncomingMessage } from "node:http";
 import { PassThrough } from "node:stream";
 import { expect, it } from "vitest";
 import { type BodyBudget, createBodyBudgets } from "../../../../dataplane/admission/memory-budgets.ts";
-import { readBody } from "../../../../dataplane/http/read-body.ts";
+import { parseBody, receiveBody } from "../../../../dataplane/http/read-body.ts";
 
 const kibibyte = 1024;
 
@@ -14,13 +14,14 @@ function arriving(budget: BodyBudget) {
   const onComplete = (give: () => void) => {
     release = give;
   };
-  const read = readBody(1024 * kibibyte, {
+  const received = receiveBody(1024 * kibibyte, {
     message,
     budget,
     refused: undefined,
     onComplete,
     sendContinue: () => undefined,
   });
+  const read = received.then((bytes) => parseBody(bytes, { inTurn: (work) => work() }));
   const settled = read.then(
     ({ text }) => text.length,
     (error: { code?: string; headers?: unknown }) => error,

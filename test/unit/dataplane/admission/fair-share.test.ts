@@ -9,6 +9,7 @@ import {
   type ProjectLimiter,
   type Slot,
   soloLimit,
+  turnMs,
 } from "../../../../dataplane/admission/fair-share.ts";
 import type { LiveProject } from "../../../../dataplane/config/directory.ts";
 import { type ManualClock, manualClock } from "../../../support/time/manual-clock.ts";
@@ -192,5 +193,97 @@ describe("a project's share of a replica", () => {
     await time.advance(1);
     expect(outcomes.at(-1)).toBe("second: project_busy");
     expect(time.waiting()).toBe(0);
+  });
+});
+
+describe("a project's turns of the event loop", () => {
+  let nextTurns: (() => void)[];
+  let done: string[];
+  beforeEach(() => {
+    nextTurns = [];
+    done = [];
+    limiter = createFairShareLimiter(clock, undefined, (run) => void nextTurns.push(run), clock.monotonic);
+    loud = limiter.of(liveProject("loud"));
+    quiet = limiter.of(liveProject("quiet"));
+  });
+  const compute = (project: ProjectLimiter, name: string, milliseconds: number) =>
+    project.inTurn(() => {
+      clock.advance(milliseconds);
+      done.push(name);
+    });
+  const turn = () => {
+    for (const run of nextTurns.splice(0)) run();
+  };
+
+  it("end when it has computed for a millisecond: the rest goes on in the next ones, in the order of arrival", async () => {
+    const all = ["a", "b", "c", "d", "e"].map((name) => compute(loud, name, turnMs / 2));
+    expect(done).toEqual(["a", "b"]);
+    turn();
+    expect(done).toEqual(["a", "b", "c", "d"]);
+    turn();
+    await Promise.all(all);
+    expect(done).toEqual(["a", "b", "c", "d", "e"]);
+  });
+
+  it("hold up no other project", () => {
+    void compute(loud, "loud", 40);
+    void compute(loud, "loud again", 40);
+    void compute(quiet, "quiet", turnMs / 2);
+    expect(done).toEqual(["loud", "quiet"]);
+  });
+
+  it("are charged for what is refused as for what succeeds", async () => {
+    const refuse = () =>
+      loud.inTurn(() => {
+        clock.advance(turnMs);
+        throw new Error("refused");
+      });
+    expect(refuse).toThrow("refused");
+    const second = refuse() as Promise<never>;
+    const third = refuse() as Promise<never>;
+    turn();
+    await expect(second).rejects.toThrow("refused");
+    expect(nextTurns).toHaveLength(1);
+    turn();
+    await expect(third).rejects.toThrow("refused");
+  });
+
+  it("come after a rest of three times what a long piece took, while another project asks", async () => {
+    const time = manualTime();
+    const next = (run: () => void) => void nextTurns.push(run);
+    const alone = createFairShareLimiter(time.clock, time.timers, next, time.monotonic);
+    const long = alone.of(liveProject("long"));
+    const piece = () => long.inTurn(() => time.freeze(42));
+    void piece();
+    expect([nextTurns.length, time.waiting()]).toEqual([1, 0]);
+    turn();
+    ask(alone.of(liveProject("other")));
+    void piece();
+    let isDone = false;
+    void Promise.resolve(long.inTurn(() => undefined)).then(() => {
+      isDone = true;
+    });
+    await time.advance(119);
+    expect([nextTurns.length, isDone]).toEqual([0, false]);
+    await time.advance(1);
+    expect(isDone).toBe(true);
+  });
+
+  it("are refused to what has waited for them too long", async () => {
+    void compute(loud, "first", turnMs);
+    const late = compute(loud, "late", 0);
+    clock.advance(maxWaitMs);
+    turn();
+    await expect(late).rejects.toMatchObject({ code: "project_busy" });
+    expect(done).toEqual(["first"]);
+  });
+
+  it("are waited for by so many, and further ones are refused", async () => {
+    void compute(loud, "first", turnMs);
+    const waiting = Array.from({ length: maxWaiting }, () => compute(loud, "waiting", 0));
+    await expect(compute(loud, "too many", 0)).rejects.toMatchObject({ code: "project_busy" });
+    turn();
+    await Promise.all(waiting);
+    expect(done).toHaveLength(1 + maxWaiting);
   });
 });
