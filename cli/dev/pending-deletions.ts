@@ -8,7 +8,7 @@ import type { CollectionPurges, DocumentPurges, SessionPurges } from "../../data
 import { resourceNameOf, rootKeyOf } from "../../operator/model/claimed-name.ts";
 import { type CustomResource, type DataObject, isDataObject } from "../../operator/model/objects.ts";
 import { projectRefOf } from "../../operator/model/project-objects.ts";
-import { isOwn, ownerAnnotation, ownSecretNames } from "../../operator/model/secret-names.ts";
+import { hasLabelsOf, ownerAnnotation, ownSecretNames } from "../../operator/model/secret-names.ts";
 import type { Published } from "./compile-folder.ts";
 import { dataPathOf, isServed } from "./data-paths.ts";
 import { type DevState, type PendingDeletion, storedObject } from "./dev-state.ts";
@@ -42,7 +42,7 @@ export async function removeSecrets(known: DevState, now: number, files: SecretF
     const secrets = ownSecretNames(object).map((name) => found.secrets.get(`${object.metadata.namespace}/${name}`));
     return secrets
       .filter((secret) => secret !== undefined)
-      .filter((secret) => isOwn(secret, object) && !belongsToPresent(secret));
+      .filter((secret) => hasLabelsOf(object, secret) && !belongsToPresent(secret));
   });
   for (const secret of own) await files.remove(secret.metadata.namespace, secret.metadata.name);
   return own.length === 0 ? found : await files.read();

@@ -1,6 +1,6 @@
 // Finds what is wrong between objects, in Secrets and in JSON Schemas, by resolving and compiling the checked manifests as the operator
 // does for a new namespace: a Project that is missing, a name, a host or a Secret claimed twice, a password or a schema that can't be used.
-import { randomBytes } from "node:crypto";
+import { createSecretKey, randomBytes } from "node:crypto";
 import { keyOfProject } from "../../core/config/config-keys.ts";
 import type { ProjectRef } from "../../core/config/types.ts";
 import { apiVersion, type Secret } from "../../core/manifests/object.ts";
@@ -94,6 +94,10 @@ const tools: Omit<ProjectTools, "findSecret"> = {
   hashPassword: (password) => hashPassword(password, generatedPasswordCost),
   isPasswordOf: () => Promise.resolve(false),
   baseUrl: "",
+  // Nothing is stored that an earlier seal could prove.
+  sealKey: createSecretKey(randomBytes(32)),
+  succeeds: () => false,
+  restoresAll: false,
   ringAcknowledged: true,
 };
 

@@ -237,7 +237,7 @@ export const leaseDuration = {
 
 export const adoptData = switchSetting(
   "adopt-data",
-  "For disaster recovery: take over data of earlier namespaces, and the Redis and the Projects of another installation",
+  "For disaster recovery: take over data of earlier namespaces, restored credentials, and the Redis and the Projects of another installation",
 );
 
 export const onDataLoss = {

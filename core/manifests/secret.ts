@@ -108,3 +108,9 @@ function texts(entries: Json | undefined): Readonly<Record<string, string>> {
     Object.entries(members).map(([name, entry]) => [name, typeof entry === "string" ? entry : ""]),
   );
 }
+
+/** The text of an entry, or undefined when it is absent or empty. */
+export function entryText(secret: Secret | undefined, entry: string): string | undefined {
+  const bytes = secret?.data.get(entry);
+  return bytes === undefined || bytes.length === 0 ? undefined : Buffer.from(bytes).toString("utf8");
+}

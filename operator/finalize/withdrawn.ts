@@ -84,6 +84,8 @@ interface ServedChild {
   /** What it is served as: of the same object, another one may be. */
   readonly servedAs: string;
   readonly uid: string;
+  /** What it lets in with, as it is published; absent = nothing. */
+  readonly credential?: string;
 }
 
 function childrenWithdrawn(published: ProjectParts, withdrawing: Withdrawing): readonly AuditEntry[] {
@@ -91,12 +93,15 @@ function childrenWithdrawn(published: ProjectParts, withdrawing: Withdrawing): r
   const now = served === undefined ? [] : servedChildren(served);
   const stillServed = new Set(now.map(({ servedAs, uid }) => `${servedAs} ${uid}`));
   const uids = new Set(now.map(({ uid }) => uid));
+  const credentials = new Set(now.map(({ credential }) => credential));
   const known = new Map([...childrenOf(objects), ...deleted].map((object) => [object.metadata.uid, object.metadata]));
   const present = new Set(childrenOf(objects).map(({ metadata }) => metadata.uid));
   const { namespace, name: project } = published.project;
   return (
     servedChildren(published)
       .filter(({ servedAs, uid }) => !stillServed.has(`${servedAs} ${uid}`))
+      // A restored credential goes on to let in, for another object: it is no revoked one.
+      .filter(({ credential }) => credential === undefined || !credentials.has(credential))
       // Children that were withdrawn with their Project are counted in the Project's entry.
       .filter(({ uid }) => served !== undefined || !present.has(uid))
       .map(({ kind, action, called, uid }) => {
@@ -111,11 +116,15 @@ function servedChildren({ resources, rootKeys, users, keys }: ProjectParts): rea
   return [
     ...[...resources].map(([name, { uid }]) => served("ApiResource", "resource_withdrawn", { called: name, uid })),
     ...[...rootKeys].map(([key, { uid }]) => served("RootKey", "resource_withdrawn", { called: key, uid })),
-    ...[...users].map(([name, { uid }]) => served("ProjectUser", "credential_revoked", { called: name, uid })),
+    ...[...users].map(([name, { uid, credentialRevision }]) => ({
+      ...served("ProjectUser", "credential_revoked", { called: name, uid }),
+      credential: `${name} ${credentialRevision}`,
+    })),
     // A key is served as its hash, which is for comparison alone.
-    ...[...keys].map(([sha256, { name, uid }]) =>
-      served("ApiKey", "credential_revoked", { called: name, uid, servedAs: sha256 }),
-    ),
+    ...[...keys].map(([sha256, { name, uid }]) => ({
+      ...served("ApiKey", "credential_revoked", { called: name, uid, servedAs: sha256 }),
+      credential: sha256,
+    })),
   ];
 }
 

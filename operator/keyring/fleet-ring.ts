@@ -6,18 +6,22 @@ import { isConflict, type KubeApi, type KubeObject, type ObjectName } from "../k
 import { namespaceType, secretType } from "../kube/resource-types.ts";
 import type { Random } from "../resolve/mint.ts";
 import {
+  type BesideRing,
   classlessRingSecret,
   missingRing,
   newRingSecret,
   type RingState,
   readRingSecret,
+  readSealKey,
   restingRing,
   ringSecretNameOf,
+  sealKeyBytes,
+  withSealKey,
 } from "./ring-secret.ts";
 
 export interface FleetRingDeps {
   /** Not bound to leadership: a standby needs the ring, too. */
-  readonly api: Pick<KubeApi, "get" | "create">;
+  readonly api: Pick<KubeApi, "get" | "create" | "replace">;
   /** The operator's own. */
   readonly namespace: string;
   /** The operator's class; absent = none. */
@@ -30,21 +34,38 @@ export interface FleetRingDeps {
    * made, which could open none of it. Asked only where there is no ring.
    */
   readonly isSealed?: () => Promise<boolean>;
-  /** What else a Secret says that is recreated. */
-  readonly annotations?: () => Readonly<Record<string, string>>;
 }
 
 export interface FleetRing {
   readonly keyring: Keyring;
+  readonly sealKey: Uint8Array;
   /** UID of its Secret. */
   readonly secretUid: string;
 }
 
 export async function ensureFleetRing(deps: FleetRingDeps): Promise<FleetRing> {
-  const secret = await ensureRingSecret(deps, async () => {
+  const newSealKey = deps.random(sealKeyBytes);
+  const secret = await ensureRingSecret(deps, { sealKey: newSealKey }, async () => {
     return (await earlierRing(deps)) ?? (await newRing(deps));
   });
-  return { keyring: readRingSecret(secret).keyring, secretUid: secret.metadata.uid };
+  const { keyring } = readRingSecret(secret);
+  return { keyring, sealKey: await ensureSealKey(deps, secret, newSealKey), secretUid: secret.metadata.uid };
+}
+
+/** Of two operators that add one at the same moment, the slower one takes what the other added. */
+async function ensureSealKey(deps: FleetRingDeps, secret: KubeObject, newSealKey: Uint8Array): Promise<Uint8Array> {
+  const found = readSealKey(secret);
+  if (found !== undefined) return found;
+  try {
+    await deps.api.replace(secretType, withSealKey(secret, newSealKey));
+    return newSealKey;
+  } catch (error) {
+    const { namespace, name } = secret.metadata;
+    const added = isConflict(error) ? await deps.api.get(secretType, { namespace, name }) : undefined;
+    const sealKey = added && readSealKey(added);
+    if (sealKey === undefined) throw error;
+    return sealKey;
+  }
 }
 
 async function newRing({ namespace, className, random, isSealed }: FleetRingDeps): Promise<RingState> {
@@ -52,16 +73,21 @@ async function newRing({ namespace, className, random, isSealed }: FleetRingDeps
   return restingRing(parseKeyring(newKeyringText(random)));
 }
 
-/** The Secret as it is; made with `state` when there is none. */
+/** The Secret as it is; made with `state` and what stands beside it when there is none. */
 export async function ensureRingSecret(
-  { api, namespace, className, annotations }: Omit<FleetRingDeps, "random" | "isInUse">,
+  {
+    api,
+    namespace,
+    className,
+  }: Pick<FleetRingDeps, "namespace" | "className"> & { api: Pick<KubeApi, "get" | "create"> },
+  beside: BesideRing,
   state: () => Promise<RingState>,
 ): Promise<KubeObject> {
   const name: ObjectName = { namespace, name: ringSecretNameOf(className) };
   const found = await api.get(secretType, name);
   if (found !== undefined) return found;
   try {
-    return await api.create(secretType, newRingSecret(name, await state(), annotations?.()));
+    return await api.create(secretType, newRingSecret(name, await state(), beside));
   } catch (error) {
     if (!isConflict(error)) throw error;
     const made = await api.get(secretType, name);

@@ -9,6 +9,8 @@ import type { KubeObject, ObjectName } from "../kube/api.ts";
 /** The Secret of operators without a class. */
 export const classlessRingSecret = "jsonplane-keyring";
 export const ringEntry = "keyring.json";
+/** 32 bytes that prove which Secrets of credentials this installation made. Replicas don't have it: they mount the ring's entry alone. */
+export const sealKeyEntry = "seal.key";
 
 /** Each class has a ring of its own, as it has a Lease of its own: two that rotate one ring would drop keys that the other still needs. */
 export function ringSecretNameOf(className: string | undefined): string {
@@ -25,6 +27,8 @@ export const ringAnnotations = {
   /** When that key came into the ring, RFC 3339. */
   since: "jsonplane.io/rotating-since",
 } as const;
+
+export const sealKeyBytes = 32;
 
 /** The Secret is there and can't be used; `message` says what to do and holds nothing of it. */
 export class FleetRingUnusable extends Error {
@@ -44,7 +48,7 @@ export interface RingState {
 export function readRingSecret(secret: KubeObject): RingState {
   const { namespace, name } = secret.metadata;
   const annotations = annotationsOf(secret);
-  const encoded = (secret["data"] as Readonly<Record<string, string>> | undefined)?.[ringEntry];
+  const encoded = dataOf(secret)[ringEntry];
   if (encoded === undefined) throw unusable(namespace, `has no entry "${ringEntry}"`);
   return {
     keyring: parsed(Buffer.from(encoded, "base64").toString("utf8"), (why) =>
@@ -82,14 +86,33 @@ export function restingRing(keyring: Keyring): RingState {
   return { keyring, rotate: undefined, rotated: undefined, rotating: undefined, since: 0 };
 }
 
+/** Undefined where an earlier version made the Secret, and where somebody changed the entry. */
+export function readSealKey(secret: KubeObject): Uint8Array | undefined {
+  const bytes = Buffer.from(dataOf(secret)[sealKeyEntry] ?? "", "base64");
+  return bytes.length === sealKeyBytes ? bytes : undefined;
+}
+
+/** The same Secret for PUT. */
+export function withSealKey(secret: RingHolder, sealKey: Uint8Array): JsonObject {
+  const data = { ...dataOf(secret), [sealKeyEntry]: Buffer.from(sealKey).toString("base64") };
+  return { ...secret, apiVersion: "v1", kind: "Secret", data } as unknown as JsonObject;
+}
+
+/** What a ring's Secret says beside the ring. */
+export interface BesideRing {
+  readonly sealKey: Uint8Array;
+  readonly annotations?: Readonly<Record<string, string>>;
+}
+
 /** A Secret for POST. It has no label `jsonplane.io/kind`: it belongs to no custom resource, and no sweep takes it away. */
 export function newRingSecret(
   { namespace, name }: ObjectName,
   state: RingState,
-  annotations: Readonly<Record<string, string>> = {},
+  { sealKey, annotations = {} }: BesideRing,
 ): JsonObject {
   const metadata = { name, namespace, labels: { "app.kubernetes.io/managed-by": "jsonplane" }, annotations };
-  return withRingState({ type: "Opaque", metadata }, state);
+  const data = { [sealKeyEntry]: Buffer.from(sealKey).toString("base64") };
+  return withRingState({ type: "Opaque", metadata, data }, state);
 }
 
 /** The same Secret for PUT, with this state; whatever else it carries stays. */
@@ -105,7 +128,7 @@ export function withRingState(secret: RingHolder, state: RingState): JsonObject 
     apiVersion: "v1",
     kind: "Secret",
     data: {
-      ...((secret["data"] ?? {}) as JsonObject),
+      ...dataOf(secret),
       [ringEntry]: Buffer.from(keyringText(state.keyring)).toString("base64"),
     },
   };
@@ -115,6 +138,10 @@ export function withRingState(secret: RingHolder, state: RingState): JsonObject 
 interface RingHolder {
   readonly metadata: Pick<KubeObject["metadata"], "name" | "namespace" | "labels" | "annotations">;
   readonly [member: string]: unknown;
+}
+
+function dataOf(secret: { readonly [member: string]: unknown }): Readonly<Record<string, string>> {
+  return (secret["data"] as Readonly<Record<string, string>> | null | undefined) ?? {};
 }
 
 function parsed(text: string, refused: (why: string) => FleetRingUnusable): Keyring {

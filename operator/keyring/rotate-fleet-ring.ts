@@ -10,7 +10,15 @@ import { secretType } from "../kube/resource-types.ts";
 import type { Random } from "../resolve/mint.ts";
 import { ensureRingSecret } from "./fleet-ring.ts";
 import { needsSealedWith, nextRingStep, type RingFacts, type RingStep } from "./next-ring-step.ts";
-import { type RingState, readRingSecret, restingRing, unusableRing, withRingState } from "./ring-secret.ts";
+import {
+  type RingState,
+  readRingSecret,
+  readSealKey,
+  restingRing,
+  unusableRing,
+  withRingState,
+  withSealKey,
+} from "./ring-secret.ts";
 
 /** The ring that the publisher seals and opens with. */
 export interface CurrentKeyring {
@@ -47,6 +55,8 @@ export interface RotationDeps {
   readonly random: Random;
   readonly clock: Clock;
   readonly keyRing: CurrentKeyring;
+  /** In the Secret beside the ring. */
+  readonly sealKey: Uint8Array;
   /** Other annotations that the Secret must have: written again where it was recreated, or overwritten by a tool that keeps it elsewhere. */
   readonly annotations?: () => Readonly<Record<string, string>>;
   readonly config: SealedConfig;
@@ -69,7 +79,9 @@ export type Rotation = "idle" | "waiting" | "advanced";
 
 export async function rotateFleetRing(deps: RotationDeps): Promise<Rotation> {
   // A deleted Secret is recreated with the ring in use, not with a new one.
-  const secret = await annotated(deps, await ensureRingSecret(deps, async () => restingRing(deps.keyRing.current())));
+  const beside = { sealKey: deps.sealKey, annotations: deps.annotations?.() ?? {} };
+  const found = await ensureRingSecret(deps, beside, async () => restingRing(deps.keyRing.current()));
+  const secret = await completed(deps, found);
   if (secret === undefined) return waiting(deps, secretChanged);
   deps.onSecret?.(secret);
   const state = readRingSecret(secret);
@@ -90,12 +102,17 @@ function waiting({ onWaiting }: RotationDeps, why: string): Rotation {
   return "waiting";
 }
 
-/** Adds the missing annotations; existing ones stay, whatever their value. Undefined when the Secret has changed since it was read. */
-async function annotated({ api, annotations }: RotationDeps, secret: KubeObject): Promise<KubeObject | undefined> {
+/** Adds what is missing beside the ring; what is there stays, whatever its value. Undefined when the Secret has changed since it was read. */
+async function completed(
+  { api, sealKey, annotations }: RotationDeps,
+  secret: KubeObject,
+): Promise<KubeObject | undefined> {
   const wanted = Object.entries(annotations?.() ?? {});
   const missing = wanted.filter(([name]) => annotationsOf(secret)[name] === undefined);
-  if (missing.length === 0) return secret;
-  return await replaced(api, withAnnotations(secret, Object.fromEntries(missing)));
+  const hasSealKey = readSealKey(secret) !== undefined;
+  if (missing.length === 0 && hasSealKey) return secret;
+  const complete = hasSealKey ? secret : { ...secret, ...withSealKey(secret, sealKey) };
+  return await replaced(api, withAnnotations(complete as KubeObject, Object.fromEntries(missing)));
 }
 
 /** Adopts what the Secret holds, unless something is sealed that it would not open. */

@@ -16,7 +16,7 @@ export interface ProjectObjects {
   readonly notAllowed?: ReadonlyMap<string, Refusal>;
   /** The platform has data kept here, whatever manifests and annotations say. */
   readonly keepsData?: true;
-  /** The platform lets Projects here take over data of an earlier namespace. */
+  /** The platform lets objects here take over data of an earlier namespace, and credentials of earlier objects. */
   readonly mayAdopt?: true;
   /** Cuts the limits of a version that was published before to what the platform's rules allow now; absent = they stay. */
   readonly limitPublished?: (limits: ProjectLimits) => ProjectLimits;
@@ -61,9 +61,4 @@ export function byName(a: Child, b: Child): number {
 /** True once the API server has accepted its DELETE: the object goes when its last finalizer is removed. */
 export function isDeleting({ metadata }: { readonly metadata: { readonly deletionTimestamp?: string } }): boolean {
   return metadata.deletionTimestamp !== undefined;
-}
-
-/** UIDs of objects that were deleted or are being deleted. Their credentials must end, also if other objects have their names by now. */
-export function goneUids({ objects, deleted }: Pick<Seen, "objects" | "deleted">): ReadonlySet<string> {
-  return new Set([...deleted, ...allObjects(objects).filter(isDeleting)].map(({ metadata }) => metadata.uid));
 }

@@ -57,7 +57,10 @@ export const reasonCatalogue = {
   NotAllowed: { transient: false, meaning: "The platform's rules forbid it in this namespace" },
   NameConflict: { transient: false, meaning: "Another object of the Project already has the name" },
   HostConflict: { transient: false, meaning: "Another Project already has the host" },
-  SecretConflict: { transient: false, meaning: "A Secret of that name exists and belongs to something else" },
+  SecretConflict: {
+    transient: false,
+    meaning: "A Secret of that name exists, and nothing proves that it is this object's",
+  },
   InvalidSecret: { transient: false, meaning: "Its Secret has a password that can't be used: empty, or too long" },
   KeyLost: { transient: false, meaning: "The credential can't be recovered; rotate it to make a new one" },
   DataLost: {

@@ -1,5 +1,5 @@
-// What the Secrets that jsonplane makes are called, and how it distinguishes its own from foreign ones: by label, so that a Secret
-// of another owner is never overwritten, and a restored backup is recognised.
+// What the Secrets that jsonplane makes are called, and the labels and annotations that they carry. Labels only claim whose a Secret
+// is: what proves it is the seal, see secret-seal.ts.
 
 import type { Secret } from "../../core/manifests/object.ts";
 import type { ApiKey, CustomResource } from "./objects.ts";
@@ -11,12 +11,14 @@ export const kindLabel = "jsonplane.io/kind";
 export const nameLabel = "jsonplane.io/name";
 /** Where the Secret was made: what copies Secrets to other namespaces copies labels too, and copies are left alone. */
 export const namespaceAnnotation = "jsonplane.io/namespace";
-/** Whose it is: the UID of the object. A later object of that name may be one of a later namespace. */
+/** Whose it is: the UID of the object. A later object of that name is another one. */
 export const ownerAnnotation = "jsonplane.io/owner-uid";
 /** The Project that it was made for: what lets into one Project never lets into another. */
 export const projectAnnotation = "jsonplane.io/project";
 /** Which installation made it; see installation.ts. */
 export const installationAnnotation = "jsonplane.io/installation";
+/** Proves that the installation made the Secret for the object of that UID. */
+export const sealAnnotation = "jsonplane.io/seal";
 /** Which rotation the value was made for. */
 export const rotationAnnotation = "jsonplane.io/rotation";
 
@@ -55,9 +57,17 @@ export function ownerMarks(owner: CustomResource): Readonly<Record<string, strin
   return { [ownerAnnotation]: owner.metadata.uid, [projectAnnotation]: project };
 }
 
-export function isOwn(secret: Secret, owner: CustomResource): boolean {
+/** Whether it claims to be of an object of this name. Anybody can write these labels. */
+export function hasLabelsOf(owner: CustomResource, secret: Secret): boolean {
   const labels = secret.metadata.labels ?? {};
   return labels[kindLabel] === owner.kind && labels[nameLabel] === owner.metadata.name;
+}
+
+/** The entries that nobody but jsonplane changes. Of a key or password, what people edit is compared with what was recorded. */
+export function sealedEntriesOf(owner: CustomResource, secretName: string): readonly string[] {
+  if (owner.kind === "Project") return ["ring", "projectKey", "rotation"];
+  const [, recordName] = ownSecretNames(owner);
+  return secretName === recordName ? ["record"] : [];
 }
 
 /** The Secrets that jsonplane keeps for an object, whether they exist or not. */

@@ -10,6 +10,7 @@ export const auditMessages = {
   issuer_withdrawn: "External issuer withdrawn",
   service_account_withdrawn: "ServiceAccount withdrawn",
   credential_rotated: "Credential rotated",
+  credential_restored: "Credential restored",
   password_adopted: "Password adopted",
   signing_key_added: "Signing key added",
   signing_key_rotated: "Signing key rotated",

@@ -7,10 +7,9 @@ import { stillAllowed, stillGranted } from "../compile/kept-issuers.ts";
 import { acceptedLossEntries, recordEntries } from "../finalize/data-audit.ts";
 import { planData } from "../finalize/data-plan.ts";
 import { withdrawnBy } from "../finalize/withdrawn.ts";
-import { usernameOf } from "../model/claimed-name.ts";
 import type { DataRecord } from "../model/data-record.ts";
 import type { Child } from "../model/objects.ts";
-import { goneUids, isDeleting } from "../model/project-objects.ts";
+import { isDeleting } from "../model/project-objects.ts";
 import type { AuditEntry } from "../observe/audit-log.ts";
 import type { PublishResult } from "../publish/writer-session.ts";
 import type { CompiledProject } from "../status/outcomes.ts";
@@ -94,20 +93,16 @@ export async function revokeDeleted(started: StartedPass): Promise<void> {
   await revoke(started, { user: stays, key: stays, issuers: (parts) => issuersLeft(started, parts) });
 }
 
-/**
- * What is missing has gone, and so has what was seen to be deleted, although another object has its name by now. Else an object that was recreated
- * under its name takes over its credential, and nothing is decided of it here.
- */
+/** What is missing has gone, whatever has its name by now: nothing else is decided of credentials here. */
 export async function revokeGone(started: StartedPass): Promise<void> {
   const { project, users, keys } = started.objects;
   const present = <C extends Child>(children: readonly C[]): readonly C[] =>
     project === undefined || isDeleting(project) ? [] : children.filter((child) => !isDeleting(child));
-  const usernames = new Set(present(users).map(usernameOf));
-  const keyNames = new Set(present(keys).map(({ metadata }) => metadata.name));
-  const gone = goneUids(started);
+  const uids = new Set([...present(users), ...present(keys)].map(({ metadata }) => metadata.uid));
+  const stays = ({ uid }: { readonly uid: string }): boolean => uids.has(uid);
   await revoke(started, {
-    user: ({ username, uid }) => usernames.has(username) && !gone.has(uid),
-    key: ({ name, uid }) => keyNames.has(name) && !gone.has(uid),
+    user: stays,
+    key: stays,
     issuers: (parts) => (project === undefined || isDeleting(project) ? new Map() : issuersLeft(started, parts)),
   });
 }

@@ -11,7 +11,7 @@ import { pendingMs } from "../issuers/issuer-fetcher.ts";
 import { isForbidden } from "../kube/api.ts";
 import { NotTheLeader } from "../lead/leadership.ts";
 import type { IssuerSource } from "../model/issuers.ts";
-import { allObjects, goneUids, isDeleting, type Seen, versionsOf } from "../model/project-objects.ts";
+import { allObjects, isDeleting, type Seen, versionsOf } from "../model/project-objects.ts";
 import type { OpenRedis } from "../publish/config-writer.ts";
 import { asPublished } from "../resolve/as-published.ts";
 import { SecretChanged } from "../secrets/secret-object.ts";
@@ -176,7 +176,7 @@ async function resolveOrKeep(pass: Pass): Promise<ResolvedProject> {
       throw error;
     }
     return {
-      ...asPublished(objects, published.parts, goneUids(pass)),
+      ...asPublished(objects.ref.name, published.parts),
       isComplete: false,
       rival: undefined,
       failure: { error },

@@ -4,7 +4,6 @@
 import { keyOfProject } from "../../core/config/config-keys.ts";
 import type { ProjectObjects } from "../model/project-objects.ts";
 import { auditOf } from "../resolve/credential-event.ts";
-import { followProject } from "../resolve/recall-project.ts";
 import { resolveProject } from "../resolve/resolve-project.ts";
 import { writeSecrets } from "../resolve/write-secrets.ts";
 import type { ResolvedProject } from "../status/outcomes.ts";
@@ -14,10 +13,10 @@ import type { Pass } from "./pass.ts";
 const maxWrittenKeys = 32;
 
 export async function resolveStep(pass: Pass): Promise<ResolvedProject> {
-  const { published, redis, deps } = pass;
+  const { published, deleted, redis, deps } = pass;
   const { parts, revision } = published;
   const objects = objectsWithSecrets(pass);
-  const { find, rival } = await deps.secrets.prepare(objects);
+  const { find, rival, ...trust } = await deps.secrets.prepare(objects);
   const hashes = deps.hashesOf(keyOfProject(objects.ref));
   const resolved = await resolveProject(objects, parts, {
     findSecret: find,
@@ -26,6 +25,8 @@ export async function resolveStep(pass: Pass): Promise<ResolvedProject> {
     hashPassword: hashes.hashPassword,
     isPasswordOf: hashes.isPasswordOf,
     baseUrl: deps.baseUrlOf(objects.ref),
+    ...trust,
+    succeeds: (kind, uid) => deps.isReplaced(kind) && !deleted.some(({ metadata }) => metadata.uid === uid),
     ringAcknowledged: redis.acknowledgements.rolloutOf(revision) === "programmed",
     maxWrittenKeys,
     ...(rival !== undefined && { rival }),
@@ -39,13 +40,8 @@ export async function resolveStep(pass: Pass): Promise<ResolvedProject> {
       if (entry !== undefined) deps.audit.record(entry);
     },
   });
-  if (rival === undefined) await deps.secrets.claim(objects);
-  const { project } = objects;
-  // A Project that is served here stays served; one that is not does not begin.
-  const follows = rival !== undefined && project?.spec.suspend !== true && parts?.project.uid === project?.metadata.uid;
-  const held = follows ? followProject(written.resolved, objects, find) : written.resolved;
   const isComplete = written.refused.length === 0;
-  return { ...held, isComplete, rival, ...(hashingMs !== undefined && { hashingMs }) };
+  return { ...written.resolved, isComplete, rival, ...(hashingMs !== undefined && { hashingMs }) };
 }
 
 /** A Project that is held may outlive its namespace: no Secret can be made there any more, and it is withdrawn like one that has gone. */

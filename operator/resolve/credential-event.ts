@@ -8,9 +8,9 @@ import type { EventNote } from "../record/event-recorder.ts";
 
 interface EventEntry {
   readonly type: EventNote["type"];
-  readonly action: "Mint" | "Rotate" | "Repair" | "Adopt";
+  readonly action: "Mint" | "Rotate" | "Repair" | "Adopt" | "Restore";
   readonly meaning: string;
-  /** Where it ends or replaces a credential: what the audit log calls it. */
+  /** Where it ends, replaces or brings back a credential: what the audit log calls it. */
   readonly audited?: AuditedAction;
 }
 
@@ -32,6 +32,13 @@ export const credentialEventCatalogue = {
     type: "Normal",
     action: "Repair",
     meaning: "A Secret was deleted or edited, and was written again without a new credential",
+  },
+  CredentialRestored: {
+    type: "Warning",
+    action: "Restore",
+    meaning:
+      "The credential in a Secret that was not made for this object was taken over, as was asked for: it is valid now",
+    audited: "credential_restored",
   },
   SigningKeyAdded: {
     type: "Normal",
@@ -73,7 +80,7 @@ export function credentialEvent(object: CustomResource, reason: CredentialEventR
   return { subject: { kind: object.kind, namespace, name, uid }, note: { type, reason, action, note } };
 }
 
-/** Undefined of what takes no credential away. */
+/** Undefined of what the audit log doesn't list. */
 export function auditOf({ subject, note }: CredentialEvent): AuditEntry | undefined {
   const entry: EventEntry | undefined = credentialEventCatalogue[note.reason as CredentialEventReason];
   if (entry?.audited === undefined) return undefined;

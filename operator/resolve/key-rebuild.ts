@@ -5,12 +5,15 @@ import type { KeyConfig } from "../../core/config/types.ts";
 import { rfc3339 } from "../../core/rfc3339.ts";
 import type { ApiKey } from "../model/objects.ts";
 import type { KeyRecord } from "./key-record.ts";
+import { keyIdOf } from "./mint.ts";
 import type { RotationMark } from "./rotation-mark.ts";
 
 /** The key as its Secret shows it. */
 export interface ShownKey {
   readonly apiKey: string;
   readonly sha256: string;
+  /** A person vouches for it: it was restored. */
+  readonly isVouchedFor: boolean;
   /** Asked for only where a rotation or a loss has to be examined: it costs a seal. */
   readonly mark: () => RotationMark | undefined;
 }
@@ -33,18 +36,25 @@ export function rebuildKeyRecord(traces: KeyTraces): KeyRecord | undefined {
   const former = [...published].sort(bySurvival).find(({ sha256 }) => sha256 !== current);
   return {
     current,
-    rotatedAt: rfc3339(now),
+    rotatedAt: statusOf(key, current)?.rotatedAt ?? rfc3339(now),
     ...(rotationId !== undefined && { rotationId }),
     ...(former?.expiresAt !== undefined && { former: { sha256: former.sha256, retiresAt: former.expiresAt } }),
   };
 }
 
 /**
- * The shown key is the one in force when it is published, or when nothing is. One that somebody wrote over a published key is
- * not, nor is one from an older backup; one of an interrupted rotation gets its turn as such.
+ * The shown key is the one in force when it is published, or when nothing is and it is known to be no edit. One that somebody wrote over a
+ * published key is not, nor is one from an older backup; one of an interrupted rotation gets its turn as such.
  */
 function isCurrent({ shown, published }: KeyTraces): boolean {
-  return shown !== undefined && (published.length === 0 || published.some(({ sha256 }) => sha256 === shown.sha256));
+  if (shown === undefined) return false;
+  if (published.length > 0) return published.some(({ sha256 }) => sha256 === shown.sha256);
+  return shown.isVouchedFor || shown.mark() !== undefined;
+}
+
+/** The status, if it is that of this key. */
+function statusOf({ status }: ApiKey, sha256: string): ApiKey["status"] {
+  return status?.keyID === keyIdOf(sha256) ? status : undefined;
 }
 
 /** What the status remembers; without one, no rotation is outstanding. */

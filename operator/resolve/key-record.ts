@@ -1,9 +1,9 @@
-// What is remembered of an ApiKey's keys: hashes only. Read from the sealed record of its hash Secret.
+// What is remembered of an ApiKey's keys: hashes only. Read from the record in its hash Secret.
 
-import type { Json, JsonObject } from "../../core/config/types.ts";
 import { isObject } from "../../core/json/json-value.ts";
+import { parseOrUndefined } from "../../core/json/parse-or-undefined.ts";
 import type { Secret } from "../../core/manifests/object.ts";
-import { openRecord, type Sealing } from "./sealed-record.ts";
+import { entryText } from "../../core/manifests/secret.ts";
 
 export interface KeyRecord {
   /** SHA-256 of the key in force. */
@@ -16,13 +16,9 @@ export interface KeyRecord {
   readonly former?: { readonly sha256: string; readonly retiresAt: number };
 }
 
-/** Undefined when there is no record, or its seal is not from jsonplane. */
-export function readKeyRecord(secret: Secret | undefined, sealing: Sealing): KeyRecord | undefined {
-  const record = openRecord(secret, sealing);
-  return isKeyRecord(record) ? (record as unknown as KeyRecord) : undefined;
-}
-
-/** A sealed record is ours, but perhaps of another version of this program. */
-function isKeyRecord(record: Json | undefined): record is JsonObject {
-  return isObject(record) && typeof record.current === "string" && typeof record.rotatedAt === "string";
+/** Undefined when there is no record, or one of another version of this program. */
+export function readKeyRecord(secret: Secret | undefined): KeyRecord | undefined {
+  const record = parseOrUndefined(entryText(secret, "record") ?? "");
+  const isRecord = isObject(record) && typeof record.current === "string" && typeof record.rotatedAt === "string";
+  return isRecord ? (record as unknown as KeyRecord) : undefined;
 }

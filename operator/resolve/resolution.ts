@@ -2,7 +2,7 @@
 // facts for the status that follow from them.
 
 import type { KeyObject } from "node:crypto";
-import type { Secret } from "../../core/manifests/object.ts";
+import type { Kind, Secret } from "../../core/manifests/object.ts";
 import type { PasswordCost } from "../../core/password/hash-password.ts";
 import type { Resolved } from "../model/credentials.ts";
 import type { Installation } from "../model/installation.ts";
@@ -31,8 +31,18 @@ export interface ResolveTools {
   readonly isPasswordOf: (hash: string, password: string) => Promise<boolean | undefined>;
   /** What clients reach the Project by; written beside an API key. */
   readonly baseUrl: string;
-  /** Secret key of the project: seals records and makes credential revisions. */
+  /** Secret key of the project: makes credential revisions. */
   readonly projectKey: Uint8Array | KeyObject;
+  /** Secret key of the installation: proves which Secrets it made. */
+  readonly sealKey: KeyObject;
+  /** What the installation calls itself; absent in dev mode. */
+  readonly installation?: string;
+  /** Whether the object of this kind and UID went with its definition: one that is made anew under its name takes its place. */
+  readonly succeeds: (kind: Kind, formerUid: string) => boolean;
+  /** The platform lets objects here ask for what earlier ones left. */
+  readonly mayRestore: boolean;
+  /** A person has allowed that every Secret is used, whoever made it. */
+  readonly restoresAll: boolean;
 }
 
 /** What became of one object's Secrets. */

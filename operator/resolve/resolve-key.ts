@@ -1,9 +1,9 @@
-// Turns an ApiKey and its Secrets into the hashes to publish. A key is minted once, when there has never been one, and when
-// rotation.id changes; it is never minted again because its Secret went away. Refuses foreign Secrets and lost keys.
+// Turns an ApiKey and its Secrets into the hashes to publish. A key is minted once for each object, and when rotation.id changes;
+// it is never minted again because its Secret went away. Refuses Secrets that nothing proves to be this object's, and lost keys.
 
 import { durationSeconds } from "../../core/config/duration.ts";
 import type { KeyConfig } from "../../core/config/types.ts";
-import type { Secret } from "../../core/manifests/object.ts";
+import { entryText } from "../../core/manifests/secret.ts";
 import { rfc3339 } from "../../core/rfc3339.ts";
 import type { LiveKeys } from "../model/credentials.ts";
 import type { ApiKey } from "../model/objects.ts";
@@ -15,9 +15,9 @@ import { type KeyRecord, readKeyRecord } from "./key-record.ts";
 import { keyIdOf, mintApiKey, sha256Hex } from "./mint.ts";
 import { earliest, type Resolution, type ResolveTools } from "./resolution.ts";
 import { isMarkedFor, markOf, readMark } from "./rotation-mark.ts";
-import { claimedRotation, type Sealing, sealRecord } from "./sealed-record.ts";
-import { secretConflict } from "./secret-conflict.ts";
-import { entryText, type SecretWrite, writeOf } from "./secret-write.ts";
+import type { Sealing } from "./secret-seal.ts";
+import { type SecretWrite, writeOf } from "./secret-write.ts";
+import { rewritten, sealingOf, type UsableSecret, usableSecret } from "./usable-secret.ts";
 
 export interface KeyStatus {
   readonly keyID: string;
@@ -29,8 +29,8 @@ export interface KeyStatus {
 
 interface KeyContext {
   readonly key: ApiKey;
-  readonly secret: Secret | undefined;
-  readonly hashSecret: Secret | undefined;
+  readonly secret: UsableSecret;
+  readonly hashSecret: UsableSecret;
   readonly shown: ShownKey | undefined;
   readonly published: readonly KeyConfig[];
   readonly tools: ResolveTools;
@@ -51,41 +51,28 @@ export function resolveKey(
   published: readonly KeyConfig[],
   tools: ResolveTools,
 ): Resolution<LiveKeys, KeyStatus> {
-  const secret = tools.findSecret(keySecretName(key));
-  const hashSecret = tools.findSecret(keyHashSecretName(key));
-  for (const found of [secret, hashSecret]) {
-    const conflict = found && secretConflict(found, key);
-    if (conflict !== undefined) return { credential: refuse("SecretConflict", conflict), writes: [], events: [] };
-  }
-  const sealing: Sealing = { key: tools.projectKey, owner: key };
-  const resolved = resolvedKey({
-    key,
-    secret,
-    hashSecret,
-    shown: shownKey(secret, sealing),
-    published,
-    tools,
-    sealing,
-  });
+  const sealing = sealingOf(key, tools);
+  const use = { sealing, tools, isPublished: published.length > 0 };
+  const secret = usableSecret(keySecretName(key), use);
+  const hashSecret = usableSecret(keyHashSecretName(key), use);
+  if (!secret.ok) return { credential: secret, writes: [], events: [] };
+  if (!hashSecret.ok) return { credential: hashSecret, writes: [], events: [] };
+  const shown = shownKey(secret.value, sealing);
+  const secrets = { secret: secret.value, hashSecret: hashSecret.value };
+  const resolved = resolvedKey({ key, ...secrets, shown, published, tools, sealing });
   return resolved === undefined ? lost() : resolutionOf(key, resolved, tools.now);
 }
 
 function resolvedKey(context: KeyContext): ResolvedKey | undefined {
-  const { key, hashSecret, shown, published, tools, sealing } = context;
-  const known = readKeyRecord(hashSecret, sealing);
+  const { key, hashSecret, shown, published, tools } = context;
+  const known = hashSecret.origin === "unproved" ? undefined : readKeyRecord(hashSecret.content);
   if (known !== undefined) return rotationWanted(key, known.rotationId) ? rotate(context, known) : keep(context, known);
 
   const rebuilt = rebuildKeyRecord({ key, shown, published, now: tools.now });
   if (rebuilt !== undefined && rotationWanted(key, rebuilt.rotationId)) return rotate(context, rebuilt);
-  if (rebuilt !== undefined) {
-    const kept = keep(context, rebuilt);
-    const event = credentialEvent(key, "SecretRepaired", `Secret "${keyHashSecretName(key)}" was recreated`);
-    return { ...kept, writes: [...kept.writes, hashWrite(context, rebuilt)], events: [...kept.events, event] };
-  }
-  // A hash Secret that can't be read any more shows that there was a key once, as the status does.
-  const everMade = key.status?.keyID !== undefined || hashSecret !== undefined;
-  const lastRotation = key.status?.rotationID ?? claimedRotation(hashSecret);
-  return everMade && !rotationWanted(key, lastRotation) ? undefined : mint(context, undefined);
+  if (rebuilt !== undefined) return keep({ ...context, hashSecret: { ...hashSecret, isMarked: false } }, rebuilt);
+  const everMade = key.status?.keyID !== undefined;
+  return everMade && !rotationWanted(key, key.status?.rotationID) ? undefined : mint(context, undefined);
 }
 
 /** Taking `rotation` out again is no rotation; putting the same id back isn't either. */
@@ -102,7 +89,7 @@ function rotate(context: KeyContext, known: KeyRecord): ResolvedKey {
   const record = recordAfter(known, { key, current: shown.sha256, now: tools.now });
   return {
     record,
-    writes: [...repair(context, shown.apiKey), hashWrite(context, record)],
+    writes: [...repair(context, shown.apiKey, record.rotationId), hashWrite(context, record)],
     events: [rotated(key)],
     notices: [],
   };
@@ -116,53 +103,57 @@ function mint(context: KeyContext, known: KeyRecord | undefined): ResolvedKey {
   const after = known === undefined ? {} : { after: keyIdOf(known.current) };
   const mark = markOf({ ...(id !== undefined && { id }), ...after }, apiKey, sealing);
   const causeId = JSON.stringify([id, after]);
-  const shown = writeOf(key, secret, { name: keySecretName(key), entries: keyEntries(apiKey, tools), mark, causeId });
+  const shown = { name: keySecretName(key), entries: keyEntries(apiKey, tools), mark, causeId };
   const first = credentialEvent(key, "CredentialMinted", `Created an API key in Secret "${keySecretName(key)}"`);
   return {
     record,
-    writes: [shown, hashWrite(context, record, "minted")],
+    writes: [writeOf(sealing, secret.found, shown), hashWrite(context, record)],
     events: [known === undefined ? first : rotated(key)],
     notices: [],
   };
 }
 
+/** The record is written where it isn't what the hash Secret keeps. */
 function keep(context: KeyContext, record: KeyRecord): ResolvedKey {
-  const { key, shown } = context;
-  if (shown === undefined || shown.sha256 !== record.current) {
-    return { record, writes: [], events: [], notices: [notRetrievable(key)] };
-  }
-  const writes = repair(context, shown.apiKey);
-  const event = credentialEvent(key, "SecretRepaired", `Entries of Secret "${keySecretName(key)}" were restored`);
-  return { record, writes, events: writes.length > 0 ? [event] : [], notices: [] };
+  const { key, secret, hashSecret, shown } = context;
+  const isShown = shown !== undefined && shown.sha256 === record.current;
+  const writes = [
+    ...(isShown ? repair(context, shown.apiKey, record.rotationId) : []),
+    ...(hashSecret.content === undefined || !hashSecret.isMarked ? [hashWrite(context, record)] : []),
+  ];
+  const origins = [secret.origin, hashSecret.origin];
+  return { record, writes, events: rewritten(key, writes, origins), notices: isShown ? [] : [notRetrievable(key)] };
 }
 
 /** Rewrites the Secret when what stands beside the key is not what it should be. */
-function repair({ key, secret, tools }: KeyContext, apiKey: string): readonly SecretWrite[] {
+function repair(
+  { key, secret, tools, sealing }: KeyContext,
+  apiKey: string,
+  rotationId: string | undefined,
+): readonly SecretWrite[] {
   const entries = keyEntries(apiKey, tools);
-  const right = Object.entries(entries).every(([entry, text]) => entryText(secret, entry) === text);
-  return right || secret?.immutable === true ? [] : [writeOf(key, secret, { name: keySecretName(key), entries })];
+  const { content, found, isMarked } = secret;
+  const isRight = isMarked && Object.entries(entries).every(([entry, text]) => entryText(content, entry) === text);
+  if (isRight || found?.immutable === true) return [];
+  const mark = isMarked ? {} : { mark: markOf(rotationId === undefined ? {} : { id: rotationId }, apiKey, sealing) };
+  return [writeOf(sealing, found, { name: keySecretName(key), entries, ...mark })];
 }
 
 function keyEntries(apiKey: string, { baseUrl }: ResolveTools): Readonly<Record<string, string>> {
   return { apiKey, id: keyIdOf(sha256Hex(apiKey)), baseURL: baseUrl };
 }
 
-function hashWrite(
-  { key, hashSecret, sealing }: KeyContext,
-  record: KeyRecord,
-  source: "minted" | "restored" = "restored",
-): SecretWrite {
+function hashWrite({ key, hashSecret, sealing }: KeyContext, record: KeyRecord): SecretWrite {
   const causeId = JSON.stringify([record.current, record.rotationId]);
-  const entries = sealRecord({ ...record }, sealing);
-  const isRestored = source === "restored";
-  return writeOf(key, hashSecret, { name: keyHashSecretName(key), entries, causeId, isRestored });
+  const entries = { record: JSON.stringify(record) };
+  return writeOf(sealing, hashSecret.found, { name: keyHashSecretName(key), entries, causeId });
 }
 
-function shownKey(secret: Secret | undefined, sealing: Sealing): ShownKey | undefined {
-  const apiKey = entryText(secret, "apiKey");
-  return apiKey === undefined
-    ? undefined
-    : { apiKey, sha256: sha256Hex(apiKey), mark: () => readMark(secret, apiKey, sealing) };
+function shownKey({ content, origin }: UsableSecret, sealing: Sealing): ShownKey | undefined {
+  const apiKey = entryText(content, "apiKey");
+  if (apiKey === undefined) return undefined;
+  const isVouchedFor = origin === "restored";
+  return { apiKey, sha256: sha256Hex(apiKey), isVouchedFor, mark: () => readMark(content, apiKey, sealing) };
 }
 
 interface NewKey {

@@ -8,13 +8,15 @@ import type { Credentials, LiveKeys, PasswordCredential, Resolved } from "../mod
 import type { Installation } from "../model/installation.ts";
 import type { ApiKey, ProjectUser } from "../model/objects.ts";
 import { isDeleting, type ProjectObjects } from "../model/project-objects.ts";
+import { ownSecretNames } from "../model/secret-names.ts";
 import { type Result, refuse } from "../model/verdict.ts";
 import type { CredentialEvent } from "./credential-event.ts";
 import { earliest, type FindSecret, type Resolution, type ResolveTools } from "./resolution.ts";
 import { type KeyStatus, resolveKey } from "./resolve-key.ts";
 import { resolveSigning } from "./resolve-signing.ts";
 import { resolveUser, type UserStatus } from "./resolve-user.ts";
-import { type SecretWrite, writtenSecret } from "./secret-write.ts";
+import { entriesOf, type SecretWrite, writeOf, writtenSecret } from "./secret-write.ts";
+import { sealingOf, usableSecret } from "./usable-secret.ts";
 
 export interface ProjectResolution {
   readonly signing: Result<SigningRing>;
@@ -35,7 +37,7 @@ export interface ProjectResolution {
   readonly putsKeysOff?: true;
 }
 
-export interface ProjectTools extends Omit<ResolveTools, "projectKey"> {
+export interface ProjectTools extends Omit<ResolveTools, "projectKey" | "mayRestore"> {
   /** Keys whose Secrets may be written; absent = all. */
   readonly maxWrittenKeys?: number;
   /** Every live replica has acknowledged the revision that published `published.signing`: a new key may sign. */
@@ -51,12 +53,13 @@ const usersAtATime = 16;
 export async function resolveProject(
   objects: ProjectObjects,
   published: ProjectParts | undefined,
-  tools: ProjectTools,
+  given: ProjectTools,
 ): Promise<ProjectResolution> {
   const { project } = objects;
+  const tools = { ...given, mayRestore: objects.mayAdopt === true };
   if (project === undefined || isDeleting(project)) return unresolvedProject(objects.ref.name);
   // Left as it is, and its children too: what is served is what was published, and nothing is made or rotated.
-  if (project.spec.suspend) return unresolvedProject(objects.ref.name);
+  if (project.spec.suspend) return { ...unresolvedProject(objects.ref.name), writes: takenOver(objects, tools) };
   const sameProject = published?.project.uid === project.metadata.uid;
   const signing = resolveSigning(project, sameProject ? published?.signing : undefined, tools);
   if (!signing.keys.ok) return { ...unresolvedProject(objects.ref.name), signing: signing.keys };
@@ -175,6 +178,23 @@ function credentialsOf<O extends ProjectUser | ApiKey, T>(
   resolved: readonly ResolvedObject<O, T>[],
 ): ReadonlyMap<string, Resolved<T>> {
   return new Map(resolved.map(({ object, resolution }) => [object.metadata.name, resolution.credential]));
+}
+
+/** Of a suspended Project, which keeps what is taken over: a person says only once that this installation takes it. */
+function takenOver(
+  { project, users, keys }: ProjectObjects,
+  tools: Omit<ResolveTools, "projectKey">,
+): readonly SecretWrite[] {
+  if (!tools.restoresAll) return [];
+  const owners = [...(project === undefined ? [] : [project]), ...users, ...keys];
+  return owners.flatMap((owner) =>
+    ownSecretNames(owner).flatMap((name) => {
+      const sealing = sealingOf(owner, tools);
+      const secret = usableSecret(name, { sealing, tools, isPublished: false });
+      const content = secret.ok && !secret.value.isMarked ? secret.value.content : undefined;
+      return content === undefined ? [] : [writeOf(sealing, content, { name, entries: entriesOf(content) })];
+    }),
+  );
 }
 
 /** The API server refuses changes of an immutable Secret: the person who made it immutable has to delete it. */

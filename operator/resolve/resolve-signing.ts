@@ -1,17 +1,19 @@
-// Turns a Project and its signing Secret into the ring that signs its tokens, and the secret key that seals its records.
-// A lost ring comes back from what is published, else a new one is made and all sessions end. Refuses a foreign Secret.
+// Turns a Project and its signing Secret into the ring that signs its tokens, and the secret key of its password revisions.
+// A lost ring comes back from what is published, else a new one is made and all sessions end. Refuses a Secret that nothing proves
+// to be this Project's.
 
 import { durationSeconds } from "../../core/config/duration.ts";
 import type { Json, SigningRing } from "../../core/config/types.ts";
 import { parseOrUndefined } from "../../core/json/parse-or-undefined.ts";
 import type { Secret } from "../../core/manifests/object.ts";
+import { entryText } from "../../core/manifests/secret.ts";
 import type { Installation } from "../model/installation.ts";
 import type { Project } from "../model/objects.ts";
-import { isOwn, signingSecretName } from "../model/secret-names.ts";
+import { signingSecretName } from "../model/secret-names.ts";
 import { type Result, refuse } from "../model/verdict.ts";
 import { type CredentialEvent, type CredentialEventReason, credentialEvent } from "./credential-event.ts";
 import { mintSigningKey, type Random } from "./mint.ts";
-import { earliest, type FindSecret, type ResolveTools } from "./resolution.ts";
+import { earliest, type ResolveTools } from "./resolution.ts";
 import {
   advanceRing,
   type RingState,
@@ -20,8 +22,15 @@ import {
   readRingState,
   retiresAt,
 } from "./ring-rotation.ts";
-import { heldElsewhere, secretConflict } from "./secret-conflict.ts";
-import { entryText, type SecretWrite, writeOf } from "./secret-write.ts";
+import { type SecretWrite, writeOf } from "./secret-write.ts";
+import {
+  heldElsewhere,
+  rewritten,
+  sealingOf,
+  type UsableSecret,
+  type UseContext,
+  usableSecret,
+} from "./usable-secret.ts";
 
 /** A new value of this annotation of a Project makes a new signing key. */
 export const rotateSigningKeyAnnotation = "jsonplane.io/rotate-signing-key";
@@ -44,7 +53,11 @@ export interface SigningResolution {
   readonly nextAt?: number;
 }
 
-export interface SigningTools extends Pick<ResolveTools, "findSecret" | "random" | "now"> {
+export interface SigningTools
+  extends Pick<
+    ResolveTools,
+    "findSecret" | "random" | "now" | "sealKey" | "installation" | "succeeds" | "mayRestore" | "restoresAll"
+  > {
   /** Every live replica has acknowledged the revision that published `published`, or a newer one. */
   readonly ringAcknowledged: boolean;
   /** The other installation that manages the Project, which recreates deleted Secrets. */
@@ -58,10 +71,11 @@ export function resolveSigning(
   tools: SigningTools,
 ): SigningResolution {
   const name = signingSecretName(project);
-  const secret = tools.findSecret(name);
-  const conflict = secret === undefined ? missedBy(tools.rival, name) : secretConflict(secret, project);
-  if (conflict !== undefined) return refused(conflict);
-  const found = findKeys(secret, published);
+  const sealing = sealingOf(project, tools);
+  const usable = usableSigning(name, { sealing, tools, isPublished: published !== undefined });
+  if (!usable.ok) return { ...unresolvedSigning, keys: usable };
+  const secret = usable.value;
+  const found = findKeys(contentOf(secret, published), published);
   const tokenSeconds = durationSeconds(project.spec.sessions.refreshTokenTTL) ?? 0;
   const wanted = project.metadata.annotations?.[rotateSigningKeyAnnotation];
   const before = found.rotating ?? newRing(tools.random, { wanted, tokenSeconds });
@@ -69,32 +83,53 @@ export function resolveSigning(
   const after = advanceRing(before, { wanted, acknowledged, published, tokenSeconds, now, random });
   const keys: ProjectKeys = { signingRing: after.signingRing, projectKey: found.projectKey ?? random(32) };
   const change = changeOf(found, before, after);
-  if (change === "keys" && secret?.immutable === true) {
+  const isImmutable = secret.found?.immutable === true;
+  if (change === "keys" && isImmutable) {
     return refused(`Secret "${name}" is immutable and has to change; delete it: the keys come from what is published`);
   }
-  const unwritten = change === "nothing" || secret?.immutable === true;
+  const isUnwritten = (change === "nothing" && secret.isMarked) || isImmutable;
   const replaced = isReplaced(project, found, secret);
-  const isRestored = hasKnownKeys(found);
-  const content = { name, entries: entriesOf(keys, after.state), ...lossOf(found), isRestored };
+  const content = { name, entries: entriesOf(keys, after.state), ...lossOf(found) };
+  const writes = isUnwritten ? [] : [writeOf(sealing, secret.found, content)];
+  const isKnown = hasKnownKeys(found, secret);
   const leaving = after.state.retiring.map((key) => retiresAt(key, tokenSeconds));
   const nextAt = earliest(leaving, now);
   return {
     keys: { ok: true, value: keys },
-    writes: unwritten ? [] : [writeOf(project, secret, content)],
-    events: unwritten ? [] : eventsOf(project, { steps: after.steps, replaced, restored: isRestored }),
+    writes,
+    events: [
+      ...(isKnown ? rewritten(project, writes, [secret.origin]) : []),
+      ...eventsOf(project, { steps: isUnwritten ? [] : after.steps, replaced }),
+    ],
     replaced,
     waits: after.state.pending !== undefined,
     ...(nextAt !== undefined && { nextAt }),
   };
 }
 
-function missedBy(rival: Installation | undefined, name: string): string | undefined {
-  return rival === undefined ? undefined : heldElsewhere(name, rival);
+function usableSigning(
+  name: string,
+  use: UseContext & { readonly tools: Pick<SigningTools, "rival"> },
+): Result<UsableSecret> {
+  const { rival } = use.tools;
+  const usable = usableSecret(name, use);
+  const isMissing = usable.ok && usable.value.found === undefined;
+  return isMissing && rival !== undefined ? refuse("SecretConflict", heldElsewhere(name, rival)) : usable;
+}
+
+/** What nothing proves counts for nothing unless its ring is the one that is published. */
+function contentOf({ content, origin }: UsableSecret, published: SigningRing | undefined): Secret | undefined {
+  const isPublished = keyTextsOf(readRing(entryText(content, "ring"))) === keyTextsOf(published);
+  return origin === "unproved" && !isPublished ? undefined : content;
+}
+
+function keyTextsOf(ring: SigningRing | undefined): string {
+  return JSON.stringify(ring?.keys.map(({ kid, x, d }) => [kid, x, d]));
 }
 
 /** There was a ring once, and nothing is left of it. */
-function isReplaced(project: Project, { source }: FoundKeys, secret: Secret | undefined): boolean {
-  return source === "nowhere" && (secret !== undefined || project.status?.liveGeneration !== undefined);
+function isReplaced(project: Project, { source }: FoundKeys, { content }: UsableSecret): boolean {
+  return source === "nowhere" && (content !== undefined || project.status?.liveGeneration !== undefined);
 }
 
 /** What is made then is another key each time. */
@@ -102,14 +137,12 @@ function lossOf({ rotating, projectKey }: FoundKeys): { readonly causeId?: strin
   return rotating === undefined || projectKey === undefined ? { causeId: "keys were lost" } : {};
 }
 
-function hasKnownKeys({ source, projectKey }: FoundKeys): boolean {
-  return source === "published" || (source === "secret" && projectKey === undefined);
+function hasKnownKeys({ source, projectKey }: FoundKeys, { origin }: UsableSecret): boolean {
+  return origin === "restored" || source === "published" || (source === "secret" && projectKey === undefined);
 }
 
 /** The keys as they are stored; undefined unless both can be read. */
-export function readProjectKeys(project: Project, findSecret: FindSecret): ProjectKeys | undefined {
-  const secret = findSecret(signingSecretName(project));
-  if (secret === undefined || !isOwn(secret, project)) return undefined;
+export function readProjectKeys(secret: Secret | undefined): ProjectKeys | undefined {
   const signingRing = readRing(entryText(secret, "ring"));
   const projectKey = readKey(entryText(secret, "projectKey"));
   return signingRing === undefined || projectKey === undefined ? undefined : { signingRing, projectKey };
@@ -157,7 +190,6 @@ function entriesOf({ signingRing, projectKey }: ProjectKeys, state: RingState): 
 interface RingChange {
   readonly steps: readonly RingStep[];
   readonly replaced: boolean;
-  readonly restored: boolean;
 }
 
 const stepEvents: Readonly<Record<RingStep, readonly [CredentialEventReason, string]>> = {
@@ -166,19 +198,19 @@ const stepEvents: Readonly<Record<RingStep, readonly [CredentialEventReason, str
   retired: ["SigningKeyRetired", "A former signing key was removed: no token of it is left"],
 };
 
-function eventsOf(project: Project, { steps, replaced, restored }: RingChange): readonly CredentialEvent[] {
+function eventsOf(project: Project, { steps, replaced }: RingChange): readonly CredentialEvent[] {
   const name = signingSecretName(project);
   const lost = `The signing keys in Secret "${name}" were lost and recreated: all sessions have ended`;
-  const repaired = `Secret "${name}" was recreated with the same signing keys`;
   return [
     ...(replaced ? [credentialEvent(project, "SigningRingReplaced", lost)] : []),
-    ...(restored ? [credentialEvent(project, "SecretRepaired", repaired)] : []),
     ...steps.map((step) => credentialEvent(project, ...stepEvents[step])),
   ];
 }
 
+const unresolvedSigning = { writes: [], events: [], replaced: false, waits: false };
+
 function refused(message: string): SigningResolution {
-  return { keys: refuse("SecretConflict", message), writes: [], events: [], replaced: false, waits: false };
+  return { ...unresolvedSigning, keys: refuse("SecretConflict", message) };
 }
 
 function readKey(text: string | undefined): Uint8Array | undefined {

@@ -10,11 +10,11 @@
 //   none, and never made, or a rotation      a new password is made
 //   none, but made once                      KeyLost
 //
-// A foreign Secret that has the name of an own one is refused with SecretConflict. A password whose hash comes later is refused with
-// CredentialPending until then: what was served of the user before goes on being served.
+// A Secret that has the name of an own one is refused with SecretConflict unless it is proved to be this user's, see usable-secret.ts.
+// A password whose hash comes later is refused with CredentialPending until then: what was served of the user before goes on being served.
 
 import type { UserConfig } from "../../core/config/types.ts";
-import type { Secret } from "../../core/manifests/object.ts";
+import { entryText } from "../../core/manifests/secret.ts";
 import { generatedPasswordCost, PasswordRefused } from "../../core/password/hash-password.ts";
 import { rfc3339 } from "../../core/rfc3339.ts";
 import { usernameOf } from "../model/claimed-name.ts";
@@ -25,10 +25,10 @@ import { type Notice, refuse } from "../model/verdict.ts";
 import { type CredentialEvent, type CredentialEventReason, credentialEvent } from "./credential-event.ts";
 import { mintPassword } from "./mint.ts";
 import type { Resolution, ResolveTools } from "./resolution.ts";
-import { isMarkedFor, markOf, readMark } from "./rotation-mark.ts";
-import { claimedRotation, type Sealing, sealRecord } from "./sealed-record.ts";
-import { secretConflict } from "./secret-conflict.ts";
-import { entryText, type SecretWrite, writeOf } from "./secret-write.ts";
+import { isMarkedFor, markOf, type RotationMark, readMark } from "./rotation-mark.ts";
+import type { Sealing } from "./secret-seal.ts";
+import { type SecretWrite, writeOf } from "./secret-write.ts";
+import { notProved, rewritten, sealingOf, type UsableSecret, type UseContext, usableSecret } from "./usable-secret.ts";
 import { macOf, passwordRevision, readUserRecord, type UserRecord } from "./user-record.ts";
 
 export interface UserStatus {
@@ -42,7 +42,8 @@ interface UserContext {
   readonly user: ProjectUser;
   readonly tools: ResolveTools;
   readonly sealing: Sealing;
-  readonly hashSecret: Secret | undefined;
+  readonly use: UseContext;
+  readonly hashSecret: UsableSecret;
   readonly known: UserRecord | undefined;
   readonly published: UserConfig | undefined;
 }
@@ -55,12 +56,13 @@ export async function resolveUser(
   published: UserConfig | undefined,
   tools: ResolveTools,
 ): Promise<UserResolution> {
-  const hashSecret = tools.findSecret(userHashSecretName(user));
-  const conflict = hashSecret && secretConflict(hashSecret, user);
-  if (conflict !== undefined) return conflicting(conflict);
-  const sealing: Sealing = { key: tools.projectKey, owner: user };
-  const known = readUserRecord(hashSecret, sealing);
-  const context: UserContext = { user, tools, sealing, hashSecret, known, published };
+  const sealing = sealingOf(user, tools);
+  const use: UseContext = { sealing, tools, isPublished: published !== undefined };
+  const found = usableSecret(userHashSecretName(user), use);
+  if (!found.ok) return { credential: found, writes: [], events: [] };
+  const hashSecret = found.value;
+  const known = hashSecret.origin === "unproved" ? undefined : readUserRecord(hashSecret.content);
+  const context: UserContext = { user, tools, sealing, use, hashSecret, known, published };
   const reference = user.spec.passwordSecretRef;
   return reference === undefined ? await fromOwnSecret(context) : await fromReferencedSecret(context, reference);
 }
@@ -83,56 +85,68 @@ async function fromReferencedSecret(
 }
 
 async function fromOwnSecret(context: UserContext): Promise<UserResolution> {
-  const { user, tools, known } = context;
-  const secret = tools.findSecret(passwordSecretName(user));
-  const conflict = secret && secretConflict(secret, user);
-  if (conflict !== undefined) return conflicting(conflict);
-  const password = entryText(secret, "password");
-  if (password !== undefined) return await fromSecret(context, secret, password);
+  const { user, known } = context;
+  const secret = usableSecret(passwordSecretName(user), context.use);
+  if (!secret.ok) return { credential: secret, writes: [], events: [] };
+  const password = entryText(secret.value.content, "password");
+  if (password !== undefined) return await fromSecret(context, secret.value, password);
   // The password from a Secret that the spec names no more stays in use until a new one is made.
   if (known !== undefined && (rotationWanted(user, known.rotationId) || known.given === true)) {
-    return await mint(context, secret, known.revision);
+    return await mint(context, secret.value, known.revision);
   }
-  return known === undefined ? await fromPublished(context, secret) : resolutionOf(context, keepRecord(context, known));
+  if (known === undefined) return await fromPublished(context, secret.value);
+  return resolutionOf(context, { ...keepRecord(context, known), ...resealed(context, known) });
 }
 
 /** The Secret has a password: that of an interrupted rotation, the one in use, or one that was written by hand. */
-async function fromSecret(context: UserContext, secret: Secret | undefined, password: string): Promise<UserResolution> {
-  const { user, sealing, known } = context;
+async function fromSecret(context: UserContext, secret: UsableSecret, password: string): Promise<UserResolution> {
+  const { user, sealing, known, tools } = context;
   const secretName = passwordSecretName(user);
-  const mark = readMark(secret, password, sealing);
+  const mac = passwordRevision(password, user, tools.projectKey);
+  if (secret.origin === "unproved" && (await matchingHash(mac, { password }, context)) === undefined) {
+    return { credential: refuse("SecretConflict", notProved(secretName, user, tools)), writes: [], events: [] };
+  }
+  const mark = readMark(secret.content, password, sealing);
   const generated = mark !== undefined;
   const lost = known === undefined ? mark : undefined;
   const lastRotation = lost === undefined ? rememberedRotation(context) : lost.id;
   const writes = repair(context, secret, password);
   if (!rotationWanted(user, lastRotation)) {
     const rotated = lastRotation === undefined ? {} : { rotationId: lastRotation };
-    // A password that was made here and is published nowhere was not edited: only its record was lost.
-    const remade = lost !== undefined && context.published === undefined;
-    const event = remade ? ({ event: "SecretRepaired" } as const) : {};
+    const event = eventOfUnchanged(context, secret, lost);
     const resolution = await adoptPassword(context, { password, secretName, generated, ...rotated, ...event });
-    return withWrites(resolution, writes, [repairedPassword(user)]);
+    return withWrites(resolution, writes, rewritten(user, writes, [secret.origin]));
   }
-  const replaced = known?.revision ?? passwordRevision(password, sealing);
+  const replaced = known?.revision ?? mac;
   if (!isMarkedFor(mark, user.spec.rotation?.id, replaced)) return await mint(context, secret, replaced);
   const resolution = await adoptPassword(context, { password, secretName, generated, event: "CredentialRotated" });
   return withWrites(resolution, writes);
 }
 
+/** Of a password that nobody edited, as far as is known. */
+function eventOfUnchanged(
+  { published }: UserContext,
+  secret: UsableSecret,
+  lost: RotationMark | undefined,
+): Pick<AdoptedPassword, "event"> {
+  if (secret.origin === "restored") return { event: "CredentialRestored" };
+  // A password that was made here and is published nowhere was not edited: only its record was lost.
+  return lost !== undefined && published === undefined ? { event: "SecretRepaired" } : {};
+}
+
 /** There is neither a Secret with the password nor a readable record of it. */
-async function fromPublished(context: UserContext, secret: Secret | undefined): Promise<UserResolution> {
-  const { user, hashSecret, published, tools } = context;
+async function fromPublished(context: UserContext, secret: UsableSecret): Promise<UserResolution> {
+  const { user, published, tools } = context;
   const lastRotation = rememberedRotation(context);
   if (published !== undefined && !rotationWanted(user, lastRotation)) {
     const { passwordHash: hash, credentialRevision: revision } = published;
     const record = withRotation({ hash, revision, changedAt: rfc3339(tools.now) }, lastRotation);
-    const events = [repairedHash(user)];
-    return resolutionOf(context, { ...keepRecord(context, record), events, writes: [hashWrite(context, record)] });
+    return resolutionOf(context, { ...keepRecord(context, record), ...rewrittenHash(context, record) });
   }
-  // A hash Secret that can't be read proves that a password was made once, as the status does.
-  const everMade = user.status?.passwordChangedAt !== undefined || hashSecret !== undefined;
-  const claimed = user.status?.rotationID ?? claimedRotation(hashSecret);
-  if (!everMade || rotationWanted(user, claimed)) return await mint(context, secret, published?.credentialRevision);
+  const everMade = user.status?.passwordChangedAt !== undefined;
+  if (!everMade || rotationWanted(user, user.status?.rotationID)) {
+    return await mint(context, secret, published?.credentialRevision);
+  }
   const message =
     "The password can't be recovered, neither from its Secret nor from what is published; change spec.rotation.id";
   return { credential: refuse("KeyLost", message), writes: [], events: [] };
@@ -154,9 +168,11 @@ interface AdoptedPassword {
 /** Uses the password of a Secret; hashes it only when it is not the one that was hashed before. */
 async function adoptPassword(context: UserContext, adopted: AdoptedPassword): Promise<UserResolution> {
   const { password, secretName, given, event } = adopted;
-  const { user, tools, sealing, known } = context;
-  const mac = passwordRevision(password, sealing);
-  if (known !== undefined && macOf(known) === mac) return resolutionOf(context, { record: known, secretName });
+  const { user, tools, known } = context;
+  const mac = passwordRevision(password, user, tools.projectKey);
+  if (known !== undefined && macOf(known) === mac) {
+    return resolutionOf(context, { record: known, secretName, ...resealed(context, known) });
+  }
   const same = await matchingHash(mac, adopted, context);
   if (same === "pending") return { credential: pending, writes: [], events: [] };
   const hashed: Resolved<string> = same === undefined ? await hash(adopted, tools) : { ok: true, value: same.hash };
@@ -170,11 +186,23 @@ async function adoptPassword(context: UserContext, adopted: AdoptedPassword): Pr
     ...(given && { given }),
   };
   const record = withRotation(changed, user.spec.rotation?.id ?? adopted.rotationId ?? known?.rotationId);
-  const credentialEvent = same === undefined ? eventOf(user, event, secretName) : repairedHash(user);
-  return resolutionOf(context, { record, secretName, events: [credentialEvent], writes: [hashWrite(context, record)] });
+  const { writes, events } = rewrittenHash(context, record);
+  const news = same === undefined ? [eventOf(user, event, secretName)] : events;
+  return resolutionOf(context, { record, secretName, events: news, writes });
 }
 
-type KnownHash = Pick<UserRecord, "hash" | "revision"> & { readonly changedAt?: string };
+/** The hash Secret with what is in use already. */
+function rewrittenHash(context: UserContext, record: UserRecord): Pick<UserResolution, "writes" | "events"> {
+  const writes = [hashWrite(context, record)];
+  return { writes, events: rewritten(context.user, writes, [context.hashSecret.origin]) };
+}
+
+function resealed(context: UserContext, known: UserRecord): Partial<Pick<UserResolution, "writes" | "events">> {
+  const { found, isMarked } = context.hashSecret;
+  return isMarked || found?.immutable === true ? {} : rewrittenHash(context, known);
+}
+
+type KnownHash = Pick<UserRecord, "hash" | "revision"> & { readonly changedAt?: string | undefined };
 
 /**
  * The recorded hash, else the published one, if it is the hash of this password. Its revision may have been made with a lost key of the
@@ -182,25 +210,26 @@ type KnownHash = Pick<UserRecord, "hash" | "revision"> & { readonly changedAt?: 
  */
 async function matchingHash(
   mac: string,
-  { password, event }: AdoptedPassword,
-  { known, published, tools }: UserContext,
+  { password, event }: Pick<AdoptedPassword, "password" | "event">,
+  { user, known, published, tools }: UserContext,
 ): Promise<KnownHash | "pending" | undefined> {
   const before: KnownHash | undefined =
     known ?? (published && { hash: published.passwordHash, revision: published.credentialRevision });
-  if (before === undefined || before.revision === mac) return before;
-  const isSame = event === undefined && (await tools.isPasswordOf(before.hash, password));
+  if (before === undefined) return undefined;
+  const isMade = event === "CredentialMinted" || event === "CredentialRotated";
+  const isSame = before.revision === mac || (!isMade && (await tools.isPasswordOf(before.hash, password)));
   if (isSame === undefined) return "pending";
-  return isSame ? before : undefined;
+  return isSame ? { changedAt: user.status?.passwordChangedAt, ...before } : undefined;
 }
 
 /** `replaced` = the revision of the password that it replaces. */
-async function mint(context: UserContext, secret: Secret | undefined, replaced?: string): Promise<UserResolution> {
+async function mint(context: UserContext, secret: UsableSecret, replaced?: string): Promise<UserResolution> {
   const { user, tools, sealing } = context;
   const password = mintPassword(tools.random);
   const id = user.spec.rotation?.id;
   const after = replaced === undefined ? {} : { after: replaced };
   const mark = markOf({ ...(id !== undefined && { id }), ...after }, password, sealing);
-  const write = passwordWrite(user, secret, { password, mark, causeId: JSON.stringify([id, after]) });
+  const write = passwordWrite(context, secret, { password, mark, causeId: JSON.stringify([id, after]) });
   const event = replaced === undefined ? "CredentialMinted" : "CredentialRotated";
   return withWrites(await adoptPassword(context, { password, secretName: write.name, generated: true, event }), [
     write,
@@ -274,9 +303,9 @@ function withRotation(record: UserRecord, rotationId: string | undefined): UserR
   return rotationId === undefined ? record : { ...record, rotationId };
 }
 
-function repair({ user }: UserContext, secret: Secret | undefined, password: string): readonly SecretWrite[] {
-  const right = entryText(secret, "username") === usernameOf(user);
-  return right || secret?.immutable === true ? [] : [passwordWrite(user, secret, { password })];
+function repair(context: UserContext, secret: UsableSecret, password: string): readonly SecretWrite[] {
+  const isRight = secret.isMarked && entryText(secret.content, "username") === usernameOf(context.user);
+  return isRight || secret.found?.immutable === true ? [] : [passwordWrite(context, secret, { password })];
 }
 
 interface PasswordContent {
@@ -286,28 +315,19 @@ interface PasswordContent {
 }
 
 function passwordWrite(
-  user: ProjectUser,
-  secret: Secret | undefined,
+  { user, sealing }: UserContext,
+  { found }: UsableSecret,
   { password, ...more }: PasswordContent,
 ): SecretWrite {
   const content = { name: passwordSecretName(user), type: "kubernetes.io/basic-auth" as const };
   const entries = { username: usernameOf(user), password };
-  return writeOf(user, secret, { ...content, entries, ...more });
+  return writeOf(sealing, found, { ...content, entries, ...more });
 }
 
 function hashWrite({ user, hashSecret, sealing }: UserContext, record: UserRecord): SecretWrite {
   const causeId = JSON.stringify([macOf(record), record.rotationId]);
-  const entries = sealRecord({ ...record }, sealing);
-  // Of a new password it is asked in vain, which is nothing beside argon2.
-  return writeOf(user, hashSecret, { name: userHashSecretName(user), entries, causeId, isRestored: true });
-}
-
-function repairedPassword(user: ProjectUser): CredentialEvent {
-  return credentialEvent(user, "SecretRepaired", `Entries of Secret "${passwordSecretName(user)}" were restored`);
-}
-
-function repairedHash(user: ProjectUser): CredentialEvent {
-  return credentialEvent(user, "SecretRepaired", `Secret "${userHashSecretName(user)}" was recreated`);
+  const entries = { record: JSON.stringify(record) };
+  return writeOf(sealing, hashSecret.found, { name: userHashSecretName(user), entries, causeId });
 }
 
 function eventOf(user: ProjectUser, event: CredentialEventReason | undefined, secretName: string): CredentialEvent {
@@ -316,8 +336,10 @@ function eventOf(user: ProjectUser, event: CredentialEventReason | undefined, se
       return credentialEvent(user, event, `Created a password in Secret "${secretName}"`);
     case "CredentialRotated":
       return credentialEvent(user, event, `Secret "${secretName}" holds a new password; former sessions have ended`);
+    case "CredentialRestored":
+      return credentialEvent(user, event, `Took over the password in Secret "${secretName}"`);
     case "SecretRepaired":
-      return repairedHash(user);
+      return credentialEvent(user, event, `Wrote Secret "${userHashSecretName(user)}" again`);
     default:
       return credentialEvent(
         user,
@@ -329,8 +351,4 @@ function eventOf(user: ProjectUser, event: CredentialEventReason | undefined, se
 
 function missing(message: string, pointer: string): UserResolution {
   return { credential: refuse("SecretNotFound", message, pointer), writes: [], events: [] };
-}
-
-function conflicting(message: string): UserResolution {
-  return { credential: refuse("SecretConflict", message), writes: [], events: [] };
 }

@@ -5,7 +5,7 @@
 import { parseOrUndefined } from "../../core/json/parse-or-undefined.ts";
 import type { Secret } from "../../core/manifests/object.ts";
 import { rotationAnnotation } from "../model/secret-names.ts";
-import { type Sealing, sameText, sealOf } from "./sealed-record.ts";
+import { type Sealing, sameText, sealOf } from "./secret-seal.ts";
 
 export interface RotationMark {
   /** `rotation.id` of the spec that it was made for; absent = the spec had none. */

@@ -1,11 +1,12 @@
-// What is remembered of a ProjectUser's password: its hash and the revision that tokens carry. Read from the sealed record
-// of its hash Secret.
+// What is remembered of a ProjectUser's password: its hash and the revision that tokens carry. Read from the record in its hash Secret.
 
-import type { Json, JsonObject } from "../../core/config/types.ts";
+import { createHmac, type KeyObject } from "node:crypto";
 import { isObject } from "../../core/json/json-value.ts";
+import { parseOrUndefined } from "../../core/json/parse-or-undefined.ts";
 import type { Secret } from "../../core/manifests/object.ts";
+import { entryText } from "../../core/manifests/secret.ts";
 import { normalisePassword } from "../../core/password/hash-password.ts";
-import { openRecord, type Sealing, sealOf } from "./sealed-record.ts";
+import type { ProjectUser } from "../model/objects.ts";
 
 export interface UserRecord {
   /** argon2id string. */
@@ -24,10 +25,12 @@ export interface UserRecord {
   readonly given?: true;
 }
 
-/** Undefined when there is no record, or its seal is not from jsonplane. */
-export function readUserRecord(secret: Secret | undefined, sealing: Sealing): UserRecord | undefined {
-  const record = openRecord(secret, sealing);
-  return isUserRecord(record) ? (record as unknown as UserRecord) : undefined;
+/** Undefined when there is no record, or one of another version of this program. */
+export function readUserRecord(secret: Secret | undefined): UserRecord | undefined {
+  const record = parseOrUndefined(entryText(secret, "record") ?? "");
+  if (!isObject(record)) return undefined;
+  const isRecord = [record.hash, record.revision, record.changedAt].every((field) => typeof field === "string");
+  return isRecord ? (record as unknown as UserRecord) : undefined;
 }
 
 /** What `passwordRevision` answered for the password of this record. */
@@ -39,12 +42,7 @@ export function macOf({ mac, revision }: UserRecord): string {
  * Equal for equal passwords of one user of one Project, and for nothing else; shows without argon2 whether a password has
  * changed. It outlives the object's UID, so that a restored backup ends no session.
  */
-export function passwordRevision(password: string, sealing: Sealing): string {
-  return sealOf("password", [normalisePassword(password)], sealing).slice(0, 22);
-}
-
-function isUserRecord(record: Json | undefined): record is JsonObject {
-  return (
-    isObject(record) && [record.hash, record.revision, record.changedAt].every((field) => typeof field === "string")
-  );
+export function passwordRevision(password: string, user: ProjectUser, projectKey: Uint8Array | KeyObject): string {
+  const text = JSON.stringify(["password", user.kind, user.metadata.name, normalisePassword(password)]);
+  return createHmac("sha256", projectKey).update(text).digest("base64url").slice(0, 22);
 }

@@ -66,7 +66,6 @@ export class LeaderSession {
   #opened: LeaderRedis | undefined;
   #redisServers: readonly RedisServer[] = [];
   #running: Promise<unknown> | undefined;
-  #confirming: Promise<void> | undefined;
 
   /** `open` is what opens the configuration in Redis. */
   constructor(leadership: Leadership, context: OperatorContext, open: typeof openRedis = openRedis) {
@@ -196,7 +195,6 @@ export class LeaderSession {
       serve: (key, signal) => this.#serve(key, deps, signal),
       report: (key, signal) => reportKey(key, deps, signal),
       signal: this.#leadership.ended,
-      onOwnerGone: () => this.#confirmCaches(),
     });
     // Every Project is reconciled even if Redis is away: its status says that it can't be published.
     this.#lookAtAll();
@@ -217,16 +215,6 @@ export class LeaderSession {
   async #serve(key: string, deps: ProcessKeyDeps, signal: AbortSignal): Promise<WorkResult> {
     if (this.#resealing.delete(key)) await (await this.#writer.session()).publisher.reseal(projectOfKey(key));
     return await processKey(key, deps, signal);
-  }
-
-  /** An object is gone, and its watch has not told: whatever is kept may be behind, and be served. One at a time. */
-  #confirmCaches(): void {
-    this.#confirming ??= this.#context.caches
-      .confirm(this.#leadership.ended)
-      .catch(() => undefined)
-      .finally(() => {
-        this.#confirming = undefined;
-      });
   }
 
   async #open(): Promise<OpenRedis> {
@@ -250,6 +238,12 @@ export class LeaderSession {
     });
     this.#opened = opened;
     return opened;
+  }
+
+  /** A pass opens Redis before it reads Secrets. */
+  #sealKey(): LeaderRedis["sealKey"] {
+    if (this.#opened === undefined) throw new Error("The key that seals Secrets is not known yet");
+    return this.#opened.sealKey;
   }
 
   /** Incumbents first: a Project that is published with a host keeps it, in whatever order Projects are reconciled. */
@@ -364,8 +358,8 @@ export class LeaderSession {
         writing: this.#handlers.writeSecret,
         keyRing: { namespace: settings.namespace, ringSecretName: ringSecretNameOf(settings.className) },
         installation: () => this.#opened?.installation,
+        sealKey: () => this.#sealKey(),
         seesNamespace: (name) => caches.namespaces?.get("", name) !== undefined,
-        isHeld,
         adopt: settings.adopt,
         monotonic: this.#context.monotonic,
       }),

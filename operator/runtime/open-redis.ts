@@ -1,6 +1,7 @@
 // Opens what configuration is written with: the fleet's key ring out of its Secret, and Redis with a publisher on it. Rejects
 // with StoreUnavailable while Redis is away, and with the failure of the API server.
 
+import { createSecretKey, type KeyObject } from "node:crypto";
 import type { Clock } from "../../core/clock.ts";
 import { configKeys } from "../../core/config/config-keys.ts";
 import { type Keyring, keyedHash } from "../../core/config/keyring.ts";
@@ -47,6 +48,8 @@ export interface LeaderRedis extends OpenRedis {
   /** This one, as it names itself to others. */
   readonly installation: Installation;
   readonly keyRing: CurrentKeyring;
+  /** Proves which Secrets this installation made. */
+  readonly sealKey: KeyObject;
   readonly store: KeptStoreId;
 }
 
@@ -62,7 +65,7 @@ export async function openRedis(deps: OpenRedisDeps): Promise<LeaderRedis> {
   try {
     const isInUse = async (keyRing: Keyring) => (await ownerIn(await connected())) === ownerOf(keyRing, className);
     const isSealed = async () => !deps.adopt && (await ownerIn(await connected())) !== undefined;
-    const { keyring, secretUid } = await ensureFleetRing({ ...deps, isInUse, isSealed });
+    const { keyring, sealKey, secretUid } = await ensureFleetRing({ ...deps, isInUse, isSealed });
     const ringSecret = { namespace, name: ringSecretNameOf(className) };
     const ringLocations = {
       ringLocation: await ringLocationOf(api, ringSecret),
@@ -81,6 +84,7 @@ export async function openRedis(deps: OpenRedisDeps): Promise<LeaderRedis> {
     });
     return {
       installation: installationOf(keyRing, ringSecret),
+      sealKey: createSecretKey(sealKey),
       store,
       redisClient,
       publisher,

@@ -15,7 +15,7 @@ import type { ReconcileDeps } from "../reconcile/pass.ts";
 import { reconcile } from "../reconcile/reconcile.ts";
 import type { ReconcileResult } from "../reconcile/reconcile-result.ts";
 import type { Unreported } from "../reconcile/served.ts";
-import { OwnerGone, SecretChanged } from "../secrets/secret-object.ts";
+import { SecretChanged } from "../secrets/secret-object.ts";
 import { NamespaceTerminating } from "../secrets/secret-store.ts";
 import { type WhyUnpublished, whyUnpublished } from "../status/why-unpublished.ts";
 
@@ -165,7 +165,7 @@ async function writeUnpublishedStatuses(ref: ProjectRef, why: WhyUnpublished, de
 
 /** The object was changed meanwhile: the watch delivers that in a moment, and the next attempt starts from there. */
 export function isOvertaken(error: unknown): boolean {
-  return error instanceof SecretChanged || error instanceof OwnerGone || isConflict(error) || isNotFound(error);
+  return error instanceof SecretChanged || isConflict(error) || isNotFound(error);
 }
 
 /** Children follow their Project's class. Every operator reports a missing Project, in the same words. */

@@ -29,7 +29,7 @@ export function createRingMaintenance({ context, api, resealProject }: RingMaint
   const reminders = createReminders(context.monotonic);
   let waitsFor: string | undefined;
   return {
-    async look({ publisher, keyRing, redisClient, store }) {
+    async look({ publisher, keyRing, sealKey, redisClient, store }) {
       let secret: KubeObject | undefined;
       const rotation = await rotateFleetRing({
         api,
@@ -38,6 +38,7 @@ export function createRingMaintenance({ context, api, resealProject }: RingMaint
         random: randomBytes,
         clock,
         keyRing,
+        sealKey: sealKey.export(),
         annotations: () => store.annotations(),
         replicas: () => liveReplicas(redisClient),
         config: createSealedConfig({

@@ -6,7 +6,6 @@ import { describeError } from "../../core/log/describe-error.ts";
 import { RedisRefused } from "../publish/refusals.ts";
 import type { Stage } from "../queue/lanes.ts";
 import { runWorkers, type WorkersOptions, type WorkObservation } from "../queue/workers.ts";
-import { OwnerGone } from "../secrets/secret-object.ts";
 import type { OperatorContext } from "./operator-context.ts";
 import { isOvertaken } from "./process-key.ts";
 
@@ -14,8 +13,6 @@ type Handle = WorkersOptions["handle"];
 
 export interface StageWorkersDeps extends Readonly<Record<Stage, Handle>>, Pick<WorkersOptions, "queue" | "signal"> {
   readonly context: Pick<OperatorContext, "settings" | "timers" | "monotonic" | "metrics" | "logger">;
-  /** An object is gone, and its watch has not told. */
-  readonly onOwnerGone: () => void;
 }
 
 const messages = {
@@ -50,11 +47,7 @@ export async function runStageWorkers(deps: StageWorkersDeps): Promise<void> {
   await Promise.all([run("serve"), run("report")]);
 }
 
-function logWork(
-  observation: WorkObservation,
-  stage: Stage,
-  { context: { logger }, onOwnerGone }: StageWorkersDeps,
-): void {
+function logWork(observation: WorkObservation, stage: Stage, { context: { logger } }: StageWorkersDeps): void {
   if (observation.kind === "started") return;
   const { namespace, name } = projectOfKey(observation.key);
   if (observation.kind === "overdue") {
@@ -63,7 +56,6 @@ function logWork(
   }
   const { error } = observation;
   if (error === undefined) return;
-  if (error instanceof OwnerGone) onOwnerGone();
   const log = isOvertaken(error) || error instanceof RedisRefused ? logger.debug : logger.warn;
   log(messages[stage].failed, { namespace, name, error: describeError(error) });
 }

@@ -11,11 +11,6 @@ export class SecretChanged extends Error {
   override readonly name = "SecretChanged";
 }
 
-/** The object whose credential a Secret would keep was deleted; the watch has yet to tell. */
-export class OwnerGone extends Error {
-  override readonly name = "OwnerGone";
-}
-
 export function secretChanged({ namespace, name }: ObjectName, cause?: unknown): SecretChanged {
   return new SecretChanged(`Secret "${namespace}/${name}" has changed since it was read`, { cause });
 }

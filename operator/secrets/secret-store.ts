@@ -2,46 +2,32 @@
 // A write is refused with SecretChanged when the Secret is no longer the one that the write was decided from, and with
 // NamespaceTerminating when the namespace is being deleted.
 
+import type { KeyObject } from "node:crypto";
 import { LRUCache } from "lru-cache";
 import type { Secret } from "../../core/manifests/object.ts";
 import { mapLimited } from "../../core/map-limited.ts";
-import {
-  isConflict,
-  isNamespaceTerminating,
-  isNotFound,
-  type KubeApi,
-  type KubeObject,
-  type ObjectName,
-} from "../kube/api.ts";
+import { isConflict, isNamespaceTerminating, isNotFound, type KubeObject, type ObjectName } from "../kube/api.ts";
 import { createRepairs, SecretContested } from "../kube/repairs.ts";
-import { customTypes, secretType } from "../kube/resource-types.ts";
+import { secretType } from "../kube/resource-types.ts";
 import type { Installation } from "../model/installation.ts";
-import type { CustomResource } from "../model/objects.ts";
 import { isDeleting, type ProjectObjects } from "../model/project-objects.ts";
 import {
+  hasLabelsOf,
   installationAnnotation,
-  isOwn,
   kindLabel,
+  nameLabel,
   ownerAnnotation,
   ownSecretNames,
   signingSecretName,
 } from "../model/secret-names.ts";
-import type { FindSecret, FoundSecret } from "../resolve/resolution.ts";
+import type { FindSecret, FoundSecret, ResolveTools } from "../resolve/resolution.ts";
 import type { SecretWrite } from "../resolve/secret-write.ts";
 import type { Watched } from "../watch/watched.ts";
-import {
-  changedSecret,
-  newSecret,
-  OwnerGone,
-  secretChanged,
-  secretOf,
-  unreadSecret,
-  weightOf,
-} from "./secret-object.ts";
+import { changedSecret, newSecret, secretChanged, secretOf, unreadSecret, weightOf } from "./secret-object.ts";
 import { createSecretOwnership, type SecretOwnershipDeps } from "./secret-ownership.ts";
 import { referencedSecretNames, secretNamesOf } from "./secret-users.ts";
 
-export interface PreparedSecrets {
+export interface PreparedSecrets extends Pick<ResolveTools, "sealKey" | "installation" | "restoresAll"> {
   /** Knows the Secrets that may matter to the Project, and throws at other names. */
   readonly find: FindSecret;
   /** The other installation that looks after the Project; absent = this one does. */
@@ -53,29 +39,23 @@ export interface SecretStore {
   prepare(objects: ProjectObjects): Promise<PreparedSecrets>;
   /** The other installation that looks after the Project and may still exist, even if this one is to take the Project over. */
   holderOf(objects: ProjectObjects): Promise<Installation | undefined>;
-  /** Throws SecretChanged, OwnerGone, SecretContested, NamespaceTerminating, or the failure of the API server. */
+  /** Throws SecretChanged, SecretContested, NamespaceTerminating, or the failure of the API server. */
   write(write: SecretWrite): Promise<void>;
-  /**
-   * Says on own Secrets of a Project without a rival whose they are, where they don't say so: they come from a backup, or from an
-   * earlier version, the Project's own first. Of a suspended Project only what this one adopts from another installation. What the API
-   * server refuses stays as it is. Throws where it doesn't answer, and SecretChanged where somebody else may have taken the Project.
-   */
-  claim(objects: ProjectObjects): Promise<void>;
   /** What this installation names itself on what it makes; undefined = not known yet. */
   installation(): string | undefined;
   /** The other installation of this name, if it may still exist. */
   rivalNamed(name: string): Promise<Installation | undefined>;
 }
 
-export interface SecretStoreDeps extends Omit<SecretOwnershipDeps, "forgetSecret" | "repairs"> {
+export interface SecretStoreDeps extends SecretOwnershipDeps {
   /** Secrets with the label app.kubernetes.io/managed-by=jsonplane. */
   readonly own: Watched;
   /** Metadata of all other Secrets. */
   readonly foreign: Watched;
+  /** Secret key of this installation; known once its Redis was open. */
+  readonly sealKey: () => KeyObject;
   /** Runs every write of a Secret; by default it is only called. */
   readonly writing?: (secret: ObjectName, write: () => Promise<KubeObject>) => Promise<KubeObject>;
-  /** Whether the object counts as existing although its definition was deleted; by default none does. */
-  readonly isHeld?: (object: CustomResource) => boolean;
 }
 
 /** Nothing can be made in the namespace any more. Its objects go, and then nothing is left to do. */
@@ -113,15 +93,7 @@ export function createSecretStore(deps: SecretStoreDeps): SecretStore {
     return referenced || isLabelled(metadata) ? await readForeign(metadata) : unreadSecret(metadata);
   };
 
-  const forgetSecret = ({ namespace, name }: ObjectName): void => {
-    cache.delete(`${namespace}/${name}`);
-    for (const watched of [own, foreign]) {
-      const known = watched.get(namespace, name);
-      if (known !== undefined) watched.applyOwnDelete(known);
-    }
-  };
-
-  const ownership = createSecretOwnership({ ...deps, forgetSecret, repairs });
+  const ownership = createSecretOwnership(deps);
 
   const readSigning = async ({ ref, project }: ProjectObjects): Promise<Secret | undefined> =>
     project === undefined ? undefined : await read(ref.namespace, signingSecretName(project), false);
@@ -136,7 +108,7 @@ export function createSecretStore(deps: SecretStoreDeps): SecretStore {
   };
 
   return {
-    installation: () => ownership.signature()[installationAnnotation],
+    installation: ownership.name,
     rivalNamed: ownership.holderNamed,
     holderOf: async (objects) =>
       await ownership.holderOfProject(objects.project, projectSecrets(own, objects, await readSigning(objects))),
@@ -145,13 +117,13 @@ export function createSecretStore(deps: SecretStoreDeps): SecretStore {
       const referenced = hasLogins(objects) ? referencedSecretNames(objects) : noNames;
       const signing = await readSigning(objects);
       const rival = await rivalOf(objects, signing);
-      const holdsProject = signing !== undefined && ownership.isOurs(signing);
-      const owners = rival === undefined ? ownersIn(objects) : noOwners;
+      const installation = ownership.name();
+      const restoresAll = deps.adopt && rival === undefined;
+      const isManaged = restoresAll || (signing !== undefined && ownership.isOurs(signing));
       const names = [...new Set([...secretNamesOf(objects), ...referenced])];
       const reads = await mapLimited(names, readsAtATime, async (name) => {
-        let secret = await read(namespace, name, referenced.has(name));
-        for (const owner of owners.get(name) ?? []) secret = await ownership.claimedSecret(secret, owner, holdsProject);
-        return [name, holdsProject ? secret : await found(secret)] as const;
+        const secret = await read(namespace, name, referenced.has(name));
+        return [name, isManaged ? secret : await found(secret)] as const;
       });
       const secrets: ReadonlyMap<string, FoundSecret | undefined> = new Map(reads);
       return {
@@ -160,57 +132,24 @@ export function createSecretStore(deps: SecretStoreDeps): SecretStore {
           return secrets.get(name);
         },
         ...(rival !== undefined && { rival }),
+        sealKey: deps.sealKey(),
+        ...(installation !== undefined && { installation }),
+        restoresAll,
       };
     },
     async write(write) {
       const { target, text } = repairOf(write);
       if (repairs.waitMs(target, text) > 0) throw contestedError(write.name);
       try {
-        await requireOwner(write.restoredFor, deps);
-        const annotations = { ...write.annotations, ...ownership.signature() };
-        const whole = { ...write, annotations };
-        own.applyOwnWrite(await writing(write, () => send(api, whole)));
+        own.applyOwnWrite(await writing(write, () => send(write, deps)));
         repairs.wrote(target, text);
+        const { [kindLabel]: kind, [nameLabel]: owner = "" } = write.labels;
+        if (kind === "Project") ownership.wroteOwn({ namespace: write.namespace, name: owner });
       } catch (error) {
         throw toWriteError(error, write);
       }
     },
-    async claim(objects) {
-      const holdsProject = (): boolean => {
-        const signing = objects.project && own.get(objects.ref.namespace, signingSecretName(objects.project));
-        return signing !== undefined && ownership.isOurs(unreadSecret(signing));
-      };
-      const isSuspended = objects.project?.spec.suspend === true;
-      // One after the other: the Project's own Secret says whose the others are.
-      await mapLimited(ownedSecrets(own, objects), 1, async ([secret, owner]) => {
-        if (isSuspended && !(await ownership.isToBeAdopted(secret, owner))) return;
-        await ownership.claim(secret, owner, holdsProject());
-      });
-    },
   };
-}
-
-/** Own Secrets of a managed Project, by name, with the objects that they would belong to. */
-function ownersIn(objects: ProjectObjects): ReadonlyMap<string, readonly CustomResource[]> {
-  return objects.project?.spec.suspend === true ? noOwners : ownersOf(objects);
-}
-
-function ownersOf({ project, users, keys }: ProjectObjects): ReadonlyMap<string, readonly CustomResource[]> {
-  const owners = new Map<string, CustomResource[]>();
-  if (project === undefined || isDeleting(project)) return owners;
-  for (const owner of [project, ...users, ...keys]) {
-    for (const name of ownSecretNames(owner)) owners.set(name, [...(owners.get(name) ?? []), owner]);
-  }
-  return owners;
-}
-
-/** Own Secrets of a Project and its children that are there, the Project's own first. */
-function ownedSecrets(own: Watched, objects: ProjectObjects): readonly (readonly [KubeObject, CustomResource])[] {
-  return [...ownersOf(objects)].flatMap(([name, owners]) => {
-    const secret = own.get(objects.ref.namespace, name);
-    const owner = secret && owners.find((each) => isOwn(unreadSecret(secret), each));
-    return secret === undefined || owner === undefined ? [] : [[secret, owner] as const];
-  });
 }
 
 /** The Secrets that say which installation manages a Project: its own, or where that was deleted, those of its children. */
@@ -225,11 +164,10 @@ function projectSecrets(
       .map((name) => own.get(ref.namespace, name))
       .filter((secret) => secret !== undefined)
       .map(secretOf)
-      .filter((secret) => isOwn(secret, owner)),
+      .filter((secret) => hasLabelsOf(owner, secret)),
   );
 }
 
-const noOwners: ReadonlyMap<string, readonly CustomResource[]> = new Map();
 const noNames: ReadonlySet<string> = new Set();
 
 /** Nobody logs in to a Project that goes or has gone, and what is served of it must not wait for Secrets that can't be read. */
@@ -237,20 +175,16 @@ function hasLogins({ project }: ProjectObjects): boolean {
   return project !== undefined && !isDeleting(project);
 }
 
-/** The end of a Secret may be seen before that of its owner: another object of the owner's name would take the credential over. */
-async function requireOwner(owner: CustomResource | undefined, { api, isHeld }: SecretStoreDeps): Promise<void> {
-  if (owner === undefined || isHeld?.(owner) === true) return;
-  const { namespace = "", name, uid } = owner.metadata;
-  const live = await api.get(customTypes[owner.kind], { namespace, name });
-  if (live?.metadata.uid !== uid) throw new OwnerGone(`${owner.kind} "${namespace}/${name}" is gone`);
-}
-
-async function send(api: KubeApi, write: SecretWrite): Promise<KubeObject> {
+/** A write that was decided by an outdated view leaves the view as the API server has it. */
+async function send(write: SecretWrite, { api, own }: Pick<SecretStoreDeps, "api" | "own">): Promise<KubeObject> {
   if (write.mode === "create") return await api.create(secretType, newSecret(write));
   const { namespace, name, resourceVersion } = write;
   const live = await api.get(secretType, { namespace, name });
-  if (live === undefined || live.metadata.resourceVersion !== resourceVersion) throw secretChanged(write);
-  return await api.replace(secretType, changedSecret(live, write));
+  const known = own.get(namespace, name);
+  if (live === undefined && known !== undefined) own.applyOwnDelete(known);
+  if (live !== undefined && known !== undefined) own.applyOwnWrite(live);
+  if (live?.metadata.resourceVersion !== resourceVersion) throw secretChanged(write);
+  return await api.replace(secretType, changedSecret(live as KubeObject, write));
 }
 
 /** A recreated Secret counts as a repetition for the same object, whatever is in it: something else deletes it. */

@@ -7,7 +7,7 @@ import { isConflict, isForbidden, type KubeApi, type KubeObject, type ObjectName
 import { customTypes, secretType } from "../kube/resource-types.ts";
 import type { CustomResource } from "../model/objects.ts";
 import {
-  isOwn,
+  hasLabelsOf,
   kindLabel,
   nameLabel,
   namespaceAnnotation,
@@ -16,12 +16,12 @@ import {
 } from "../model/secret-names.ts";
 import type { AuditLog } from "../observe/audit-log.ts";
 import type { Watched } from "../watch/watched.ts";
-import { secretOf } from "./secret-object.ts";
+import { unreadSecret } from "./secret-object.ts";
 
 export interface SecretSweep {
   /**
-   * For an object that the watch reported as DELETED. Returns the names of the Secrets that it deleted: none when an object of this name
-   * exists again. Throws when the API server fails: call again.
+   * For an object that the watch reported as DELETED. Returns the names of the Secrets that it deleted: those of this very object, even when
+   * another one has its name by now. Throws when the API server fails: call again.
    */
   sweepSubject(object: CustomResource): Promise<readonly string[]>;
   /** Checks all Secrets; returns how many were deleted. Does nothing until every cache is complete. */
@@ -78,8 +78,11 @@ export function createSecretSweep(deps: SecretSweepDeps): SecretSweep {
       const secrets = ownSecretNames(object)
         .map((secretName) => own.get(namespace, secretName) ?? foreign.get(namespace, secretName))
         .filter((secret) => secret !== undefined)
-        .filter((secret) => isOwn(secretOf(secret), object) && ownerOf(secret) !== undefined);
-      if (secrets.length === 0 || !(await isGone({ kind, namespace, name }))) return [];
+        .filter((secret) => hasLabelsOf(object, unreadSecret(secret)) && ownerOf(secret) !== undefined)
+        .filter(({ metadata }) => metadata.annotations?.[ownerAnnotation] === object.metadata.uid);
+      if (secrets.length === 0) return [];
+      const live = await api.get(customTypes[kind], { namespace, name });
+      if (live?.metadata.uid === object.metadata.uid) return [];
       const removed: string[] = [];
       for (const secret of secrets) if (await remove(secret, "Deleted", deps)) removed.push(secret.metadata.name);
       return removed;

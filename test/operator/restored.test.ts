@@ -1,11 +1,12 @@
-// A backup is put back, on a whole fleet: all custom resources and Secrets were gone, and every object has a new UID. Keys and
-// passwords are the ones from before, and so are stored data.
+// A backup is put back, on a whole fleet: all custom resources and Secrets were gone, and every object has a new UID. Where the objects
+// ask for it, and the platform allows it, keys and passwords are the ones from before, and so are stored data.
 
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { type OwnFleet, startFleet } from "../support/fleet/fleet.ts";
+import { type OwnFleet, startFleet, systemNamespace } from "../support/fleet/fleet.ts";
 import { type GuardedShop, openGuardedShop } from "../support/fleet/guarded-shop.ts";
-import { declared, secretOf } from "../support/kubernetes/declared.ts";
+import { objectsOf } from "../support/kubernetes/api-server/api-server-objects.ts";
+import { type Declared, declared, secretOf } from "../support/kubernetes/declared.ts";
 import { eventually } from "../support/time/eventually.ts";
 import { type Backup, backupOf } from "./backup.ts";
 
@@ -15,7 +16,7 @@ const given = { password: "correct horse" };
 let fleet: OwnFleet;
 
 beforeAll(async () => {
-  fleet = await startFleet({ replicas: 2 });
+  fleet = await startFleet({ replicas: 2, guardRails: { allowedHosts: "", adoptData: "Allow" } });
 });
 afterAll(() => fleet?.stop());
 
@@ -56,6 +57,21 @@ async function secretsGone({ shop }: Before): Promise<void> {
   }, within);
 }
 
+const asking = (objects: readonly Declared[]): readonly Declared[] =>
+  objects.map(({ metadata, ...object }) => {
+    const annotations = { ...(metadata.annotations as object | undefined), "jsonplane.io/restore-credentials": "true" };
+    return { ...object, metadata: { ...metadata, annotations } };
+  });
+
+/** Lines of the operators' audit log with this message about the key and the user. */
+function auditedOf({ shop }: Before, message: string): readonly unknown[] {
+  const lines = fleet.operators.flatMap((operator) => operator.log().split("\n").slice(0, -1));
+  return lines
+    .map((line) => JSON.parse(line) as Readonly<Record<string, unknown>>)
+    .filter((line) => line["message"] === message && line["namespace"] === shop.namespace)
+    .map((line) => line["name"]);
+}
+
 /** What was made before works, and nothing was made anew. */
 async function isAsBefore({ shop, keys, note, backup }: Before): Promise<void> {
   await fleet.ready(shop.namespace);
@@ -80,8 +96,10 @@ it("Secrets first, then everything else, while the operator runs: nothing is los
   await secretsGone(before);
   await shop.remove("Secret", "of-ben");
   await shop.create(...backup.secrets);
-  await shop.create(...backup.objects.toReversed());
+  await shop.create(...asking(backup.objects).toReversed());
   await isAsBefore(before);
+  expect(await shop.reportedOf("ApiKey", "web", "CredentialRestored")).toContain('Secret "web-api-key"');
+  expect(new Set(auditedOf(before, "Credential restored"))).toEqual(new Set(["shop", "web", "ann", "ben"]));
   expect((await shop.get("Project", "shop")).metadata.uid).not.toBe(uid);
   for (const session of Object.values(sessions)) await shop.ended(session);
 });
@@ -96,7 +114,7 @@ it("of children whose Project stayed: sessions go on too", async () => {
     expect(secrets.map(({ metadata }) => metadata.name)).toEqual(["of-ben", "shop-signing"]);
   }, within);
   await shop.create(...backup.secrets.filter(({ metadata }) => !["of-ben", "shop-signing"].includes(metadata.name)));
-  await shop.create(...children);
+  await shop.create(...asking(children));
   await isAsBefore(before);
   for (const session of Object.values(sessions)) await shop.goesOn(session);
 });
@@ -108,19 +126,59 @@ it("in any order while no operator runs, with Redis emptied of configuration: no
   await removeAll(before);
   for (const { metadata } of backup.secrets) await shop.remove("Secret", metadata.name);
   await forgetConfig();
-  await shop.create(...backup.objects.toReversed(), ...backup.secrets.toReversed());
+  await shop.create(...asking(backup.objects).toReversed(), ...backup.secrets.toReversed());
   await fleet.addOperator();
   await isAsBefore(before);
 });
 
-it("made anew under their names while no operator ran, Secrets left alone: credentials stay", async () => {
+it("whole, as an operator is told that takes over all that it finds: nothing has to ask, and nothing is lost", async () => {
   const before = await openShop();
+  const { shop, backup } = before;
   for (const operator of fleet.operators.splice(0)) await operator.stop();
   await removeAll(before);
-  await before.shop.create(...before.backup.objects);
+  await shop.create(...backup.objects);
+  await setAdoptData(shop, "Deny");
+  await fleet.addOperator({ args: ["--adopt-data"] });
+  await isAsBefore(before);
+  for (const operator of fleet.operators.splice(0)) await operator.stop();
   await fleet.addOperator();
   await isAsBefore(before);
 });
+
+it("of objects that are there again before an operator runs: a credential that goes on to let in is not told to be revoked", async () => {
+  const before = await openShop();
+  const { shop, backup } = before;
+  const revoked = auditedOf(before, "Credential revoked").length;
+  for (const operator of fleet.operators.splice(0)) await operator.stop();
+  await removeAll(before);
+  await shop.create(...asking(backup.objects));
+  await fleet.addOperator();
+  await isAsBefore(before);
+  expect(auditedOf(before, "Credential revoked").slice(revoked)).toEqual([]);
+});
+
+it("where the platform forbids it: everything has new credentials, and those of the backup let nobody in", async () => {
+  const before = await openShop();
+  const { shop, keys, backup } = before;
+  await setAdoptData(shop, "Deny");
+  for (const operator of fleet.operators.splice(0)) await operator.stop();
+  await removeAll(before);
+  const password = await shop.password();
+  await shop.create(...asking(backup.objects));
+  await fleet.addOperator();
+  await fleet.ready(shop.namespace);
+  for (const key of keys) await shop.refused(key);
+  expect(keys).not.toContain(await shop.key());
+  await shop.admitted(await shop.key());
+  expect((await shop.login("ann", password)).status).toBe(401);
+  await shop.session("ann", await shop.password());
+});
+
+async function setAdoptData({ namespace }: GuardedShop, rule: "Allow" | "Deny"): Promise<void> {
+  await objectsOf(fleet.api, systemNamespace).patch("ConfigMap", "rails", {
+    data: { [`${namespace}.adoptData`]: rule },
+  });
+}
 
 it("a Project alone that is deleted and applied again: other signing keys, and what Secrets show stays", async () => {
   const { shop, keys, sessions, note, backup } = await openShop();

@@ -167,14 +167,13 @@ describe("the signing Secret", () => {
     const ring = await fleet.secret(shop.namespace, "shop-signing", "ring");
     await shop.remove("Secret", "shop-signing");
     expect(await shop.reportedOf("Project", "shop", "SecretRepaired")).toContain('"shop-signing"');
-    await shop.reportedOf("ApiKey", "web", "SecretRepaired");
     await shop.reportedOf("ProjectUser", "ben", "SecretRepaired");
     await lookedAgain(shop);
     expect(await fleet.secret(shop.namespace, "shop-signing", "ring")).toBe(ring);
     await shop.admitted(key);
     for (const session of sessions) await shop.goesOn(session);
     await shop.session("ann", password);
-    // What was made again is sealed with another key, and can be read: a change is seen, and nothing else is taken for one.
+    // Passwords are compared by another key from now on: a change is seen, and nothing else is taken for one.
     await edited(shop, "of-ben", { password: "battery staple" });
     await shop.ended(sessions[1] as (typeof sessions)[number]);
     await shop.goesOn(sessions[0] as (typeof sessions)[number]);

@@ -3,7 +3,7 @@ import type { ObjectMeta } from "../object.ts";
 import type { SchemaNode } from "../schema-node.ts";
 
 /**
- * An ApiKey is a random 256-bit key that programs send as "Authorization: apikey <key>". The operator writes it once to a Secret, together with the base URL. Everywhere else only its SHA-256 is stored.
+ * An ApiKey is a random 256-bit key that programs send as "Authorization: apikey <key>". The operator writes it once to a Secret, together with the base URL. Everywhere else only its SHA-256 is stored. With the annotation jsonplane.io/restore-credentials "true", a new ApiKey takes over the key in a restored Secret, where the platform allows it.
  */
 export interface ApiKey {
   readonly apiVersion: "jsonplane.io/v1alpha1";

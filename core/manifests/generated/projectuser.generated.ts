@@ -3,7 +3,7 @@ import type { ObjectMeta } from "../object.ts";
 import type { SchemaNode } from "../schema-node.ts";
 
 /**
- * A ProjectUser is a login. POST <base URL>/sessions/ with user name and password answers with an access token and a refresh token. The password comes from your own Secret, or the operator generates it in the Secret <metadata.name>-password.
+ * A ProjectUser is a login. POST <base URL>/sessions/ with user name and password answers with an access token and a refresh token. The password comes from your own Secret, or the operator generates it in the Secret <metadata.name>-password. With the annotation jsonplane.io/restore-credentials "true", a new ProjectUser takes over the password in a restored Secret, where the platform allows it.
  */
 export interface ProjectUser {
   readonly apiVersion: "jsonplane.io/v1alpha1";

@@ -70,18 +70,10 @@ export const operatorFaultMutations: readonly Mutation[] = [
   },
   {
     name: "deleted-key-passes-to-its-successor",
-    harm: "An API key that was deleted while Secrets can't be had goes on working for good, as that of an object made anew under its name",
-    file: "operator/resolve/as-published.ts",
-    find: "filter(({ uid }) => !gone.has(uid))",
-    replace: "filter(({ uid }) => uid !== '' || !gone.has(uid))",
-    caughtBy: ["test/unit/operator/runtime/revoked-all-the-same.test.ts"],
-  },
-  {
-    name: "password-passes-on-from-a-user-on-its-way-out",
-    harm: "While Secrets can't be had, the password of a user that is being deleted lets in as another one whose name is its username, with that one's rights",
-    file: "operator/model/project-objects.ts",
-    find: "[...deleted, ...allObjects(objects).filter(isDeleting)].map(",
-    replace: "deleted.map(",
+    harm: "An API key that was deleted while Secrets can't be had goes on working, as that of an object made anew under its name",
+    file: "operator/reconcile/publish.ts",
+    find: "boolean => uids.has(uid);",
+    replace: 'boolean => uid !== "" || uids.has(uid);',
     caughtBy: ["test/unit/operator/runtime/revoked-all-the-same.test.ts"],
   },
   {
@@ -109,14 +101,6 @@ export const operatorFaultMutations: readonly Mutation[] = [
     file: "operator/reconcile/reconcile.ts",
     find: "if (error instanceof SecretChanged || isUnpublished(pass)) {",
     replace: "if (error instanceof SecretChanged) {",
-    caughtBy: ["test/unit/operator/runtime/revoked-all-the-same.test.ts"],
-  },
-  {
-    name: "password-passes-to-who-claims-the-username",
-    harm: "While Secrets can't be had, the password of a deleted user lets in as another user who claims the username, with that one's rights",
-    file: "operator/resolve/as-published.ts",
-    find: "const isNamed = usernameOf(user) === user.metadata.name;",
-    replace: "const isNamed = usernameOf(user) !== '';",
     caughtBy: ["test/unit/operator/runtime/revoked-all-the-same.test.ts"],
   },
   {

@@ -1,7 +1,7 @@
 // A Project with one user and one key, its Secrets on a shelf, and what is published of them: resolve, write, compile, publish
 // and remember as the operator does, with a crash wherever a test wants one. Passwords are "hashed" so that tests can read them.
 
-import { randomBytes } from "node:crypto";
+import { createSecretKey, type KeyObject, randomBytes } from "node:crypto";
 import type { ProjectParts } from "../../../core/config/types.ts";
 import { PasswordRefused } from "../../../core/password/hash-password.ts";
 import { pendingIssuers } from "../../../operator/compile/compile-issuers.ts";
@@ -13,6 +13,7 @@ import type { ProjectObjects } from "../../../operator/model/project-objects.ts"
 import { nameLabel } from "../../../operator/model/secret-names.ts";
 import type { Verdict } from "../../../operator/model/verdict.ts";
 import { type ProjectResolution, resolveProject } from "../../../operator/resolve/resolve-project.ts";
+import { restoreAnnotation } from "../../../operator/resolve/usable-secret.ts";
 import { createMemorySecrets, type MemorySecrets } from "./memory-secrets.ts";
 
 export const start = Date.parse("2026-06-01T12:00:00Z");
@@ -40,6 +41,13 @@ export class CredentialWorld {
   published: ProjectParts | undefined;
   statuses = new Map<string, object>();
   uids = "1";
+  /** What guard rails allow, what the custom resources ask for, and what the operator was started with. */
+  mayAdopt = false;
+  asksToRestore = false;
+  restoresAll = false;
+  /** UIDs of objects that were deleted with the definition of their kind. */
+  wentWithDefinition: ReadonlySet<string> = new Set();
+  sealKey: KeyObject = createSecretKey(randomBytes(32));
   /** Passwords that argon2 would have hashed. */
   readonly hashed: string[] = [];
   /** Every value that could ever be read in a Secret. */
@@ -52,6 +60,7 @@ export class CredentialWorld {
       name,
       uid: `${name}-${this.uids}`,
       creationTimestamp: born,
+      ...(this.asksToRestore && { annotations: { [restoreAnnotation]: "true" } }),
     });
     const { annotation, refreshTokenTTL, suspend = false } = this.specs;
     const annotations = annotation === undefined ? {} : { "jsonplane.io/rotate-signing-key": annotation };
@@ -63,13 +72,14 @@ export class CredentialWorld {
     const sessions = { accessTokenTTL: "5m", refreshTokenTTL };
     const project = withStatus(
       "Project",
-      { ...meta("shop"), annotations },
+      { ...meta("shop"), annotations: { ...meta("shop").annotations, ...annotations } },
       { ...projectSpec, sessions, suspend },
     ) as Project;
     const user = withStatus("ProjectUser", meta("ada"), { ...child, ...this.specs.user });
     const key = withStatus("ApiKey", meta("ci"), { ...child, ...this.specs.key });
     return {
       ref: { namespace: "default", name: "shop" },
+      ...(this.mayAdopt && { mayAdopt: true }),
       project,
       resources: [],
       rootKeys: [],
@@ -94,6 +104,9 @@ export class CredentialWorld {
       },
       isPasswordOf: async (hash, password) => hash.endsWith(` of ${password}`),
       baseUrl: "http://localhost/default/shop",
+      sealKey: this.sealKey,
+      restoresAll: this.restoresAll,
+      succeeds: (_, uid) => this.wentWithDefinition.has(uid),
       ringAcknowledged: this.acknowledged,
     });
     const notified = new Set(resolution.events.map(({ subject }) => subject.name));

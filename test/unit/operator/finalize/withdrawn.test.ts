@@ -54,6 +54,16 @@ it("a ServiceAccount that an issuer no longer lets in is told, with the issuer t
 });
 
 describe("what is no longer served", () => {
+  it("is no credential that goes on to let in for another object, as after a restore", () => {
+    const ofOther = (uid: string): ProjectParts => {
+      const { users, keys, ...others } = parts();
+      const anew = <C extends object>(map: ReadonlyMap<string, C>) =>
+        new Map([...map].map(([name, config]) => [name, { ...config, uid }]));
+      return { ...others, users: anew(users), keys: anew(keys) };
+    };
+    expect(withdrawn([shop, ...all], { served: ofOther("restored") })).toEqual([]);
+  });
+
   it("is nothing where the same is", () => {
     expect(withdrawn([shop, ...all])).toEqual([]);
     expect(withdrawn([shop, ...all], { published: undefined })).toEqual([]);

@@ -3,7 +3,13 @@ import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type Keyring, keyringText, newKeyringText, parseKeyring } from "../../../../core/config/keyring.ts";
 import { ensureFleetRing } from "../../../../operator/keyring/fleet-ring.ts";
-import { FleetRingUnusable, readRingSecret, ringAnnotations } from "../../../../operator/keyring/ring-secret.ts";
+import {
+  FleetRingUnusable,
+  readRingSecret,
+  readSealKey,
+  ringAnnotations,
+  sealKeyEntry,
+} from "../../../../operator/keyring/ring-secret.ts";
 import { type Rotation, rotateFleetRing } from "../../../../operator/keyring/rotate-fleet-ring.ts";
 import type { KubeApi, KubeObject } from "../../../../operator/kube/api.ts";
 import { createRestApi } from "../../../../operator/kube/rest-api.ts";
@@ -18,6 +24,7 @@ const clock = manualClock();
 
 let server: FakeApiServer;
 let api: KubeApi;
+let sealKey: Uint8Array;
 let ring: Keyring;
 let sealedWith: Set<string>;
 let replicas: Set<string>[];
@@ -39,7 +46,7 @@ beforeEach(async () => {
     observe: () => undefined,
     monotonic: () => 0,
   });
-  ring = (await ensureFleetRing({ api, namespace, random: randomBytes })).keyring;
+  ({ keyring: ring, sealKey } = await ensureFleetRing({ api, namespace, random: randomBytes }));
   [sealedWith, replicas, programmed, steps] = [new Set([ring.keys[0].kid]), [kidsOf(ring)], true, []];
   waits = [];
   unknownReplicas = false;
@@ -50,12 +57,17 @@ afterEach(async () => {
   await server.close();
 });
 
+function sealKeyThere(): Uint8Array | undefined {
+  return readSealKey(secret() as unknown as KubeObject);
+}
+
 function rotate(): Promise<Rotation> {
   return rotateFleetRing({
     api,
     namespace,
     random: randomBytes,
     clock,
+    sealKey,
     keyRing: {
       current: () => ring,
       adopt(next) {
@@ -148,13 +160,21 @@ describe("the fleet's ring at the start", () => {
   it("is made once, and labelled so that no sweep of others' Secrets takes it", async () => {
     expect(secret().metadata.labels).toEqual({ "app.kubernetes.io/managed-by": "jsonplane" });
     const again = await ensureFleetRing({ api, namespace, random: randomBytes });
-    expect(again.keyring).toEqual(ring);
+    expect([again.keyring, again.sealKey]).toEqual([ring, sealKey]);
   });
 
   it("is the other's when two operators start at the same moment", async () => {
     server.objects.remove(...at);
     const rings = await Promise.all([1, 2, 3].map(() => ensureFleetRing({ api, namespace, random: randomBytes })));
     expect(new Set(rings.map(({ keyring }) => keyring.keys[0].kid)).size).toBe(1);
+  });
+
+  it("gets the key that seals Secrets beside it, one for all, where an earlier version made the ring", async () => {
+    const { [sealKeyEntry]: _, ...data } = secret()["data"] as Readonly<Record<string, string>>;
+    server.objects.replace(at[0], { ...secret(), data });
+    const rings = await Promise.all([1, 2, 3].map(() => ensureFleetRing({ api, namespace, random: randomBytes })));
+    for (const each of rings) expect(each.sealKey).toEqual(sealKeyThere());
+    expect(written()).toEqual(ring);
   });
 
   it.each([
@@ -263,7 +283,8 @@ describe("a rotation of the fleet's ring", () => {
     server.objects.replace(at[0], { ...rest, metadata: { ...metadata, annotations: {} } });
     await expect(rotate()).rejects.toThrow(FleetRingUnusable);
     expect(annotations()).toEqual(ownAnnotations);
-    expect(secret()["data"]).toEqual({ "keyring.json": Buffer.from("no ring").toString("base64") });
+    expect(secret()["data"]).toMatchObject({ "keyring.json": Buffer.from("no ring").toString("base64") });
+    expect(sealKeyThere()).toEqual(sealKey);
   });
 
   it("does not take it for nobody that replicas can't be asked", async () => {
@@ -303,6 +324,7 @@ describe("a rotation of the fleet's ring", () => {
     server.objects.remove(...at);
     expect(await rotate()).toBe("idle");
     expect(written()).toEqual(ring);
+    expect(sealKeyThere()).toEqual(sealKey);
   });
 
   it("refuses a ring that lacks what something is sealed with, and goes on with its own", async () => {

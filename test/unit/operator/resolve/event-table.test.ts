@@ -183,9 +183,8 @@ describe("a hash Secret", () => {
     ]);
   });
 
-  it.each(losses)("%s, with nothing published either: lost, until rotation.id changes", async (_, lose) => {
-    for (const name of ["ci-key-hash", "ada-user-hash"]) lose(name);
-    for (const name of ["ci-api-key", "ada-password"]) world.secrets.remove(name);
+  it("deleted, with nothing published either: lost, until rotation.id changes", async () => {
+    for (const name of ["ci-key-hash", "ada-user-hash", "ci-api-key", "ada-password"]) world.secrets.remove(name);
     world.published = undefined;
     const { verdicts, writes } = await world.reconcile();
     expect([...world.reasons(verdicts, "ci"), ...world.reasons(verdicts, "ada")]).toEqual(["KeyLost", "KeyLost"]);
@@ -197,20 +196,33 @@ describe("a hash Secret", () => {
     expect(world.login().hash).toBeDefined();
   });
 
-  it.each(losses)(
-    "%s, with nothing published: made again from what is shown, and nobody is told of an edit",
-    async (_, lose) => {
-      const { revision } = world.login();
-      for (const name of ["ci-key-hash", "ada-user-hash"]) lose(name);
+  it("deleted, with nothing published: made again from what is shown, unless that was edited", async () => {
+    const before = [world.liveKeys(), world.login().revision];
+    const lose = () => {
+      for (const name of ["ci-key-hash", "ada-user-hash"]) world.secrets.remove(name);
       world.published = undefined;
-      expect(reported(await world.reconcile())).toEqual(["SecretRepaired", "SecretRepaired"]);
-      expect(world.login().revision).toBe(revision);
-      for (const name of ["ci-key-hash", "ada-user-hash"]) lose(name);
-      world.published = undefined;
-      world.secrets.edit("ada-password", "password", "of her own");
-      expect(reported(await world.reconcile())).toEqual(["PasswordAdopted", "SecretRepaired"]);
-    },
-  );
+    };
+    lose();
+    expect(reported(await world.reconcile())).toEqual(["SecretRepaired", "SecretRepaired"]);
+    expect([world.liveKeys(), world.login().revision]).toEqual(before);
+    lose();
+    world.secrets.edit("ada-password", "password", "of her own");
+    world.secrets.edit("ci-api-key", "apiKey", "1");
+    const resolution = await world.reconcile();
+    expect(reported(resolution)).toEqual(["PasswordAdopted"]);
+    expect(world.reasons(resolution.verdicts, "ci")).toEqual(["KeyLost"]);
+  });
+
+  it("edited, with nothing published: it waits for a person", async () => {
+    for (const name of ["ci-key-hash", "ada-user-hash"]) world.secrets.edit(name, "record", '{"current":"00"}');
+    world.published = undefined;
+    const { verdicts, writes } = await world.reconcile();
+    expect([...world.reasons(verdicts, "ci"), ...world.reasons(verdicts, "ada")]).toEqual([
+      "SecretConflict",
+      "SecretConflict",
+    ]);
+    expect(writes).toEqual([]);
+  });
 
   it("lost in the middle of a rotation costs neither the new key nor the old one its grace period", async () => {
     const before = world.liveKeys();
@@ -327,16 +339,6 @@ describe("the signing Secret", () => {
     expect(world.login()).toEqual(login);
     expect((await world.settle()).writes).toEqual([]);
     expect(world.hashed).toHaveLength(1);
-  });
-
-  it("with the ring edited away and nothing published: a new ring, sessions end, and people are told", async () => {
-    const kids = world.kids();
-    world.secrets.edit("shop-signing", "ring", "{}");
-    world.published = undefined;
-    const resolution = await world.reconcile();
-    expect(resolution.ringReplaced).toBe(true);
-    expect(resolution.events.map(({ note }) => [note.type, note.reason])).toEqual([["Warning", "SigningRingReplaced"]]);
-    expect(world.kids()).not.toEqual(kids);
   });
 
   it("deleted with nothing published, of a Project that was served: people are told as well", async () => {

@@ -1,10 +1,11 @@
-import { createPrivateKey, createPublicKey, randomBytes, sign, verify } from "node:crypto";
+import { createPrivateKey, createPublicKey, createSecretKey, randomBytes, sign, verify } from "node:crypto";
 import { beforeEach, describe, expect, it } from "vitest";
 import type { SigningRing } from "../../../../core/config/types.ts";
 import type { Project } from "../../../../operator/model/objects.ts";
 import { resolveSigning } from "../../../../operator/resolve/resolve-signing.ts";
 import { createMemorySecrets, type MemorySecrets } from "../../../support/fleet/memory-secrets.ts";
 
+const sealKey = createSecretKey(randomBytes(32));
 let secrets: MemorySecrets;
 let now: number;
 let acknowledged: boolean;
@@ -32,6 +33,10 @@ function reconcile(published?: SigningRing) {
     random: randomBytes,
     now,
     ringAcknowledged: acknowledged,
+    sealKey,
+    succeeds: () => false,
+    mayRestore: false,
+    restoresAll: false,
   });
   secrets.apply(resolution.writes);
   return resolution;
@@ -66,13 +71,12 @@ describe("a Project's signing ring", () => {
   });
 
   it.each(["{", "[]", "null", '{"keys":[]}', '{"keys":[{"kid":1}]}'])(
-    "is made anew when it was edited into %s",
+    "comes back from what is published when it was edited into %s, and waits for a person where nothing is",
     (text) => {
       const ring = ringOf(reconcile());
       secrets.edit("shop-signing", "ring", text);
-      const again = reconcile();
-      expect(again.replaced).toBe(true);
-      expect(ringOf(again)).not.toEqual(ring);
+      expect(reconcile().keys).toMatchObject({ ok: false, refusal: { reason: "SecretConflict" } });
+      expect(ringOf(reconcile(ring))).toEqual(ring);
     },
   );
 

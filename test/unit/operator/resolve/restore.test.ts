@@ -1,3 +1,4 @@
+import { createSecretKey, randomBytes } from "node:crypto";
 import { beforeEach, describe, expect, it } from "vitest";
 import { sha256Hex } from "../../../../operator/resolve/mint.ts";
 import { CredentialWorld } from "../../../support/fleet/credential-world.ts";
@@ -5,79 +6,187 @@ import { CredentialWorld } from "../../../support/fleet/credential-world.ts";
 let world: CredentialWorld;
 beforeEach(async () => {
   world = new CredentialWorld();
+  world.specs.key = rotation("a");
+  world.specs.user = { rotation: { id: "a" } };
   await world.settle();
 });
 
 const rotation = (id: string) => ({ rotation: { id, gracePeriod: "24h" } });
 
-describe("a backup that is restored under new UIDs", () => {
+/** Every object under a new UID: no status, nothing published of it. */
+async function anew(lost: readonly string[] = []) {
+  const before = { keys: world.liveKeys(), login: world.login(), kids: world.kids() };
+  for (const name of lost) world.secrets.remove(name);
+  world.published = undefined;
+  world.statuses = new Map();
+  world.uids = "2";
+  const minted = world.readable.keys.size;
+  const first = await world.reconcile();
+  await world.settle();
+  return { before, minted: world.readable.keys.size - minted, first };
+}
+
+function becomesAnotherInstallation(): void {
+  world.sealKey = createSecretKey(randomBytes(32));
+}
+
+describe("an object that is made anew under its name", () => {
+  it("has nothing of what the Secrets of the one before hold: key, password and signing keys are new", async () => {
+    const password = world.text("ada-password", "password");
+    const { before } = await anew();
+    expect(world.liveKeys()).toEqual([sha256Hex(world.text("ci-api-key", "apiKey"))]);
+    expect(before.keys).not.toContain(world.liveKeys()[0]);
+    expect(world.text("ada-password", "password")).not.toBe(password);
+    expect(world.login().hash).toBe(`hash 2 of ${world.text("ada-password", "password")}`);
+    expect(world.kids()).not.toEqual(before.kids);
+  });
+
+  it("has all of it where the one before went with the definition of its kind, which deletes nothing", async () => {
+    world.wentWithDefinition = new Set(["ci-1", "ada-1", "shop-1"]);
+    const { before, minted } = await anew();
+    expect([world.liveKeys(), world.login(), world.kids(), minted]).toEqual([
+      before.keys,
+      before.login,
+      before.kids,
+      0,
+    ]);
+    world.wentWithDefinition = new Set();
+    expect((await world.reconcile()).writes).toEqual([]);
+  });
+
+  it("does not wait for Secrets of the one before to go where they were edited", async () => {
+    world.secrets.edit("ada-password", "password", "by hand");
+    world.secrets.edit("ci-api-key", "apiKey", "1");
+    const { first } = await anew();
+    expect([...world.reasons(first.verdicts, "ci"), ...world.reasons(first.verdicts, "ada")]).toEqual([]);
+    expect(world.text("ada-password", "password")).not.toBe("by hand");
+    expect(world.liveKeys()).not.toContain(sha256Hex("1"));
+  });
+
+  it.each([
+    ["made by another installation", becomesAnotherInstallation],
+    ["whose seal was taken away", () => unseal()],
+  ])("uses and changes no Secret %s", async (_, happens) => {
+    happens();
+    const { first } = await anew();
+    expect(first.writes).toEqual([]);
+    expect(first.signing).toMatchObject({ ok: false, refusal: { reason: "SecretConflict" } });
+    expect(world.published).toBeUndefined();
+  });
+
+  it("says of each Secret that nothing proves what to do", async () => {
+    unseal();
+    world.secrets.remove("shop-signing");
+    const { first } = await anew();
+    expect([world.reasons(first.verdicts, "ci"), world.reasons(first.verdicts, "ada")]).toEqual([
+      ["SecretConflict"],
+      ["SecretConflict"],
+    ]);
+    world.secrets.remove("ci-api-key");
+    world.secrets.remove("ci-key-hash");
+    await world.settle();
+    expect(world.liveKeys()).toEqual([sha256Hex(world.text("ci-api-key", "apiKey"))]);
+  });
+});
+
+function unseal(): void {
+  for (const name of world.secrets.names()) world.secrets.annotate(name, "jsonplane.io/seal", undefined);
+}
+
+describe("a backup that is restored under new UIDs, as its objects ask", () => {
+  beforeEach(() => {
+    world.mayAdopt = true;
+    world.asksToRestore = true;
+  });
+
   const families = [
     ["hash Secrets without what they are of", ["ci-api-key", "ada-password"], ["KeyNotRetrievable"]],
     ["keys and passwords without their hash Secrets", ["ci-key-hash", "ada-user-hash"], []],
     ["everything", [], []],
   ] as const;
 
-  /** Another cluster, another Redis: no status, nothing published. */
-  async function restore(lost: readonly string[]) {
-    world.specs.key = rotation("a");
-    world.specs.user = { rotation: { id: "a" } };
-    await world.settle();
-    const before = { keys: world.liveKeys().slice(0, 1), login: world.login(), kids: world.kids() };
-    for (const name of lost) world.secrets.remove(name);
-    world.published = undefined;
-    world.statuses = new Map();
-    world.uids = "2";
-    const minted = world.readable.keys.size;
-    const first = await world.reconcile();
-    await world.settle();
-    return { before, minted: world.readable.keys.size - minted, first };
-  }
-
-  it.each(families)("with %s loses no credential, and mints none", async (_, lost, reason) => {
-    const { before, minted, first } = await restore(lost);
-    expect(world.liveKeys()).toEqual(expect.arrayContaining([...before.keys]));
+  it.each(families)("with %s loses no credential, mints none, and tells of each", async (_, lost, reason) => {
+    const { before, minted, first } = await anew(lost);
+    expect(world.liveKeys()).toEqual(expect.arrayContaining(before.keys.slice(0, 1)));
     expect(world.login().revision).toBe(before.login.revision);
     expect(world.kids()).toEqual(before.kids);
     expect(minted).toBe(0);
     expect(world.reasons(first.verdicts, "ci")).toEqual(reason);
+    const restored = first.events.filter(({ note }) => note.reason === "CredentialRestored");
+    expect(new Set(restored.map(({ subject }) => subject.name))).toEqual(new Set(["shop", "ada", "ci"]));
   });
 
-  it("without the signing Secret keeps keys and passwords by what shows them", async () => {
-    const { before, minted } = await restore(["shop-signing"]);
-    expect(world.liveKeys()).toEqual(before.keys);
-    expect(minted).toBe(0);
+  it("is taken in another installation, too", async () => {
+    becomesAnotherInstallation();
+    const { before, minted } = await anew();
+    expect([world.liveKeys(), world.login().revision, minted]).toEqual([before.keys, before.login.revision, 0]);
+  });
+
+  it("is not taken where the platform does not allow it, unless the operator was told to take all", async () => {
+    world.mayAdopt = false;
+    becomesAnotherInstallation();
+    const { before, first } = await anew();
+    expect(first.writes).toEqual([]);
+    world.restoresAll = true;
+    await world.settle();
+    expect([world.liveKeys(), world.kids()]).toEqual([before.keys, before.kids]);
+  });
+
+  it("is left alone once another credential is published of the object", async () => {
+    const backup = world.secrets.save();
+    world.asksToRestore = false;
+    await anew();
+    const keys = world.liveKeys();
+    const { login } = { login: world.login() };
+    world.secrets.restore(backup);
+    world.asksToRestore = true;
+    await world.settle();
+    expect(world.liveKeys()).toEqual(keys);
+    expect(world.login()).toEqual(login);
+  });
+
+  it("without the signing Secret keeps keys and passwords", async () => {
+    const { before, minted } = await anew(["shop-signing"]);
+    expect([world.liveKeys(), minted]).toEqual([before.keys, 0]);
     expect(world.kids()).not.toEqual(before.kids);
   });
 
-  it("without the signing Secret and what shows them says that they are lost, and mints none behind anyone's back", async () => {
-    const { minted, first } = await restore(["shop-signing", "ci-api-key", "ada-password"]);
-    expect([...world.reasons(first.verdicts, "ci"), ...world.reasons(first.verdicts, "ada")]).toEqual([
-      "KeyLost",
-      "KeyLost",
-    ]);
-    expect(minted).toBe(0);
-    world.specs.key = rotation("new");
-    world.specs.user = { rotation: { id: "new" } };
-    await world.settle();
-    expect(world.liveKeys()).toHaveLength(1);
-    expect(world.login().hash).toBeDefined();
-  });
-
-  it("together with a new rotation.id does both", async () => {
-    const { before } = await restore(["ci-key-hash", "ada-user-hash"]);
-    for (const name of ["ci-key-hash", "ada-user-hash"]) world.secrets.remove(name);
-    world.published = undefined;
-    world.statuses = new Map();
-    world.specs.key = rotation("b");
-    world.specs.user = { rotation: { id: "b" } };
-    await world.settle();
-    expect(world.liveKeys()).toEqual([sha256Hex(world.text("ci-api-key", "apiKey")), ...before.keys]);
-    expect(world.login().revision).not.toBe(before.login.revision);
-  });
-
   it("without any Secret of a key makes a first one, as for a new object", async () => {
-    const { before, minted } = await restore(["ci-api-key", "ci-key-hash"]);
+    const { before, minted } = await anew(["ci-api-key", "ci-key-hash"]);
     expect(minted).toBe(1);
     expect(world.liveKeys()).not.toEqual(before.keys);
   });
 });
+
+describe("Secrets of an earlier version, which have no seal", () => {
+  it("are used and sealed as far as they hold what is published of the object", async () => {
+    const before = { keys: world.liveKeys(), login: world.login(), kids: world.kids() };
+    const hashed = world.hashed.length;
+    unseal();
+    await world.settle();
+    expect({ keys: world.liveKeys(), login: world.login(), kids: world.kids() }).toEqual(before);
+    expect(world.hashed).toHaveLength(hashed);
+    becomesPublishedNowhere();
+    await world.settle();
+    expect({ keys: world.liveKeys(), login: world.login(), kids: world.kids() }).toEqual(before);
+  });
+
+  it("count for nothing where they hold anything else", async () => {
+    const before = { keys: world.liveKeys(), login: world.login(), kids: world.kids() };
+    unseal();
+    world.secrets.edit("ci-api-key", "apiKey", "1");
+    world.secrets.edit("ada-password", "password", "planted");
+    const ring = JSON.parse(world.text("shop-signing", "ring"));
+    world.secrets.edit("shop-signing", "ring", JSON.stringify({ keys: [{ ...ring.keys[0], kid: "planted" }] }));
+    const { verdicts } = await world.reconcile();
+    expect({ keys: world.liveKeys(), login: world.login(), kids: world.kids() }).toEqual(before);
+    expect([world.reasons(verdicts, "ci"), world.reasons(verdicts, "ada")]).toEqual([
+      ["KeyNotRetrievable"],
+      ["SecretConflict"],
+    ]);
+  });
+});
+
+function becomesPublishedNowhere(): void {
+  world.published = undefined;
+}

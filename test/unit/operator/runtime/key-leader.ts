@@ -1,6 +1,6 @@
 // A leader that handles one key, with fakes of what it writes to, for tests of what becomes of the key.
 
-import { randomBytes } from "node:crypto";
+import { createSecretKey, randomBytes } from "node:crypto";
 import type { ProjectParts } from "../../../../core/config/types.ts";
 import type { DeletionRequest } from "../../../../operator/finalize/deletion-requests.ts";
 import { createRepairs } from "../../../../operator/kube/repairs.ts";
@@ -23,6 +23,8 @@ export const key = "default/shop";
 export const gone = [stored("ApiResource", "books")];
 const never = new AbortController().signal;
 export const elsewhere: Installation = { namespace: "elsewhere", ringSecretName: "jsonplane-keyring", id: "one" };
+
+const sealKey = createSecretKey(Buffer.alloc(32));
 
 export interface World {
   /** What the key's objects are. */
@@ -181,10 +183,14 @@ export function leader(world: World = {}) {
     secrets: {
       async prepare() {
         if (world.secretsFailure !== undefined) throw world.secretsFailure;
-        return { find: () => undefined, ...(world.rival !== undefined && { rival: world.rival }) };
+        return {
+          find: () => undefined,
+          sealKey,
+          restoresAll: false,
+          ...(world.rival !== undefined && { rival: world.rival }),
+        };
       },
       write: async () => undefined,
-      claim: async () => undefined,
       installation: () => undefined,
       rivalNamed: async () => world.setter,
       holderOf: async () => world.maker,

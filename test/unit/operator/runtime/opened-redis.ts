@@ -1,9 +1,10 @@
 // What a leader has open while Redis is there, for tests of its session: a publisher that keeps what it is told, and replicas that say what
 // the test wants.
 
+import { createHash, createSecretKey } from "node:crypto";
 import { newKeyringText, parseKeyring } from "../../../../core/config/keyring.ts";
 import type { ProjectParts } from "../../../../core/config/types.ts";
-import type { Installation } from "../../../../operator/model/installation.ts";
+import { type Installation, installationText } from "../../../../operator/model/installation.ts";
 import type { Acknowledgements } from "../../../../operator/publish/acknowledgements.ts";
 import type { PublishedEntry } from "../../../../operator/publish/publish-history.ts";
 import type { Publisher } from "../../../../operator/publish/publisher.ts";
@@ -104,8 +105,11 @@ export function openedRedis(events: string[], options: Opened) {
     acknowledged: () => acknowledged(),
     async open({ onAcknowledged }: OpenRedisDeps): Promise<LeaderRedis> {
       acknowledged = onAcknowledged;
+      const installation = options.installation ?? onlyInstallation;
       const config = {
-        installation: options.installation ?? onlyInstallation,
+        installation,
+        // Each installation has its own.
+        sealKey: createSecretKey(createHash("sha256").update(installationText(installation)).digest()),
         store: {
           annotations: () => ({}),
           accepted: async () => undefined,

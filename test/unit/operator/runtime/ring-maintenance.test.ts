@@ -31,7 +31,9 @@ afterEach(async () => {
 
 it("says at once why a rotation waits, then once a minute, and at once again when it waits for something else", async () => {
   const time = manualTime();
-  const secret = newRingSecret(secretAt, restingRing({ ...oldRing, keys: [...oldRing.keys, newKey] }));
+  const secret = newRingSecret(secretAt, restingRing({ ...oldRing, keys: [...oldRing.keys, newKey] }), {
+    sealKey: randomBytes(32),
+  });
   const since = new Date(time.clock.now()).toISOString();
   const annotations = { [ringAnnotations.rotating]: newKey.kid, [ringAnnotations.since]: since };
   server.objects.create("/secrets", { ...secret, metadata: { ...(secret.metadata as JsonObject), annotations } });

@@ -1,5 +1,6 @@
 // Secrets that users name for their passwords: a Project that goes is not served on because one of them can't be read.
 
+import { createSecretKey } from "node:crypto";
 import { expect, it } from "vitest";
 import { ApiFailure, type KubeApi, type KubeObject } from "../../../../operator/kube/api.ts";
 import type { CustomResource } from "../../../../operator/model/objects.ts";
@@ -27,12 +28,14 @@ function prepare(...projects: readonly CustomResource[]) {
     keyRing: ring,
     installation: () => ({ ...ring, id: "one" }),
     seesNamespace: () => true,
+    sealKey: () => sealKey,
     adopt: false,
     monotonic: () => 0,
   });
   return store.prepare(projectObjects("shop", ...projects, ann));
 }
 
+const sealKey = createSecretKey(Buffer.alloc(32));
 it("are read for a Project that is there", async () => {
   await expect(prepare(stored("Project", "shop"))).rejects.toBe(failure);
 });

@@ -1,17 +1,12 @@
-// Own Secrets over an API server in this process, and caches that are behind it: whose a Secret is, is known before it is used.
+// Own Secrets over an API server in this process, and caches that are behind it.
 
+import { createSecretKey } from "node:crypto";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { KubeApi, KubeObject } from "../../../../operator/kube/api.ts";
 import { SecretContested } from "../../../../operator/kube/repairs.ts";
-import { secretType } from "../../../../operator/kube/resource-types.ts";
 import { type Installation, installationText, parseInstallation } from "../../../../operator/model/installation.ts";
-import type { ApiKey, CustomResource } from "../../../../operator/model/objects.ts";
-import {
-  installationAnnotation,
-  ownerMarks,
-  ownLabels,
-  projectAnnotation,
-} from "../../../../operator/model/secret-names.ts";
+import type { CustomResource } from "../../../../operator/model/objects.ts";
+import { installationAnnotation, ownerMarks, ownLabels } from "../../../../operator/model/secret-names.ts";
 import { SecretChanged } from "../../../../operator/secrets/secret-object.ts";
 import { createSecretStore } from "../../../../operator/secrets/secret-store.ts";
 import { ObjectCache } from "../../../../operator/watch/object-cache.ts";
@@ -23,11 +18,11 @@ const collection = "/secrets";
 const shop = stored("Project", "shop");
 const ci = stored("ApiKey", "ci", { metadata: { uid: "later" } });
 const earlier = stored("ApiKey", "ci", { metadata: { uid: "earlier" } });
-const elsewhere = stored("ApiKey", "ci", { spec: { projectRef: { name: "other" } } });
 const name = "ci-key-hash";
 const one: Installation = { namespace: "jsonplane-system", ringSecretName: "jsonplane-keyring", id: "one" };
 const two: Installation = { ...one, namespace: "elsewhere", id: "two" };
 
+const sealKey = createSecretKey(Buffer.alloc(32));
 let server: FakeApiServer;
 let api: KubeApi;
 let own: ObjectCache;
@@ -53,22 +48,21 @@ afterEach(async () => {
 });
 
 interface Made {
-  readonly marked?: boolean;
   readonly entry?: string;
   readonly installation?: Installation;
   readonly name?: string;
 }
 
-/** Made by jsonplane for this object; `marked` = by a version that says whose it is. */
+/** Made by jsonplane for this object. */
 function made(owner: CustomResource, how: Made = {}): KubeObject {
-  const { marked = true, entry = "one", installation = one } = how;
+  const { entry = "one", installation = one } = how;
   const mark = { ...ownerMarks(owner), [installationAnnotation]: installationText(installation) };
   const data = { record: Buffer.from(entry).toString("base64") };
   const metadata = {
     namespace: "default",
     name: how.name ?? name,
     labels: ownLabels(owner),
-    annotations: marked ? mark : {},
+    annotations: mark,
   };
   return server.objects.create(collection, { metadata, data }) as unknown as KubeObject;
 }
@@ -77,11 +71,6 @@ function made(owner: CustomResource, how: Made = {}): KubeObject {
 function cached(...items: readonly KubeObject[]): void {
   const resourceVersion = items.at(-1)?.metadata.resourceVersion ?? "1";
   own.takeList({ items, resourceVersion, writeSequence: own.writeSequence() });
-}
-
-function madeBy(secret: { readonly metadata: object } | undefined): Installation | undefined {
-  const { annotations } = (secret?.metadata ?? {}) as { readonly annotations?: Readonly<Record<string, string>> };
-  return parseInstallation(annotations?.[installationAnnotation] ?? "");
 }
 
 function removed(): void {
@@ -96,6 +85,7 @@ const newStore = ({ adopt = false, opened = true } = {}) =>
     keyRing: one,
     installation: () => (opened ? one : undefined),
     seesNamespace: () => false,
+    sealKey: () => sealKey,
     adopt,
     monotonic: () => now,
   });
@@ -110,96 +100,26 @@ async function found(...objects: readonly CustomResource[]): Promise<string | un
 const asked = () => server.requests.map(({ verb }) => verb);
 
 describe("a Secret that the cache shows", () => {
-  it("is believed where it says that it is this object's", async () => {
+  it("is believed, and the server is asked nothing", async () => {
     cached(made(ci));
     removed();
     expect(await found(shop, ci)).toBe("one");
     expect(asked()).toEqual([]);
   });
 
-  it.each<readonly [string, ApiKey, boolean]>([
-    ["says that it is an earlier object's", earlier, true],
-    ["doesn't say whose it is", ci, false],
-  ])("and that %s is none where the server has none any more", async (_, owner, marked) => {
-    cached(made(owner, { marked }));
-    removed();
-    expect(await found(shop, ci)).toBeUndefined();
-    expect(asked()).toEqual(["get"]);
-    expect(own.get("default", name)).toBeUndefined();
-  });
-
-  it.each<readonly [string, ApiKey, boolean]>([
-    ["an earlier object's, as after a restore", earlier, true],
-    ["nobody's, as of an earlier version", ci, false],
-  ])("is taken where the server has it, though %s, and says whose it is from then on", async (_, owner, marked) => {
-    cached(made(owner, { marked }));
-    const secretStore = newStore();
-    expect((await secretStore.prepare(of(shop, ci))).find(name)?.data.size).toBe(1);
-    await secretStore.claim(of(shop, ci));
-    expect(server.objects.get(collection, "default", name)?.metadata.annotations).toMatchObject(ownerMarks(ci));
-    expect(asked()).toEqual(["get", "replace"]);
-    expect(await found(shop, ci)).toBe("one");
-    await secretStore.claim(of(shop, ci));
-    expect(asked()).toEqual(["get", "replace"]);
-  });
-
-  it("is read as the server has it, where it was made anew since", async () => {
+  it.each<readonly [string, () => void]>([
+    ["has gone", () => undefined],
+    ["was made anew", () => void made(ci, { entry: "two" })],
+  ])("and that %s on the server is seen with the first write, which is decided again", async (_, happens) => {
     cached(made(earlier));
+    const { resourceVersion = "" } = own.get("default", name)?.metadata ?? {};
     removed();
-    made(ci, { entry: "two" });
-    expect(await found(shop, ci)).toBe("two");
-    expect(own.get("default", name)?.metadata.annotations).toMatchObject(ownerMarks(ci));
-  });
-
-  it("is foreign where somebody else has taken its name since", async () => {
-    cached(made(earlier));
-    removed();
-    server.objects.create(collection, { metadata: { namespace: "default", name } });
-    const secret = (await newStore().prepare(of(shop, ci))).find(name);
-    expect(secret?.metadata.labels).toBeUndefined();
-  });
-
-  it("of an object of another Project goes: what lets into one never lets into the other", async () => {
-    cached(made(elsewhere));
-    expect(await found(shop, ci)).toBeUndefined();
-    expect(server.objects.get(collection, "default", name)).toBeUndefined();
-    expect(await found(shop, ci)).toBeUndefined();
-    expect(asked()).toEqual(["get", "delete"]);
-  });
-
-  it("of an object of another Project is looked at anew where somebody changes it meanwhile", async () => {
-    cached(made(elsewhere));
-    server.setFaults(({ verb }) => (verb === "delete" ? { kind: "status", code: 409, reason: "Conflict" } : undefined));
-    await expect(newStore().prepare(of(shop, ci))).rejects.toThrow(SecretChanged);
-  });
-});
-
-describe("a Secret that doesn't say whose it is", () => {
-  it.each<readonly [string, readonly CustomResource[]]>([
-    ["no Project", [ci]],
-    ["a suspended Project", [stored("Project", "shop", { spec: { suspend: true } }), ci]],
-    [
-      "a Project that goes",
-      [stored("Project", "shop", { metadata: { deletionTimestamp: "2026-11-21T12:00:00Z" } }), ci],
-    ],
-  ])("is left as it is under %s", async (_, objects) => {
-    cached(made(elsewhere));
-    expect(await found(...objects)).toBe("one");
-    await newStore().claim(of(...objects));
-    expect(asked()).toEqual([]);
-  });
-
-  it("stays as it is where a policy refuses the change; where the server doesn't answer, that is said", async () => {
-    cached(made(ci, { marked: false }));
-    const refuse = (code: number) =>
-      server.setFaults(({ verb }) => (verb === "replace" ? { kind: "status", code, reason: "No" } : undefined));
-    refuse(403);
-    await newStore().claim(of(shop, ci));
-    refuse(500);
-    await expect(newStore().claim(of(shop, ci))).rejects.toMatchObject({ status: 500 });
-    expect((await api.get(secretType, { namespace: "default", name }))?.metadata.annotations).not.toHaveProperty([
-      projectAnnotation,
-    ]);
+    happens();
+    const write = { namespace: "default", name, type: "Opaque", labels: {}, annotations: {}, entries: {} } as const;
+    const writing = newStore().write({ ...write, mode: "replace", resourceVersion });
+    await expect(writing).rejects.toThrow(SecretChanged);
+    const now = server.objects.get(collection, "default", name);
+    expect(own.get("default", name)?.metadata.uid).toBe(now?.metadata.uid);
   });
 });
 
@@ -211,18 +131,17 @@ describe("a Secret that another installation made", () => {
     cached(...secrets);
     const secretStore = newStore({ adopt });
     const { find, rival } = await secretStore.prepare(of(shop, ci));
-    if (rival === undefined) await secretStore.claim(of(shop, ci));
-    return { rival, heldBy: find(name)?.heldBy, says: madeBy(server.objects.get(collection, "default", name)) };
+    return { rival, heldBy: find(name)?.heldBy };
   };
 
   it("is left to it, and so is the Project whose own Secret it is, while its namespace is there", async () => {
-    expect(await signed(two)).toEqual({ rival: two, heldBy: two, says: two });
+    expect(await signed(two)).toEqual({ rival: two, heldBy: two });
     expect(asked().filter((verb) => verb !== "get")).toEqual([]);
   });
 
   it("is left to it also where its key ring is a copy of this one's", async () => {
     const copy = { ...two, id: one.id };
-    expect(await signed(copy)).toEqual({ rival: copy, heldBy: copy, says: copy });
+    expect(await signed(copy)).toEqual({ rival: copy, heldBy: copy });
   });
 
   it("is remembered for ten minutes after the last Secret of the Project is gone, then this one takes the Project up", async () => {
@@ -254,39 +173,15 @@ describe("a Secret that another installation made", () => {
   });
 
   it("is left to it with the Project, where somebody deleted the Project's own: this one makes no other keys for it", async () => {
-    expect(await signed(two, { signing: false })).toEqual({ rival: two, heldBy: two, says: two });
+    expect(await signed(two, { signing: false })).toEqual({ rival: two, heldBy: two });
   });
 
-  it.each<readonly [string, ApiKey, boolean, Installation]>([
-    ["is taken by one that adopts", ci, true, one],
-    ["is left to it without that", ci, false, two],
-    ["is left as it is where it is another object's", earlier, true, two],
-  ])("under a suspended Project %s", async (_, owner, adopt, maker) => {
-    server.objects.create("/namespaces", { metadata: { name: "elsewhere" } });
-    cached(made(owner, { installation: two }));
-    await newStore({ adopt }).claim(of(stored("Project", "shop", { spec: { suspend: true } }), ci));
-    expect(madeBy(server.objects.get(collection, "default", name))).toEqual(maker);
-  });
-
-  it("is taken over where the Project's own is this one's: nobody else looks after what is in it", async () => {
+  it("is not left to it where the Project's own is this one's: nobody else looks after what is in it", async () => {
     server.objects.create("/namespaces", { metadata: { name: "elsewhere" } });
     cached(made(ci, { installation: two }), made(shop, { name: "shop-signing" }));
     const secretStore = newStore();
     const { find, rival } = await secretStore.prepare(of(shop, ci));
     expect({ rival, heldBy: find(name)?.heldBy }).toEqual({ rival: undefined, heldBy: undefined });
-    await secretStore.claim(of(shop, ci));
-    expect(madeBy(server.objects.get(collection, "default", name))).toEqual(one);
-  });
-
-  it("before this one could make it its own: nothing of the Project is taken", async () => {
-    cached(made(ci, { marked: false }), made(shop, { name: "shop-signing", marked: false }));
-    const secretStore = newStore();
-    await secretStore.prepare(of(shop, ci));
-    const signing = server.objects.get(collection, "default", "shop-signing") as KubeObject;
-    const theirs = { ...ownerMarks(shop), [installationAnnotation]: installationText(two) };
-    server.objects.replace(collection, { ...signing, metadata: { ...signing.metadata, annotations: theirs } });
-    await expect(secretStore.claim(of(shop, ci))).rejects.toThrow(SecretChanged);
-    expect(madeBy(server.objects.get(collection, "default", name))).toBeUndefined();
   });
 
   it("is left to it where this one may not ask whether its namespace is there", async () => {
@@ -294,15 +189,15 @@ describe("a Secret that another installation made", () => {
     server.setFaults(({ verb, collection }) =>
       isAbout(collection, verb) ? { kind: "status", code: 403, reason: "Forbidden" } : undefined,
     );
-    expect(await signed(two)).toMatchObject({ rival: two, says: two });
+    expect(await signed(two)).toMatchObject({ rival: two });
   });
 
   it.each<readonly [string, Installation]>([
     ["whose namespace is gone", { ...two, namespace: "gone" }],
     ["whose ring was where this one's is now: it was lost", { ...one, id: "lost" }],
     ["of another class, of which the Project is no longer", { ...two, ringSecretName: "jsonplane-keyring-internal" }],
-  ])("%s is taken over, and says so", async (_, installation) => {
-    expect(await signed(installation)).toEqual({ rival: undefined, heldBy: undefined, says: one });
+  ])("%s counts no more", async (_, installation) => {
+    expect(await signed(installation)).toEqual({ rival: undefined, heldBy: undefined });
   });
 
   it.each<readonly [string, Installation, boolean]>([
@@ -324,8 +219,8 @@ describe("a Secret that another installation made", () => {
     expect(asked().filter((verb) => verb !== "get")).toEqual([]);
   });
 
-  it("is taken over by one that adopts, and says so", async () => {
-    expect(await signed(two, { adopt: true })).toEqual({ rival: undefined, heldBy: undefined, says: one });
+  it("is not left to it by one that adopts", async () => {
+    expect(await signed(two, { adopt: true })).toEqual({ rival: undefined, heldBy: undefined });
   });
 
   it("is taken over where nobody could have written what it says of its installation", async () => {
@@ -384,17 +279,5 @@ describe("what something else does again and again is put right ever more seldom
       entries: {},
       causeId: "the third key",
     });
-  });
-
-  it("where it takes away whose a Secret is", async () => {
-    const secretStore = newStore();
-    const secret = made(ci, { marked: false });
-    const claims = () => asked().filter((verb) => verb === "replace").length;
-    for (let time = 0; time < 6; time += 1) {
-      change();
-      cached(server.objects.get(collection, "default", secret.metadata.name) as unknown as KubeObject);
-      await secretStore.claim(of(shop, ci));
-    }
-    expect(claims()).toBe(4);
   });
 });

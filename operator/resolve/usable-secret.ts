@@ -1,0 +1,119 @@
+// Decides what a Secret that has the name of an object's own may be used for, by who made it:
+//
+//   nobody: there is none                     nothing is known
+//   this installation, for this object        used as it is
+//   whoever, and a restore is asked for       used as it is; its credential may be that of an earlier object
+//   this installation, for an earlier object  nothing of it is used, and it is written over; unless that one went with the definition
+//                                             of its kind, which deletes nothing: then it is used as it is
+//   not proved, for this object               where the object is served: what is published is found in it, and nothing else is used
+//   anything else                             refused with SecretConflict
+//
+// Another installation's Secret is refused whatever it says.
+
+import type { Secret } from "../../core/manifests/object.ts";
+import type { Installation } from "../model/installation.ts";
+import type { CustomResource } from "../model/objects.ts";
+import { hasLabelsOf, kindLabel, nameLabel, ownerAnnotation } from "../model/secret-names.ts";
+import { type Result, refuse } from "../model/verdict.ts";
+import { type CredentialEvent, credentialEvent } from "./credential-event.ts";
+import type { FoundSecret, ResolveTools } from "./resolution.ts";
+import { formerOwnerOf, readSeal, type Sealing } from "./secret-seal.ts";
+import type { SecretWrite } from "./secret-write.ts";
+
+/** Asks for the credential of an earlier object, whose Secret was restored. */
+export const restoreAnnotation = "jsonplane.io/restore-credentials";
+
+export type Origin = "sealed" | "restored" | "unproved";
+
+export interface UsableSecret {
+  /** What a write replaces; undefined = there is none. */
+  readonly found: Secret | undefined;
+  /** What is read of it; undefined = nothing. */
+  readonly content: Secret | undefined;
+  readonly origin: Origin;
+  /** False: it has to be written for its marks alone. */
+  readonly isMarked: boolean;
+}
+
+export function sealingOf(
+  owner: CustomResource,
+  { sealKey, installation }: Pick<ResolveTools, "sealKey" | "installation">,
+): Sealing {
+  return { key: sealKey, owner, ...(installation !== undefined && { installation }) };
+}
+
+export interface UseContext {
+  readonly sealing: Sealing;
+  readonly tools: Pick<ResolveTools, "findSecret" | "succeeds" | "mayRestore" | "restoresAll">;
+  /** Whether a credential of this very object is published. */
+  readonly isPublished: boolean;
+}
+
+export function usableSecret(name: string, { sealing, tools, isPublished }: UseContext): Result<UsableSecret> {
+  const { owner } = sealing;
+  const found = tools.findSecret(name);
+  if (found === undefined) return usable({ found, content: undefined, origin: "sealed", isMarked: true });
+  const conflict = foreignConflict(found, owner);
+  if (conflict !== undefined) return refuse("SecretConflict", conflict);
+  const { isValid, isMarked } = readSeal(found, sealing);
+  if (isValid) return usable({ found, content: found, origin: "sealed", isMarked });
+  // An annotation that was left behind changes nothing of what is served.
+  const asks = !isPublished && owner.metadata.annotations?.[restoreAnnotation] === "true";
+  if (tools.restoresAll || (asks && tools.mayRestore))
+    return usable({ found, content: found, origin: "restored", isMarked: false });
+  const former = formerOwnerOf(found, sealing);
+  if (former !== undefined) {
+    const content = tools.succeeds(owner.kind, former) ? found : undefined;
+    return usable({ found, content, origin: "sealed", isMarked: false });
+  }
+  const saysOwn = found.metadata.annotations?.[ownerAnnotation] === owner.metadata.uid;
+  if (!saysOwn || !isPublished) return refuse("SecretConflict", notProved(name, owner, tools));
+  return usable({ found, content: found, origin: "unproved", isMarked: false });
+}
+
+function usable(value: UsableSecret): Result<UsableSecret> {
+  return { ok: true, value };
+}
+
+/** What is told of Secrets that are written again with the credential that is in use. */
+export function rewritten(
+  object: CustomResource,
+  writes: readonly SecretWrite[],
+  origins: readonly Origin[],
+): readonly CredentialEvent[] {
+  if (writes.length === 0) return [];
+  const names = writes.map(({ name }) => `"${name}"`).join(", ");
+  return origins.includes("restored")
+    ? [credentialEvent(object, "CredentialRestored", `Took over what was found in Secret ${names}`)]
+    : [credentialEvent(object, "SecretRepaired", `Wrote Secret ${names} again, with the credential in use`)];
+}
+
+export function notProved(
+  name: string,
+  { kind }: CustomResource,
+  { mayRestore }: Pick<ResolveTools, "mayRestore">,
+): string {
+  const what = `Nothing proves that this installation of jsonplane made Secret "${name}" for this ${kind}`;
+  const restore = mayRestore
+    ? `to use what it holds, set the annotation ${restoreAnnotation}: "true" on the ${kind}`
+    : "to use what it holds, ask the platform, whose guard rail adoptData forbids it here, or which can start the operator with --adopt-data";
+  return `${what}; delete the Secret, and a new one is made; ${restore}`;
+}
+
+function foreignConflict(secret: FoundSecret, owner: CustomResource): string | undefined {
+  const { kind } = owner;
+  const { name } = secret.metadata;
+  if (!hasLabelsOf(owner, secret)) {
+    const { [kindLabel]: otherKind, [nameLabel]: otherName } = secret.metadata.labels ?? {};
+    const other = otherKind === undefined ? "" : `, but for ${otherKind} "${otherName}"`;
+    const remedy =
+      kind === "ApiKey" ? "delete it or choose another spec.secretName" : `delete it, or rename the ${kind}`;
+    return `Secret "${name}" was not made for this ${kind}${other}; ${remedy}`;
+  }
+  return secret.heldBy === undefined ? undefined : heldElsewhere(name, secret.heldBy);
+}
+
+/** For a Secret that another installation keeps, or has to recreate. */
+export function heldElsewhere(name: string, { namespace }: Installation): string {
+  return `Secret "${name}" belongs to the installation of jsonplane in namespace "${namespace}"; give one of the two a class (--class-name), or take over from it with --adopt-data`;
+}

@@ -1,0 +1,121 @@
+// Secrets that somebody made before the objects whose names they have, with every label and annotation that jsonplane sets: whoever may
+// create Secrets, and no more, knows no credential by that.
+
+import { randomBytes } from "node:crypto";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { mintSigningKey, sha256Hex } from "../../operator/resolve/mint.ts";
+import { type OwnFleet, startFleet } from "../support/fleet/fleet.ts";
+import { type GuardedShop, guardedShop } from "../support/fleet/guarded-shop.ts";
+import { type Declared, declared, newTenant } from "../support/kubernetes/declared.ts";
+
+let fleet: OwnFleet;
+beforeAll(async () => {
+  fleet = await startFleet({ guardRails: { allowedHosts: "", adoptData: "Allow" } });
+});
+afterAll(() => fleet?.stop());
+
+interface Owner {
+  readonly kind: "Project" | "ApiKey" | "ProjectUser";
+  readonly name: string;
+}
+
+function planted({ kind, name }: Owner, secret: string, entries: Readonly<Record<string, string>>, uid = ""): Declared {
+  const labels = {
+    "app.kubernetes.io/managed-by": "jsonplane",
+    "jsonplane.io/kind": kind,
+    "jsonplane.io/name": name,
+  };
+  const annotations = { "jsonplane.io/owner-uid": uid, "jsonplane.io/project": "shop", "jsonplane.io/seal": "planted" };
+  return {
+    apiVersion: "v1",
+    kind: "Secret",
+    metadata: { name: secret, labels, annotations },
+    type: secret.endsWith("-password") ? "kubernetes.io/basic-auth" : "Opaque",
+    stringData: entries,
+  } as unknown as Declared;
+}
+
+const web: Owner = { kind: "ApiKey", name: "web" };
+const ann: Owner = { kind: "ProjectUser", name: "ann" };
+const shopProject: Owner = { kind: "Project", name: "shop" };
+const keyRecord = JSON.stringify({ current: sha256Hex("1"), rotatedAt: "2026-06-01T12:00:00Z" });
+const userRecord = JSON.stringify({ hash: "$argon2id$v=19", revision: "r", changedAt: "2026-06-01T12:00:00Z" });
+const ring = JSON.stringify({ keys: [mintSigningKey(randomBytes)] });
+const signing = { ring, projectKey: randomBytes(32).toString("base64url"), rotation: '{"retiring":[]}' };
+
+async function open(...objects: readonly Declared[]): Promise<GuardedShop> {
+  const tenant = await newTenant(fleet);
+  await tenant.create(...objects);
+  return guardedShop(tenant);
+}
+
+describe("a planted Secret", () => {
+  it.each([
+    ["that shows a key", web, planted(web, "web-api-key", { apiKey: "1" })],
+    ["that records a key", web, planted(web, "web-key-hash", { record: keyRecord })],
+    ["that shows a password", ann, planted(ann, "ann-password", { username: "ann", password: "1" })],
+    ["that records a password", ann, planted(ann, "ann-user-hash", { record: userRecord })],
+    ["with signing keys", shopProject, planted(shopProject, "shop-signing", signing)],
+  ])(
+    "%s is neither used nor changed; the object says what to do, and is served once the Secret is gone",
+    async (_, owner, secret) => {
+      const { kind, name } = owner;
+      const shop = await open(secret);
+      const { name: secretName } = secret.metadata;
+      const before = await shop.get("Secret", secretName);
+      await shop.create(
+        declared("Project", "shop"),
+        declared("ApiResource", "notes", { schema: {} }),
+        ...(kind === "Project" ? [] : [declared(kind, name, { role: "Administrators", access: "Write" })]),
+      );
+      const { Stalled } = await shop.reports(kind, name, "SecretConflict");
+      expect(Stalled?.message).toContain(
+        `Nothing proves that this installation of jsonplane made Secret "${secretName}"`,
+      );
+      expect(await shop.get("Secret", secretName)).toEqual(before);
+      if (kind === "ApiKey") await shop.refused("apikey 1");
+      if (kind === "ProjectUser") expect((await shop.login("ann", "1")).status).toBe(401);
+      await shop.remove("Secret", secretName);
+      await fleet.ready(shop.namespace);
+      if (kind === "ApiKey") {
+        await shop.refused("apikey 1");
+        await shop.admitted(await shop.key());
+      }
+    },
+  );
+
+  it("is used where the object asks for what was there before, and that is told", async () => {
+    const shop = await open(planted(web, "web-api-key", { apiKey: "jp_of_a_backup" }));
+    const asking = declared("ApiKey", "web", { access: "Write" });
+    const annotations = { "jsonplane.io/restore-credentials": "true" };
+    await shop.create(declared("Project", "shop"), declared("ApiResource", "notes", { schema: {} }), {
+      ...asking,
+      metadata: { ...asking.metadata, annotations },
+    });
+    await fleet.ready(shop.namespace);
+    await shop.admitted("apikey jp_of_a_backup");
+    expect(await shop.reportedOf("ApiKey", "web", "CredentialRestored")).toContain("web-api-key");
+  });
+
+  it("in the place of one that was deleted of an object that is served, with its UID: no login and no key by that", async () => {
+    const shop = await open(
+      declared("Project", "shop"),
+      declared("ApiResource", "notes", { schema: {} }),
+      declared("ApiKey", "web"),
+      declared("ProjectUser", "ann"),
+    );
+    await fleet.ready(shop.namespace);
+    const [key, password] = [await shop.key(), await shop.password()];
+    const uidOf = async ({ kind, name }: Owner) => (await shop.get(kind, name)).metadata.uid;
+    for (const secret of ["web-api-key", "ann-password"]) await shop.remove("Secret", secret);
+    await shop.create(
+      planted(web, "web-api-key", { apiKey: "1" }, await uidOf(web)),
+      planted(ann, "ann-password", { username: "ann", password: "1" }, await uidOf(ann)),
+    );
+    await shop.reports("ProjectUser", "ann", "SecretConflict");
+    await shop.refused("apikey 1");
+    expect((await shop.login("ann", "1")).status).toBe(401);
+    await shop.admitted(key);
+    await shop.session("ann", password);
+  });
+});
