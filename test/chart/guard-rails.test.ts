@@ -5,13 +5,14 @@ import { readFile } from "node:fs/promises";
 import { beforeAll, describe, expect, it } from "vitest";
 import { parse } from "yaml";
 import type { JsonObject } from "../../core/config/types.ts";
+import type { Kind } from "../../core/manifests/object.ts";
 import { readGuardRails, ruleNames } from "../../operator/guard-rails/rules.ts";
 import { findHelm } from "../../tools/parts/helm.ts";
 import { objectsIn, render } from "../support/chart/helm.ts";
 import { sharedApiServer } from "../support/fleet/shared-fleet.ts";
 import type { TestApiServer } from "../support/kubernetes/api-server/api-server-access.ts";
 import { declared } from "../support/kubernetes/declared.ts";
-import { type GuardRailCase, guardRailCases, inNamespace } from "../support/kubernetes/guard-rail-cases.ts";
+import { guardRailCases, inNamespace } from "../support/kubernetes/guard-rail-cases.ts";
 import { eventually } from "../support/time/eventually.ts";
 
 /** A namespace for each case, so that one release has the rules of all of them. Which hosts are allowed is one rule for all namespaces. */
@@ -64,11 +65,15 @@ async function renderRules(maxQuotaObjects: number): Promise<string> {
     "ConfigMap",
     "ValidatingAdmissionPolicy",
     "ValidatingAdmissionPolicy",
+    "ValidatingAdmissionPolicy",
+    "ValidatingAdmissionPolicyBinding",
     "ValidatingAdmissionPolicyBinding",
     "ValidatingAdmissionPolicyBinding",
   ]);
   return text;
 }
+
+const asking = { annotations: { "jsonplane.io/restore-credentials": "true" } };
 
 /** Policies take effect a moment after they are there. */
 async function applyPolicies(input: string): Promise<void> {
@@ -76,6 +81,7 @@ async function applyPolicies(input: string): Promise<void> {
   await eventually(async () => {
     expect(await refusal(inside(general, "Project", quotaOf(1_000_000)))).toContain("at most");
     expect(await refusal(inside(edited, "RootKey", { deletionPolicy: "Delete" }))).toContain("deletionPolicy");
+    expect(await refusal(inside(general, "ApiKey", {}, asking))).toContain("restore-credentials");
   });
 }
 
@@ -101,7 +107,7 @@ function namespace(name: string): string {
   return JSON.stringify({ apiVersion: "v1", kind: "Namespace", metadata: { name } });
 }
 
-function inside(where: string, kind: GuardRailCase["kind"], spec: object, metadata: object = {}): string {
+function inside(where: string, kind: Kind, spec: object, metadata: object = {}): string {
   const object = declared(kind, "shop", kind === "ApiResource" ? { schema: {}, ...spec } : spec);
   return JSON.stringify({ ...object, metadata: { ...(object["metadata"] as object), ...metadata, namespace: where } });
 }
@@ -194,6 +200,15 @@ describe("an admission policy of the chart", () => {
     expect(await edit({ limits: { quota: { objects: 8_999 } } })).toContain("at most 5000");
     expect(await edit({ deletionPolicy: "Retain" })).toBeUndefined();
   });
+
+  it.each(["Project", "ApiKey", "ProjectUser"] as const)(
+    "lets no %s ask for credentials of an earlier one, unless a rule allows it",
+    async (kind) => {
+      expect(await refusal(inside(general, kind, {}, asking))).toContain("of an earlier");
+      expect(await refusal(inside(general, kind, {}))).toBeUndefined();
+      expect(await refusal(inside(adopted, kind, {}, asking))).toBeUndefined();
+    },
+  );
 
   it("lets no Project ask for data of an earlier namespace, unless a rule allows it or it did so before", async () => {
     const adopting = { annotations: { "jsonplane.io/adopt-data": "true" } };
