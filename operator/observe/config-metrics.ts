@@ -34,6 +34,8 @@ export interface ConfigGauges {
   readonly unavailableProjects: () => number;
   /** Undefined where this process does not lead. */
   readonly issuers: () => { readonly unreachable: number; readonly oldestFailureSeconds: number } | undefined;
+  /** Since the oldest event of a deletion or of lowered access that replicas have not acknowledged; undefined where this process does not lead. */
+  readonly oldestRevocationSeconds: () => number | undefined;
   /** How many objects went with the CustomResourceDefinition of their kind, and are served as they were last. */
   readonly heldDeletions: () => Iterable<{ readonly kind: Kind; readonly projects: readonly unknown[] }>;
 }
@@ -60,6 +62,8 @@ export type ConfigObservation =
   | { readonly kind: "contested" }
   /** From the moment that a change of an object arrived until every replica serves it. */
   | { readonly kind: "programmed"; readonly seconds: number }
+  /** From the moment that a deletion, or lowered access, arrived until every replica refuses what is lost. */
+  | { readonly kind: "revoked"; readonly seconds: number }
   /** An attempt to fetch the keys of an external issuer has ended. */
   | { readonly kind: "issuer_fetched"; readonly failed: boolean }
   | { readonly kind: "secrets_swept"; readonly count: number }
@@ -82,6 +86,10 @@ export function configMetrics(
   const programmed = seconds(
     "jsonplane_apply_to_programmed_seconds",
     "From the arrival of a change until every live replica serves it; not of objects that are refused first, or wait for their Project",
+  );
+  const revoked = seconds(
+    "jsonplane_revocation_seconds",
+    "From the arrival of a deletion, or of lowered access, until every live replica has acknowledged it",
   );
   const fetches = counter(
     "jsonplane_issuer_fetches_total",
@@ -106,6 +114,9 @@ export function configMetrics(
           break;
         case "programmed":
           programmed.observe(observation.seconds);
+          break;
+        case "revoked":
+          revoked.observe(observation.seconds);
           break;
         case "issuer_fetched":
           fetches.inc({ outcome: observation.failed ? "failed" : "succeeded" });
@@ -151,6 +162,7 @@ function readGauges({ read }: Instruments, gauges: ConfigGauges): void {
     () => [{ value: dataLost() ? 1 : 0 }],
   );
   readPublishing(read, gauges);
+  readRevocations(read, gauges.oldestRevocationSeconds);
   readKept(read, gauges.keptData);
   read(
     {
@@ -210,6 +222,16 @@ function readPublishing(read: Instruments["read"], gauges: ConfigGauges): void {
       help: "0 while the Secret of the fleet's key ring is missing, damaged, or not the one that was published with",
     },
     () => [{ value: gauges.publishHealth()?.isKeyRingUsable() === false ? 0 : 1 }],
+  );
+}
+
+function readRevocations(read: Instruments["read"], oldest: ConfigGauges["oldestRevocationSeconds"]): void {
+  read(
+    {
+      name: "jsonplane_revocation_waiting_seconds",
+      help: "Age of the oldest deletion, or lowering of access, that some live replica has not acknowledged; 0 = none waits",
+    },
+    () => [{ value: oldest() ?? 0 }],
   );
 }
 

@@ -76,6 +76,7 @@ export async function startOperator(options: OperatorOptions): Promise<RunningOp
     dataLost: () => session?.dataLost() ?? false,
     redisServers: () => session?.redisServers() ?? [],
     heldDeletions: () => session?.held() ?? [],
+    oldestRevocationSeconds: () => session?.revocations.oldestSeconds(),
     issuers: () => session?.issuers.figures(),
   });
   const credentials = createRefusedCredentials(metrics.observeCall);

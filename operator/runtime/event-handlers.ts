@@ -8,7 +8,7 @@ import type { NamespaceUids } from "../finalize/namespace-uids.ts";
 import type { ProjectPlaces } from "../guard-rails/project-places.ts";
 import type { KubeObject } from "../kube/api.ts";
 import type { CustomResource } from "../model/objects.ts";
-import { projectRefOf } from "../model/project-objects.ts";
+import { isDeleting, projectRefOf } from "../model/project-objects.ts";
 import { kindLabel, nameLabel } from "../model/secret-names.ts";
 import type { Acknowledgements } from "../publish/acknowledgements.ts";
 import type { Liveness } from "../publish/availability.ts";
@@ -18,6 +18,7 @@ import { createSecretUsers } from "../secrets/secret-users.ts";
 import type { CacheListener } from "../watch/caches.ts";
 import type { Watched } from "../watch/watched.ts";
 import { type HostRegistry, isProject } from "./host-registry.ts";
+import { loses } from "./revocations.ts";
 import { createSeenDeletions } from "./seen-deletions.ts";
 import { createWritesUnderWay, type WritesUnderWay } from "./writes-under-way.ts";
 
@@ -52,6 +53,8 @@ export interface EventHandlers extends CacheListener {
 
 export interface EventHandlersDeps {
   readonly add: (key: string, lane?: Lane) => void;
+  /** An object of the key was deleted, or has less access. */
+  readonly revoking: (key: string) => void;
   readonly hosts: HostRegistry;
   readonly places: Pick<ProjectPlaces, "put" | "remove">;
   readonly namespaces: Pick<NamespaceUids, "seen" | "removed">;
@@ -62,6 +65,7 @@ export interface EventHandlersDeps {
 
 export function createEventHandlers({
   add,
+  revoking,
   hosts,
   places,
   namespaces,
@@ -103,14 +107,18 @@ export function createEventHandlers({
       if (!listed && before?.metadata.generation !== object.metadata.generation) {
         changedAt.set(object.metadata.uid, monotonic());
       }
-      add(keyOfProject(projectRefOf(object)), listed ? "bulk" : "live");
-      for (const key of others) add(key);
+      const key = keyOfProject(projectRefOf(object));
+      if (loses(object, before)) revoking(key);
+      add(key, listed ? "bulk" : "live");
+      for (const other of others) add(other);
     },
     objectRemoved(object) {
       const key = keyOfProject(projectRefOf(object));
       secretUsers.remove(object);
       changedAt.delete(object.metadata.uid);
       deletions.add(key, object);
+      // When it began, where it waited for its finalizer.
+      if (!isDeleting(object)) revoking(key);
       add(key);
       if (!isProject(object)) return;
       namespaces.removed(object.metadata.uid);

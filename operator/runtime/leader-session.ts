@@ -33,9 +33,10 @@ import { createLeaderStatuses } from "./leader-statuses.ts";
 import { createMaintenance, type Maintenance } from "./maintenance.ts";
 import { type LeaderRedis, openRedis } from "./open-redis.ts";
 import type { OperatorContext } from "./operator-context.ts";
-import { type ProcessKeyDeps, processKey } from "./process-key.ts";
+import { isOurs, type ProcessKeyDeps, processKey } from "./process-key.ts";
 import { createPublishHealth, type PublishHealth } from "./publish-health.ts";
 import { type ReportKeyDeps, reportKey } from "./report-key.ts";
+import { createRevocations, type Revocations } from "./revocations.ts";
 import { createRingMaintenance, type RingMaintenance } from "./ring-maintenance.ts";
 import { runStageWorkers } from "./stage-workers.ts";
 import { createTenantLimits, type TenantLimits } from "./tenant-limits.ts";
@@ -44,6 +45,7 @@ import { createUsageMaintenance, type UsageMaintenance } from "./usage-maintenan
 export class LeaderSession {
   readonly keptData: KeptDataMaintenance;
   readonly usage: UsageMaintenance;
+  readonly revocations: Revocations;
   readonly issuers: LeaderIssuers;
   readonly #context: OperatorContext;
   readonly #openRedis: typeof openRedis;
@@ -75,6 +77,11 @@ export class LeaderSession {
     this.#leadership = leadership;
     this.#api = fencedApi(context.api, leadership);
     this.#queue = createWorkQueue({ timers, monotonic, random, observe: metrics.observeQueue });
+    this.revocations = createRevocations({
+      monotonic,
+      rolloutOf: (revision) => this.#opened?.acknowledgements.rolloutOf(revision) ?? "waiting",
+      observe: (taken) => metrics.observeConfig({ kind: "revoked", seconds: taken }),
+    });
     this.#hasher = createPasswordHasher({ queue: this.#queue, monotonic });
     this.#limits = createTenantLimits(context);
     this.#hosts = createHostRegistry(this.#limits.hosts);
@@ -86,6 +93,9 @@ export class LeaderSession {
     });
     this.#handlers = createEventHandlers({
       add: this.#queue.add,
+      revoking: (key) => {
+        if (isOurs(caches.index.projectOf(projectOfKey(key)), settings)) this.revocations.wanted(key);
+      },
       hosts: this.#hosts,
       places: this.#limits.places,
       namespaces: this.#namespaces,
@@ -214,7 +224,7 @@ export class LeaderSession {
 
   async #serve(key: string, deps: ProcessKeyDeps, signal: AbortSignal): Promise<WorkResult> {
     if (this.#resealing.delete(key)) await (await this.#writer.session()).publisher.reseal(projectOfKey(key));
-    return await processKey(key, deps, signal);
+    return await this.revocations.during(key, () => processKey(key, deps, signal));
   }
 
   async #open(): Promise<OpenRedis> {
@@ -232,18 +242,13 @@ export class LeaderSession {
       timers,
       observeLook: createAcknowledgementLog(logger, monotonic),
       onAcknowledged: () => {
+        this.revocations.look();
         this.#handlers.acknowledged(opened.acknowledgements);
         for (const wanted of opened.acknowledgements.wantedKeys()) this.issuers.want(wanted);
       },
     });
     this.#opened = opened;
     return opened;
-  }
-
-  /** A pass opens Redis before it reads Secrets. */
-  #sealKey(): LeaderRedis["sealKey"] {
-    if (this.#opened === undefined) throw new Error("The key that seals Secrets is not known yet");
-    return this.#opened.sealKey;
   }
 
   /** Incumbents first: a Project that is published with a host keeps it, in whatever order Projects are reconciled. */
@@ -358,7 +363,7 @@ export class LeaderSession {
         writing: this.#handlers.writeSecret,
         keyRing: { namespace: settings.namespace, ringSecretName: ringSecretNameOf(settings.className) },
         installation: () => this.#opened?.installation,
-        sealKey: () => this.#sealKey(),
+        sealKey: () => this.#opened?.sealKey,
         seesNamespace: (name) => caches.namespaces?.get("", name) !== undefined,
         adopt: settings.adopt,
         monotonic: this.#context.monotonic,
@@ -366,6 +371,7 @@ export class LeaderSession {
       grantOf: this.#hosts.grantOf,
       issuers: this.issuers,
       onPublished: (ref, parts, refusedUid) => {
+        this.revocations.published(keyOfProject(ref), this.#opened?.publisher.newest() ?? 0);
         for (const key of this.#hosts.published(ref, parts, refusedUid)) this.#queue.add(key);
       },
       observePublish: (observation) => metrics.observeConfig(observation),

@@ -41,13 +41,13 @@ export async function runStageWorkers(deps: StageWorkersDeps): Promise<void> {
       monotonic,
       observe(observation) {
         metrics.observeWork(observation, stage);
-        logWork(observation, stage, deps);
+        logWork(observation, stage, context.logger);
       },
     });
   await Promise.all([run("serve"), run("report")]);
 }
 
-function logWork(observation: WorkObservation, stage: Stage, { context: { logger } }: StageWorkersDeps): void {
+function logWork(observation: WorkObservation, stage: Stage, logger: OperatorContext["logger"]): void {
   if (observation.kind === "started") return;
   const { namespace, name } = projectOfKey(observation.key);
   if (observation.kind === "overdue") {

@@ -52,8 +52,8 @@ export interface SecretStoreDeps extends SecretOwnershipDeps {
   readonly own: Watched;
   /** Metadata of all other Secrets. */
   readonly foreign: Watched;
-  /** Secret key of this installation; known once its Redis was open. */
-  readonly sealKey: () => KeyObject;
+  /** Secret key of this installation; known once its Redis was open, which a pass does before it reads Secrets. */
+  readonly sealKey: () => KeyObject | undefined;
   /** Runs every write of a Secret; by default it is only called. */
   readonly writing?: (secret: ObjectName, write: () => Promise<KubeObject>) => Promise<KubeObject>;
 }
@@ -118,6 +118,8 @@ export function createSecretStore(deps: SecretStoreDeps): SecretStore {
       const signing = await readSigning(objects);
       const rival = await rivalOf(objects, signing);
       const installation = ownership.name();
+      const sealKey = deps.sealKey();
+      if (sealKey === undefined) throw new Error("The key that seals Secrets is not known yet");
       const restoresAll = deps.adopt && rival === undefined;
       const isManaged = restoresAll || (signing !== undefined && ownership.isOurs(signing));
       const names = [...new Set([...secretNamesOf(objects), ...referenced])];
@@ -132,7 +134,7 @@ export function createSecretStore(deps: SecretStoreDeps): SecretStore {
           return secrets.get(name);
         },
         ...(rival !== undefined && { rival }),
-        sealKey: deps.sealKey(),
+        sealKey,
         ...(installation !== undefined && { installation }),
         restoresAll,
       };

@@ -21,6 +21,7 @@ const patience = { withinMs: 120_000, everyMs: 500 };
 const takesMinutes = [
   "JsonplaneConfigurationOld",
   "JsonplaneReconcileHangs",
+  "JsonplaneRevocationsWait",
   "JsonplaneOperatorDeaf",
   "JsonplaneSlowPropagation",
   "JsonplaneStoreSlow",

@@ -47,6 +47,16 @@ export const operator: Dashboard = {
             { expr: p(0.99, "jsonplane_apply_to_programmed_seconds"), legend: "p99" },
           ],
         ),
+        lines(
+          "From deletion to refusal",
+          "s",
+          "Time from the arrival of a deletion, or of lowered access, until every live replica has acknowledged it, and the age of the oldest that waits.",
+          [
+            { expr: p(0.5, "jsonplane_revocation_seconds"), legend: "p50" },
+            { expr: p(0.99, "jsonplane_revocation_seconds"), legend: "p99" },
+            { expr: "max(jsonplane_revocation_waiting_seconds)", legend: "oldest" },
+          ],
+        ),
         lines("Publishes", "s", "Time to write the changes of one project to Redis.", [
           { expr: p(0.5, "jsonplane_publish_seconds"), legend: "p50" },
           { expr: p(0.99, "jsonplane_publish_seconds"), legend: "p99" },

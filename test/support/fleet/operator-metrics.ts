@@ -26,6 +26,7 @@ export function operatorMetrics(options: Partial<OperatorMetricsOptions> = {}): 
     publishHealth: () => undefined,
     keptData: () => nothingKept,
     redisServers: () => [],
+    oldestRevocationSeconds: () => undefined,
     objects: () => [],
     unavailableProjects: () => 0,
     stalled: () => [],

@@ -108,6 +108,7 @@ describe("configuration", () => {
     observeConfig({ kind: "publish_failed" });
     observeConfig({ kind: "contested" });
     observeConfig({ kind: "programmed", seconds: 0.3 });
+    observeConfig({ kind: "revoked", seconds: 0.2 });
     observeConfig({ kind: "secrets_swept", count: 1 });
     observeConfig({ kind: "purged", count: 1 });
     expect(await series("jsonplane_publish_seconds_count")).toBe(1);
@@ -115,6 +116,7 @@ describe("configuration", () => {
     expect(await series("jsonplane_publish_errors_total")).toBe(1);
     expect(await series("jsonplane_redis_contested_total")).toBe(1);
     expect(await series("jsonplane_apply_to_programmed_seconds_sum")).toBe(0.3);
+    expect(await series("jsonplane_revocation_seconds_sum")).toBe(0.2);
     expect(await series("jsonplane_secrets_swept_total")).toBe(1);
     expect(await series("jsonplane_purges_total")).toBe(1);
     expect([await series("jsonplane_replicas_live"), await series("jsonplane_replica_refusals")]).toEqual([2, 3]);

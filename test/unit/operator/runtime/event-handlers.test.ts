@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import type { JsonObject } from "../../../../core/config/types.ts";
 import { hostPolicy } from "../../../../operator/compile/host-policy.ts";
 import { createProjectPlaces } from "../../../../operator/guard-rails/project-places.ts";
 import type { KubeObject } from "../../../../operator/kube/api.ts";
@@ -10,25 +11,27 @@ import type { UnacknowledgedRevision } from "../../../../operator/reconcile/reco
 import { createEventHandlers, type EventHandlers } from "../../../../operator/runtime/event-handlers.ts";
 import { createHostRegistry } from "../../../../operator/runtime/host-registry.ts";
 import type { Watched } from "../../../../operator/watch/watched.ts";
-import { stored } from "../../../support/kubernetes/stored-crs.ts";
+import { stored, terminating } from "../../../support/kubernetes/stored-crs.ts";
 import { manualTime } from "../../../support/time/manual-time.ts";
 
 function leader() {
   const time = manualTime();
   const added: string[] = [];
   const seen: string[] = [];
+  const revoking: string[] = [];
   const hosts = createHostRegistry(hostPolicy(() => [{ namespace: "*", suffix: "example.org" }]));
   const isCounted = (): boolean => true;
   const places = createProjectPlaces(isCounted, (namespace) => (namespace === "limited" ? 1 : undefined));
   const handlers = createEventHandlers({
     add: (key, lane = "live") => void added.push(`${key} ${lane}`),
+    revoking: (key) => void revoking.push(key),
     hosts,
     places,
     namespaces: { seen: (uid) => void seen.push(uid), removed: (uid) => void seen.push(`-${uid}`) },
     keys: () => ["default/shop", "default/other"],
     monotonic: time.monotonic,
   });
-  return { time, hosts, handlers, seen, enqueued: () => added.splice(0) };
+  return { time, hosts, handlers, seen, revoking, enqueued: () => added.splice(0) };
 }
 
 function secret(name: string, labels: Readonly<Record<string, string>> = {}): KubeObject {
@@ -367,4 +370,28 @@ describe("what replicas acknowledge", () => {
     }
     expect(enqueued()).toEqual(["default/shop bulk", "default/shop bulk"]);
   });
+});
+
+it("what has less from now on is reported: a deletion once, lowered access, a Project that serves less; nothing else is", () => {
+  const { handlers, revoking } = leader();
+  const isRevocation = (object: CustomResource, before?: CustomResource): boolean => {
+    handlers.objectChanged(object, before, false);
+    return revoking.splice(0).length === 1;
+  };
+  const key = (spec: JsonObject, metadata: object = {}) => stored("ApiKey", "ci", { metadata, spec });
+  const project = (serving: string) => stored("Project", "shop", { spec: { serving } });
+  const admin = { role: "Administrators", access: "Write" };
+  const going = key(admin, terminating);
+  expect(isRevocation(going, key(admin))).toBe(true);
+  expect(isRevocation(going, going)).toBe(false);
+  handlers.objectRemoved(going);
+  expect(revoking).toEqual([]);
+  handlers.objectRemoved(key(admin));
+  expect(revoking.splice(0)).toEqual(["default/shop"]);
+  expect(isRevocation(key({ ...admin, access: "Read" }), key(admin))).toBe(true);
+  expect(isRevocation(key({ ...admin, role: "Users" }), key(admin))).toBe(true);
+  expect(isRevocation(key(admin), key({ role: "Users", access: "Read" }))).toBe(false);
+  expect(isRevocation(key(admin), undefined)).toBe(false);
+  expect(isRevocation(project("Off"), project("ReadOnly"))).toBe(true);
+  expect(isRevocation(project("ReadWrite"), project("Off"))).toBe(false);
 });
