@@ -1,7 +1,7 @@
 // `npm run bench:operator`: a real API server with many Projects, one operator and two replicas. Prints how long a cold start
 // takes until everything is Ready, what it writes, how much memory it takes, how soon a change is live with all of them loaded,
 // and what a restart with nothing changed writes; with `--upheavals` what revoked keys, an emptied Redis and lost leaders cost
-// instead. `--projects N` (10,000), `--users N` (5,000 of one project), `--container N` (512, MiB of the operator's container), `--write`
+// instead, with `--hostile` how soon a neighbour's keys are refused beside a tenant that does its worst. `--projects N` (10,000), `--users N` (5,000 of one project), `--container N` (512, MiB of the operator's container), `--write`
 // puts the table into docs/benchmarks.md.
 
 import { availableParallelism } from "node:os";
@@ -12,6 +12,7 @@ import { type OwnFleet, startFleet, systemNamespace } from "../support/fleet/fle
 import type { OperatorProcess } from "../support/fleet/operator-process.ts";
 import { createPod } from "../support/fleet/pod.ts";
 import { writeFlag } from "./bench-arguments.ts";
+import { measureBesideHostile } from "./hostile-tenant.ts";
 import { installedOperator } from "./installed-operator.ts";
 import {
   counter,
@@ -32,6 +33,7 @@ startScript("npm run bench:operator");
 const number = { type: "string" } as const;
 const { values: flags } = readArguments({
   upheavals: { type: "boolean", default: false },
+  hostile: { type: "boolean", default: false },
   projects: number,
   changes: number,
   users: number,
@@ -57,6 +59,27 @@ const containerMiB = wholeNumber("--container", flags.container ?? "512", 1);
 const fleet = await startFleet({ operators: 1, replicas: 2, operatorArgs: quiet });
 const pod = await createPod(fleet.api, systemNamespace);
 try {
+  if (flags.hostile) {
+    for (const { what, measured, budget } of await besideHostile()) say(`${what}: ${measured} (budget ${budget})`);
+  } else await measureScale();
+} finally {
+  await fleet.stop();
+  await pod.close();
+}
+
+async function besideHostile(): Promise<readonly FigureLine[]> {
+  const measured = await measureBesideHostile(fleet, { projects: 10, users: 100, revokes: 40 });
+  return percentiles(
+    "revoke a neighbour's key → refused by both replicas, beside ten Projects of 100 users",
+    measured,
+    {
+      p50: "–",
+      p99: "300 ms",
+    },
+  );
+}
+
+async function measureScale(): Promise<void> {
   const installed = await installedOperator(pod, containerMiB);
   const small = await installedOperator(pod, smallContainerMiB);
   const { api } = await createKubeApi({
@@ -85,9 +108,6 @@ try {
   for (const line of lines) say(`${line.what}: ${line.measured} (budget ${line.budget})`);
   if (flags.write)
     await writeFigures(upheaved ? "upheavals" : "scale", { projects, objects, cores: availableParallelism(), lines });
-} finally {
-  await fleet.stop();
-  await pod.close();
 }
 
 async function coldStart(addOperator: () => Promise<OperatorProcess>, objects: number): Promise<readonly FigureLine[]> {
