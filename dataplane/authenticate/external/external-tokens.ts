@@ -3,19 +3,20 @@
 // not: a flood of forged ones pushes nothing out. Few signatures are verified at a time, and projects take turns. Refuses with 401, with a
 // detail that says what is wrong, and with 503 `project_busy` where too many wait.
 
-import { hash } from "node:crypto";
+import { hash, type KeyObject } from "node:crypto";
 import { compactVerify, errors } from "jose";
 import type { Clock } from "../../../core/clock.ts";
 import { keyOfProject } from "../../../core/config/config-keys.ts";
 import type { IssuerConfig } from "../../../core/config/types.ts";
 import type { WantedKeys } from "../../../core/config/wanted-keys.ts";
+import type { SignatureAlgorithm } from "../../../core/issuers/algorithms.ts";
 import { recentlyUsed } from "../../../core/recently-used.ts";
 import { createSemaphore } from "../../../core/semaphore.ts";
 import type { Timers } from "../../../core/timers.ts";
 import type { Directory, LiveProject } from "../../config/directory.ts";
 import { externalTokenExpired, externalTokenRefused, verifyingTooMany } from "../refusals.ts";
 import { type ExternalGrant, grantOf, validityOf } from "./grant.ts";
-import { createIssuerKeys, type FoundKey } from "./issuer-keys.ts";
+import { createIssuerKeys, type FoundKeys } from "./issuer-keys.ts";
 import { createKeyWaits } from "./key-waits.ts";
 import { memberOf, readToken, type UnverifiedToken } from "./read-token.ts";
 
@@ -78,17 +79,17 @@ export function createExternalTokens(deps: ExternalTokensDeps): ExternalTokens {
     if (clock.now() >= validity.validUntil) throw externalTokenExpired(project.config);
   };
 
-  const keyOf = async (project: LiveProject, configured: IssuerConfig, token: UnverifiedToken) => {
+  const keysOf = async (project: LiveProject, configured: IssuerConfig, token: UnverifiedToken) => {
     let issuer = configured;
-    let key: FoundKey = keys.find(issuer, token);
-    while (key === "unknown") {
+    let found: FoundKeys = keys.find(issuer, token);
+    while (found === "unknown") {
       requireValidity(project, issuer, token);
       const next = issuer.keysAreFetched ? await keyWaits.nextOf(project, issuer) : undefined;
       if (next === undefined) throw externalTokenRefused(project.config, keyIsLacking(issuer));
       issuer = next;
-      key = keys.find(issuer, token);
+      found = keys.find(issuer, token);
     }
-    if (key !== "ambiguous") return { issuer, key };
+    if (found !== "ambiguous") return { issuer, named: found };
     throw externalTokenRefused(project.config, "The token names no key (header kid), and its issuer has several");
   };
 
@@ -96,10 +97,10 @@ export function createExternalTokens(deps: ExternalTokensDeps): ExternalTokens {
     project: LiveProject,
     text: string,
     token: UnverifiedToken,
-    named: IssuerConfig,
+    configured: IssuerConfig,
   ): Promise<ExternalGrant> => {
-    const { issuer, key } = await keyOf(project, named, token);
-    if (!(await isSigned(project, text, { ...token, key }))) {
+    const { issuer, named } = await keysOf(project, configured, token);
+    if (!(await isSigned(project, text, { ...token, named }))) {
       requireValidity(project, issuer, token);
       // Some issuers, mostly those of tests, have another key under the same id after a restart.
       if (issuer.keysAreFetched) keyWaits.want(project, issuer);
@@ -115,7 +116,8 @@ export function createExternalTokens(deps: ExternalTokensDeps): ExternalTokens {
   const isSigned = async (project: LiveProject, text: string, token: SignedToken): Promise<boolean> => {
     await semaphore.acquire(keyOfProject(project.config));
     try {
-      return await hasSignature(text, token);
+      for (const key of token.named) if (await hasSignature(text, token.algorithm, key)) return true;
+      return false;
     } finally {
       semaphore.release();
     }
@@ -152,10 +154,10 @@ function nameOf({ config }: LiveProject, text: string): string {
 }
 
 interface SignedToken extends UnverifiedToken {
-  readonly key: Exclude<FoundKey, string>;
+  readonly named: Exclude<FoundKeys, string>;
 }
 
-async function hasSignature(text: string, { algorithm, key }: SignedToken): Promise<boolean> {
+async function hasSignature(text: string, algorithm: SignatureAlgorithm, key: KeyObject): Promise<boolean> {
   try {
     await compactVerify(text, key, { algorithms: [algorithm] });
     return true;

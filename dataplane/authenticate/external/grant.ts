@@ -25,7 +25,8 @@ const scopeClaims: ReadonlySet<string> = new Set(["scope", "scp"]);
 
 /** The last second that a date can have. */
 const maxSeconds = 8_640_000_000_000;
-const controlCharacter = /\p{Cc}/u;
+/** Two names that differ only in such characters look alike. RFC 8264 (PRECIS) forbids them in usernames as well. */
+const unseenCharacter = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/u;
 
 /** Answers with why it is refused, as a sentence without a full stop. */
 export function grantOf(issuer: IssuerConfig, claims: JsonObject): ExternalGrant | string {
@@ -35,7 +36,7 @@ export function grantOf(issuer: IssuerConfig, claims: JsonObject): ExternalGrant
   if (refusal !== undefined) return refusal;
   const username = memberOf(claims, issuer.usernameClaim);
   if (!isUsername(username)) {
-    return `The token's claim ${issuer.usernameClaim} must be a string of 1 to ${maxUsernameBytes} bytes without control characters`;
+    return `The token's claim ${issuer.usernameClaim} must be a string of 1 to ${maxUsernameBytes} bytes without control, format and other invisible characters`;
   }
   const rights = rightsOf(issuer, claims);
   if (rights === undefined) return "The token's ServiceAccount is not one that this project lets in";
@@ -103,7 +104,7 @@ function textOf(value: Json | undefined): string | undefined {
 
 /** It becomes part of an owner's name, which has to be the same text wherever it is written. */
 function isUsername(value: Json | undefined): value is string {
-  if (typeof value !== "string" || value === "" || controlCharacter.test(value)) return false;
+  if (typeof value !== "string" || value === "" || unseenCharacter.test(value)) return false;
   return value.isWellFormed() && Buffer.byteLength(value) <= maxUsernameBytes;
 }
 

@@ -1,16 +1,16 @@
-// Finds the key of an issuer that a token names, and turns it into one that verifies, once per key object. A key that can't be used counts
-// as one that is not there.
+// Finds the keys of an issuer that a token names, and turns each into one that verifies, once per key object. A key that can't be used
+// counts as one that is not there.
 
 import { createPublicKey, type KeyObject } from "node:crypto";
 import type { IssuerConfig, IssuerKey } from "../../../core/config/types.ts";
 import { ecCurves, ed25519Algorithms, rsaBits, type SignatureAlgorithm } from "../../../core/issuers/algorithms.ts";
 import type { UnverifiedToken } from "./read-token.ts";
 
-/** `ambiguous` = the token names none, and more than one fits. */
-export type FoundKey = KeyObject | "unknown" | "ambiguous";
+/** Usually one: nothing forbids an issuer to give several the same id (RFC 7517, section 4.5). `ambiguous` = the token names none, and several fit. */
+export type FoundKeys = readonly KeyObject[] | "unknown" | "ambiguous";
 
 export interface IssuerKeys {
-  find(issuer: IssuerConfig, token: Pick<UnverifiedToken, "algorithm" | "kid">): FoundKey;
+  find(issuer: IssuerConfig, token: Pick<UnverifiedToken, "algorithm" | "kid">): FoundKeys;
 }
 
 export function createIssuerKeys(): IssuerKeys {
@@ -29,9 +29,8 @@ export function createIssuerKeys(): IssuerKeys {
         const usable = key.algorithms.includes(algorithm) ? importOnce(key) : undefined;
         return usable !== undefined && fits(usable, algorithm) ? [usable] : [];
       });
-      const [first] = fitting;
-      if (first === undefined) return "unknown";
-      return kid === undefined && fitting.length > 1 ? "ambiguous" : first;
+      if (fitting.length === 0) return "unknown";
+      return kid === undefined && fitting.length > 1 ? "ambiguous" : fitting;
     },
   };
 }

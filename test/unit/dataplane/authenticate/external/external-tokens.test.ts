@@ -228,6 +228,11 @@ describe("a wrong token is refused with what is wrong", () => {
     ["with a number as subject", { sub: 7 }, {}, "claim sub"],
     ["with a control character in its subject", { sub: "a\u0000b" }, {}, "claim sub"],
     ["with a C1 control character in its subject", { sub: "a\u0085b" }, {}, "claim sub"],
+    ["with a subject that turns its direction", { sub: "ada\u202e" }, {}, "invisible"],
+    ["with a character of no width in its subject", { sub: "a\u200bda" }, {}, "invisible"],
+    ["with a soft hyphen in its subject", { sub: "a\u00adda" }, {}, "invisible"],
+    ["with a line separator in its subject", { sub: "ada\u2028" }, {}, "invisible"],
+    ["with a filler in its subject", { sub: "ada\u3164" }, {}, "invisible"],
     ["with a subject of 257 bytes", { sub: `${"é".repeat(128)}x` }, {}, "claim sub"],
     ["with half a character in its subject", {}, { payload: rightPayload.replace("ada", "\\ud800") }, "JSON objects"],
     ["with two claims of one name", {}, { payload: duplicated }, "two members of one name"],
@@ -273,6 +278,13 @@ describe("a wrong token is refused with what is wrong", () => {
     const [header, , signature] = token.split(".");
     const claims = corp.token({ sub: "root" }).split(".")[1];
     expect((await refusal(`${header}.${claims}.${signature}`)).message).toBe("The token's signature is wrong");
+  });
+
+  test("by a key that has neither its id nor another's, of which several have one id", async () => {
+    const [first, second, foreign] = [keyPair("same"), keyPair("same"), keyPair("same")];
+    const { ask, refusal } = await setupWith({ keys: [first.published, second.published] });
+    for (const key of [first, second]) expect(await ask(corp.token({}, { key }))).toEqual(ada);
+    expect((await refusal(corp.token({}, { key: foreign }))).message).toBe("The token's signature is wrong");
   });
 
   test("without a key id where several keys fit", async () => {
