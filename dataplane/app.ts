@@ -28,7 +28,7 @@ import { createScanSemaphore } from "./objects/list/filter-and-sort.ts";
 import { createObjectIds } from "./objects/object-ids.ts";
 import { type CollectionPreparer, createCollectionPreparer } from "./objects/prepare-collection.ts";
 import type { AdminPort } from "./observe/admin-port.ts";
-import { createAdminServer } from "./observe/admin-server.ts";
+import { type AdminDeps, createAdminServer } from "./observe/admin-server.ts";
 import { createMetrics, type Metrics } from "./observe/metrics.ts";
 import { createAccessLog, createRequestObserver } from "./observe/observe-request.ts";
 import { createUsage } from "./observe/usage.ts";
@@ -54,6 +54,8 @@ export interface DataPlaneOptions {
   readonly adminPort: number | AdminPort;
   /** What metrics and usage ask for; absent = nothing. */
   readonly adminToken?: FollowedToken | undefined;
+  /** Whether the admin port answers a request, by its Host header; absent = it answers any. */
+  readonly isOwnHost?: AdminDeps["isOwnHost"];
   /**
    * What clients reach it by, a path included, without a trailing slash. Links lead below its path, and it begins the issuer of
    * tokens, which without it is the path base alone: every replica must name the same, wherever it listens.

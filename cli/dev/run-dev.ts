@@ -22,6 +22,7 @@ import { createDevOperator, type DevOperator } from "./dev-operator.ts";
 import { follow } from "./follow.ts";
 import { createMessageLog } from "./messages.ts";
 import { createOverview, type Overview } from "./overview/overview.ts";
+import { ownHosts } from "./own-hosts.ts";
 import { reportingOperator } from "./report-changes.ts";
 import { type RequestLines, requestLinesFor } from "./request-lines.ts";
 import { createSecretFiles, type SecretFiles } from "./secret-files.ts";
@@ -116,6 +117,7 @@ async function startPlane(
     host,
     port,
     adminPort,
+    isOwnHost: ownHosts(host, publicUrl ?? ""),
     logLevel,
     trustedProxies,
     clock: systemClock,

@@ -2,7 +2,7 @@
 // the cluster's own network.
 
 import type { IncomingHttpHeaders } from "node:http";
-import type { FastifyInstance } from "fastify";
+import type { FastifyInstance, FastifyRequest } from "fastify";
 import Negotiator from "negotiator";
 import { keyOfProject } from "../../core/config/config-keys.ts";
 import { Problem } from "../../core/errors/problem.ts";
@@ -24,6 +24,8 @@ export interface AdminDeps {
   readonly quotas: Pick<Quotas, "reports">;
   /** Absent = everybody who reaches the port may ask for metrics and usage. */
   readonly adminToken?: FollowedToken | undefined;
+  /** Whether its Host header is one that this port answers; absent = any is, for Kubernetes asks by a pod's address. */
+  readonly isOwnHost?: ((request: FastifyRequest) => boolean) | undefined;
   /** True from the moment that the program stops taking new work. */
   readonly stopping: () => boolean;
 }
@@ -41,6 +43,12 @@ const whyUnloaded: Readonly<Record<ConfigFit, string>> = {
 export function createAdminServer(deps: AdminDeps): FastifyInstance {
   const { directory, metrics, usage } = deps;
   const app = createAdminApp(deps.adminToken);
+  const { isOwnHost } = deps;
+  if (isOwnHost !== undefined) {
+    app.addHook("onRequest", async (request) => {
+      if (!isOwnHost(request)) throw foreignHost();
+    });
+  }
 
   const unready = (): string | undefined => {
     if (deps.stopping()) return "stopping";
@@ -95,6 +103,10 @@ export function createAdminServer(deps: AdminDeps): FastifyInstance {
     return reply.type("text/html; charset=utf-8").send(usagePage({ projects: [shown], further: 0 }));
   });
   return app;
+}
+
+function foreignHost(): Problem {
+  return new Problem("insufficient_access", "This port answers at its own addresses only, such as localhost");
 }
 
 function quotasByName(reports: readonly UsageReport[]): ReadonlyMap<string, UsageReport["quotas"]> {

@@ -189,6 +189,21 @@ describe("the overview of jsonplane dev", () => {
     expect(await page.evaluate("location.pathname")).toBe("/default/todo/console");
   });
 
+  it("gives figures of the admin port to nobody who uses a name that somebody let lead here", async () => {
+    save("project.yaml", template);
+    await start();
+    const page = await open();
+    await page.until(shows("default/todo"));
+    const usage = await page.evaluate<string>(
+      "[...document.querySelectorAll('article a')].find(({ href }) => href.includes('/usage/')).href",
+    );
+    const { origin: adminUrl, pathname } = new URL(usage);
+    for (const path of [pathname, "/usage", "/metrics"]) {
+      const statusAs = async (host: string) => (await send(adminUrl, path, { headers: { host } })).status;
+      expect([await statusAs("rebound.example"), await statusAs("localhost")]).toEqual([403, 200]);
+    }
+  });
+
   it("shows what became of a seed, and how many stored objects no longer fit, as the terminal does", async () => {
     save("project.yaml", template);
     mkdirSync(join(cwd, "backend/seed"));

@@ -1,6 +1,5 @@
 // The overview of dev mode, at `/`: a page for browsers, its files and its state below `/-/overview/`, where no namespace can be. The state
-// names files of this machine, so other Host headers than dev mode's own are refused with 403. This protects against DNS rebinding: another
-// site's name can be made to resolve to this machine.
+// names files of this machine, so other Host headers than dev mode's own are refused with 403.
 
 import type { IncomingHttpHeaders } from "node:http";
 import { Problem } from "../../../core/errors/problem.ts";
@@ -8,12 +7,13 @@ import { currentResponse, preconditionsOf } from "../../../dataplane/http/condit
 import { createPage, isPageWanted, pageSafety } from "../../../dataplane/http/page.ts";
 import type { HttpResponse } from "../../../dataplane/http/response.ts";
 import { belowPublicPath, publicAddress } from "../../../dataplane/route/find-project.ts";
-import { hostName, splitTarget } from "../../../dataplane/route/request-target.ts";
+import { splitTarget } from "../../../dataplane/route/request-target.ts";
 import { isEmptyFolder } from "../../init/entries-in.ts";
 import { locateCredentials } from "../credentials.ts";
 import type { DevOperator } from "../dev-operator.ts";
 import { failedPassLine } from "../follow.ts";
 import type { MessageLog } from "../messages.ts";
+import { type HostedRequest, ownHosts } from "../own-hosts.ts";
 import type { SecretFiles } from "../secret-files.ts";
 import { noProjectLine } from "../startup-message.ts";
 import { overviewState } from "./overview-state.ts";
@@ -26,13 +26,7 @@ export interface OverviewOptions {
 
 /** What of a request is looked at. */
 export interface OverviewRequest {
-  readonly request: {
-    readonly method: string;
-    /** The host that the client used, as a trusted proxy says. */
-    readonly host: string;
-    readonly headers: IncomingHttpHeaders;
-    readonly socket: { readonly localAddress?: string | undefined };
-  };
+  readonly request: HostedRequest & { readonly method: string };
   /** The request target as sent. */
   readonly rawUrl: string;
 }
@@ -145,29 +139,6 @@ async function stateText(
 function varied(response: HttpResponse): HttpResponse {
   const { Vary = "" } = response.headers ?? {};
   return { ...response, headers: { ...response.headers, Vary: `Accept, ${Vary}` } };
-}
-
-/**
- * Whether the client used one of dev mode's own addresses: a loopback address, the one listened on, the public URL's. The Host header must be
- * one of them beside the host that a trusted proxy names: a page can send the headers of a proxy, but no other Host than its own.
- */
-function ownHosts(listened: string, publicUrl: string): (request: OverviewRequest["request"]) => boolean {
-  const own = new Set([bracketed(listened), ...(publicUrl === "" ? [] : [new URL(publicUrl).hostname])]);
-  return ({ host, headers, socket }) => {
-    const here = bracketed(socket.localAddress ?? "");
-    return [host, headers.host ?? ""]
-      .map(hostName)
-      .every((name) => loopback.test(name) || own.has(name) || name === here);
-  };
-}
-
-/** RFC 6761: names below `localhost` lead to the machine itself. */
-const loopback = /^(?:(?:.+\.)?localhost|127(?:\.\d{1,3}){3}|\[::1\])$/;
-
-/** As it stands in a URL. */
-function bracketed(address: string): string {
-  const plain = address.replace(/^::ffff:(?=\d+\.)/, "").toLowerCase();
-  return plain.includes(":") ? `[${plain}]` : plain;
 }
 
 function foreignHost(): Problem {

@@ -222,7 +222,7 @@ export const devMutations: readonly Mutation[] = [
   {
     name: "overview-believes-every-proxy",
     harm: "A foreign page gets past the check of the host by a header that it may set itself",
-    file: "cli/dev/overview/overview.ts",
+    file: "cli/dev/own-hosts.ts",
     find: '[host, headers.host ?? ""]',
     replace: "[host]",
     caughtBy: ["test/unit/cli/dev/overview.test.ts"],
