@@ -8,7 +8,12 @@ import { Problem } from "../core/errors/problem.ts";
 import { isStoreFailure } from "../core/errors/store-errors.ts";
 import type { ResponseBudget } from "./admission/memory-budgets.ts";
 import type { RateLimits } from "./admission/rate-limits.ts";
-import { type Authentication, noCredential, type Proof } from "./authenticate/create-authentication.ts";
+import {
+  type Authentication,
+  authorizationOf,
+  noCredential,
+  type Proof,
+} from "./authenticate/create-authentication.ts";
 import type { Directory, LiveProject } from "./config/directory.ts";
 import { carryOutDocument, type DocumentPlan, type DocumentsDeps, planDocument } from "./documents/handler.ts";
 import { preflightHeaders } from "./http/cors.ts";
@@ -177,15 +182,13 @@ async function decide(deps: PipelineDeps, exchange: Exchange): Promise<Decision>
   const subject = subjectOf(project, target);
 
   const baseSegments = split.segments.length - resolved.segments.length;
-  const { method, headers } = request;
+  const { method } = request;
   if (method === "OPTIONS") return { plan: planOptions(deps, project, target), baseSegments };
   const operation = routeOperation(target, method);
   if (operation === undefined) throw methodNotAllowed(method, target);
   const limiter = deps.fairShare.of(project);
-  const proof =
-    operation === "public"
-      ? noCredential
-      : await limiter.inTurn(() => deps.authentication.authenticate(project, headers.authorization));
+  const authenticate = () => deps.authentication.authenticate(project, authorizationOf(project, request.raw));
+  const proof = operation === "public" ? noCredential : await limiter.inTurn(authenticate);
   exchange.proof = proof;
 
   const base = requestOrigin(request, deps.address, resolved.base === "") + resolved.base;

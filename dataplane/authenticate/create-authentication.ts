@@ -4,6 +4,7 @@
 // and with 503 what can't be looked up.
 
 import { createHash } from "node:crypto";
+import type { IncomingMessage } from "node:http";
 import type { Clock } from "../../core/clock.ts";
 import type { KeyConfig, UserConfig } from "../../core/config/types.ts";
 import { betweenFetchesMs, type WantedKeys } from "../../core/config/wanted-keys.ts";
@@ -180,6 +181,20 @@ export async function createAuthentication(deps: AuthenticationDeps): Promise<Au
       await following.stop();
     },
   };
+}
+
+/**
+ * The Authorization header of a request. Throws Problem `invalid_credentials` where there are several, which arrive joined: a proxy may go by
+ * another one. A single header of another scheme may have commas, too.
+ */
+export function authorizationOf(
+  { config }: LiveProject,
+  { headers: { authorization }, rawHeaders }: Pick<IncomingMessage, "headers" | "rawHeaders">,
+): string | undefined {
+  if (authorization?.includes(",") !== true) return authorization;
+  const sent = rawHeaders.filter((text, index) => index % 2 === 0 && text.toLowerCase() === "authorization");
+  if (sent.length > 1) throw invalidCredentials(config);
+  return authorization;
 }
 
 type TokenCredential = Extract<Authorization, { readonly kind: "token" }>;

@@ -10,6 +10,7 @@ import {
   apikey,
   basic,
   project,
+  withAuthenticationDisabled,
   withKey,
   withResource,
   withRootKey,
@@ -243,6 +244,19 @@ describeServed("what the connection refuses", (serve) => {
         const [reply] = await sendRaw(served.origin, get(served, `${lines}Connection: close\r\n`));
         expect(reply?.status).toBe(401);
       }
+    });
+
+    it("for two Authorization headers also where nobody needs one, unlike for one of another scheme that has commas", async () => {
+      const served = await serve(withAuthenticationDisabled()(shop));
+      const statusOf = async (...values: readonly string[]) => {
+        const lines = values.map((value) => `Authorization: ${value}\r\n`).join("");
+        return (await sendRaw(served.origin, get(served, `${lines}Connection: close\r\n`)))[0]?.status;
+      };
+      expect(await statusOf('Digest username="a", realm="b"')).toBe(200);
+      expect(await statusOf("Basic YTpi")).toBe(200);
+      expect(await statusOf("Basic YTpi", "apikey bad")).toBe(401);
+      expect(await statusOf("Basic YTpi", writer)).toBe(401);
+      expect(await statusOf('Digest username="a"', 'Digest username="b"')).toBe(401);
     });
   });
 });
