@@ -14,7 +14,7 @@ import type { Timers } from "../core/timers.ts";
 import { createAnonymousWrites } from "./admission/anonymous-writes.ts";
 import { createFairShareLimiter } from "./admission/fair-share.ts";
 import { withLocalFallback } from "./admission/local-buckets.ts";
-import { createBodyBudgets, createResponseBudget } from "./admission/memory-budgets.ts";
+import { createMemoryBudget, memoryLimits } from "./admission/memory-budgets.ts";
 import { createRateLimits, type ObserveLimited } from "./admission/rate-limits.ts";
 import { createAuthentication } from "./authenticate/create-authentication.ts";
 import type { Directory } from "./config/directory.ts";
@@ -160,8 +160,8 @@ async function openDataPlane(options: DataPlaneOptions, closers: Closers): Promi
   const plans = createKeptPlans<KeptPlan>();
   const endDropping = directory.onChange(plans.drop);
   closers.push(endDropping);
-  const responseBudget = createResponseBudget<Exchange>((exchange) => exchange.project);
-  const observer = createRequestObserver({ metrics, usage, accessLog: createAccessLog(logger, clock), responseBudget });
+  const observer = createRequestObserver({ metrics, usage, accessLog: createAccessLog(logger, clock) });
+  const memory = memoryLimits();
 
   const pipeline = {
     store,
@@ -174,8 +174,7 @@ async function openDataPlane(options: DataPlaneOptions, closers: Closers): Promi
     scanSemaphore: createScanSemaphore(),
     fairShare: createFairShareLimiter(clock),
     lock: createDocumentLock(),
-    bodyBudgets: createBodyBudgets(),
-    responseBudget,
+    bodyBudget: createMemoryBudget(memory.bodies),
     plans,
     countersOf: observer.countersOf,
     descriptions: createDescriptions(),
@@ -190,6 +189,8 @@ async function openDataPlane(options: DataPlaneOptions, closers: Closers): Promi
     ...serving(options, createPipeline(pipeline)),
     observe: followedBy(observer.ended, options.onRequestEnded),
     observeRefusal: observer.refused,
+    observeClosed: metrics.observeClosed,
+    memory,
     lifecycle,
     logger,
     trustedProxies: options.trustedProxies ?? [],

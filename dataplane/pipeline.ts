@@ -6,7 +6,6 @@
 import { keyOfProject } from "../core/config/config-keys.ts";
 import { Problem } from "../core/errors/problem.ts";
 import { isStoreFailure } from "../core/errors/store-errors.ts";
-import type { ResponseBudget } from "./admission/memory-budgets.ts";
 import type { RateLimits } from "./admission/rate-limits.ts";
 import {
   type Authentication,
@@ -45,7 +44,6 @@ export interface PipelineDeps extends PlanDeps, ObjectsDeps, DocumentsDeps, Sess
   readonly address: PublicAddress;
   readonly authentication: Authentication;
   readonly rates: RateLimits;
-  readonly responseBudget: ResponseBudget<Exchange>;
   /** Told of what the directory says of changes. */
   readonly plans: KeptPlans<KeptPlan>;
 }
@@ -104,7 +102,7 @@ async function serve(deps: PipelineDeps, renewPlan: RenewPlan, exchange: Exchang
     const response = await carryOut(deps, allowed, exchange, renewPlan);
     if (stored !== undefined) requireNoLossMeanwhile(deps.directory, stored);
     length = response.text?.length ?? 0;
-    return deps.responseBudget.admit(exchange, exchange.request.method, response);
+    return response;
   } catch (error) {
     // A refusal is a response of next to no length. Other errors, as when the store fails, say nothing of what responses weigh.
     if (error instanceof Problem) length ??= 0;

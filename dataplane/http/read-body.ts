@@ -11,12 +11,14 @@ import {
   canonicalReader,
 } from "../../core/json/canonical.ts";
 import type { ProjectLimiter } from "../admission/fair-share.ts";
-import type { BodyBudget } from "../admission/memory-budgets.ts";
+import type { MemoryShare } from "../admission/memory-budgets.ts";
 import { maxDepth } from "../store/ports/documents.ts";
 
 const jsonType = /^(?:application\/json|[\w!#$&^.+-]+\/[\w!#$&^.+-]*\+json)$/;
 /** What curl sends by itself with -d, and what browsers send for a plain string. */
 const readAsJson = new Set(["application/x-www-form-urlencoded", "text/plain"]);
+
+const nothing = Buffer.alloc(0);
 
 /**
  * Throws `transfer_coding_not_supported` (RFC 9112 §6.1) or `unsupported_media_type` (RFC 9110 §8.4) unless the bytes of a body are the
@@ -46,7 +48,8 @@ function requirePlainJson({
 
 /** A body on its way. */
 export interface ArrivingBody {
-  readonly budget: BodyBudget;
+  /** What it is counted in. */
+  readonly memory: MemoryShare;
   readonly message: IncomingMessage;
   /** Resolves when the connection refuses the rest of it. */
   readonly refused: Promise<Error> | undefined;
@@ -88,10 +91,17 @@ export async function parseBody(
   return result.json;
 }
 
-function collect({ budget, message, refused, onComplete }: ArrivingBody, maxBytes: number): Promise<Uint8Array> {
+/**
+ * Puts a body together in one piece that grows and is counted whole. The chunks can't be kept: each is a view of all that was read with it, and
+ * may have one byte.
+ */
+function collect({ memory, message, refused, onComplete }: ArrivingBody, maxBytes: number): Promise<Uint8Array> {
   return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
+    const expected = Number(message.headers["content-length"] ?? maxBytes);
+    let piece: Buffer = nothing;
     let length = 0;
+    /** Bytes of the piece. */
+    let counted = 0;
     let settled = false;
     const settle = (finish: () => void) => {
       if (settled) return;
@@ -99,26 +109,36 @@ function collect({ budget, message, refused, onComplete }: ArrivingBody, maxByte
       message.off("data", onData).off("end", onEnd).off("error", onCut).off("close", onCut);
       finish();
     };
-    const onData = (chunk: Buffer) => {
-      length += chunk.length;
-      chunks.push(chunk);
-      try {
-        budget.take(chunk.length, length);
-        if (length > maxBytes) throw tooLarge(maxBytes);
-      } catch (problem) {
-        chunks.length = 0;
-        refuse(problem);
+    const onData = (chunk: Buffer): void => {
+      const end = length + chunk.length;
+      if (end > maxBytes) {
+        refuse(tooLarge(maxBytes));
+        return;
       }
+      if (end > counted) {
+        // The whole body at once, as of most requests, need not be copied: nothing else is waited for.
+        const isWhole = chunk.length === expected;
+        const size = isWhole ? end : Math.max(end, Math.min(2 * counted, expected));
+        if (!memory.take(size - counted)) {
+          refuse(tooManyBodies());
+          return;
+        }
+        counted = size;
+        piece = isWhole ? chunk : enlarged(piece, size);
+      }
+      if (piece !== chunk) chunk.copy(piece, length);
+      length = end;
     };
     const refuse = (error: unknown) =>
       settle(() => {
-        budget.release(length);
+        memory.release(counted);
         reject(error);
       });
     const onEnd = () =>
       settle(() => {
-        onComplete(() => budget.release(length));
-        resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks));
+        onComplete(() => memory.release(counted));
+        resolve(piece.subarray(0, length));
+        piece = nothing;
       });
     const onCut = () => refuse(new Problem("invalid_request", "The connection ended before the body was complete"));
     // The client left while the request waited: a destroyed message reports neither an end nor its close any more.
@@ -129,6 +149,16 @@ function collect({ budget, message, refused, onComplete }: ArrivingBody, maxByte
     message.on("data", onData).on("end", onEnd).on("error", onCut).on("close", onCut);
     void refused?.then((error) => refuse(error));
   });
+}
+
+function enlarged(piece: Buffer, size: number): Buffer {
+  const larger = Buffer.allocUnsafeSlow(size);
+  piece.copy(larger);
+  return larger;
+}
+
+function tooManyBodies(): Problem {
+  return new Problem("body_busy", "Too many bodies at once; try again", { headers: { "Retry-After": "2" } });
 }
 
 function tooLarge(maxBytes: number): Problem {

@@ -7,12 +7,20 @@ import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
 import { Problem } from "../../core/errors/problem.ts";
 import { problemResponse } from "../../core/http/problem-response.ts";
 import type { Logger } from "../../core/log/logger.ts";
+import { createMemoryBudget, type MemoryLimits } from "../admission/memory-budgets.ts";
 import { rateHeaders } from "../admission/rate-limits.ts";
 import { preferTargetAuthority, settleForwarded, trustedProxies } from "../route/request-origin.ts";
-import { type Connections, createConnections, type ObserveRefusal, requestIdOf } from "./connections.ts";
+import {
+  type ClosedFor,
+  type Connections,
+  createConnections,
+  type ObserveRefusal,
+  requestIdOf,
+} from "./connections.ts";
 import { corsHeaders } from "./cors.ts";
 import type { Ending, Exchange } from "./exchange.ts";
 import type { HttpResponse } from "./response.ts";
+import { createUnreadResponses, largeBytes, maxBytesPerCharacter, type UnreadResponses } from "./unread-responses.ts";
 
 export interface HttpServerOptions {
   readonly serve: (exchange: Exchange) => Promise<HttpResponse>;
@@ -20,6 +28,9 @@ export interface HttpServerOptions {
   readonly beside?: { readonly targets: RegExp; readonly serve: HttpServerOptions["serve"] };
   readonly observe: (exchange: Exchange, ending: Ending) => void;
   readonly observeRefusal: ObserveRefusal;
+  /** A connection was closed without a response. */
+  readonly observeClosed: (reason: ClosedFor) => void;
+  readonly memory: MemoryLimits;
   /** `stopping` once clients are to turn to another replica: each response ends its connection. */
   readonly lifecycle: { readonly stopping: boolean };
   readonly logger: Logger;
@@ -31,16 +42,24 @@ export interface HttpServerOptions {
 
 /** Above the 8 KiB that a path may have (request-target.ts), so that a longer path is answered with 414 and not cut off. */
 export const maxHeaderBytes = 32 * 1024;
-/** A silent one takes some 20 KiB: as many as leave most of the memory that the chart gives to requests. */
-export const maxConnections = 15_000;
 /** Connections that the kernel takes while the event loop is busy; it caps the figure at `net.core.somaxconn`. Node asks for 511. */
 export const maxWaitingConnections = 4_096;
 const methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
 
 export function createHttpServer(options: HttpServerOptions): FastifyInstance {
   const requestTimeout = options.requestTimeoutMs ?? 30_000;
-  const connections = createConnections(options.observeRefusal);
   const isTrusted = trustedProxies(options.trustedProxies);
+  const { observeRefusal, observeClosed, memory } = options;
+  // All requests that wait for their turn are of one owner: whose they are is not known before they are routed.
+  const pipelined = createMemoryBudget(memory.pipelined).of(connectionOwner);
+  const connections = createConnections({
+    observeRefusal,
+    observeClosed,
+    maxConnections: memory.connections,
+    pipelined,
+  });
+  const unread = createUnreadResponses(createMemoryBudget(memory.responses), () => observeClosed("unread"));
+  const sender: Sender = { options, unread };
   const app = Fastify({
     logger: false,
     trustProxy: options.trustedProxies.length > 0 ? isTrusted : false,
@@ -67,13 +86,15 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
     },
     clientErrorHandler: (error, socket) => connections.refuse(error, socket),
     frameworkErrors: (error, request, reply) => {
-      sendProblem(options, exchangeOf(request), reply, error);
+      sendProblem(sender, exchangeOf(request), reply, error);
     },
   });
 
   const handle = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
     const exchange = exchangeOf(request);
+    const turn = connections.turn(request.raw);
     exchange.bodyRefused = connections.track(request.raw, reply.raw);
+    if (turn !== undefined && !(await turn)) return reply.hijack();
     if (request.headers.expect !== undefined && expectsContinue(request.raw)) {
       exchange.sendContinue = () => {
         delete exchange.sendContinue;
@@ -82,9 +103,9 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
     }
     try {
       const { serve } = options.beside?.targets.test(exchange.rawUrl) === true ? options.beside : options;
-      return send(options, exchange, reply, await serve(exchange));
+      return send(sender, exchange, reply, await serve(exchange));
     } catch (error) {
-      return sendProblem(options, exchange, reply, error);
+      return sendProblem(sender, exchange, reply, error);
     }
   };
   // Before fastify looks at the body and its type: the pipeline reads both once the caller is known to be allowed.
@@ -92,9 +113,8 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
   // Never reached, because the hook answers. With a route for its method a request is looked up once; without one, fastify looks
   // for a handler of unknown routes as well before it comes to the hook.
   app.route({ method: methods, url: "/", handler: handle });
-  app.setErrorHandler((error, request, reply) => sendProblem(options, exchangeOf(request), reply, error));
+  app.setErrorHandler((error, request, reply) => sendProblem(sender, exchangeOf(request), reply, error));
   handleServerEvents(app, connections);
-  app.server.maxConnections = maxConnections;
   app.server.on("connection", (socket: Socket) => connections.opened(socket));
   app.addHook("preClose", async () => connections.endSilent());
   return app;
@@ -120,35 +140,39 @@ function exchangeOf(request: FastifyRequest): Exchange {
   return { request, requestId: request.id, rawUrl: request.originalUrl, startedAt: performance.now() };
 }
 
-function send(
-  options: HttpServerOptions,
-  exchange: Exchange,
-  reply: FastifyReply,
-  response: HttpResponse,
-): FastifyReply {
+interface Sender {
+  readonly options: HttpServerOptions;
+  readonly unread: UnreadResponses;
+}
+
+/** Of a text that may have as many bytes as a large response. */
+const largeCharacters = largeBytes / maxBytesPerCharacter;
+/** Of what belongs to no project. */
+const connectionOwner = Object.freeze({});
+
+function send(sender: Sender, exchange: Exchange, reply: FastifyReply, response: HttpResponse): FastifyReply {
+  const { text: json = "" } = response;
+  if (json.length >= largeCharacters && exchange.request.method === "GET") {
+    sender.unread.requireRoom(exchange.project ?? connectionOwner, json);
+  }
   const headers = commonHeaders(exchange);
   headers["Cache-Control"] = response.secret ? "no-store" : "private, no-cache";
   if (response.headers) Object.assign(headers, response.headers);
   if (response.text !== undefined) headers["Content-Type"] = "application/json";
   if (response.file !== undefined) headers["Content-Type"] = response.file.type;
   const text = response.text ?? response.file?.bytes;
-  return write(options, exchange, reply, { status: response.status, code: undefined, headers, text });
+  return write(sender, exchange, reply, { status: response.status, code: undefined, headers, text });
 }
 
-function sendProblem(
-  options: HttpServerOptions,
-  exchange: Exchange,
-  reply: FastifyReply,
-  error: unknown,
-): FastifyReply {
+function sendProblem(sender: Sender, exchange: Exchange, reply: FastifyReply, error: unknown): FastifyReply {
   const path = exchange.rawUrl.split("?", 1)[0] ?? "";
   if (error instanceof Problem) exchange.problem = error;
   const problem = problemResponse(error, { path, requestId: exchange.requestId });
-  if (problem.defect) logDefect(options.logger, exchange, error);
+  if (problem.defect) logDefect(sender.options.logger, exchange, error);
   const headers = Object.assign(commonHeaders(exchange), problem.headers);
   headers["Cache-Control"] = "no-store";
   headers["Content-Type"] = "application/problem+json";
-  return write(options, exchange, reply, { status: problem.status, code: problem.code, headers, text: problem.text });
+  return write(sender, exchange, reply, { status: problem.status, code: problem.code, headers, text: problem.text });
 }
 
 function commonHeaders(exchange: Exchange): Record<string, string | number> {
@@ -171,7 +195,7 @@ interface Outgoing {
 }
 
 /** One writeHead with every header: fastify's own way, header by header, costs a tenth of a small response. */
-function write(options: HttpServerOptions, exchange: Exchange, reply: FastifyReply, outgoing: Outgoing): FastifyReply {
+function write({ options, unread }: Sender, exchange: Exchange, reply: FastifyReply, outgoing: Outgoing): FastifyReply {
   const { status, code, headers, text } = outgoing;
   reply.hijack();
   const response: ObservedResponse = reply.raw;
@@ -196,6 +220,8 @@ function write(options: HttpServerOptions, exchange: Exchange, reply: FastifyRep
   const arrives = !exchange.request.raw.complete && exchange.sendContinue === undefined;
   if (response.shouldKeepAlive || !arrives || text === undefined) response.end(text);
   else endAfterBody(exchange, response, text);
+  const unreadBytes = response.socket?.writableLength ?? 0;
+  if (unreadBytes > 0) unread.wait(exchange.project ?? connectionOwner, response, unreadBytes);
   return reply;
 }
 

@@ -3,6 +3,7 @@
 
 import { Counter, Gauge, Registry } from "prom-client";
 import type { ProjectRef } from "../../core/config/types.ts";
+import type { ClosedFor } from "../http/connections.ts";
 import type { UsageReport } from "../quotas/quotas.ts";
 import type { AuthenticationObservation } from "../sessions/observation.ts";
 import type { StoreObservation } from "../store/port.ts";
@@ -23,6 +24,7 @@ export interface Metrics extends RequestMetrics {
   readonly observeStore: (observation: StoreObservation) => void;
   /** A request was refused because of its project's own or its caller's rate. */
   readonly observeLimited: (project: ProjectRef, limit: "project" | "caller") => void;
+  readonly observeClosed: (reason: ClosedFor) => void;
 }
 
 export interface RequestMetrics {
@@ -45,6 +47,7 @@ export function createMetrics(gauges: Gauges): Metrics {
     observeAuthentication: authenticationObserver(registry),
     observeStore: storeObserver(registry),
     observeLimited: limitObserver(registry),
+    observeClosed: closedObserver(registry),
   };
 }
 
@@ -177,6 +180,15 @@ function limitObserver(registry: Registry): Metrics["observeLimited"] {
     registers: [registry],
   });
   return (project, limit) => limited.series({ ...labelsOf(project), limit }).increment();
+}
+
+function closedObserver(registry: Registry): Metrics["observeClosed"] {
+  const closed = countersOn(registry)(
+    "jsonplane_connections_closed_total",
+    "Connections closed to save memory, by reason: too_many = beyond the limit, pipelined = too many requests waited on them, unread = the client did not read its response",
+    ["reason"],
+  );
+  return (reason) => closed.inc({ reason });
 }
 
 function storeObserver(registry: Registry): (observation: StoreObservation) => void {

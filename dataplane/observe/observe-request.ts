@@ -4,7 +4,6 @@ import type { Clock } from "../../core/clock.ts";
 import { keyOfProject } from "../../core/config/config-keys.ts";
 import type { ProjectRef } from "../../core/config/types.ts";
 import type { Logger } from "../../core/log/logger.ts";
-import type { ResponseBudget } from "../admission/memory-budgets.ts";
 import type { LiveProject } from "../config/directory.ts";
 import type { Ending, Exchange, RequestCounters } from "../http/exchange.ts";
 import type { Target } from "../route/route.ts";
@@ -16,8 +15,6 @@ export interface RequestObservers {
   readonly metrics: Metrics;
   readonly usage: Usage;
   readonly accessLog: AccessLog;
-  /** Large answers that are not sent to their end yet. */
-  readonly responseBudget: Pick<ResponseBudget<Exchange>, "ended">;
 }
 
 /** One kind of thing that requests are counted by: resources, or root keys. */
@@ -48,7 +45,7 @@ export interface RequestObserver {
 }
 
 export function createRequestObserver(observers: RequestObservers): RequestObserver {
-  const { metrics, usage, accessLog, responseBudget } = observers;
+  const { metrics, usage, accessLog } = observers;
   const ofApi: Family = {
     requests: (counted, method, status) =>
       metrics.apiRequests.series({ ...projectLabels(counted), resource: counted.name, method, status }),
@@ -86,7 +83,6 @@ export function createRequestObserver(observers: RequestObservers): RequestObser
   return {
     countersOf,
     ended(exchange, ending) {
-      responseBudget.ended(exchange);
       const { method: asked } = exchange.request;
       const method = methods.has(asked) ? asked : otherMethod;
       const { project, target } = exchange;

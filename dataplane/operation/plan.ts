@@ -4,7 +4,7 @@
 import type { Operation, Permission, ProjectLimits } from "../../core/config/types.ts";
 import type { AnonymousWrites } from "../admission/anonymous-writes.ts";
 import type { FairShareLimiter, ProjectLimiter } from "../admission/fair-share.ts";
-import type { BodyBudgets } from "../admission/memory-budgets.ts";
+import type { MemoryBudget } from "../admission/memory-budgets.ts";
 import type { Caller } from "../authenticate/caller.ts";
 import type { Directory, LiveProject } from "../config/directory.ts";
 import type { Exchange, RequestCounters } from "../http/exchange.ts";
@@ -66,7 +66,7 @@ export interface PlanDeps {
 export interface OperationDeps {
   readonly directory: Pick<Directory, "dataLost">;
   readonly anonymousWrites: AnonymousWrites;
-  readonly bodyBudgets: BodyBudgets;
+  readonly bodyBudget: MemoryBudget;
 }
 
 const readWeight = 1;

@@ -58,7 +58,7 @@ export async function receiveWrite<Plan extends OperationPlan>(
     operation === "delete"
       ? undefined
       : await receiveBody(project.config.limits.maxBodyBytes, {
-          budget: deps.bodyBudgets.of(project),
+          memory: deps.bodyBudget.of(project),
           message: raw,
           refused: exchange.bodyRefused,
           onComplete: (release) => {

@@ -68,7 +68,6 @@ const observer = createRequestObserver({
   }),
   usage: createUsage(systemClock),
   accessLog: { request: () => undefined, refusal: () => undefined },
-  responseBudget: { ended: () => undefined },
 });
 const sources = { directory, address: publicAddress("") };
 const ending = { status: 200, code: undefined, seconds: 0.001_234 };

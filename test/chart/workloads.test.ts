@@ -115,7 +115,7 @@ describe("the heap of Node", () => {
 
   it.each([
     ["operator", [], ["--max-old-space-size-percentage=70 --max-semi-space-size=8"]],
-    ["dataplane", [], ["--max-old-space-size-percentage=60"]],
+    ["dataplane", [], ["--max-old-space-size-percentage=60 --max-semi-space-size=16"]],
     ["operator", ["--set", "operator.heapPercent=55"], ["--max-old-space-size-percentage=55 --max-semi-space-size=8"]],
     ["operator", ["--set", "operator.heapPercent=0"], []],
     ["dataplane", ["--set-json", "dataplane.resources.limits=null"], []],

@@ -5,6 +5,7 @@ import type { AddressInfo } from "node:net";
 import { afterEach, expect, it } from "vitest";
 import { systemClock } from "../../core/clock.ts";
 import { createLogger } from "../../core/log/logger.ts";
+import { memoryLimits } from "../../dataplane/admission/memory-budgets.ts";
 import { startDataPlane } from "../../dataplane/app.ts";
 import { createMemoryDirectory } from "../../dataplane/config/memory-directory.ts";
 import { createHttpServer } from "../../dataplane/http/server.ts";
@@ -73,6 +74,8 @@ it("an answer whose head can't be written is one failed request, and not two", a
     serve: () => Promise.resolve({ status: 200, headers: { "X-Odd": "a\nb" }, text: "{}" }),
     observe: (_exchange, ending) => void endings.push([ending.status, ending.code]),
     observeRefusal: () => undefined,
+    observeClosed: () => undefined,
+    memory: memoryLimits(),
     lifecycle: { stopping: false },
     logger: createLogger({ level: "error", clock: systemClock, write: () => undefined }),
     trustedProxies: [],

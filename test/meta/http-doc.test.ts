@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { errorCatalogue } from "../../core/errors/catalogue.ts";
 import { maxWaiting, maxWaitMs } from "../../dataplane/admission/fair-share.ts";
-import { maxWaitingBytes as answersWaiting, maxHeldBytes } from "../../dataplane/admission/memory-budgets.ts";
-import { maxConnections, maxHeaderBytes } from "../../dataplane/http/server.ts";
+import { maxPipelined } from "../../dataplane/http/connections.ts";
+import { maxHeaderBytes } from "../../dataplane/http/server.ts";
 import { scanBytes, scanLimit } from "../../dataplane/objects/list/filter-and-sort.ts";
 import { maxFilters, maxListedValues } from "../../dataplane/objects/list/filters.ts";
 import { operators } from "../../dataplane/objects/list/operators.ts";
@@ -15,8 +15,10 @@ import { maxSortKeys } from "../../dataplane/objects/list/sort.ts";
 import { maxPathBytes, maxSegmentBytes, maxSegments } from "../../dataplane/route/request-target.ts";
 import { maxDepth } from "../../dataplane/store/ports/documents.ts";
 import { type CrdNode, readCrds, root } from "../../tools/read-crds.ts";
+import { limits } from "../support/fleet/attacked-replica.ts";
 import { documentationPages } from "./documentation-pages.ts";
 
+const mebibyte = 1024 * 1024;
 const page = (path: string): string => readFileSync(join(root, path), "utf8");
 const inWords = (bytes: number): string =>
   bytes < 1024 * 1024 ? `${bytes / 1024} KiB` : `${bytes / (1024 * 1024)} MiB`;
@@ -31,11 +33,23 @@ describe("docs/reference/http.md", () => {
       `| segments of a path, the project's included | ${maxSegments} | 414 |`,
       `| parameters of a query | ${maxParameters} | 400 |`,
       `| request line and headers | ${inWords(maxHeaderBytes)} | 431 |`,
-      `| connections at once | ${grouped(maxConnections)} |`,
-      `| ${inWords(maxHeldBytes)}, half of it of one project | 503 \`body_busy\` |`,
-      `| ${inWords(answersWaiting)}, half of it of one project | 503 \`query_busy\` |`,
+      `| requests of one connection that wait for an earlier one's response | ${maxPipelined} |`,
       `| ${grouped(maxWaiting)}, and ${maxWaitMs / 1_000} s each | 503 \`project_busy\` |`,
       `| nesting of JSON | ${maxDepth} levels | 400 |`,
+    ]) {
+      expect(text).toContain(row);
+    }
+  });
+});
+
+describe("docs/limits.md", () => {
+  it("states what the chart's memory gives", () => {
+    const text = page("docs/limits.md");
+    for (const row of [
+      `| a half, 48 KiB each | ${grouped(limits.connections)} |`,
+      `| an eighth | ${Math.floor(limits.bodies / mebibyte)} MiB |`,
+      `| a fifth | ${Math.floor(limits.responses / mebibyte)} MiB |`,
+      `| a 32nd | ${Math.floor(limits.pipelined / mebibyte)} MiB, 8 KiB each`,
     ]) {
       expect(text).toContain(row);
     }

@@ -2,15 +2,33 @@
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type AttackedReplica, startAttacked, startImpatient } from "../support/fleet/attacked-replica.ts";
+import { type AttackedReplica, limits, startAttacked, startImpatient } from "../support/fleet/attacked-replica.ts";
+import { send } from "../support/http/http-client.ts";
 import { apikey, project, withKey, withRootKey } from "../support/http/projects.ts";
 import { eventually } from "../support/time/eventually.ts";
 import { countForTier } from "../support/time/test-tier.ts";
-import { type Crowd, openCrowd } from "./many-sockets.ts";
+import { type Crowd, type CrowdOptions, openCrowd } from "./many-sockets.ts";
 
-const loud = project("loud", withKey("loud"), withRootKey("doc"), withRootKey("big"));
+const loud = project("loud", withKey("loud"), withRootKey("doc"), withRootKey("big"), withRootKey("small"));
 const head = (method: string, path: string) => `${method} /default/loud${path} HTTP/1.1\r\nHost: a\r\n`;
 const put = `${head("PUT", "/json/doc/a")}Authorization: ${apikey("loud")}\r\n`;
+
+const get = (path: string) => `${head("GET", path)}\r\n`;
+
+/** Each piece is too small to matter; of some, the client has no credential. */
+const small: Readonly<Record<string, CrowdOptions>> = {
+  "send most of a small body, in one piece": { hello: `${put}Content-Length: 100000\r\n\r\n"${"x".repeat(65_000)}` },
+  "send most of a small body, in chunks of a byte": {
+    hello: `${put}Transfer-Encoding: chunked\r\n\r\n1\r\n"\r\n${"1\r\nx\r\n".repeat(1_000)}`,
+  },
+  "ask for a value of 60 kB eight times and read nothing": { hello: get("/json/small").repeat(8), deaf: true },
+  "ask for it a hundred times and read nothing": { hello: get("/json/small").repeat(100), deaf: true },
+  "ask, read nothing, and send a body": {
+    hello: `${get("/json/small")}${put}Content-Length: 100000\r\n\r\n"${"x".repeat(65_000)}`.repeat(2),
+    deaf: true,
+  },
+  "send most of a head": { hello: `${head("GET", "/json/doc")}X: ${"x".repeat(31_000)}` },
+};
 
 let attacked: AttackedReplica;
 
@@ -71,15 +89,36 @@ describe("a replica lives, keeps its memory and answers the other tenant under",
     expect((await attacked.send("quiet", "/json/doc/a", { method: "DELETE", as: apikey("quiet") })).status).toBe(200);
   });
 
-  it("15,500 connections: 15,000 are held, the others are closed at once", async () => {
-    const many = await openCrowd(attacked.replica.origin, 14_900);
-    const more = await openCrowd(attacked.replica.origin, 600);
-    await eventually(() => expect(many.open() + more.open()).toBeLessThanOrEqual(15_000));
-    expect(many.open()).toBe(14_900);
-    more.leave();
-    many.leave();
-    // A new connection is closed as well until the replica has seen these end.
-    await eventually(async () => expect((await attacked.send("quiet", "/json/doc")).status).toBe(200));
+  it.each([
+    ...Object.entries(small).map(([what, options]) => [what, [options]] as const),
+    ["do any of these", Object.values(small)] as const,
+  ])("thousands of clients that %s", async (_what, crowds) => {
+    const value = { method: "PUT", body: { a: "x".repeat(60_000) }, as: apikey("loud") } as const;
+    expect((await attacked.send("loud", "/json/small", value)).status).toBeLessThan(300);
+    const size = Math.ceil(countForTier(1_000, 14_000) / crowds.length);
+    await attacked.survives(async () => {
+      const open: Crowd[] = [];
+      for (const options of crowds) open.push(await openCrowd(attacked.replica.origin, size, options));
+      await sleep(2_000);
+      // The project that is attacked is served as well.
+      expect((await attacked.send("loud", "/json/doc")).status).toBe(200);
+      for (const crowd of open) crowd.leave();
+    });
+  });
+
+  it("more connections than its memory allows: for a new one, that which has been silent for longest is closed", async () => {
+    const { origin, adminUrl } = attacked.replica;
+    const asked = await openCrowd(origin, 10, { hello: get("/json/doc") });
+    await eventually(() => expect(asked.statusLines()).toEqual({ "HTTP/1.1 200 OK": 10 }));
+    const silent = await openCrowd(origin, limits.connections - 10);
+    const more = await openCrowd(origin, 300, { hello: get("/json/doc") });
+    await eventually(() => expect(more.statusLines()).toEqual({ "HTTP/1.1 200 OK": 300 }));
+    await eventually(() => expect(silent.open()).toBeLessThanOrEqual(limits.connections - 310));
+    expect([asked.open(), more.open()]).toEqual([10, 300]);
+    expect((await send(adminUrl, "/metrics")).text).toMatch(
+      /^jsonplane_connections_closed_total\{reason="too_many"\} \d/m,
+    );
+    for (const crowd of [asked, silent, more]) crowd.leave();
     await attacked.survives(() => sleep(500));
   });
 
@@ -114,20 +153,20 @@ describe("a replica ends by itself", () => {
   });
   afterAll(() => impatient.stop());
 
-  it("slow heads, slow bodies and idle connections by the thousand, lives, keeps its memory and answers the other tenant", async () => {
-    const thousand = countForTier(250, 1_000);
+  it("slow heads, slow bodies and idle connections by the hundred, lives, keeps its memory and answers the other tenant", async () => {
+    const some = 250;
     await impatient.survives(async () => {
       const { origin } = impatient.replica;
-      const heads = await openCrowd(origin, 2 * thousand, { hello: head("GET", "/json/doc") });
-      const bodies = await openCrowd(origin, 2 * thousand, { hello: `${put}Content-Length: 100000\r\n\r\n"` });
-      const silent = await openCrowd(origin, 5 * thousand);
-      const idle = await openCrowd(origin, 5 * thousand, { hello: `${head("GET", "/json/doc")}\r\n` });
+      const heads = await openCrowd(origin, 2 * some, { hello: head("GET", "/json/doc") });
+      const bodies = await openCrowd(origin, 2 * some, { hello: `${put}Content-Length: 100000\r\n\r\n"` });
+      const silent = await openCrowd(origin, 5 * some);
+      const idle = await openCrowd(origin, 5 * some, { hello: `${head("GET", "/json/doc")}\r\n` });
       await Promise.all([dribble(heads, "X-A: b\r\n"), dribble(bodies, "a"), gone(silent), gone(idle)]);
       const timeouts = (count: number) => ({ "HTTP/1.1 408 Request Timeout": count });
-      expect(heads.statusLines()).toEqual(timeouts(2 * thousand));
-      expect(bodies.statusLines()).toEqual(timeouts(2 * thousand));
-      expect(silent.statusLines()).toEqual(timeouts(5 * thousand));
-      expect(idle.statusLines()).toEqual({ "HTTP/1.1 200 OK": 5 * thousand });
+      expect(heads.statusLines()).toEqual(timeouts(2 * some));
+      expect(bodies.statusLines()).toEqual(timeouts(2 * some));
+      expect(silent.statusLines()).toEqual(timeouts(5 * some));
+      expect(idle.statusLines()).toEqual({ "HTTP/1.1 200 OK": 5 * some });
     });
     expect((await impatient.send("loud", "/json/doc")).text).toBe("{}");
   });

@@ -90,13 +90,13 @@ imagePullSecrets:
 {{- end -}}
 
 {{/*
-Values of a workload, and `youngHeap`: MiB of each half of the heap for new objects; absent = Node's default. Node takes half of its memory for
-the heap by itself. Nothing where no limit says how much there is, nor where extraEnv says it: a name may stand in `env` once.
+Values of a workload, and `youngHeap`: MiB of each half of the heap for new objects, of which by itself Node would take up to 64 on a large
+machine, three times. Node takes half of its memory for the heap by itself. Nothing where no limit says how much there is, nor where extraEnv says it: a name may stand in `env` once.
 */}}
 {{- define "jsonplane.heapEnv" -}}
 {{- if and .heapPercent ((.resources).limits).memory (not (include "jsonplane.hasEnv" (dict "env" .extraEnv "name" "NODE_OPTIONS"))) }}
 - name: NODE_OPTIONS
-  value: --max-old-space-size-percentage={{ .heapPercent }}{{ with .youngHeap }} --max-semi-space-size={{ . }}{{ end }}
+  value: --max-old-space-size-percentage={{ .heapPercent }} --max-semi-space-size={{ .youngHeap }}
 {{- end }}
 {{- end -}}
 

@@ -10,6 +10,7 @@ import type { DataplaneOptions } from "../../../cli/dataplane/run-dataplane.ts";
 import { newKeyringText, parseKeyring } from "../../../core/config/keyring.ts";
 import type { ProjectParts } from "../../../core/config/types.ts";
 import type { RedisClient } from "../../../core/redis/redis-client.ts";
+import { memoryLimits } from "../../../dataplane/admission/memory-budgets.ts";
 import { liveReplicas } from "../../../operator/publish/replicas.ts";
 import { type Reply, type SentRequest, send } from "../http/http-client.ts";
 import { apikey, project, withKey, withResource, withRootKey } from "../http/projects.ts";
@@ -21,11 +22,14 @@ import { type Replica, startReplica } from "./replica.ts";
 
 /** Bytes: `dataplane.resources.limits.memory` of the chart. Beyond it the kernel would end the replica. */
 export const memoryLimit = 512 * 1024 * 1024;
+/** MiB of the heap: `dataplane.heapPercent` of that limit. */
+const oldHeap = 307;
+/** MiB of each half of the heap for new objects, as the chart sets it. */
+const youngHeap = 16;
+/** What it follows from that. */
+export const limits = memoryLimits((oldHeap + 3 * youngHeap) * 1024 * 1024);
 /** Bytes that may be in use at the end of an attack that is repeated, beyond those of its middle. Garbage does not count. */
 export const growsAtMost = 4 * 1024 * 1024;
-/** The heap that Node gives itself within that limit, in MiB. */
-const heapLimit = 259;
-
 export interface AttackedReplica {
   readonly replica: Replica;
   readonly redis: TestRedis;
@@ -78,7 +82,7 @@ async function startWithLimits(limits: TimeLimits, attackers: readonly ProjectPa
     redis: redis.url,
     keyring,
     name: "attacked",
-    nodeArgs: [`--max-old-space-size=${heapLimit}`, "--expose-gc"],
+    nodeArgs: [`--max-old-space-size=${oldHeap}`, `--max-semi-space-size=${youngHeap}`, "--expose-gc"],
     program: [programFile, JSON.stringify(limits)],
   });
   const below = (name: string, path: string, sent?: SentRequest) => replica.send(`/default/${name}${path}`, sent);

@@ -5,12 +5,11 @@ import { createLogger } from "../../../core/log/logger.ts";
 import { createAnonymousWrites } from "../../../dataplane/admission/anonymous-writes.ts";
 import { createFairShareLimiter } from "../../../dataplane/admission/fair-share.ts";
 import { withLocalFallback } from "../../../dataplane/admission/local-buckets.ts";
-import { createBodyBudgets, createResponseBudget } from "../../../dataplane/admission/memory-budgets.ts";
+import { createMemoryBudget, memoryLimits } from "../../../dataplane/admission/memory-budgets.ts";
 import { createRateLimits } from "../../../dataplane/admission/rate-limits.ts";
 import { createAuthentication } from "../../../dataplane/authenticate/create-authentication.ts";
 import type { Directory } from "../../../dataplane/config/directory.ts";
 import { createDocumentLock } from "../../../dataplane/documents/document-lock.ts";
-import type { Exchange } from "../../../dataplane/http/exchange.ts";
 import { createPage } from "../../../dataplane/http/page.ts";
 import { createHttpServer } from "../../../dataplane/http/server.ts";
 import { createScanSemaphore } from "../../../dataplane/objects/list/filter-and-sort.ts";
@@ -106,14 +105,13 @@ export async function createPipelineWorld(options: PipelineWorldOptions): Promis
   });
   const preparer = createCollectionPreparer(store, nothing);
   const quotas = createQuotas({ store, clock, directory, quotaRoundMs: 3_600_000, onFailed: nothing });
-  const responseBudget = createResponseBudget<Exchange>((exchange) => exchange.project);
   const observer = createRequestObserver({
     metrics,
     usage: createUsage(clock),
     accessLog: createAccessLog(logger, clock),
-    responseBudget,
   });
   const buckets = withLocalFallback(store, clock);
+  const memory = memoryLimits();
   const server = createHttpServer({
     serve: createPipeline({
       store,
@@ -127,8 +125,7 @@ export async function createPipelineWorld(options: PipelineWorldOptions): Promis
       scanSemaphore: createScanSemaphore(),
       fairShare: createFairShareLimiter(clock),
       lock: createDocumentLock(),
-      bodyBudgets: createBodyBudgets(),
-      responseBudget,
+      bodyBudget: createMemoryBudget(memory.bodies),
       plans,
       countersOf: observer.countersOf,
       descriptions: createDescriptions(),
@@ -141,6 +138,8 @@ export async function createPipelineWorld(options: PipelineWorldOptions): Promis
     }),
     observe: observer.ended,
     observeRefusal: observer.refused,
+    observeClosed: nothing,
+    memory,
     lifecycle: { stopping: false },
     logger,
     trustedProxies,

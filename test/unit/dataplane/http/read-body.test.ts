@@ -1,5 +1,8 @@
+import type { IncomingMessage } from "node:http";
+import { PassThrough } from "node:stream";
 import { expect, it } from "vitest";
-import { parseBody } from "../../../../dataplane/http/read-body.ts";
+import { createMemoryBudget, type MemoryShare } from "../../../../dataplane/admission/memory-budgets.ts";
+import { parseBody, receiveBody } from "../../../../dataplane/http/read-body.ts";
 
 /** Counts the turns that it gives. */
 function countedTurns() {
@@ -31,4 +34,79 @@ it("reads a usual body in one turn", async () => {
     depth: 2,
   });
   expect(limiter.turns).toBe(1);
+});
+
+const kibibyte = 1024;
+
+/** A share of as many bytes. */
+function shareOf(bytes: number): MemoryShare {
+  return createMemoryBudget(2 * bytes).of({});
+}
+
+/** A body that the test writes piece by piece. */
+function arriving(memory: MemoryShare) {
+  const stream = new PassThrough();
+  const message = Object.assign(stream, { headers: {} }) as unknown as IncomingMessage;
+  let release: (() => void) | undefined;
+  const onComplete = (give: () => void) => {
+    release = give;
+  };
+  const received = receiveBody(1024 * kibibyte, {
+    message,
+    memory,
+    refused: undefined,
+    onComplete,
+    sendContinue: undefined,
+  });
+  const settled = received.then((bytes) => parseBody(bytes, countedTurns())).then(
+    ({ text }) => text.length,
+    (error: { code?: string; headers?: unknown }) => error,
+  );
+  const written = () => release?.();
+  const text = (words: string) => new Promise<void>((taken) => stream.write(words, () => taken()));
+  return { stream, settled, text, written };
+}
+
+it("refuses the body that has no room beside others, however small its pieces are, and takes it once those are written", async () => {
+  const memory = shareOf(100 * kibibyte);
+  const first = arriving(memory);
+  await first.text(" ".repeat(40 * kibibyte));
+  const second = arriving(memory);
+  for (let n = 0; n < 40; n += 1) await second.text(" ".repeat(kibibyte));
+  expect(await second.settled).toMatchObject({ code: "body_busy", headers: { "Retry-After": "2" } });
+  first.stream.end("1");
+  expect(await first.settled).toBe(1);
+  // In memory until it is written.
+  const early = arriving(memory);
+  await early.text(" ".repeat(30 * kibibyte));
+  expect(await early.settled).toMatchObject({ code: "body_busy" });
+  first.written();
+  const third = arriving(memory);
+  await third.text(" ".repeat(30 * kibibyte));
+  third.stream.end("12");
+  expect(await third.settled).toBe(2);
+});
+
+it("puts the pieces together in their order", async () => {
+  const { stream, settled, text } = arriving(shareOf(kibibyte));
+  for (const piece of ['["', "one", '",', '"', "two", '"']) await text(piece);
+  stream.end("]");
+  expect(await settled).toBe('["one","two"]'.length);
+});
+
+it.each(["is refused for its text", "is too long", "breaks off"])("forgets a body that %s", async (how) => {
+  const memory = shareOf(1100 * kibibyte);
+  for (let n = 0; n < 20; n += 1) {
+    const { stream, settled, text, written } = arriving(memory);
+    await text(" ".repeat(100 * kibibyte));
+    if (how === "is refused for its text") stream.end("{");
+    else if (how === "is too long") stream.end(" ".repeat(1000 * kibibyte));
+    else stream.destroy();
+    expect(await settled).toMatchObject({ code: expect.not.stringMatching("body_busy") });
+    written();
+  }
+  const last = arriving(memory);
+  await last.text(" ".repeat(1000 * kibibyte));
+  last.stream.end("1");
+  expect(await last.settled).toBe(1);
 });

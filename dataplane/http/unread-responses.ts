@@ -1,0 +1,41 @@
+// Counts what clients have not read of their responses, in the memory share of the project. Refuses a large read that has no room with
+// `query_busy` before it is written. Closes the connection of any other response that has no room and does not leave the process at once:
+// small ones do, unless their client reads nothing.
+
+import type { ServerResponse } from "node:http";
+import { Problem } from "../../core/errors/problem.ts";
+import type { MemoryBudget } from "../admission/memory-budgets.ts";
+
+export interface UnreadResponses {
+  /** Throws Problem `query_busy`. */
+  requireRoom(owner: object, text: string): void;
+  /** Counts so many bytes of a response that was just written and that the kernel did not take, until the response is over. */
+  wait(owner: object, response: ServerResponse, bytes: number): void;
+}
+
+export const largeBytes = 64 * 1024;
+/** Of UTF-8, for one character of a string. */
+export const maxBytesPerCharacter = 3;
+
+export function createUnreadResponses(budget: MemoryBudget, observeClosed: () => void): UnreadResponses {
+  return {
+    requireRoom(owner, text) {
+      const bytes = Buffer.byteLength(text);
+      if (bytes >= largeBytes && !budget.of(owner).hasRoom(bytes)) throw tooManyResponses();
+    },
+    wait(owner, response, bytes) {
+      const share = budget.of(owner);
+      if (share.take(bytes)) response.once("close", () => share.release(bytes));
+      else {
+        observeClosed();
+        response.destroy();
+      }
+    },
+  };
+}
+
+function tooManyResponses(): Problem {
+  return new Problem("query_busy", "Too many large responses are waiting for their clients to read them; try again", {
+    headers: { "Retry-After": "2" },
+  });
+}
