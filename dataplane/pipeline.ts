@@ -80,7 +80,8 @@ export interface KeptPlan {
 
 export function createPipeline(deps: PipelineDeps): (exchange: Exchange) => Promise<HttpResponse> {
   // Only plans of objects and documents are asked for, and each comes back as one of its kind.
-  return serve.bind(undefined, deps, renewPlan.bind(undefined, deps) as RenewPlan);
+  const serveProject = serve.bind(undefined, deps, renewPlan.bind(undefined, deps) as RenewPlan);
+  return (exchange) => (exchange.rawUrl === "*" ? serveServer(exchange) : serveProject(exchange));
 }
 
 async function serve(deps: PipelineDeps, renewPlan: RenewPlan, exchange: Exchange): Promise<HttpResponse> {
@@ -92,7 +93,6 @@ async function serve(deps: PipelineDeps, renewPlan: RenewPlan, exchange: Exchang
    */
   let length: number | undefined;
   try {
-    if (exchange.rawUrl === "*" && exchange.request.method === "OPTIONS") return serverOptions(exchange);
     const shape = requestShape(deps.directory, deps.address.path, exchange.request, exchange.rawUrl);
     const plan = useKeptPlan(deps, shape, exchange) ?? (await newPlan(deps, shape, exchange));
     const charging = chargeRates(deps, plan, exchange);
@@ -288,9 +288,10 @@ function methodNotAllowed(method: string, target: Target): Problem {
   return new Problem("method_not_allowed", detail, { headers: { Allow: allowed } });
 }
 
-/** RFC 9110 §9.3.7: a ping of the whole server, by clients and proxies that look for one that answers. */
-function serverOptions({ request }: Exchange): HttpResponse {
+/** OPTIONS of the whole server (RFC 9110 §9.3.7), by which clients and proxies look for one that answers. */
+async function serveServer({ request }: Exchange): Promise<HttpResponse> {
   requireHost(request);
+  if (request.method !== "OPTIONS") throw new Problem("invalid_path", "Only OPTIONS can be sent to *; name a path");
   return { status: 204, headers: { Allow: "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS" } };
 }
 

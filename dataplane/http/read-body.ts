@@ -109,25 +109,25 @@ function collect({ memory, message, refused, onComplete }: ArrivingBody, maxByte
       message.off("data", onData).off("end", onEnd).off("error", onCut).off("close", onCut);
       finish();
     };
+    /** Makes room for a chunk that ends there; false = the budget has none. */
+    const hasPlace = (chunk: Buffer, end: number): boolean => {
+      if (end <= counted) return true;
+      // The whole body at once, as of most requests, need not be copied: nothing else is waited for.
+      const isWhole = chunk.length === expected;
+      const size = isWhole ? end : Math.max(end, Math.min(2 * counted, expected));
+      if (!memory.take(size - counted)) return false;
+      counted = size;
+      piece = isWhole ? chunk : enlarged(piece, size);
+      return true;
+    };
     const onData = (chunk: Buffer): void => {
       const end = length + chunk.length;
-      if (end > maxBytes) {
-        refuse(tooLarge(maxBytes));
-        return;
+      if (end > maxBytes) refuse(tooLarge(maxBytes));
+      else if (!hasPlace(chunk, end)) refuse(tooManyBodies());
+      else {
+        if (piece !== chunk) chunk.copy(piece, length);
+        length = end;
       }
-      if (end > counted) {
-        // The whole body at once, as of most requests, need not be copied: nothing else is waited for.
-        const isWhole = chunk.length === expected;
-        const size = isWhole ? end : Math.max(end, Math.min(2 * counted, expected));
-        if (!memory.take(size - counted)) {
-          refuse(tooManyBodies());
-          return;
-        }
-        counted = size;
-        piece = isWhole ? chunk : enlarged(piece, size);
-      }
-      if (piece !== chunk) chunk.copy(piece, length);
-      length = end;
     };
     const refuse = (error: unknown) =>
       settle(() => {

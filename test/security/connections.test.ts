@@ -106,6 +106,15 @@ describe("a replica lives, keeps its memory and answers the other tenant under",
     });
   });
 
+  it("200 clients without a credential that ask 1,400 times at once and read nothing", async () => {
+    await attacked.survives(async () => {
+      const hello = get("/json/doc").repeat(1_400);
+      const crowd = await openCrowd(attacked.replica.origin, 200, { hello, deaf: true });
+      await sleep(2_000);
+      crowd.leave();
+    });
+  });
+
   it("more connections than its memory allows: for a new one, that which has been silent for longest is closed", async () => {
     const { origin, adminUrl } = attacked.replica;
     const asked = await openCrowd(origin, 10, { hello: get("/json/doc") });

@@ -58,10 +58,12 @@ function arriving(memory: MemoryShare) {
     onComplete,
     sendContinue: undefined,
   });
-  const settled = received.then((bytes) => parseBody(bytes, countedTurns())).then(
-    ({ text }) => text.length,
-    (error: { code?: string; headers?: unknown }) => error,
-  );
+  const settled = received
+    .then((bytes) => parseBody(bytes, countedTurns()))
+    .then(
+      ({ text }) => text.length,
+      (error: { code?: string; headers?: unknown }) => error,
+    );
   const written = () => release?.();
   const text = (words: string) => new Promise<void>((taken) => stream.write(words, () => taken()));
   return { stream, settled, text, written };
