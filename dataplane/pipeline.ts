@@ -291,7 +291,7 @@ function methodNotAllowed(method: string, target: Target): Problem {
 /** OPTIONS of the whole server (RFC 9110 §9.3.7), by which clients and proxies look for one that answers. */
 async function serveServer({ request }: Exchange): Promise<HttpResponse> {
   requireHost(request);
-  if (request.method !== "OPTIONS") throw new Problem("invalid_path", "Only OPTIONS can be sent to *; name a path");
+  if (request.method !== "OPTIONS") throw new Problem("invalid_request", "Only OPTIONS has the request target *");
   return { status: 204, headers: { Allow: "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS" } };
 }
 

@@ -29,9 +29,9 @@ export class PasswordRefused extends Error {
 }
 
 /**
- * The password as both sides compare it. One final newline is dropped: `echo user:pass | base64` and
- * most editors add one that nobody means. The rest is what RFC 8265 §4.2 makes of it, as RFC 7617
- * wants it of clients: NFC, and each space of Unicode as U+0020. Keyboards differ in both.
+ * The password as both sides compare it. One final newline is dropped: `echo user:pass | base64`
+ * and most editors add one that nobody means. The rest is what RFC 8265 §4.2 makes of it, as RFC
+ * 7617 wants it of clients: NFC, and each space of Unicode as U+0020. Keyboards differ in both.
  */
 export function normalisePassword(password: string): string {
   const meant = password.endsWith("\n") ? password.slice(0, -1) : password;

@@ -8,7 +8,7 @@ const exposed =
 const requestHeaders = [
   ...["Authorization", "Content-Type", "If-Match", "If-None-Match", "Idempotency-Key", "X-Request-Id"],
   ...["Accept", "Cache-Control"],
-  // What tracing in a page adds to every request: if one were missing, it would block the whole page.
+  // What tracing in a page adds to every request: a missing one would block all of them.
   // By W3C: OpenTelemetry and others. By vendors: Sentry, New Relic, AWS X-Ray, Datadog.
   ...["traceparent", "tracestate", "baggage"],
   ...["sentry-trace", "newrelic", "X-Amzn-Trace-Id"],

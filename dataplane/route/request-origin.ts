@@ -1,6 +1,6 @@
-// Turns what a request, its trusted proxies and the public URL say into the origin that links begin
-// with, `http(s)://host[:port]`. Refuses with 400 a request that does not name exactly one valid host,
-// because the host chooses the project and stands in links.
+// Turns what a request, its trusted proxies and the public URL say into the origin that links
+// begin with, `http(s)://host[:port]`. Refuses with 400 a request that does not name exactly one
+// valid host, because the host chooses the project and stands in links.
 
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import { BlockList, isIP } from "node:net";
@@ -27,8 +27,8 @@ function familyOf(address: string): "ipv4" | "ipv6" {
 }
 
 /**
- * Leaves of X-Forwarded-Host and X-Forwarded-Proto what counts: nothing of a sender who isn't trusted,
- * and of a list the entry of the outermost trusted proxy. Later readers believe what is left.
+ * Leaves of X-Forwarded-Host and X-Forwarded-Proto what counts: nothing of a sender who isn't
+ * trusted, and of a list the entry of the outermost trusted proxy. Later readers believe the rest.
  */
 export function settleForwarded({ headers, socket }: IncomingMessage, isTrusted: IsTrustedProxy): void {
   const proxies = isTrusted(socket.remoteAddress) ? passedProxies(headers["x-forwarded-for"], isTrusted) : 0;
@@ -41,7 +41,7 @@ export function settleForwarded({ headers, socket }: IncomingMessage, isTrusted:
   headers["x-forwarded-proto"] = scheme === "https" || scheme === "http" ? scheme : undefined;
 }
 
-/** The last proxy is the sender itself. The first address of the list is the client's, trusted or not. */
+/** The sender is one. The first address of the list is the client's, trusted or not. */
 function passedProxies(forwardedFor: IncomingHttpHeaders[string], isTrusted: IsTrustedProxy): number {
   const before = entriesOf(forwardedFor).slice(1).reverse();
   const untrusted = before.findIndex((address) => !isTrusted(address));
@@ -73,9 +73,9 @@ export function requireHost({ host, raw }: FastifyRequest): string {
 }
 
 /**
- * The scheme of the public URL counts at its host even if a trusted proxy says http: TLS may have ended
- * before it. At a host that the project claims, a trusted proxy knows better. Any other host is
- * reached directly, unless a trusted proxy says so. The request has passed requireHost.
+ * The scheme of the public URL counts at its host even if a trusted proxy says http: TLS may have
+ * ended before it. At a host that the project claims, a trusted proxy knows better. Any other host
+ * is reached directly, unless a trusted proxy says so. The request has passed requireHost.
  */
 export function requestOrigin(request: FastifyRequest, address: PublicAddress, isClaimed: boolean): string {
   const { host, headers } = request;

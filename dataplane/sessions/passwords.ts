@@ -42,7 +42,7 @@ export async function createPasswordVerifier(options: PasswordVerifierOptions): 
   const nobody = await hashPassword(randomUUID(), cost);
   const nobodyGenerated = await hashPassword(randomUUID(), generatedPasswordCost);
   const compare: ComparePassword = async (hash, sent) => {
-    // Here and not when the header is read: it may cost milliseconds, which failed logins are throttled for.
+    // Not when the header is read: it may cost milliseconds, and failed logins are throttled.
     const password = normalisePassword(sent);
     const isGenerated = hash !== undefined && isOfGenerated(hash);
     const isCheapRight = await verify(isGenerated ? hash : nobodyGenerated, password);

@@ -6,14 +6,14 @@ import type { DateFormat, DeclaredProperty } from "../../../core/schema/declared
 import { checkedFormat } from "../../../core/schema/formats.ts";
 import { Meter } from "../../../core/schema/meter.ts";
 import type { Operator } from "./operators.ts";
-import { absenceHint } from "./parameter-hints.ts";
+import { nullHint } from "./parameter-hints.ts";
 
 const whole: ReadonlySet<Operator> = new Set(["eq", "ne"]);
 const ranges: ReadonlySet<Operator> = new Set(["gt", "ge", "lt", "le"]);
 
 export function requireDate({ name, types, format }: DeclaredProperty, operator: Operator, text: string): void {
   if (format === undefined || (text === "null" && types.includes("null"))) return;
-  if (whole.has(operator) && !isDate(text, format)) throw notADate(name, format, absenceHint(name, text));
+  if (whole.has(operator) && !isDate(text, format)) throw notADate(name, format, nullHint(name, text));
   if (ranges.has(operator) && !isDate(completed(text, format), format)) {
     throw notADate(`${name}:${operator}`, format, ", or its beginning, as in `2026-01`");
   }

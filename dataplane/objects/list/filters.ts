@@ -7,7 +7,7 @@ import { type CompiledSchema, resolveField } from "../../../core/schema/compile-
 import type { DeclaredProperty, JsonType } from "../../../core/schema/declared-properties.ts";
 import { requireDate } from "./date-values.ts";
 import { fits, foreignOperator, type Operator, operators } from "./operators.ts";
-import { absenceHint, parameterHint } from "./parameter-hints.ts";
+import { nullHint, parameterHint } from "./parameter-hints.ts";
 import { fieldNames, type Parameters } from "./query-parameters.ts";
 import { serviceFields } from "./service-fields.ts";
 
@@ -178,7 +178,7 @@ function literals(property: DeclaredProperty, value: string): readonly string[] 
   if (literal === undefined || !literalFits(literal, only)) {
     throw new Problem(
       "invalid_parameter",
-      `\`${property.name}\` must be ${expectation[only]}${absenceHint(property.name, value)}`,
+      `\`${property.name}\` must be ${expectation[only]}${nullHint(property.name, value)}`,
     );
   }
   return [literal];

@@ -1,5 +1,6 @@
 // Guesses what an unknown parameter of a list was meant to be: an operator in the spelling of other services, such as json-server's
-// `qty_gte`, or a name with a typing error. Says what a value of `null` was meant to find. Pure; the work is bounded, whatever the name.
+// `qty_gte`, or a name with a typing error; and what a value of `null` was meant to find. Pure; the work
+// is bounded, whatever the name.
 
 import { nearest } from "../../../core/nearest.ts";
 import { type CompiledSchema, resolveField } from "../../../core/schema/compile-schema.ts";
@@ -34,7 +35,7 @@ export function parameterHint(name: string, schema: CompiledSchema, reserved: Re
 }
 
 /** What a value of `null` most likely asks for; empty for other values. */
-export function absenceHint(name: string, value: string): string {
+export function nullHint(name: string, value: string): string {
   return value === "null" ? `; \`${name}:exists=false\` finds objects without it` : "";
 }
 

@@ -33,7 +33,7 @@ export async function sendConditionally(signIn: Sender, request: ConditionalRequ
     // Not from the browser's cache: what is shown is what is stored.
     const init = { method, headers: headersOf(request), cache: "no-store" } as const;
     const response = await signIn.send(url, body === undefined ? init : { ...init, body });
-    // The server's tags are strong: it was a proxy that compresses which wrote `W/`, and such a tag never fits If-Match.
+    // The server's tags are strong. A proxy that compresses writes `W/`, which never fits If-Match.
     const etag = response.headers.get("ETag")?.replace(/^W\//, "");
     const tagged = etag === undefined ? {} : { etag };
     if (!response.ok) return { ok: false, problem: await problemOf(response), ...tagged };

@@ -112,6 +112,14 @@ export const planMutations: readonly Mutation[] = [
     caughtBy: [targetTests, histories],
   },
   {
+    name: "links-in-clear-behind-tls",
+    harm: "A client that follows links behind a proxy that ends TLS sends its credential in clear",
+    file: "dataplane/route/request-origin.ts",
+    find: "isPublic || isClaimed ? address.scheme : ",
+    replace: "",
+    caughtBy: ["test/http/addresses.test.ts"],
+  },
+  {
     name: "plan-of-the-former-holder",
     harm: "A host that another project claimed is answered by the project that gave it up",
     file: target,

@@ -33,6 +33,11 @@ describe("hashing a password", () => {
     expect(normalisePassword("\ufb01\uff21")).toBe("\ufb01\uff21");
   });
 
+  test("leaves ASCII as it is, so that nothing changes for passwords of it", () => {
+    const ascii = String.fromCharCode(...Array.from({ length: 128 }, (_, code) => code));
+    expect(normalisePassword(ascii)).toBe(ascii);
+  });
+
   test("leaves a password that is too long as it is, for composing it would take seconds", () => {
     const marks = "\u0344\u0323".repeat(maxPasswordBytes);
     expect(normalisePassword(marks)).toBe(marks);

@@ -59,7 +59,7 @@ function arriving(memory: MemoryShare) {
     sendContinue: undefined,
   });
   const settled = received
-    .then((bytes) => parseBody(bytes, countedTurns()))
+    .then((bytes) => parseBody(bytes, countingLimiter()))
     .then(
       ({ text }) => text.length,
       (error: { code?: string; headers?: unknown }) => error,
