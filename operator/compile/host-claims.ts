@@ -7,7 +7,6 @@ import type { ProjectRef } from "../../core/config/types.ts";
 import type { Project } from "../model/objects.ts";
 import { isDeleting } from "../model/project-objects.ts";
 import type { Claimant } from "./award-names.ts";
-import { hostsOf } from "./claimed-hosts.ts";
 
 /** In place of the UID of a Project that is published and not seen: no Project that is seen may have its hosts. */
 export const unseenHolder = "";
@@ -127,4 +126,9 @@ function forget<V>(index: Map<string, Map<string, V>>, host: string, key: string
   const entries = index.get(host);
   entries?.delete(key);
   if (entries?.size === 0) index.delete(host);
+}
+
+/** The hosts that a Project claims, in the order of its manifest. */
+export function hostsOf(project: Project): readonly string[] {
+  return (project.spec.hosts ?? []).map((host) => host.toLowerCase());
 }

@@ -5,8 +5,7 @@ import type { Project } from "../model/objects.ts";
 import { isDeleting } from "../model/project-objects.ts";
 import type { Fault } from "../model/verdict.ts";
 import { awardNames } from "./award-names.ts";
-import { hostsOf } from "./claimed-hosts.ts";
-import { type Holders, type HostClaims, unseenHolder } from "./host-claims.ts";
+import { type Holders, type HostClaims, hostsOf, unseenHolder } from "./host-claims.ts";
 import type { HostPolicy } from "./host-policy.ts";
 
 export interface RefusedHost extends Fault {
