@@ -56,6 +56,8 @@ interface Carrier extends Socket {
   [underWay]?: UnderWay;
   /** Requests that wait for their turn. */
   [waitingTurn]?: Set<Turn>;
+  /** Node's, and not documented: what is called for each head, and says by 2 that no HTTP follows. */
+  readonly parser?: { onIncoming: () => number } | null;
 }
 
 /** Requests of one connection that may wait for their turn. */
@@ -80,9 +82,11 @@ export function createConnections(options: ConnectionsOptions): Connections {
     options.observeRefusal(id, problem);
   };
 
-  const close = (socket: Socket, reason: ClosedFor): void => {
+  const close = (socket: Carrier, reason: ClosedFor): void => {
     options.observeClosed(reason);
     open.delete(socket);
+    // Node parses a chunk to its end even then: two thousand requests, kept until the loop goes on.
+    if (socket.parser) socket.parser.onIncoming = () => 2;
     socket.destroy();
   };
 

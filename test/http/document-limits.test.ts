@@ -62,12 +62,13 @@ describeServed("depth", (serve) => {
     expect(await outcome(served, "PUT", "", "[".repeat(100_000))).toBe("too_deep");
   });
 
-  it("answers a path of more segments than any value has levels with 404", async () => {
+  it("answers a path of more segments than any value has levels with 404, and of more than 128 with 414", async () => {
     const served = await serve(shop);
-    const path = "/a".repeat(1000);
+    const path = "/a".repeat(120);
     expect(await outcome(served, "GET", path)).toBe("not_found");
     expect(await outcome(served, "DELETE", path)).toBe("not_found");
     expect(["too_deep", "parent_not_found"]).toContain(await outcome(served, "PUT", path, "1"));
+    expect(await outcome(served, "GET", "/a".repeat(129))).toBe("path_too_long");
   });
 });
 

@@ -311,6 +311,8 @@ describe("the catalogue", () => {
       "ReplicasOutdated",
       // external-issuers.test.ts.
       "WaitingForIssuer",
+      // revoked-beside-hashes.test.ts.
+      "CredentialPending",
     ];
     const reached = new Set([...reasonCases.map(({ reason }) => reason), ...byFleet]);
     // A reason may be of both kinds.
