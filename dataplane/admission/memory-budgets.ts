@@ -11,7 +11,7 @@ export interface MemoryLimits {
   readonly bodies: number;
   /** Bytes of responses. */
   readonly responses: number;
-  /** Bytes of requests that wait for their turn on a connection. */
+  /** Bytes of requests that wait for their turn on a connection. They are one share, which has half. */
   readonly pipelined: number;
 }
 
@@ -48,10 +48,11 @@ export function createMemoryBudget(limit: number): MemoryBudget {
   let heldByAll = 0;
   const share = (): MemoryShare => {
     let held = 0;
+    const hasRoom = (bytes: number): boolean => held + bytes <= limit - heldByAll - bytes;
     return {
-      hasRoom: (bytes) => held + bytes <= limit - heldByAll - bytes,
+      hasRoom,
       take(bytes) {
-        if (held + bytes > limit - heldByAll - bytes) return false;
+        if (!hasRoom(bytes)) return false;
         held += bytes;
         heldByAll += bytes;
         return true;

@@ -44,6 +44,8 @@ interface UnderWay {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly cut: ((error: Error) => void) | undefined;
+  /** Grows from request to request, over all connections. */
+  readonly order: number;
 }
 
 type Turn = (isOpen: boolean) => void;
@@ -70,6 +72,7 @@ const unreadBodyBytes = 128 * 1024;
 export function createConnections(options: ConnectionsOptions): Connections {
   const refused = new WeakSet<Socket>();
   const open = new Set<Carrier>();
+  let requests = 0;
 
   const respond = (error: Error, socket: Socket): void => {
     if (!socket.writable) {
@@ -106,7 +109,8 @@ export function createConnections(options: ConnectionsOptions): Connections {
         resolve(isOpen);
       };
       waiting.add(turn);
-      before.once("close", () => turn(!socket.destroyed));
+      // RFC 9112 §9.6: behind a response that closes the connection, no request is carried out.
+      before.once("close", () => turn(socket.writable && before.shouldKeepAlive));
     });
   };
 
@@ -126,7 +130,7 @@ export function createConnections(options: ConnectionsOptions): Connections {
       open.add(socket);
       socket.once("close", () => {
         open.delete(socket);
-        // The response before may never have had the connection: then it doesn't close.
+        // A response that was never assigned the socket emits no close.
         for (const turn of socket[waitingTurn] ?? []) turn(false);
       });
     },
@@ -135,7 +139,7 @@ export function createConnections(options: ConnectionsOptions): Connections {
     },
     track(request, response) {
       const body = hasBody(request) ? Promise.withResolvers<Error>() : undefined;
-      (request.socket as Carrier)[underWay] = { request, response, cut: body?.resolve };
+      (request.socket as Carrier)[underWay] = { request, response, cut: body?.resolve, order: requests++ };
       return body?.promise;
     },
     refuse(error, socket) {
@@ -162,13 +166,16 @@ function hasBody({ headers }: IncomingMessage): boolean {
   return headers["content-length"] !== undefined || "transfer-encoding" in headers;
 }
 
-/** The oldest connection that has carried no whole head, or else one between two requests. */
+/** The oldest connection that has carried no whole head, or else that between two requests whose last one is the oldest. */
 function firstIdle(open: Iterable<Carrier>): Carrier | undefined {
   let idle: Carrier | undefined;
+  let idleSince = Number.POSITIVE_INFINITY;
   for (const socket of open) {
     const last = socket[underWay];
     if (last === undefined) return socket;
-    if (last.response.writableFinished && last.request.complete) idle ??= socket;
+    if (last.order > idleSince || !last.response.writableFinished || !last.request.complete) continue;
+    idle = socket;
+    idleSince = last.order;
   }
   return idle;
 }

@@ -79,6 +79,15 @@ describeServed("a body in chunks", (serve) => {
     expect(replies.map(({ body }) => body)).toEqual(['{"euro":"€"}', '{"k":{"euro":"€"}}']);
   });
 
+  it("is not read behind a request that asks to close the connection", async () => {
+    const served = await serve(shop);
+    const last = { lines: ["Transfer-Encoding: chunked", "Connection: close"] };
+    const bytes = chunk("1") + chunk("");
+    const replies = await sendRaw(served.origin, head(served, last) + bytes + head(served, last) + bytes);
+    expect(replies.map(({ status }) => status)).toEqual([201]);
+    expect((await served.send("/json/doc")).text).toBe('{"k":1}');
+  });
+
   it("may have extensions and trailers, which mean nothing", async () => {
     const served = await serve(shop);
     const body = "1;name=value\r\n7\r\n0\r\nX-Trailer: 1\r\nAuthorization: apikey wrong\r\n\r\n";

@@ -152,9 +152,12 @@ describe.concurrent("a deleted Project", () => {
   const login = async ({ namespace }: Tenant) => {
     const password = await fleet.secret(namespace, "ann-password", "password");
     const as = `Basic ${Buffer.from(`ann:${password}`).toString("base64")}`;
-    const reply = await fleet.replicas[0]?.send(`/${namespace}/shop/sessions/`, { method: "POST", as });
-    expect(reply?.status).toBe(201);
-    return reply?.json<{ session_id: string; access_token: string }>();
+    // Its hash may come a moment after the Project.
+    return await eventually(async () => {
+      const reply = await fleet.replicas[0]?.send(`/${namespace}/shop/sessions/`, { method: "POST", as });
+      expect(reply?.status).toBe(201);
+      return reply?.json<{ session_id: string; access_token: string }>();
+    }, within);
   };
   /** Ids of the sessions that Redis has of the project, the lists of them aside. */
   const sessionsLeft = async ({ namespace }: Tenant) => {

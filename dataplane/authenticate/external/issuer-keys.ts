@@ -9,6 +9,9 @@ import type { UnverifiedToken } from "./read-token.ts";
 /** Usually one: nothing forbids an issuer to give several the same id (RFC 7517, section 4.5). `ambiguous` = the token names none, and several fit. */
 export type FoundKeys = readonly KeyObject[] | "unknown" | "ambiguous";
 
+/** Each costs a verification for every token that none of them signed. */
+const maxKeysOfOneId = 4;
+
 export interface IssuerKeys {
   find(issuer: IssuerConfig, token: Pick<UnverifiedToken, "algorithm" | "kid">): FoundKeys;
 }
@@ -30,7 +33,7 @@ export function createIssuerKeys(): IssuerKeys {
         return usable !== undefined && fits(usable, algorithm) ? [usable] : [];
       });
       if (fitting.length === 0) return "unknown";
-      return kid === undefined && fitting.length > 1 ? "ambiguous" : fitting;
+      return kid === undefined && fitting.length > 1 ? "ambiguous" : fitting.slice(0, maxKeysOfOneId);
     },
   };
 }
