@@ -3,8 +3,8 @@
 
 import type { ProjectConfig, ProjectParts, ProjectRef } from "../../core/config/types.ts";
 import { resourceNameOf, rootKeyOf, usernameOf } from "../model/claimed-name.ts";
-import { type Credentials, unresolved } from "../model/credentials.ts";
-import type { Project } from "../model/objects.ts";
+import { type Credentials, type Resolved, unresolved } from "../model/credentials.ts";
+import type { Child, Project } from "../model/objects.ts";
 import { childrenOf, isDeleting, type ProjectObjects } from "../model/project-objects.ts";
 import { type Refusal, type Result, refuse, type Verdict } from "../model/verdict.ts";
 import { checkProject, foreignDataRefusal, lastGoodProject, type ProjectContext } from "./check-project.ts";
@@ -82,16 +82,14 @@ function compileAllChildren(input: CompileInput, config: ProjectConfig): Compile
   const users = compileChildren(input.users, {
     nameOf: usernameOf,
     nameField: "username",
-    compile: (user, lastGood) =>
-      compileUser(user, credentials.users.get(user.metadata.name) ?? unresolved(user.kind), lastGood),
+    compile: (user, lastGood) => compileUser(user, credentialOf(user, credentials.users, notAllowed), lastGood),
     keyOf: (user) => user.username,
     published: published?.users ?? new Map(),
   });
   const keys = compileChildren(input.keys, {
     nameOf: (key) => key.metadata.name,
     nameField: "name",
-    compile: (key, lastGood) =>
-      compileKey(key, credentials.keys.get(key.metadata.name) ?? unresolved(key.kind), lastGood),
+    compile: (key, lastGood) => compileKey(key, credentialOf(key, credentials.keys, notAllowed), lastGood),
     keyOf: (key) => key.sha256,
     published: published?.keys ?? new Map(),
   });
@@ -99,6 +97,16 @@ function compileAllChildren(input: CompileInput, config: ProjectConfig): Compile
     parts: { resources: resources.entries, rootKeys: rootKeys.entries, users: users.entries, keys: keys.entries },
     verdicts: [...resources.verdicts, ...rootKeys.verdicts, ...users.verdicts, ...keys.verdicts],
   };
+}
+
+/** What worked of a user or key that is not allowed any more goes on working, with the rights that its spec says now. */
+function credentialOf<T>(
+  { kind, metadata }: Child,
+  resolved: ReadonlyMap<string, Resolved<T>>,
+  notAllowed: CompileInput["notAllowed"],
+): Resolved<T> {
+  const refusal = notAllowed?.get(metadata.uid);
+  return refusal === undefined ? (resolved.get(metadata.name) ?? unresolved(kind)) : { ok: false, refusal };
 }
 
 function single<C>(result: Result<C>): Result<readonly C[]> {

@@ -2,10 +2,11 @@
 // deletionPolicy Retain where the platform requires it.
 
 import type { DataRecord } from "../model/data-record.ts";
-import type { CustomResource, DeletionPolicy, Project } from "../model/objects.ts";
+import type { CustomResource, DataObject, DeletionPolicy, Project } from "../model/objects.ts";
 import type { ProjectObjects } from "../model/project-objects.ts";
 import type { Refusal } from "../model/verdict.ts";
-import { type LimitedObject, refusalOf } from "./check-manifests.ts";
+import { refusalOf } from "./check-manifests.ts";
+import { withoutPlace } from "./count-limits.ts";
 import { limitedQuota, limitedRate, withinLimits } from "./limits.ts";
 import type { GuardRails, NamespaceRules } from "./rules.ts";
 
@@ -18,9 +19,10 @@ export function applyGuardRails(
   const rules = rails.rulesOf(objects.ref.namespace);
   const { project, resources, rootKeys } = objects;
   const notAllowed = new Map<string, Refusal>();
-  const limited: readonly LimitedObject[] = [...(project === undefined ? [] : [project]), ...resources, ...rootKeys];
-  for (const object of limited) {
-    const refusal = refusalOf(object, rules, placeOf);
+  const placeless = withoutPlace(objects, rules, placeOf);
+  const own = project === undefined ? [] : [project];
+  for (const object of new Set([...own, ...resources, ...rootKeys, ...placeless])) {
+    const refusal = refusalOf(object, rules, !placeless.has(object));
     if (refusal !== undefined) notAllowed.set(object.metadata.uid, refusal);
   }
   return {
@@ -55,7 +57,7 @@ export function withKeptRecord(record: DataRecord): DataRecord {
 }
 
 /** Returns the same object if nothing changes, because results about a spec are cached by its identity. */
-function keepingData<T extends LimitedObject>(object: T, { deletionPolicy: required }: NamespaceRules): T {
+function keepingData<T extends Project | DataObject>(object: T, { deletionPolicy: required }: NamespaceRules): T {
   if (required !== "Retain" || (object.spec.deletionPolicy ?? required) === required) return object;
   const deletionPolicy: DeletionPolicy = required;
   return { ...object, spec: { ...object.spec, deletionPolicy } };

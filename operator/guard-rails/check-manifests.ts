@@ -1,36 +1,34 @@
 // What of a manifest the platform's rules forbid, with the place of each and what may be written instead.
 
-import type { DataObject, Project } from "../model/objects.ts";
+import { type CustomResource, type DataObject, isDataObject, type Project } from "../model/objects.ts";
 import { type Fault, type Refusal, refuseAll } from "../model/verdict.ts";
+import { maxOf } from "./count-limits.ts";
 import type { NamespaceRules } from "./rules.ts";
 
-/** Kinds that rules are about: users and keys have only the rights that resources give them. */
-export type LimitedObject = Project | DataObject;
-
-/** `placeOf` a Project: its number among those of its namespace, beginning with 1. */
-export function refusalOf(
-  object: LimitedObject,
-  rules: NamespaceRules,
-  placeOf: (project: Project) => number,
-): Refusal | undefined {
-  const faults = object.kind === "Project" ? projectFaults(object, rules, placeOf) : accessFaults(object, rules);
-  const all = [...faults, ...deletionPolicyFaults(object, rules)];
-  return all.length === 0 ? undefined : refuseAll("NotAllowed", all).refusal;
+/** `hasPlace`: it is among the first of its kind, as many as are allowed. */
+export function refusalOf(object: CustomResource, rules: NamespaceRules, hasPlace: boolean): Refusal | undefined {
+  const faults = [...(hasPlace ? [] : [surplusFault(object, rules)]), ...specFaults(object, rules)];
+  return faults.length === 0 ? undefined : refuseAll("NotAllowed", faults).refusal;
 }
 
-function projectFaults(
-  project: Project,
-  rules: NamespaceRules,
-  placeOf: (project: Project) => number,
-): readonly Fault[] {
-  const { spec, metadata } = project;
+function surplusFault(object: CustomResource, rules: NamespaceRules): Fault {
+  const { kind, metadata, spec } = object;
+  const owner = kind === "Project" ? `namespace "${metadata.namespace}"` : `Project "${spec.projectRef.name}"`;
+  const allowed = counted(maxOf(kind, rules), kind);
+  const message = `The platform allows ${owner} ${allowed}, and it already has that many older ones: delete one of them, or this one`;
+  return { message };
+}
+
+/** Users and keys have only the rights that resources give them. */
+function specFaults(object: CustomResource, rules: NamespaceRules): readonly Fault[] {
+  if (object.kind === "Project") return [...projectFaults(object, rules), ...deletionPolicyFaults(object, rules)];
+  return isDataObject(object) ? [...accessFaults(object, rules), ...deletionPolicyFaults(object, rules)] : [];
+}
+
+function projectFaults({ spec, metadata }: Project, rules: NamespaceRules): readonly Fault[] {
   const { namespace } = metadata;
   const faults: Fault[] = [];
-  const { anyone = "Allow", authenticationDisabled = "Allow", maxProjects } = rules;
-  if (maxProjects !== undefined && placeOf(project) > maxProjects) {
-    const message = `The platform allows namespace "${namespace}" ${counted(maxProjects, "Project")}, and it already has that many older ones: delete one of them, or this one`;
-    faults.push({ message });
-  }
+  const { anyone = "Allow", authenticationDisabled = "Allow" } = rules;
   if (spec.authentication.policy === "Disabled" && (authenticationDisabled === "Deny" || anyone !== "Allow")) {
     const message = `The platform does not let namespace "${namespace}" disable authentication: write Enabled`;
     faults.push({ message, pointer: "/spec/authentication/policy" });
@@ -93,7 +91,10 @@ function accessFaults({ spec, metadata }: DataObject, { anyone = "Allow" }: Name
 }
 
 /** A child without one has that of its Project. */
-function deletionPolicyFaults({ spec, metadata }: LimitedObject, { deletionPolicy }: NamespaceRules): readonly Fault[] {
+function deletionPolicyFaults(
+  { spec, metadata }: Project | DataObject,
+  { deletionPolicy }: NamespaceRules,
+): readonly Fault[] {
   const declared = spec.deletionPolicy;
   if (deletionPolicy === undefined || declared === undefined || declared === deletionPolicy) return [];
   const message = `The platform allows namespace "${metadata.namespace}" no other deletionPolicy: write ${deletionPolicy}`;

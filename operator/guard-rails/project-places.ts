@@ -6,6 +6,7 @@ import { keyOfProject } from "../../core/config/config-keys.ts";
 import type { ProjectRef } from "../../core/config/types.ts";
 import type { Project } from "../model/objects.ts";
 import { isDeleting } from "../model/project-objects.ts";
+import { hadPlace } from "./count-limits.ts";
 
 export interface ProjectPlaces {
   /** Takes over a Project as it is now. Returns the keys of other Projects that get or lose a place among the allowed ones by that. */
@@ -26,8 +27,8 @@ interface Counted {
 }
 
 /** Rank within one second, from the status: it had a place, or it had none. A Project without a status gets the next number. */
-const hadPlace = 0;
-const hadNone = 1;
+const first = 0;
+const second = 1;
 
 /** `isCounted`: whether this installation serves the Project. `maxOf` a namespace: how many are allowed; undefined = any number. */
 export function createProjectPlaces(
@@ -37,11 +38,11 @@ export function createProjectPlaces(
   /** By namespace, the first first. */
   const orders = new Map<string, Counted[]>();
   const counted = new Map<string, Counted>();
-  let lastRank = hadNone;
+  let lastRank = second;
 
-  const rankOf = ({ status }: Project): number => {
-    const ready = status?.conditions?.find(({ type }) => type === "Ready");
-    if (ready !== undefined) return ready.reason === "NotAllowed" ? hadNone : hadPlace;
+  const rankOf = (project: Project): number => {
+    const had = hadPlace(project);
+    if (had !== undefined) return had ? first : second;
     lastRank += 1;
     return lastRank;
   };

@@ -27,6 +27,11 @@ const readers = {
   adoptData: oneOf(["Allow", "Deny"]),
   /** Projects of one namespace; the oldest count first. */
   maxProjects: readAmount,
+  /** ProjectUsers, ApiKeys, ApiResources and RootKeys of one Project; the oldest count first. */
+  maxUsers: readAmount,
+  maxApiKeys: readAmount,
+  maxResources: readAmount,
+  maxRootKeys: readAmount,
   /** Largest `spec.limits.quota` of a Project, and what it has if it declares none: at most the largest, which an absent default means too. */
   maxQuotaObjects: readAmount,
   maxQuotaBytes: readAmount,

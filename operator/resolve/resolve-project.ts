@@ -58,9 +58,12 @@ export async function resolveProject(
   const { project } = objects;
   const tools = { ...given, mayRestore: objects.mayAdopt === true };
   if (project === undefined || isDeleting(project)) return unresolvedProject(objects.ref.name);
-  // Left as it is, and its children too: what is served is what was published, and nothing is made or rotated.
-  if (project.spec.suspend) return { ...unresolvedProject(objects.ref.name), writes: takenOver(objects, tools) };
   const sameProject = published?.project.uid === project.metadata.uid;
+  const isUnserved = !sameProject && objects.notAllowed?.has(project.metadata.uid) === true;
+  // Left as it is, and its children too: what is served is what was published, and nothing is made or rotated.
+  if (project.spec.suspend || isUnserved) {
+    return { ...unresolvedProject(objects.ref.name), writes: takenOver(objects, tools) };
+  }
   const signing = resolveSigning(project, sameProject ? published?.signing : undefined, tools);
   if (!signing.keys.ok) return { ...unresolvedProject(objects.ref.name), signing: signing.keys };
   const { signingRing, projectKey } = signing.keys.value;
@@ -180,7 +183,7 @@ function credentialsOf<O extends ProjectUser | ApiKey, T>(
   return new Map(resolved.map(({ object, resolution }) => [object.metadata.name, resolution.credential]));
 }
 
-/** Of a suspended Project, which keeps what is taken over: a person says only once that this installation takes it. */
+/** Of a Project that waits, which keeps what is taken over: a person says only once that this installation takes it. */
 function takenOver(
   { project, users, keys }: ProjectObjects,
   tools: Omit<ResolveTools, "projectKey">,

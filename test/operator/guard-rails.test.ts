@@ -132,6 +132,37 @@ describe("guard rails", () => {
     expect(answered?.status, "of a Project that is served").not.toBe(503);
   });
 
+  it("serve as many users and keys as a Project may have, make nothing for others, and take the next when one goes", async () => {
+    const tenant = await newTenant(fleet);
+    await setRules(tenant, { maxProjects: "1", maxUsers: "1", maxApiKeys: "1" });
+    await tenant.create(shop(), declared("ProjectUser", "ann"), declared("ApiKey", "web"));
+    await tenant.reports("ProjectUser", "ann", "Ready");
+    await tenant.reports("ApiKey", "web", "Ready");
+    const made = await tenant.names("Secret");
+    const ofSurplus = { projectRef: { name: "surplus" } };
+    await tenant.create(shop({}, "surplus"), declared("ProjectUser", "dan", ofSurplus));
+    // Their names sort before those of the others.
+    await tenant.create(declared("ProjectUser", "abe"), declared("ApiKey", "app"));
+    const { Stalled } = await tenant.reports("ProjectUser", "abe", "NotAllowed");
+    expect(Stalled?.message).toContain('allows Project "shop" one ProjectUser');
+    await tenant.reports("ApiKey", "app", "NotAllowed");
+    await tenant.reports("Project", "surplus", "NotAllowed");
+    await tenant.reports("ProjectUser", "dan", "ProjectNotFound");
+    expect(await tenant.names("Secret")).toEqual(made);
+    await tenant.remove("ProjectUser", "ann");
+    await tenant.reports("ProjectUser", "abe", "Ready");
+    await tenant.reports("ApiKey", "app", "NotAllowed");
+    await setRules(tenant, { maxApiKeys: null });
+    await tenant.reports("ApiKey", "app", "Ready");
+    await setRules(tenant, { maxApiKeys: "1" });
+    await tenant.reports("ApiKey", "app", "NotAllowed");
+    const key = await fleet.secret(tenant.namespace, "app-api-key", "apiKey");
+    const headers = { authorization: `apikey ${key}` };
+    await tenant.everywhere("/whoami", { headers }, (reply) =>
+      expect(reply.status, "of a key that was served").toBe(200),
+    );
+  });
+
   it("keep data that have to be kept, although a refused manifest wants them deleted", async () => {
     const tenant = await newTenant(fleet);
     await tenant.create(shop(), openBooks({ deletionPolicy: "Delete" }));

@@ -7,13 +7,14 @@ import { hostPolicy } from "../../../../operator/compile/host-policy.ts";
 import { applyGuardRails, withKeptData, withKeptRecord } from "../../../../operator/guard-rails/apply-guard-rails.ts";
 import { readGuardRails } from "../../../../operator/guard-rails/rules.ts";
 import type { Project } from "../../../../operator/model/objects.ts";
+import { withAllowedCredentials } from "../../../../operator/model/project-objects.ts";
 import {
   type GuardRailCase,
   guardRailCases,
   inNamespace,
   noHostsAllowed,
 } from "../../../support/kubernetes/guard-rail-cases.ts";
-import { projectObjects, stored } from "../../../support/kubernetes/stored-crs.ts";
+import { projectObjects, stored, terminating } from "../../../support/kubernetes/stored-crs.ts";
 
 const first = (): number => 1;
 
@@ -66,6 +67,45 @@ describe("the operator, by guard rails,", () => {
         },
       ],
     });
+  });
+
+  it("refuses the youngest of too many objects of a kind, those being deleted aside, and says what to do", () => {
+    const aged = (kind: "ProjectUser" | "ApiKey" | "ApiResource" | "RootKey", name: string, minute: number) =>
+      stored(kind, name, { metadata: { creationTimestamp: `2026-01-01T00:0${minute}:00Z` } });
+    const objects = (["ProjectUser", "ApiKey", "ApiResource", "RootKey"] as const).flatMap((kind) => [
+      aged(kind, "c", 3),
+      aged(kind, "a", 1),
+      stored(kind, "going", { metadata: terminating }),
+      aged(kind, "b", 2),
+    ]);
+    const rules = { maxUsers: "1", maxApiKeys: "2", maxResources: "2", maxRootKeys: "3" };
+    const { notAllowed } = apply(rules, stored("Project", "shop"), ...objects);
+    expect([...(notAllowed?.keys() ?? [])].sort()).toEqual([
+      ...["ApiKey c", "ApiResource c", "ProjectUser b", "ProjectUser c"],
+    ]);
+    expect(notAllowed?.get("ApiKey c")?.faults).toEqual([
+      {
+        message:
+          'The platform allows Project "shop" 2 ApiKeys, and it already has that many older ones: delete one of them, or this one',
+      },
+    ]);
+  });
+
+  it("leaves of one second those their places that had them, whatever their names, and else those seen first", () => {
+    const reporting = (name: string, reason: string) =>
+      stored("ApiKey", name, { status: { conditions: [{ type: "Ready", status: "True", reason }] } });
+    const keys = [reporting("a", "NotAllowed"), stored("ApiKey", "c"), stored("ApiKey", "b"), reporting("z", "Ready")];
+    const { notAllowed } = apply({ maxApiKeys: "2" }, ...keys);
+    expect([...(notAllowed?.keys() ?? [])]).toEqual(["ApiKey c", "ApiKey b"]);
+  });
+
+  it("makes no credentials for what is refused", () => {
+    const users = [stored("ProjectUser", "ann"), stored("ProjectUser", "bob")];
+    const objects = withAllowedCredentials(apply({ maxUsers: "1" }, ...users, stored("ApiKey", "web")));
+    expect([objects.users, objects.keys].map((children) => children.map(({ metadata }) => metadata.name))).toEqual([
+      ["ann"],
+      ["web"],
+    ]);
   });
 
   it("says what may be written instead", () => {
