@@ -53,7 +53,7 @@ type Plan = AllowedPlan | RefusedPlan;
 
 type StoredPlan = ObjectsPlan | DocumentPlan;
 
-type AllowedPlan = StoredPlan | SessionPlan | DescriptionPlan | OptionsPlan;
+type AllowedPlan = StoredPlan | SessionPlan | DescriptionPlan | OptionsPlan | ServerPlan;
 
 /**
  * The caller may not do this, or the query is malformed. The rates are charged before the problem is thrown, for refusing costs something.
@@ -72,6 +72,14 @@ interface OptionsPlan {
   readonly counters: RequestCounters | undefined;
 }
 
+/** OPTIONS of the whole server (RFC 9110 §9.3.7), by which clients and proxies look for one that answers. */
+interface ServerPlan {
+  readonly kind: "server";
+  readonly usesStoredData: false;
+}
+
+const serverPlan: ServerPlan = Object.freeze({ kind: "server", usesStoredData: false });
+
 /** What a request is allowed to do with stored data, and who was proved to send it: of OPTIONS nobody. */
 export interface KeptPlan {
   readonly plan: StoredPlan | OptionsPlan;
@@ -80,8 +88,7 @@ export interface KeptPlan {
 
 export function createPipeline(deps: PipelineDeps): (exchange: Exchange) => Promise<HttpResponse> {
   // Only plans of objects and documents are asked for, and each comes back as one of its kind.
-  const serveProject = serve.bind(undefined, deps, renewPlan.bind(undefined, deps) as RenewPlan);
-  return (exchange) => (exchange.rawUrl === "*" ? serveServer(exchange) : serveProject(exchange));
+  return serve.bind(undefined, deps, renewPlan.bind(undefined, deps) as RenewPlan);
 }
 
 async function serve(deps: PipelineDeps, renewPlan: RenewPlan, exchange: Exchange): Promise<HttpResponse> {
@@ -136,6 +143,10 @@ function useKeptPlan(deps: PipelineDeps, shape: RequestShape | undefined, exchan
 
 /** Decides, and keeps the plan for requests that are alike. */
 async function newPlan(deps: PipelineDeps, shape: RequestShape | undefined, exchange: Exchange): Promise<Plan> {
+  if (exchange.rawUrl === "*" && exchange.request.method === "OPTIONS") {
+    requireHost(exchange.request);
+    return serverPlan;
+  }
   const before = deps.plans.generation();
   const first = await decide(deps, exchange);
   const generation = deps.plans.generation();
@@ -225,7 +236,7 @@ function planOptions(deps: PipelineDeps, project: LiveProject, target: Target): 
 
 /** Charges the project's rates, where it has any: a promise, because the store may have to be asked. Throws `rate_limited`. */
 function chargeRates(deps: PipelineDeps, plan: Plan, exchange: Exchange): Promise<void> | undefined {
-  if (plan.kind === "options") return undefined;
+  if (plan.kind === "options" || plan.kind === "server") return undefined;
   const { config } = plan.project;
   if (config.limits.rate === undefined) return undefined;
   const requester = { caller: plan.caller, address: () => exchange.request.ip };
@@ -235,7 +246,7 @@ function chargeRates(deps: PipelineDeps, plan: Plan, exchange: Exchange): Promis
 
 /** Throws why the request can't be carried out: the project takes no writes, its data are lost, or the caller may not do this. */
 function requireAllowed(deps: PipelineDeps, plan: Plan): AllowedPlan {
-  if (plan.kind === "options") return plan;
+  if (plan.kind === "options" || plan.kind === "server") return plan;
   if (plan.isWrite && plan.project.config.serving === "ReadOnly") {
     throw new Problem("project_read_only", "The owner of the project has made it read-only; reads still work");
   }
@@ -276,6 +287,8 @@ function carryOut(
       return carryOutDescription(deps, plan, exchange);
     case "options":
       return options(plan, exchange.request.headers.origin);
+    case "server":
+      return { status: 204, headers: { Allow: "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS" } };
   }
 }
 
@@ -286,13 +299,6 @@ function methodNotAllowed(method: string, target: Target): Problem {
     ? "POST adds inside the root key's value: name a key to add, or end the path with /- to append to an array"
     : `${method} is not allowed at this path; allowed are ${allowed}`;
   return new Problem("method_not_allowed", detail, { headers: { Allow: allowed } });
-}
-
-/** OPTIONS of the whole server (RFC 9110 §9.3.7), by which clients and proxies look for one that answers. */
-async function serveServer({ request }: Exchange): Promise<HttpResponse> {
-  requireHost(request);
-  if (request.method !== "OPTIONS") throw new Problem("invalid_request", "Only OPTIONS has the request target *");
-  return { status: 204, headers: { Allow: "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS" } };
 }
 
 function options({ project, methods }: OptionsPlan, origin: string | undefined): HttpResponse {

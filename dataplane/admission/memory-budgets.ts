@@ -37,7 +37,6 @@ export interface MemoryBudget {
 }
 
 export interface MemoryShare {
-  hasRoom(bytes: number): boolean;
   /** Counts them until they are released; false = there is no room, and nothing was counted. */
   take(bytes: number): boolean;
   release(bytes: number): void;
@@ -48,11 +47,9 @@ export function createMemoryBudget(limit: number): MemoryBudget {
   let heldByAll = 0;
   const share = (): MemoryShare => {
     let held = 0;
-    const hasRoom = (bytes: number): boolean => held + bytes <= limit - heldByAll - bytes;
     return {
-      hasRoom,
       take(bytes) {
-        if (!hasRoom(bytes)) return false;
+        if (held + bytes > limit - heldByAll - bytes) return false;
         held += bytes;
         heldByAll += bytes;
         return true;

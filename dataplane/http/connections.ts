@@ -119,7 +119,8 @@ export function createConnections(options: ConnectionsOptions): Connections {
       const socket = request.socket as Carrier;
       const before = socket[underWay]?.response;
       if (before === undefined || before.writableFinished) return undefined;
-      return wait(socket, before, hasBody(request) ? requestBytes + unreadBodyBytes : requestBytes);
+      const { "content-length": length, "transfer-encoding": coding } = request.headers;
+      return wait(socket, before, (length ?? coding) ? requestBytes + unreadBodyBytes : requestBytes);
     },
     opened(socket: Carrier) {
       if (open.size >= options.maxConnections) {
@@ -138,7 +139,9 @@ export function createConnections(options: ConnectionsOptions): Connections {
       for (const socket of open) if (socket.bytesRead === 0) socket.destroy();
     },
     track(request, response) {
-      const body = hasBody(request) ? Promise.withResolvers<Error>() : undefined;
+      const { headers } = request;
+      const hasBody = headers["content-length"] !== undefined || "transfer-encoding" in headers;
+      const body = hasBody ? Promise.withResolvers<Error>() : undefined;
       (request.socket as Carrier)[underWay] = { request, response, cut: body?.resolve, order: requests++ };
       return body?.promise;
     },
@@ -160,10 +163,6 @@ export function createConnections(options: ConnectionsOptions): Connections {
       }
     },
   };
-}
-
-function hasBody({ headers }: IncomingMessage): boolean {
-  return headers["content-length"] !== undefined || "transfer-encoding" in headers;
 }
 
 /** The oldest connection that has carried no whole head, or else that between two requests whose last one is the oldest. */

@@ -112,7 +112,8 @@ function collect({ memory, message, refused, onComplete }: ArrivingBody, maxByte
     /** Makes room for a chunk that ends there; false = the budget has none. */
     const hasPlace = (chunk: Buffer, end: number): boolean => {
       if (end <= counted) return true;
-      const isWhole = isWholeBody(chunk, expected);
+      // The whole body at once, as of most requests, need not be copied: nothing else is waited for.
+      const isWhole = chunk.length === expected;
       const size = isWhole ? end : Math.max(end, Math.min(2 * counted, expected));
       if (!memory.take(size - counted)) return false;
       counted = size;
@@ -148,11 +149,6 @@ function collect({ memory, message, refused, onComplete }: ArrivingBody, maxByte
     message.on("data", onData).on("end", onEnd).on("error", onCut).on("close", onCut);
     void refused?.then((error) => refuse(error));
   });
-}
-
-/** One that comes at once, as most do, need not be copied, unless it is a small view of a large read. */
-function isWholeBody(chunk: Buffer, expected: number): boolean {
-  return chunk.length === expected && 2 * chunk.length >= chunk.buffer.byteLength;
 }
 
 function enlarged(piece: Buffer, size: number): Buffer {

@@ -21,7 +21,10 @@ export function createUnreadResponses(budget: MemoryBudget, observeClosed: () =>
   return {
     requireRoom(owner, text) {
       const bytes = Buffer.byteLength(text);
-      if (bytes >= largeBytes && !budget.of(owner).hasRoom(bytes)) throw tooManyResponses();
+      if (bytes < largeBytes) return;
+      const share = budget.of(owner);
+      if (!share.take(bytes)) throw tooManyResponses();
+      share.release(bytes);
     },
     wait(owner, response, bytes) {
       const share = budget.of(owner);

@@ -8,7 +8,7 @@ it("gives a project as much as it leaves to all others, so that no number of pro
   const [first, second, third] = [budget.of({}), budget.of({}), budget.of({})];
   expect(first.take(451)).toBe(false);
   expect(first.take(450)).toBe(true);
-  expect([first.hasRoom(1), second.hasRoom(226)]).toEqual([false, false]);
+  expect([first.take(1), second.take(226)]).toEqual([false, false]);
   expect(second.take(225)).toBe(true);
   expect([third.take(113), third.take(112)]).toEqual([false, true]);
   first.release(450);
@@ -19,7 +19,7 @@ it("knows a project again", () => {
   const budget = createMemoryBudget(200);
   const project = {};
   budget.of(project).take(100);
-  expect(budget.of(project).hasRoom(1)).toBe(false);
+  expect(budget.of(project).take(1)).toBe(false);
 });
 
 it("leaves memory to the program: with the chart's heap limit, connections and budgets together need no more than it", () => {
