@@ -40,6 +40,12 @@ export function normalisePassword(password: string): string {
   return meant.replaceAll(/\p{Zs}/gu, " ").normalize("NFC");
 }
 
+/** Whether `hashPassword` makes a hash of it. */
+export function isHashable(password: string): boolean {
+  const bytes = Buffer.byteLength(normalisePassword(password));
+  return bytes > 0 && bytes <= maxPasswordBytes;
+}
+
 /** Throws PasswordRefused where `hashPassword` would, without a hash. */
 export function requireHashable(password: string): void {
   const normalised = normalisePassword(password);

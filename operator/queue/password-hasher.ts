@@ -1,10 +1,12 @@
 // Makes argon2id hashes beside the passes over Projects. A pass that needs one which is not made yet goes on without it, and its Project is due again
 // once it is. Namespaces take turns, and so do the Projects of each. A hash that can't be made fails the pass that asks for it next.
 
+import { createHash } from "node:crypto";
 import { availableParallelism } from "node:os";
 import {
   generatedPasswordCost,
   hashPassword,
+  isHashable,
   isPasswordOf,
   type PasswordCost,
   passwordCost,
@@ -27,6 +29,7 @@ export interface PasswordHasher {
 export interface PassHashes {
   /** Throws PasswordRefused. */
   readonly hashPassword: (password: string, cost?: PasswordCost) => Promise<string | undefined>;
+  /** False for a password that can't be hashed. */
   readonly isPasswordOf: (hash: string, password: string) => Promise<boolean | undefined>;
   /** Forgets what former passes asked for and this one did not. Milliseconds since the Project began to wait; undefined = it doesn't. */
   end(): number | undefined;
@@ -47,16 +50,17 @@ interface Argon2 {
   readonly isPasswordOf: typeof isPasswordOf;
 }
 
+type Make = () => Promise<unknown>;
+
 interface Job {
-  readonly make: () => Promise<unknown>;
   made?: { readonly value: unknown } | { readonly error: unknown };
 }
 
 interface ProjectJobs {
-  /** By what is to be made. */
+  /** By a digest of what is to be made: no password is kept once its hash is there. */
   readonly jobs: Map<string, Job>;
   /** Those that nobody has begun. */
-  readonly waiting: Set<Job>;
+  readonly waiting: Map<Job, Make>;
   /** Those without a result. */
   readonly unmade: Set<Job>;
   /** When the first of them was asked for. */
@@ -96,7 +100,7 @@ class Hasher implements PasswordHasher {
   }
 
   readonly passOf = (project: string): PassHashes => {
-    const jobs = this.#projects.get(project) ?? { jobs: new Map(), waiting: new Set(), unmade: new Set(), since: 0 };
+    const jobs = this.#projects.get(project) ?? { jobs: new Map(), waiting: new Map(), unmade: new Set(), since: 0 };
     this.#projects.set(project, jobs);
     const { argon2 = { hashPassword, isPasswordOf } } = this.#deps;
     return new Pass(jobs, argon2, {
@@ -125,18 +129,19 @@ class Hasher implements PasswordHasher {
     while (this.#underWay < this.#atOnce && !this.#isStopped) {
       const project = this.#due.shift();
       if (project === undefined) return;
-      const { waiting = new Set<Job>() } = this.#projects.get(project) ?? {};
-      const [job] = waiting;
-      if (job === undefined) continue;
+      const { waiting = new Map<Job, Make>() } = this.#projects.get(project) ?? {};
+      const [next] = waiting;
+      if (next === undefined) continue;
+      const [job, make] = next;
       waiting.delete(job);
       if (waiting.size > 0) this.#due.add(project);
-      void this.#run(project, job);
+      void this.#run(project, job, make);
     }
   }
 
-  async #run(project: string, job: Job): Promise<void> {
+  async #run(project: string, job: Job, make: Make): Promise<void> {
     this.#underWay += 1;
-    job.made = await job.make().then(
+    job.made = await make().then(
       (value) => ({ value }),
       (error: unknown) => ({ error }),
     );
@@ -149,6 +154,10 @@ class Hasher implements PasswordHasher {
     }
     this.#begin();
   }
+}
+
+function digestOf(...what: readonly string[]): string {
+  return createHash("sha256").update(JSON.stringify(what)).digest("base64");
 }
 
 interface PassEvents {
@@ -176,11 +185,14 @@ class Pass implements PassHashes {
     if (isCheap(cost)) return this.#mayAnswer() ? await make() : undefined;
     // Users of one Project with one password have one hash: most name one entry of one Secret. That they share a salt tells only those
     // who can read the hashes, and nobody guesses faster by it.
-    return await this.#ask(JSON.stringify([password]), make);
+    return await this.#ask(digestOf(password), make);
   };
 
-  readonly isPasswordOf: PassHashes["isPasswordOf"] = (hash, password) =>
-    this.#ask(JSON.stringify([password, hash]), () => this.#argon2.isPasswordOf(hash, password));
+  readonly isPasswordOf: PassHashes["isPasswordOf"] = async (hash, password) => {
+    // No hash was made of it, and nothing bounds what such passwords take to keep.
+    if (!isHashable(password)) return false;
+    return await this.#ask(digestOf(password, hash), () => this.#argon2.isPasswordOf(hash, password));
+  };
 
   end(): number | undefined {
     const { jobs, waiting, unmade } = this.#known;
@@ -204,9 +216,9 @@ class Pass implements PassHashes {
       throw made.error;
     }
     if (jobs.has(what)) return undefined;
-    const job: Job = { make };
+    const job: Job = {};
     jobs.set(what, job);
-    waiting.add(job);
+    waiting.set(job, make);
     unmade.add(job);
     this.#events.added();
     return undefined;

@@ -7,6 +7,7 @@ import { createPasswordHasher, type PassHashes } from "../../../../operator/queu
 function hasherOf(atOnce = 1) {
   const begun: { readonly password: string; readonly make: () => void; readonly fail: (error: Error) => void }[] = [];
   const due: unknown[][] = [];
+  const compared: string[] = [];
   let now = 0;
   const hasher = createPasswordHasher({
     queue: { add: (key) => void due.push([key]), addAfter: (key, milliseconds) => void due.push([key, milliseconds]) },
@@ -19,12 +20,16 @@ function hasherOf(atOnce = 1) {
         begun.push({ password, make: () => resolve(`hash of ${password}`), fail: reject });
         return promise;
       },
-      isPasswordOf: async (hash, password) => hash === `hash of ${password}`,
+      async isPasswordOf(hash, password) {
+        compared.push(password);
+        return hash === `hash of ${password}`;
+      },
     },
   });
   return {
     hasher,
     due,
+    compared,
     begun: () => begun.map(({ password }) => password),
     async makeNext(): Promise<void> {
       begun.at(-1)?.make();
@@ -110,6 +115,13 @@ describe("a password", () => {
     await settled();
     expect(due).toEqual([["team/shop"]]);
     expect(await hasher.passOf("team/shop").isPasswordOf("hash of secret", "secret")).toBe(true);
+  });
+
+  test("that can't be hashed is compared with nothing", async () => {
+    const { hasher, compared } = hasherOf();
+    const pass = hasher.passOf("team/shop");
+    for (const password of ["", "x".repeat(1024 * 1024)]) expect(await pass.isPasswordOf("a hash", password)).toBe(false);
+    expect(compared).toEqual([]);
   });
 });
 
