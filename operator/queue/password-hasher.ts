@@ -19,8 +19,6 @@ import type { WorkQueue } from "./work-queue.ts";
 export interface PasswordHasher {
   /** For one pass over a Project, `<namespace>/<name>`; a Project has one at a time. Can be passed on by itself. */
   readonly passOf: (project: string) => PassHashes;
-  /** Hashes that are to be made, or are being made. */
-  waiting(): number;
   /** Nothing is begun any more. */
   stop(): void;
 }
@@ -67,8 +65,6 @@ interface ProjectJobs {
   since: number;
 }
 
-/** Each leads to one or two Secrets that the pass writes before it publishes what objects have lost. */
-const answersOfPass = 32;
 /** A thousand passwords must not lead to a thousand passes. */
 const betweenPassesMs = 500;
 
@@ -109,17 +105,12 @@ class Hasher implements PasswordHasher {
         this.#due.add(project);
         this.#begin();
       },
-      ended: (isCut) => {
+      ended: () => {
         if (jobs.jobs.size === 0) this.#projects.delete(project);
-        if (isCut) this.#deps.queue.add(project);
         return jobs.unmade.size === 0 ? undefined : this.#deps.monotonic() - jobs.since;
       },
     });
   };
-
-  waiting(): number {
-    return [...this.#projects.values()].reduce((sum, { unmade }) => sum + unmade.size, 0);
-  }
 
   stop(): void {
     this.#isStopped = true;
@@ -162,7 +153,7 @@ function digestOf(...what: readonly string[]): string {
 
 interface PassEvents {
   readonly added: () => void;
-  readonly ended: (isCut: boolean) => number | undefined;
+  readonly ended: () => number | undefined;
 }
 
 class Pass implements PassHashes {
@@ -170,7 +161,6 @@ class Pass implements PassHashes {
   readonly #argon2: Argon2;
   readonly #events: PassEvents;
   readonly #asked = new Set<string>();
-  #answers = 0;
 
   constructor(known: ProjectJobs, argon2: Argon2, events: PassEvents) {
     this.#known = known;
@@ -182,7 +172,7 @@ class Pass implements PassHashes {
     requireHashable(password);
     const make = () => this.#argon2.hashPassword(password, cost);
     // Of a password that was made here: far below a millisecond.
-    if (isCheap(cost)) return this.#mayAnswer() ? await make() : undefined;
+    if (isCheap(cost)) return await make();
     // Users of one Project with one password have one hash: most name one entry of one Secret. That they share a salt tells only those
     // who can read the hashes, and nobody guesses faster by it.
     return await this.#ask(digestOf(password), make);
@@ -202,7 +192,7 @@ class Pass implements PassHashes {
       waiting.delete(job);
       unmade.delete(job);
     }
-    return this.#events.ended(this.#answers > answersOfPass);
+    return this.#events.ended();
   }
 
   async #ask<T>(what: string, make: () => Promise<T>): Promise<T | undefined> {
@@ -210,7 +200,6 @@ class Pass implements PassHashes {
     this.#asked.add(what);
     const { made } = jobs.get(what) ?? {};
     if (made !== undefined) {
-      if (!this.#mayAnswer()) return undefined;
       if ("value" in made) return made.value as T;
       jobs.delete(what);
       throw made.error;
@@ -222,10 +211,5 @@ class Pass implements PassHashes {
     unmade.add(job);
     this.#events.added();
     return undefined;
-  }
-
-  #mayAnswer(): boolean {
-    this.#answers += 1;
-    return this.#answers <= answersOfPass;
   }
 }

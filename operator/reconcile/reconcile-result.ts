@@ -26,6 +26,8 @@ export interface UnacknowledgedRevision {
 
 const purgeRequeueMs = 500;
 const refusedRequeueMs = 30_000;
+/** Statuses say meanwhile which writes were refused: those come last then. */
+const afterRefusalMs = 1_000;
 const signingRingRequeueMs = 500;
 /** Whether the other installation is still there. */
 const rivalRequeueMs = 60_000;
@@ -62,7 +64,7 @@ function momentsOf(
   const pending = compiled.requests.filter(({ isEarly }) => isEarly !== true);
   const moments = pending.map(({ until }) => until - now).filter((milliseconds) => milliseconds > 0);
   if (resolved.nextAt !== undefined) moments.push(Math.max(0, resolved.nextAt - now));
-  if (resolved.putsKeysOff) moments.push(0);
+  if (resolved.hasLaterWrites) moments.push(resolved.isComplete ? 0 : afterRefusalMs);
   // Objects that waited for a purge can be served now, and a purge that a replica carries out has to be followed.
   if (progress.purged.length > 0) moments.push(0);
   if (progress.finalizerRetryMs > 0) moments.push(progress.finalizerRetryMs);

@@ -66,8 +66,8 @@ async function unreportedOf(pass: Pass, served: Served): Promise<ReconcileResult
   // What keeps an object until its data are gone has to stand before anybody deletes it.
   const progress = await advance(pass, served);
   recordDataEvents(pass, served, progress);
-  const { statuses, isComplete, rival, signingRingWaits, nextAt, putsKeysOff } = served.resolved;
-  const reported = { statuses, isComplete, rival, signingRingWaits, ...(putsKeysOff && { putsKeysOff }) };
+  const { statuses, isComplete, rival, signingRingWaits, nextAt, hasLaterWrites } = served.resolved;
+  const reported = { statuses, isComplete, rival, signingRingWaits, ...(hasLaterWrites && { hasLaterWrites }) };
   const resolved = { ...reported, ...(nextAt !== undefined && { nextAt }) };
   const { parts, verdicts, requests } = served.compiled;
   const { objects, redis, publishResult } = served;
@@ -84,8 +84,8 @@ async function unreportedOf(pass: Pass, served: Served): Promise<ReconcileResult
  */
 function statusDelayOf({ compiled: { awaitsIssuers }, resolved }: Served): number | undefined {
   if (awaitsIssuers === true) return pendingMs;
-  if (resolved.putsKeysOff === true) return 0;
-  const { hashingMs } = resolved;
+  const { hashingMs, hasLaterWrites, isComplete } = resolved;
+  if (hasLaterWrites && isComplete) return 0;
   return hashingMs === undefined || hashingMs >= unsaidHashingMs ? undefined : unsaidHashingMs - hashingMs;
 }
 

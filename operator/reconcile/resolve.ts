@@ -10,7 +10,7 @@ import type { ResolvedProject } from "../status/outcomes.ts";
 import type { Pass } from "./pass.ts";
 
 /** What objects lose is published after the Secrets of a pass are written: more would keep it waiting. */
-const maxWrittenKeys = 32;
+const maxWritten = 32;
 
 export async function resolveStep(pass: Pass): Promise<ResolvedProject> {
   const { published, deleted, redis, deps } = pass;
@@ -28,7 +28,7 @@ export async function resolveStep(pass: Pass): Promise<ResolvedProject> {
     ...trust,
     succeeds: (kind, uid) => deps.isReplaced(kind) && !deleted.some(({ metadata }) => metadata.uid === uid),
     ringAcknowledged: redis.acknowledgements.rolloutOf(revision) === "programmed",
-    maxWrittenKeys,
+    maxWritten,
     ...(rival !== undefined && { rival }),
   });
   const hashingMs = hashes.end();

@@ -2,9 +2,10 @@
 // key hashes, the Secrets to write first, and the facts for each object's status.
 
 import { createSecretKey } from "node:crypto";
-import type { KeyConfig, ProjectParts, SigningRing, UserConfig } from "../../core/config/types.ts";
+import type { ProjectParts, SigningRing } from "../../core/config/types.ts";
+import type { Secret } from "../../core/manifests/object.ts";
 import { mapLimited } from "../../core/map-limited.ts";
-import type { Credentials, LiveKeys, PasswordCredential, Resolved } from "../model/credentials.ts";
+import type { Credentials, Resolved } from "../model/credentials.ts";
 import type { Installation } from "../model/installation.ts";
 import type { ApiKey, ProjectUser } from "../model/objects.ts";
 import { isDeleting, type ProjectObjects } from "../model/project-objects.ts";
@@ -33,21 +34,18 @@ export interface ProjectResolution {
   readonly signingRingWaits: boolean;
   /** Unix milliseconds: the earliest moment at which resolving again gives something else although nothing was edited. */
   readonly nextAt?: number;
-  /** Some keys are made when the Project is resolved again. */
-  readonly putsKeysOff?: true;
+  /** Secrets of some objects are left for when the Project is resolved again, and some of those of now were written. */
+  readonly hasLaterWrites?: true;
 }
 
 export interface ProjectTools extends Omit<ResolveTools, "projectKey" | "mayRestore"> {
-  /** Keys whose Secrets may be written; absent = all. */
-  readonly maxWrittenKeys?: number;
+  /** Users, and keys, whose Secrets may be written; absent = all. */
+  readonly maxWritten?: number;
   /** Every live replica has acknowledged the revision that published `published.signing`: a new key may sign. */
   readonly ringAcknowledged: boolean;
   /** The other installation that looks after the Project; absent = this one does. */
   readonly rival?: Installation;
 }
-
-/** More than there are threads that hash passwords, so that none is idle. */
-const usersAtATime = 16;
 
 /** Answers without any credential while there is no Project to make them for. `published` = what is published now. */
 export async function resolveProject(
@@ -67,10 +65,15 @@ export async function resolveProject(
   const signing = resolveSigning(project, sameProject ? published?.signing : undefined, tools);
   if (!signing.keys.ok) return { ...unresolvedProject(objects.ref.name), signing: signing.keys };
   const { signingRing, projectKey } = signing.keys.value;
+  const decided = new Map(signing.writes.map((write) => [write.name, writtenSecret(write)]));
   const children = await resolveChildren(objects, published, {
-    ...tools,
-    findSecret: afterWrites(signing.writes, tools.findSecret),
-    projectKey: createSecretKey(projectKey),
+    tools: {
+      ...tools,
+      findSecret: (name) => decided.get(name) ?? tools.findSecret(name),
+      projectKey: createSecretKey(projectKey),
+    },
+    stored: tools.findSecret,
+    decided,
   });
   const nextAt = earliest([signing.nextAt, ...children.moments], tools.now);
   return {
@@ -82,18 +85,12 @@ export async function resolveProject(
     ringReplaced: signing.replaced,
     signingRingWaits: signing.waits,
     ...(nextAt !== undefined && { nextAt }),
-    ...(children.putsKeysOff && { putsKeysOff: true }),
+    ...(children.hasLaterWrites && { hasLaterWrites: true }),
   };
 }
 
-/** What was decided for one object is there for the next: two that want a Secret of one name never write it in turns. */
-function afterWrites(writes: readonly SecretWrite[], findSecret: FindSecret): FindSecret {
-  const written = new Map(writes.map((write) => [write.name, writtenSecret(write)]));
-  return (name) => written.get(name) ?? findSecret(name);
-}
-
 interface Children extends Pick<ProjectResolution, "credentials" | "writes" | "events" | "statuses"> {
-  readonly putsKeysOff: boolean;
+  readonly hasLaterWrites: boolean;
   readonly moments: readonly (number | undefined)[];
 }
 
@@ -102,21 +99,28 @@ interface ResolvedObject<O, T> {
   readonly resolution: Resolution<T, KeyStatus | UserStatus>;
 }
 
+interface ChildrenContext {
+  /** Their `findSecret` finds what was decided, too. */
+  readonly tools: ResolveTools & Pick<ProjectTools, "maxWritten">;
+  /** As they are in the cluster. */
+  readonly stored: FindSecret;
+  /** Each object finds what was decided for those before it: two that want a Secret of one name never write it in turns. */
+  readonly decided: Map<string, Secret>;
+}
+
 async function resolveChildren(
   objects: ProjectObjects,
   published: ProjectParts | undefined,
-  tools: ResolveTools & Pick<ProjectTools, "maxWrittenKeys">,
+  context: ChildrenContext,
 ): Promise<Children> {
-  const users = await resolveUsers(
-    objects.users.filter((user) => !isDeleting(user)),
-    published?.users ?? new Map(),
-    tools,
+  const { tools } = context;
+  const publishedUsers = new Map([...(published?.users.values() ?? [])].map((config) => [config.uid, config]));
+  const users = await resolveEach(objects.users, context, (user, isLate) =>
+    resolveUser(user, publishedUsers.get(user.metadata.uid), isLate ? withoutMinting(tools) : tools),
   );
-  const written = users.flatMap(({ resolution }) => resolution.writes);
-  const keys = await resolveKeys(
-    objects.keys.filter((key) => !isDeleting(key)),
-    published?.keys ?? new Map(),
-    { tools, written },
+  const publishedKeys = Map.groupBy(published?.keys.values() ?? [], (config) => config.uid);
+  const keys = await resolveEach(objects.keys, context, async (key) =>
+    resolveKey(key, publishedKeys.get(key.metadata.uid) ?? [], tools),
   );
   const all = [...users, ...keys];
   const statuses = new Map<string, KeyStatus | UserStatus>();
@@ -129,50 +133,56 @@ async function resolveChildren(
     events: all.flatMap(({ resolution }) => resolution.events),
     statuses,
     moments: all.map(({ resolution }) => resolution.nextAt),
-    putsKeysOff: keys.some(({ resolution }) => resolution === putOff),
+    hasLaterWrites: all.some(({ resolution }) => resolution === later),
   };
 }
 
-function resolveUsers(
-  users: readonly ProjectUser[],
-  published: ReadonlyMap<string, UserConfig>,
-  tools: ResolveTools,
-): Promise<readonly ResolvedObject<ProjectUser, PasswordCredential>[]> {
-  const byUid = new Map([...published.values()].map((config) => [config.uid, config]));
-  return mapLimited(users, usersAtATime, async (user) => {
-    const resolution = await resolveUser(user, byUid.get(user.metadata.uid), tools);
-    return { object: user, resolution: unlessImmutable(resolution, tools.findSecret) };
+/**
+ * In order: where two objects want a Secret of one name, the first gets it, and the second's status says so. `isLate`: what it would write is left
+ * for another pass.
+ */
+async function resolveEach<O extends ProjectUser | ApiKey, T>(
+  objects: readonly O[],
+  { tools, stored, decided }: ChildrenContext,
+  resolve: (object: O, isLate: boolean) => Promise<Resolution<T, KeyStatus | UserStatus>>,
+): Promise<readonly ResolvedObject<O, T>[]> {
+  let left = tools.maxWritten ?? Number.POSITIVE_INFINITY;
+  return await mapLimited(inTurn(objects), 1, async (object) => {
+    const wanted = unlessImmutable(await resolve(object, left === 0), stored);
+    const resolution = wanted.writes.length > 0 && left === 0 ? later : wanted;
+    if (resolution.writes.length > 0) left -= 1;
+    for (const write of resolution.writes) decided.set(write.name, writtenSecret(write));
+    return { object, resolution };
   });
 }
 
-interface KeysContext {
-  readonly tools: ResolveTools & Pick<ProjectTools, "maxWrittenKeys">;
-  /** What was decided for other objects of this Project already. */
-  readonly written: readonly SecretWrite[];
+/** Who has a credential that may have leaked comes before those without one; whose Secret was refused the last time comes after all others. */
+function inTurn<O extends ProjectUser | ApiKey>(objects: readonly O[]): readonly O[] {
+  const rank = ({ status }: O): number => {
+    if (wasRefused(status)) return 2;
+    return status?.secretName === undefined ? 1 : 0;
+  };
+  const present = objects.filter((object) => !isDeleting(object));
+  return present.toSorted((one, other) => rank(one) - rank(other));
 }
 
-/** In order: where two objects want a Secret of one name, the first gets it, and the second's status says so. */
-function resolveKeys(
-  keys: readonly ApiKey[],
-  published: ReadonlyMap<string, KeyConfig>,
-  { tools, written }: KeysContext,
-): Promise<readonly ResolvedObject<ApiKey, LiveKeys>[]> {
-  const byUid = Map.groupBy(published.values(), (config) => config.uid);
-  const writtenByName = new Map(written.map((write) => [write.name, writtenSecret(write)]));
-  const findSecret: FindSecret = (name) => writtenByName.get(name) ?? tools.findSecret(name);
-  let left = tools.maxWrittenKeys ?? Number.POSITIVE_INFINITY;
-  return mapLimited(keys, 1, async (key) => {
-    const resolved = resolveKey(key, byUid.get(key.metadata.uid) ?? [], { ...tools, findSecret });
-    const decided = unlessImmutable(resolved, tools.findSecret);
-    if (decided.writes.length > 0) left -= 1;
-    const resolution = left < 0 && decided.writes.length > 0 ? putOff : decided;
-    for (const write of resolution.writes) writtenByName.set(write.name, writtenSecret(write));
-    return { object: key, resolution };
-  });
+function wasRefused(status: { readonly conditions?: readonly { readonly reason: string }[] } | undefined): boolean {
+  return (status?.conditions ?? []).some(({ reason }) => reason === "SecretNotWritten");
 }
 
-const putOff: Resolution<LiveKeys, KeyStatus> = {
-  credential: refuse("CredentialPending", "The key is made after others of the Project; a former one works until then"),
+/** For what a pass does not write: a new password is thrown away, and so needs no true hash. */
+function withoutMinting(tools: ResolveTools): ResolveTools {
+  return {
+    ...tools,
+    hashPassword: async (password, cost) => (cost === undefined ? await tools.hashPassword(password) : ""),
+  };
+}
+
+const later: Resolution<never, never> = {
+  credential: refuse(
+    "CredentialPending",
+    "Its Secrets come after others of the Project; a former one works until then",
+  ),
   writes: [],
   events: [],
 };

@@ -41,14 +41,19 @@ export async function writeSecrets(
   resolved: ProjectResolution,
   { write, report }: WriteSecretsDeps,
 ): Promise<WrittenSecrets> {
-  const { incomplete, refusals, failures } = await writeAll(Map.groupBy(resolved.writes, ownerOf), write);
+  const byOwner = Map.groupBy(resolved.writes, ownerOf);
+  const { incomplete, refusals, failures } = await writeAll(byOwner, write);
   for (const event of resolved.events) if (!incomplete.has(subjectOf(event))) report(event);
   const [failed] = failures;
   if (failed !== undefined) throw failed.error;
   if (refusals.size === 0) return { resolved, refused: [] };
   const refused = [...refusals.values()].map(({ failure }) => failure);
   const project = [...refusals].find(([owner]) => isProject(owner))?.[1];
-  return { resolved: project === undefined ? without(resolved, refusals) : withoutAll(resolved, project), refused };
+  const written = project === undefined ? without(resolved, refusals) : withoutAll(resolved, project);
+  if (incomplete.size < byOwner.size) return { resolved: written, refused };
+  // Nothing has changed: what was left for later is no nearer.
+  const { hasLaterWrites: _, ...stuck } = written;
+  return { resolved: stuck, refused };
 }
 
 interface WriteResults {

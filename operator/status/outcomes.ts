@@ -45,7 +45,7 @@ export interface ResolvedProject extends ProjectResolution {
 /** Without Secrets and credentials: thousands of outcomes may wait in memory. */
 export type ReportedResolution = Pick<
   ResolvedProject,
-  "statuses" | "isComplete" | "rival" | "signingRingWaits" | "nextAt" | "putsKeysOff"
+  "statuses" | "isComplete" | "rival" | "signingRingWaits" | "nextAt" | "hasLaterWrites"
 >;
 
 export interface CompiledProject {
