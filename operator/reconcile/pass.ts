@@ -43,6 +43,8 @@ export interface ReconcileDeps extends AdvanceDeletionsDeps, Pick<ResolveTools, 
    * refuse it.
    */
   readonly onPublished: (ref: ProjectRef, parts: ProjectParts | undefined, refusedUid?: string) => void;
+  /** Called where no more was done than to withdraw what objects of the Project have lost by being deleted. */
+  readonly onRevoked: (ref: ProjectRef) => void;
   readonly observePublish: (observation: PublishObservation) => void;
   readonly statuses: StatusWriter;
   /** Whether the Project has changed since the worker took its key: another run follows. */

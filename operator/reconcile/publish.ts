@@ -132,16 +132,19 @@ interface Staying {
 /** Publishes what was published last, without the credentials that don't stay. */
 async function revoke({ objects, deleted, published, redis, deps }: StartedPass, stays: Staying): Promise<void> {
   const { parts, data } = published;
-  if (parts === undefined) return;
+  // Without a deletion there may be lowered access, which is still to be published.
+  const isOver = (): void => void (deleted.length > 0 && deps.onRevoked(objects.ref));
+  if (parts === undefined) return isOver();
   const users = new Map([...parts.users].filter(([, user]) => stays.user(user)));
   const keys = new Map([...parts.keys].filter(([, key]) => stays.key(key)));
   const issuers = stays.issuers(parts);
   const areIssuersSame =
     issuers.size === parts.issuers.size && [...issuers].every(([name, issuer]) => parts.issuers.get(name) === issuer);
   const isSame = users.size === parts.users.size && keys.size === parts.keys.size && areIssuersSame;
-  if (isSame) return;
+  if (isSame) return isOver();
   const served = { ...parts, users, keys, issuers };
   await redis.publisher.publish(served, data);
+  isOver();
   const withdrawn = withdrawnBy({ objects, deleted, published: parts, served, verdicts: [], isNamespaceGone: false });
   for (const entry of withdrawn) deps.audit.record(entry);
 }

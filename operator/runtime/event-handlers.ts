@@ -18,7 +18,7 @@ import { createSecretUsers } from "../secrets/secret-users.ts";
 import type { CacheListener } from "../watch/caches.ts";
 import type { Watched } from "../watch/watched.ts";
 import { type HostRegistry, isProject } from "./host-registry.ts";
-import { loses } from "./revocations.ts";
+import { loses, type WhyRevoked } from "./revocations.ts";
 import { createSeenDeletions } from "./seen-deletions.ts";
 import { createWritesUnderWay, type WritesUnderWay } from "./writes-under-way.ts";
 
@@ -54,7 +54,7 @@ export interface EventHandlers extends CacheListener {
 export interface EventHandlersDeps {
   readonly add: (key: string, lane?: Lane) => void;
   /** An object of the key was deleted, or has less access. */
-  readonly revoking: (key: string) => void;
+  readonly revoking: (key: string, why: WhyRevoked) => void;
   readonly hosts: HostRegistry;
   readonly places: Pick<ProjectPlaces, "put" | "remove">;
   readonly namespaces: Pick<NamespaceUids, "seen" | "removed">;
@@ -108,7 +108,7 @@ export function createEventHandlers({
         changedAt.set(object.metadata.uid, monotonic());
       }
       const key = keyOfProject(projectRefOf(object));
-      if (loses(object, before)) revoking(key);
+      if (loses(object, before)) revoking(key, isDeleting(object) ? "deleted" : "lowered");
       add(key, listed ? "bulk" : "live");
       for (const other of others) add(other);
     },
@@ -118,7 +118,7 @@ export function createEventHandlers({
       changedAt.delete(object.metadata.uid);
       deletions.add(key, object);
       // When it began, where it waited for its finalizer.
-      if (!isDeleting(object)) revoking(key);
+      if (!isDeleting(object)) revoking(key, "deleted");
       add(key);
       if (!isProject(object)) return;
       namespaces.removed(object.metadata.uid);

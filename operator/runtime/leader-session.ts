@@ -36,7 +36,7 @@ import type { OperatorContext } from "./operator-context.ts";
 import { isOurs, type ProcessKeyDeps, processKey } from "./process-key.ts";
 import { createPublishHealth, type PublishHealth } from "./publish-health.ts";
 import { type ReportKeyDeps, reportKey } from "./report-key.ts";
-import { createRevocations, type Revocations } from "./revocations.ts";
+import { actsAtOnce, createRevocations, type Revocations } from "./revocations.ts";
 import { createRingMaintenance, type RingMaintenance } from "./ring-maintenance.ts";
 import { runStageWorkers } from "./stage-workers.ts";
 import { createTenantLimits, type TenantLimits } from "./tenant-limits.ts";
@@ -93,8 +93,9 @@ export class LeaderSession {
     });
     this.#handlers = createEventHandlers({
       add: this.#queue.add,
-      revoking: (key) => {
-        if (isOurs(caches.index.projectOf(projectOfKey(key)), settings)) this.revocations.wanted(key);
+      revoking: (key, why) => {
+        const project = caches.index.projectOf(projectOfKey(key));
+        if (isOurs(project, settings) && actsAtOnce(why, project)) this.revocations.wanted(key);
       },
       hosts: this.#hosts,
       places: this.#limits.places,
@@ -370,6 +371,7 @@ export class LeaderSession {
       }),
       grantOf: this.#hosts.grantOf,
       issuers: this.issuers,
+      onRevoked: (ref) => this.revocations.published(keyOfProject(ref), this.#opened?.publisher.newest() ?? 0),
       onPublished: (ref, parts, refusedUid) => {
         this.revocations.published(keyOfProject(ref), this.#opened?.publisher.newest() ?? 0);
         for (const key of this.#hosts.published(ref, parts, refusedUid)) this.#queue.add(key);

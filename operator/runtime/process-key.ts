@@ -132,6 +132,7 @@ async function leaveToOtherClass(ref: ProjectRef, deps: ProcessKeyDeps): Promise
       facts: { kind: "Project", namespace, name, uid, why: "OtherClass" },
     });
   }
+  deps.onRevoked(ref);
   if (deps.issuers.projectsUsing.has(keyOfProject(ref))) deps.issuers.use(keyOfProject(ref), new Map());
   // What becomes of their data and Secrets is not ours to decide.
   deps.takeDeleted(keyOfProject(ref));

@@ -2,7 +2,7 @@
 // published after it.
 
 import type { Monotonic } from "../../core/timers.ts";
-import type { ApiKey, CustomResource, ProjectUser } from "../model/objects.ts";
+import type { ApiKey, CustomResource, Project, ProjectUser } from "../model/objects.ts";
 import { isDeleting } from "../model/project-objects.ts";
 import type { RolloutState } from "../publish/acknowledgements.ts";
 
@@ -70,6 +70,13 @@ function move(key: string, from: Map<string, number>, to: Map<string, number>): 
   const since = from.get(key);
   if (since !== undefined) to.set(key, since);
   from.delete(key);
+}
+
+export type WhyRevoked = "deleted" | "lowered";
+
+/** What is served of a suspended Project keeps the access that it had; only what is deleted ends. */
+export function actsAtOnce(why: WhyRevoked, project: Project | undefined): boolean {
+  return why === "deleted" || project?.spec.suspend !== true;
 }
 
 /** Whether something that the object had before is to be refused from now on. */

@@ -18,13 +18,13 @@ function leader() {
   const time = manualTime();
   const added: string[] = [];
   const seen: string[] = [];
-  const revoking: string[] = [];
+  const revoking: (readonly [string, "deleted" | "lowered"])[] = [];
   const hosts = createHostRegistry(hostPolicy(() => [{ namespace: "*", suffix: "example.org" }]));
   const isCounted = (): boolean => true;
   const places = createProjectPlaces(isCounted, (namespace) => (namespace === "limited" ? 1 : undefined));
   const handlers = createEventHandlers({
     add: (key, lane = "live") => void added.push(`${key} ${lane}`),
-    revoking: (key) => void revoking.push(key),
+    revoking: (...lost) => void revoking.push(lost),
     hosts,
     places,
     namespaces: { seen: (uid) => void seen.push(uid), removed: (uid) => void seen.push(`-${uid}`) },
@@ -374,24 +374,24 @@ describe("what replicas acknowledge", () => {
 
 it("what has less from now on is reported: a deletion once, lowered access, a Project that serves less; nothing else is", () => {
   const { handlers, revoking } = leader();
-  const isRevocation = (object: CustomResource, before?: CustomResource): boolean => {
+  const isRevocation = (object: CustomResource, before?: CustomResource): "deleted" | "lowered" | false => {
     handlers.objectChanged(object, before, false);
-    return revoking.splice(0).length === 1;
+    return revoking.splice(0)[0]?.[1] ?? false;
   };
   const key = (spec: JsonObject, metadata: object = {}) => stored("ApiKey", "ci", { metadata, spec });
   const project = (serving: string) => stored("Project", "shop", { spec: { serving } });
   const admin = { role: "Administrators", access: "Write" };
   const going = key(admin, terminating);
-  expect(isRevocation(going, key(admin))).toBe(true);
+  expect(isRevocation(going, key(admin))).toBe("deleted");
   expect(isRevocation(going, going)).toBe(false);
   handlers.objectRemoved(going);
   expect(revoking).toEqual([]);
   handlers.objectRemoved(key(admin));
-  expect(revoking.splice(0)).toEqual(["default/shop"]);
-  expect(isRevocation(key({ ...admin, access: "Read" }), key(admin))).toBe(true);
-  expect(isRevocation(key({ ...admin, role: "Users" }), key(admin))).toBe(true);
+  expect(revoking.splice(0)).toEqual([["default/shop", "deleted"]]);
+  expect(isRevocation(key({ ...admin, access: "Read" }), key(admin))).toBe("lowered");
+  expect(isRevocation(key({ ...admin, role: "Users" }), key(admin))).toBe("lowered");
   expect(isRevocation(key(admin), key({ role: "Users", access: "Read" }))).toBe(false);
   expect(isRevocation(key(admin), undefined)).toBe(false);
-  expect(isRevocation(project("Off"), project("ReadOnly"))).toBe(true);
+  expect(isRevocation(project("Off"), project("ReadOnly"))).toBe("lowered");
   expect(isRevocation(project("ReadWrite"), project("Off"))).toBe(false);
 });

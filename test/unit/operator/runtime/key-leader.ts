@@ -167,6 +167,7 @@ export function leader(world: World = {}) {
     },
     onProcessed: (...reported) => void processed.push(reported),
     onPublished: (ref, parts) => void calls.push(["onPublished", ref, parts]),
+    onRevoked: (ref) => void calls.push(["onRevoked", ref]),
     availabilityOf: () => "unknown",
     sessionCount: () => beginnings,
     confirmedDeletions: {

@@ -60,7 +60,7 @@ describe("a Project of another class", () => {
   it("is left to its operator: nothing of it is touched, and nothing that has gone is kept", async () => {
     const { handle, calls, processed, left } = leader({ objects: [others] });
     expect(await handle()).toBeUndefined();
-    expect(calls).toEqual([]);
+    expect(calls).toEqual([["onRevoked", ref]]);
     expect(processed).toEqual([[key, { nothingMissing: true }]]);
     expect(left()).toEqual([]);
   });
@@ -74,13 +74,14 @@ describe("a Project of another class", () => {
       ["withdraw", ref, data],
       ["onPublished", ref, undefined],
       ["audit", { action: "project_withdrawn", facts }],
+      ["onRevoked", ref],
     ]);
   });
 
   it("is one for an operator with a class, too, when it names none", async () => {
     const { handle, calls } = leader({ objects: [stored("Project", "shop")], className: "own" });
     expect(await handle()).toBeUndefined();
-    expect(calls).toEqual([]);
+    expect(calls).toEqual([["onRevoked", ref]]);
   });
 
   it("is not meant by children without a Project: every operator says that theirs is missing", async () => {
@@ -88,6 +89,7 @@ describe("a Project of another class", () => {
     expect(await handle()).toEqual({ requeueAfterMs: 5_000 });
     expect(calls).toEqual([
       ["restore", ref],
+      ["onRevoked", ref],
       ["giveBack", key],
     ]);
   });

@@ -1,6 +1,7 @@
 import { expect, it } from "vitest";
 import type { RolloutState } from "../../../../operator/publish/acknowledgements.ts";
-import { createRevocations } from "../../../../operator/runtime/revocations.ts";
+import { actsAtOnce, createRevocations } from "../../../../operator/runtime/revocations.ts";
+import { stored } from "../../../support/kubernetes/stored-crs.ts";
 import { manualTime } from "../../../support/time/manual-time.ts";
 
 function measured() {
@@ -51,4 +52,10 @@ it("what comes while a pass is under way, and what a pass does not publish, wait
   await pass(8);
   acknowledge(8);
   expect(taken).toEqual([1]);
+});
+
+it("lowered access of a suspended Project is not measured: it goes on being served as it was", () => {
+  const of = (suspend: boolean) => stored("Project", "shop", { spec: { suspend } });
+  expect([actsAtOnce("lowered", of(true)), actsAtOnce("deleted", of(true))]).toEqual([false, true]);
+  expect([actsAtOnce("lowered", of(false)), actsAtOnce("lowered", undefined)]).toEqual([true, true]);
 });

@@ -35,7 +35,12 @@ async function attempt(objects: readonly CustomResource[], world: World = {}) {
     keys: [...keys.values()].map(({ name, access }) => [name, access]),
     signing,
   }));
-  return { error, served, calls: tried.calls.filter(([what]) => watched.has(what)) };
+  return {
+    error,
+    served,
+    calls: tried.calls.filter(([what]) => watched.has(what)),
+    all: tried.calls.map(([what]) => what),
+  };
 }
 
 const revoked = (kind: string, name: string) => [
@@ -160,6 +165,18 @@ describe.each([
     const lowered = stored("ApiKey", "ci", { metadata: ci.metadata, spec: { access: "Read" } });
     const { served } = await attempt([shop, lowered, ann, ben], world);
     expect(served[0]?.keys).toEqual([["ci", "Write"]]);
+  });
+
+  it("what was deleted counts as revoked, whether it was served or not; lowered access does not", async () => {
+    const outcomes = async (deleted: readonly CustomResource[], ...objects: readonly CustomResource[]) => {
+      const { all } = await attempt([shop, ann, ben, ...objects], { ...world, deleted });
+      return all.filter((what) => what === "publish" || what === "onRevoked");
+    };
+    expect(await outcomes([web], ci)).toEqual(["publish", "onRevoked"]);
+    expect(await outcomes([stored("ApiKey", "new")], ci, web)).toEqual(["onRevoked"]);
+    expect(
+      await outcomes([], stored("ApiKey", "ci", { metadata: ci.metadata, spec: { access: "Read" } }), web),
+    ).toEqual([]);
   });
 
   it("nothing is published while all are there", async () => {
