@@ -133,6 +133,8 @@ async function leaveToOtherClass(ref: ProjectRef, deps: ProcessKeyDeps): Promise
     });
   }
   deps.onRevoked(ref);
+  // No pass follows: nothing is to be hashed any more, and no hash is kept.
+  deps.hashesOf(keyOfProject(ref)).end();
   if (deps.issuers.projectsUsing.has(keyOfProject(ref))) deps.issuers.use(keyOfProject(ref), new Map());
   // What becomes of their data and Secrets is not ours to decide.
   deps.takeDeleted(keyOfProject(ref));

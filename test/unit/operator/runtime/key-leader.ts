@@ -88,6 +88,7 @@ export function leader(world: World = {}) {
   const publishSeconds: number[] = [];
   const publishedParts: ProjectParts[] = [];
   const fetched: string[][] = [];
+  const hashesEnded: string[] = [];
   const processed: Parameters<ProcessKeyDeps["onProcessed"]>[] = [];
   let beginnings = 0;
   let seen = objects;
@@ -214,10 +215,13 @@ export function leader(world: World = {}) {
       projectsUsing: new Set(),
       use: (_, sources) => void fetched.push([...sources.keys()]),
     },
-    hashesOf: () => ({
+    hashesOf: (of) => ({
       hashPassword: async (password) => (world.hashingMs === undefined ? `hash of ${password}` : undefined),
       isPasswordOf: async () => undefined,
-      end: () => world.hashingMs,
+      end() {
+        hashesEnded.push(of);
+        return world.hashingMs;
+      },
     }),
     random: randomBytes,
     repairs: createRepairs(() => 0),
@@ -248,6 +252,8 @@ export function leader(world: World = {}) {
       return result?.requeue === "report" ? await report() : result;
     },
     calls,
+    /** Projects of which no more hashes are wanted than were asked for. */
+    hashesEnded,
     processed,
     publishSeconds,
     publishedParts,

@@ -58,9 +58,10 @@ describe("a Project of another class", () => {
   const data: DataRecord = { policy: "Retain", projectUid: "Project shop", entries: [] };
 
   it("is left to its operator: nothing of it is touched, and nothing that has gone is kept", async () => {
-    const { handle, calls, processed, left } = leader({ objects: [others] });
+    const { handle, calls, hashesEnded, processed, left } = leader({ objects: [others] });
     expect(await handle()).toBeUndefined();
     expect(calls).toEqual([["onRevoked", ref]]);
+    expect(hashesEnded).toEqual([key]);
     expect(processed).toEqual([[key, { nothingMissing: true }]]);
     expect(left()).toEqual([]);
   });
