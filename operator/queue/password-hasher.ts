@@ -27,8 +27,8 @@ export interface PasswordHasher {
 export interface PassHashes {
   /** Throws PasswordRefused. */
   readonly hashPassword: (password: string, cost?: PasswordCost) => Promise<string | undefined>;
-  /** False for a password that can't be hashed. */
-  readonly isPasswordOf: (hash: string, password: string) => Promise<boolean | undefined>;
+  /** False for a password that can't be hashed and, unless it `begins`, for what no former pass has asked. */
+  readonly isPasswordOf: (hash: string, password: string, begins: boolean) => Promise<boolean | undefined>;
   /** Forgets what former passes asked for and this one did not. Milliseconds since the Project began to wait; undefined = it doesn't. */
   end(): number | undefined;
 }
@@ -178,10 +178,12 @@ class Pass implements PassHashes {
     return await this.#ask(digestOf(password), make);
   };
 
-  readonly isPasswordOf: PassHashes["isPasswordOf"] = async (hash, password) => {
+  readonly isPasswordOf: PassHashes["isPasswordOf"] = async (hash, password, begins) => {
     // No hash was made of it, and nothing bounds what such passwords take to keep.
     if (!isHashable(password)) return false;
-    return await this.#ask(digestOf(password, hash), () => this.#argon2.isPasswordOf(hash, password));
+    const what = digestOf(password, hash);
+    if (!begins && !this.#known.jobs.has(what)) return false;
+    return await this.#ask(what, () => this.#argon2.isPasswordOf(hash, password));
   };
 
   end(): number | undefined {

@@ -27,12 +27,17 @@ export interface ResolveTools {
    * The argon2id string of a password, by default at the cost of one that people made; undefined = it comes later. Throws PasswordRefused.
    */
   readonly hashPassword: (password: string, cost?: PasswordCost) => Promise<string | undefined>;
-  /** Whether an argon2id string was made of a password; undefined = that is known later. */
-  readonly isPasswordOf: (hash: string, password: string) => Promise<boolean | undefined>;
+  /**
+   * Whether an argon2id string was made of a password; undefined = that is known later. `begins` false: only where an earlier pass has asked, and
+   * false where none has.
+   */
+  readonly isPasswordOf: (hash: string, password: string, begins: boolean) => Promise<boolean | undefined>;
   /** What clients reach the Project by; written beside an API key. */
   readonly baseUrl: string;
   /** Secret key of the project: makes credential revisions. */
   readonly projectKey: Uint8Array | KeyObject;
+  /** The Secret of that key is written in this pass: revisions may have been made with another one. */
+  readonly isProjectKeyWritten?: boolean;
   /** Secret key of the installation: proves which Secrets it made. */
   readonly sealKey: KeyObject;
   /** What the installation calls itself; absent in dev mode. */

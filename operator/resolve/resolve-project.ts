@@ -38,7 +38,7 @@ export interface ProjectResolution {
   readonly hasLaterWrites?: true;
 }
 
-export interface ProjectTools extends Omit<ResolveTools, "projectKey" | "mayRestore"> {
+export interface ProjectTools extends Omit<ResolveTools, "projectKey" | "isProjectKeyWritten" | "mayRestore"> {
   /** Users, and keys, whose Secrets may be written; absent = all. */
   readonly maxWritten?: number;
   /** Every live replica has acknowledged the revision that published `published.signing`: a new key may sign. */
@@ -71,6 +71,7 @@ export async function resolveProject(
       ...tools,
       findSecret: (name) => decided.get(name) ?? tools.findSecret(name),
       projectKey: createSecretKey(projectKey),
+      isProjectKeyWritten: signing.writes.length > 0,
     },
     stored: tools.findSecret,
     decided,

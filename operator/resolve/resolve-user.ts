@@ -205,19 +205,21 @@ function resealed(context: UserContext, known: UserRecord): Partial<Pick<UserRes
 type KnownHash = Pick<UserRecord, "hash" | "revision"> & { readonly changedAt?: string | undefined };
 
 /**
- * The recorded hash, else the published one, if it is the hash of this password. Its revision may have been made with a lost key of the
- * Project: then argon2 decides, and no session has to end. A password that was made just now has no earlier hash.
+ * The recorded hash, else the published one, if it is the hash of this password. Its revision tells, unless it may have been made with a lost key of
+ * the Project: then argon2 decides, and no session has to end. A password that was made just now has no earlier hash.
  */
 async function matchingHash(
   mac: string,
   { password, event }: Pick<AdoptedPassword, "password" | "event">,
-  { user, known, published, tools }: UserContext,
+  { user, hashSecret, known, published, tools }: UserContext,
 ): Promise<KnownHash | "pending" | undefined> {
   const before: KnownHash | undefined =
     known ?? (published && { hash: published.passwordHash, revision: published.credentialRevision });
   if (before === undefined) return undefined;
   const isMade = event === "CredentialMinted" || event === "CredentialRotated";
-  const isSame = before.revision === mac || (!isMade && (await tools.isPasswordOf(before.hash, password)));
+  const isComparable = known !== undefined && hashSecret.origin === "sealed" && tools.isProjectKeyWritten !== true;
+  const isSame =
+    before.revision === mac || (!isMade && (await tools.isPasswordOf(before.hash, password, !isComparable)));
   if (isSame === undefined) return "pending";
   return isSame ? { changedAt: user.status?.passwordChangedAt, ...before } : undefined;
 }

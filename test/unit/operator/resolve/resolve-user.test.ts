@@ -9,7 +9,6 @@ import { resolveUser } from "../../../../operator/resolve/resolve-user.ts";
 import { passwordRevision } from "../../../../operator/resolve/user-record.ts";
 import { createMemorySecrets, type MemorySecrets } from "../../../support/fleet/memory-secrets.ts";
 
-const projectKey = randomBytes(32);
 const sealKey = createSecretKey(randomBytes(32));
 const fromSecret = { passwordSecretRef: { name: "given", key: "pw" } };
 
@@ -19,6 +18,10 @@ let status: ProjectUser["status"];
 let hashed: string[];
 /** Of each of them; undefined = that of passwords that people made. */
 let costs: (PasswordCost | undefined)[];
+/** Passwords that were compared with a hash. */
+let compared: string[];
+let projectKey: Buffer;
+let isProjectKeyWritten: boolean;
 
 beforeEach(() => {
   secrets = createMemorySecrets();
@@ -26,6 +29,9 @@ beforeEach(() => {
   status = undefined;
   hashed = [];
   costs = [];
+  compared = [];
+  projectKey = randomBytes(32);
+  isProjectKeyWritten = false;
 });
 
 function user(spec: Partial<ProjectUser["spec"]> = {}, uid = "uid-1"): ProjectUser {
@@ -50,7 +56,11 @@ async function reconcile(object: ProjectUser = user()) {
       costs.push(cost);
       return `hash of ${password}`;
     },
-    isPasswordOf: async (hash: string, password: string) => hash === `hash of ${password}`,
+    async isPasswordOf(hash: string, password: string, begins: boolean) {
+      if (begins) compared.push(password);
+      return begins && hash === `hash of ${password}`;
+    },
+    isProjectKeyWritten,
     baseUrl: "http://localhost/default/shop",
     projectKey,
     sealKey,
@@ -218,6 +228,24 @@ describe("a password from a Secret of the user's own", () => {
     secrets.remove("given");
     expect((await reconcile(user(fromSecret))).credential.ok).toBe(false);
     expect(published?.passwordHash).toBe("hash of two");
+  });
+
+  it("is hashed and compared with nothing when it changes: its revision tells", async () => {
+    secrets.put("given", { pw: "one" });
+    await reconcile(user(fromSecret));
+    secrets.put("given", { pw: "two" });
+    await reconcile(user(fromSecret));
+    expect([hashed, compared]).toEqual([["one", "two"], []]);
+  });
+
+  it("is compared with its hash where the key of the Project is another one, and no session ends", async () => {
+    secrets.put("given", { pw: "one" });
+    await reconcile(user(fromSecret));
+    const before = published;
+    projectKey = randomBytes(32);
+    isProjectKeyWritten = true;
+    await reconcile(user(fromSecret));
+    expect([published, hashed, compared]).toEqual([before, ["one"], ["one"]]);
   });
 
   it("counts a final newline as nothing", async () => {
