@@ -20,6 +20,16 @@ export const passwordCost: PasswordCost = Object.freeze({ memoryKiB: 19_456, pas
  */
 export const generatedPasswordCost: PasswordCost = Object.freeze({ memoryKiB: 64, passes: 1, parallelism: 1 });
 
+/** Salt and tag as long as they are made here; the parameters stand in any order. */
+const argon2idString = /^\$argon2id\$v=19\$([mtp]=\d+),([mtp]=\d+),([mtp]=\d+)\$[A-Za-z0-9+/]{22}\$[A-Za-z0-9+/]{43}$/;
+
+/** What comparing a password with this string costs; undefined = it is no argon2id string as they are made here. */
+export function costOf(hash: string): PasswordCost | undefined {
+  const given = (argon2idString.exec(hash) ?? []).slice(1).map((parameter) => parameter.split("="));
+  const { m, t, p } = Object.fromEntries(given);
+  return m && t && p ? { memoryKiB: Number(m), passes: Number(t), parallelism: Number(p) } : undefined;
+}
+
 /** UTF-8 bytes without the final newline, both as given and as `normalisePassword` leaves them. */
 export const maxPasswordBytes = 1024;
 

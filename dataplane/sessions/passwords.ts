@@ -5,6 +5,7 @@
 import { randomUUID } from "node:crypto";
 import { verify as argon2Verify } from "argon2";
 import {
+  costOf,
   generatedPasswordCost,
   hashPassword,
   normalisePassword,
@@ -45,6 +46,7 @@ export async function createPasswordVerifier(options: PasswordVerifierOptions): 
     // Not when the header is read: it may cost milliseconds, and failed logins are throttled.
     const password = normalisePassword(sent);
     const isGenerated = hash !== undefined && isOfGenerated(hash);
+    if (hash !== undefined) requireAffordable(hash);
     const isCheapRight = await verify(isGenerated ? hash : nobodyGenerated, password);
     if (isGenerated && isCheapRight) return true;
     const isRight = await verify(isGenerated ? nobody : (hash ?? nobody), password);
@@ -63,9 +65,17 @@ export async function createPasswordVerifier(options: PasswordVerifierOptions): 
   };
 }
 
-/** Whether an argon2 string, whose parameters stand in any order, was made at the cost of a generated password. */
 function isOfGenerated(hash: string): boolean {
-  return Number(/[$,]m=(\d+)/.exec(hash)?.[1]) <= generatedPasswordCost.memoryKiB;
+  return (costOf(hash)?.memoryKiB ?? Number.POSITIVE_INFINITY) <= generatedPasswordCost.memoryKiB;
+}
+
+/** A string of anybody else's could have one login take all memory. */
+function requireAffordable(hash: string): void {
+  const { memoryKiB, passes, parallelism } = passwordCost;
+  const cost = costOf(hash);
+  const isAffordable =
+    cost !== undefined && cost.memoryKiB <= memoryKiB && cost.passes <= passes && cost.parallelism <= parallelism;
+  if (!isAffordable) throw new Error("A stored password hash is none that jsonplane makes");
 }
 
 /** libuv's pool has four threads unless told otherwise; one stays for DNS, files and token signatures. */

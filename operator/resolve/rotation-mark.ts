@@ -31,6 +31,14 @@ export function isMarkedFor(mark: RotationMark | undefined, id: string | undefin
   return mark !== undefined && mark.id === id && mark.after === after;
 }
 
+/** As `rotation.id` of a spec; absent = there is none. */
+export function isRotationId(id: unknown): boolean {
+  return id === undefined || (typeof id === "string" && id.length <= maxRotationId);
+}
+
+/** Of the CRDs, which their statuses have to keep. */
+const maxRotationId = 64;
+
 function sealOfMark({ id, after }: RotationMark, value: string, sealing: Sealing): string {
   return sealOf("rotation", [JSON.stringify([id ?? null, after ?? null]), value], sealing);
 }

@@ -1,12 +1,15 @@
 // What is remembered of a ProjectUser's password: its hash and the revision that tokens carry. Read from the record in its hash Secret.
 
 import { createHmac, type KeyObject } from "node:crypto";
+import { isDeepStrictEqual } from "node:util";
 import { isObject } from "../../core/json/json-value.ts";
 import { parseOrUndefined } from "../../core/json/parse-or-undefined.ts";
 import type { Secret } from "../../core/manifests/object.ts";
 import { entryText } from "../../core/manifests/secret.ts";
-import { normalisePassword } from "../../core/password/hash-password.ts";
+import { costOf, generatedPasswordCost, normalisePassword, passwordCost } from "../../core/password/hash-password.ts";
+import { isRfc3339 } from "../../core/rfc3339.ts";
 import type { ProjectUser } from "../model/objects.ts";
+import { isRotationId } from "./rotation-mark.ts";
 
 export interface UserRecord {
   /** argon2id string. */
@@ -25,12 +28,32 @@ export interface UserRecord {
   readonly given?: true;
 }
 
-/** Undefined when there is no record, or one of another version of this program. */
+/**
+ * Undefined when there is no record, one of another version of this program, and one with what no version writes: that of a restored
+ * Secret may be anybody's, and a hash of another cost would take the memory of whoever compares a password with it.
+ */
 export function readUserRecord(secret: Secret | undefined): UserRecord | undefined {
   const record = parseOrUndefined(entryText(secret, "record") ?? "");
   if (!isObject(record)) return undefined;
-  const isRecord = [record.hash, record.revision, record.changedAt].every((field) => typeof field === "string");
+  const { hash, revision, mac, rotationId, changedAt, given } = record;
+  const isRecord =
+    isOwnHash(hash) &&
+    isRevision(revision) &&
+    (mac === undefined || isRevision(mac)) &&
+    isRotationId(rotationId) &&
+    isRfc3339(changedAt) &&
+    (given === undefined || given === true);
   return isRecord ? (record as unknown as UserRecord) : undefined;
+}
+
+function isOwnHash(hash: unknown): boolean {
+  const cost = typeof hash === "string" ? costOf(hash) : undefined;
+  return [passwordCost, generatedPasswordCost].some((own) => isDeepStrictEqual(cost, { ...own }));
+}
+
+/** As long as `passwordRevision` makes them. */
+function isRevision(value: unknown): boolean {
+  return typeof value === "string" && /^[\w-]{22}$/.test(value);
 }
 
 /** What `passwordRevision` answered for the password of this record. */

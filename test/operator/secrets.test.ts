@@ -12,6 +12,7 @@ import { SecretChanged } from "../../operator/secrets/secret-object.ts";
 import { createSecretStore, NamespaceTerminating, type SecretStore } from "../../operator/secrets/secret-store.ts";
 import { createSecretSweep, orphanAgeMs, type SecretSweep } from "../../operator/secrets/secret-sweep.ts";
 import { createProjectIndex, customResource } from "../../operator/watch/project-index.ts";
+import { fakeHash, isFakeHashOf } from "../support/fleet/fake-hash.ts";
 import { type OwnApiServer, startApiServer } from "../support/kubernetes/api-server/api-server.ts";
 import { apiObject } from "../support/kubernetes/api-server/api-server-call.ts";
 import { objectsOf } from "../support/kubernetes/api-server/api-server-objects.ts";
@@ -116,8 +117,8 @@ async function resolve(): Promise<ProjectResolution> {
     succeeds: () => false,
     random: randomBytes,
     now,
-    hashPassword: async (password) => `hash of ${password}`,
-    isPasswordOf: async (hash, password) => hash === `hash of ${password}`,
+    hashPassword: async (password) => fakeHash(password),
+    isPasswordOf: async (hash, password) => isFakeHashOf(hash, password),
     baseUrl: `http://localhost/${namespace}/shop`,
     ringAcknowledged: false,
   });
@@ -230,10 +231,10 @@ test("a password from a Secret of the user's own is read once for each of its ve
     const user = credentials.users.get("ada");
     return user?.ok === true ? user.value.passwordHash : user;
   };
-  for (let look = 0; look < 3; look += 1) expect(await hashNow()).toBe("hash of one");
+  for (let look = 0; look < 3; look += 1) expect(await hashNow()).toBe(fakeHash("one"));
   expect(await reads("given")).toBe(1);
   await setEntry("given", "password", "two");
-  for (let look = 0; look < 3; look += 1) expect(await hashNow()).toBe("hash of two");
+  for (let look = 0; look < 3; look += 1) expect(await hashNow()).toBe(fakeHash("two"));
   expect(await reads("given")).toBe(2);
   await here().remove("Secret", "given");
   expect(await hashNow()).toMatchObject({ refusal: { reason: "SecretNotFound" } });

@@ -1,5 +1,5 @@
 // A Project with one user and one key, its Secrets on a shelf, and what is published of them: resolve, write, compile, publish
-// and remember as the operator does, with a crash wherever a test wants one. Passwords are "hashed" so that tests can read them.
+// and remember as the operator does, with a crash wherever a test wants one.
 
 import { createSecretKey, type KeyObject, randomBytes } from "node:crypto";
 import type { ProjectParts } from "../../../core/config/types.ts";
@@ -14,6 +14,7 @@ import { nameLabel } from "../../../operator/model/secret-names.ts";
 import type { Verdict } from "../../../operator/model/verdict.ts";
 import { type ProjectResolution, resolveProject } from "../../../operator/resolve/resolve-project.ts";
 import { restoreAnnotation } from "../../../operator/resolve/usable-secret.ts";
+import { fakeHash, isFakeHashOf } from "./fake-hash.ts";
 import { createMemorySecrets, type MemorySecrets } from "./memory-secrets.ts";
 
 export const start = Date.parse("2026-06-01T12:00:00Z");
@@ -100,9 +101,9 @@ export class CredentialWorld {
       hashPassword: async (password) => {
         if (password === "") throw new PasswordRefused("The password is empty");
         this.hashed.push(password);
-        return `hash ${this.hashed.length} of ${password}`;
+        return fakeHash(password, this.hashed.length);
       },
-      isPasswordOf: async (hash, password) => hash.endsWith(` of ${password}`),
+      isPasswordOf: async (hash, password) => isFakeHashOf(hash, password),
       baseUrl: "http://localhost/default/shop",
       sealKey: this.sealKey,
       restoresAll: this.restoresAll,

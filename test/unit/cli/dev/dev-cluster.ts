@@ -15,6 +15,7 @@ import { createMemoryDirectory, type MemoryDirectory } from "../../../../datapla
 import { createEmbeddedStore } from "../../../../dataplane/store/embedded/embedded-store.ts";
 import type { Store } from "../../../../dataplane/store/port.ts";
 import { createResourceCheck } from "../../../../operator/compile/resource-check.ts";
+import { fakeHash, isFakeHashOf } from "../../../support/fleet/fake-hash.ts";
 import { type ManualClock, manualClock } from "../../../support/time/manual-clock.ts";
 
 export interface DevCluster {
@@ -62,9 +63,9 @@ export async function devCluster(): Promise<DevCluster> {
       newUid: randomUUID,
       hashPassword: async (password) => {
         hashed.push(password);
-        return `hash of ${password}`;
+        return fakeHash(password);
       },
-      isPasswordOf: async (hash, password) => hash === `hash of ${password}`,
+      isPasswordOf: async (hash, password) => isFakeHashOf(hash, password),
       baseUrlOf: ({ namespace, name }) => `http://localhost/${namespace}/${name}`,
     });
   let devOperator = await open();

@@ -74,6 +74,14 @@ describe("comparing a password", () => {
     expect(await verifier.withPermit("shop", (compare) => compare(undefined, "x"))).toBe(false);
   });
 
+  test("with a stored string that would take gigabytes fails loudly, and compares nothing", async () => {
+    const counted = vi.fn(verify);
+    const verifier = await createPasswordVerifier({ concurrency: 1, maxWaiting: 0, cost: cheapCost, verify: counted });
+    const hash = (await hashPassword("secret", cheapCost)).replace(/m=\d+/, "m=4194304");
+    await expect(verifier.withPermit("shop", (compare) => compare(hash, "x"))).rejects.toThrow();
+    expect(counted).not.toHaveBeenCalled();
+  });
+
   test("with a stored string that is no hash fails loudly and frees its place", async () => {
     const verifier = await createPasswordVerifier({ concurrency: 1, maxWaiting: 0, cost: cheapCost });
     await expect(verifier.withPermit("shop", (compare) => compare("not a hash", "x"))).rejects.toThrow();

@@ -1,7 +1,8 @@
 import { createSecretKey, randomBytes } from "node:crypto";
 import { beforeEach, describe, expect, it } from "vitest";
 import { sha256Hex } from "../../../../operator/resolve/mint.ts";
-import { CredentialWorld } from "../../../support/fleet/credential-world.ts";
+import { CredentialWorld, start } from "../../../support/fleet/credential-world.ts";
+import { fakeHash } from "../../../support/fleet/fake-hash.ts";
 
 let world: CredentialWorld;
 beforeEach(async () => {
@@ -37,7 +38,7 @@ describe("an object that is made anew under its name", () => {
     expect(world.liveKeys()).toEqual([sha256Hex(world.text("ci-api-key", "apiKey"))]);
     expect(before.keys).not.toContain(world.liveKeys()[0]);
     expect(world.text("ada-password", "password")).not.toBe(password);
-    expect(world.login().hash).toBe(`hash 2 of ${world.text("ada-password", "password")}`);
+    expect(world.login().hash).toBe(fakeHash(world.text("ada-password", "password"), 2));
     expect(world.kids()).not.toEqual(before.kids);
   });
 
@@ -155,6 +156,50 @@ describe("a backup that is restored under new UIDs, as its objects ask", () => {
     const { before, minted } = await anew(["ci-api-key", "ci-key-hash"]);
     expect(minted).toBe(1);
     expect(world.liveKeys()).not.toEqual(before.keys);
+  });
+});
+
+describe("a restored record", () => {
+  const at = (cost: string) => `$argon2id$v=19$${cost}$${"s".repeat(22)}$${"t".repeat(43)}`;
+  const of = { rotationId: "a", changedAt: "2026-06-01T12:00:00Z" };
+  const userRecord = { ...of, hash: at("m=64,t=1,p=1"), revision: "r".repeat(22) };
+  const keyRecord = { current: sha256Hex("1"), rotationId: "a", rotatedAt: "2026-06-01T12:00:00Z" };
+  const former = { sha256: sha256Hex("2"), retiresAt: start / 1000 + 60 };
+
+  async function restored(name: string, record: unknown) {
+    world.mayAdopt = true;
+    world.asksToRestore = true;
+    world.secrets.edit(name, "record", JSON.stringify(record));
+    return await anew(["ci-api-key", "ada-password"]);
+  }
+
+  it.each([
+    [{ hash: at("m=4194304,t=50,p=1") }],
+    [{ hash: at("m=0,t=0,p=0") }],
+    [{ hash: "x" }],
+    [{ revision: "x".repeat(100_000) }],
+    [{ rotationId: 1 }],
+    [{ changedAt: "yesterday" }],
+  ])("of a user with %o, which jsonplane writes nowhere, counts as none", async (wrong) => {
+    await restored("ada-user-hash", { ...userRecord, ...wrong });
+    expect(world.login().hash).toBe(fakeHash(world.text("ada-password", "password"), 2));
+  });
+
+  it.each([
+    [{ current: "x" }],
+    [{ former: null }],
+    [{ former: { ...former, sha256: "" } }],
+    [{ former: { ...former, retiresAt: 1e300 } }],
+    [{ rotatedAt: "" }],
+  ])("of a key with %o, which jsonplane writes nowhere, counts as none", async (wrong) => {
+    await restored("ci-key-hash", { ...keyRecord, ...wrong });
+    expect(world.liveKeys()).toEqual([sha256Hex(world.text("ci-api-key", "apiKey"))]);
+  });
+
+  it("is used where it is well-formed, whoever wrote it", async () => {
+    world.secrets.edit("ci-key-hash", "record", JSON.stringify({ ...keyRecord, former }));
+    await restored("ada-user-hash", userRecord);
+    expect([world.login().hash, world.liveKeys()]).toEqual([userRecord.hash, [sha256Hex("1"), former.sha256]]);
   });
 });
 

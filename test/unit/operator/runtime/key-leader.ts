@@ -16,6 +16,7 @@ import type { Publisher } from "../../../../operator/publish/publisher.ts";
 import type { Purges } from "../../../../operator/publish/purges.ts";
 import { type ProcessKeyDeps, processKey } from "../../../../operator/runtime/process-key.ts";
 import { type ReportKeyDeps, reportKey } from "../../../../operator/runtime/report-key.ts";
+import { fakeHash } from "../../../support/fleet/fake-hash.ts";
 import { projectObjects, stored } from "../../../support/kubernetes/stored-crs.ts";
 import { type ManualClock, manualClock } from "../../../support/time/manual-clock.ts";
 
@@ -216,7 +217,7 @@ export function leader(world: World = {}) {
       use: (_, sources) => void fetched.push([...sources.keys()]),
     },
     hashesOf: (of) => ({
-      hashPassword: async (password) => (world.hashingMs === undefined ? `hash of ${password}` : undefined),
+      hashPassword: async (password) => (world.hashingMs === undefined ? fakeHash(password) : undefined),
       isPasswordOf: async () => undefined,
       end() {
         hashesEnded.push(of);
