@@ -21,6 +21,8 @@ export interface ShownKey {
 export interface KeyTraces {
   readonly key: ApiKey;
   readonly shown: ShownKey | undefined;
+  /** Nothing proves it: only its rotation is taken, and only if its key is published. */
+  readonly recorded: KeyRecord | undefined;
   readonly published: readonly KeyConfig[];
   /** Unix milliseconds. */
   readonly now: number;
@@ -32,7 +34,7 @@ export function rebuildKeyRecord(traces: KeyTraces): KeyRecord | undefined {
   const current = isCurrent(traces) ? shown?.sha256 : longest?.sha256;
   if (current === undefined) return undefined;
   const mark = shown?.sha256 === current ? shown.mark() : undefined;
-  const rotationId = mark === undefined ? assumedRotation(key) : mark.id;
+  const rotationId = mark === undefined ? assumedRotation(traces, current) : mark.id;
   const former = [...published].sort(bySurvival).find(({ sha256 }) => sha256 !== current);
   return {
     current,
@@ -57,8 +59,9 @@ function statusOf({ status }: ApiKey, sha256: string): ApiKey["status"] {
   return status?.keyID === keyIdOf(sha256) ? status : undefined;
 }
 
-/** What the status remembers; without one, no rotation is outstanding. */
-function assumedRotation(key: ApiKey): string | undefined {
+/** What the record says of this key, else what the status remembers; without either, no rotation is outstanding. */
+function assumedRotation({ key, recorded }: KeyTraces, current: string): string | undefined {
+  if (recorded?.current === current) return recorded.rotationId;
   return key.status?.keyID === undefined ? key.spec.rotation?.id : key.status.rotationID;
 }
 

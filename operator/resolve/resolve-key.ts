@@ -65,10 +65,11 @@ export function resolveKey(
 
 function resolvedKey(context: KeyContext): ResolvedKey | undefined {
   const { key, hashSecret, shown, published, tools } = context;
-  const known = hashSecret.origin === "unproved" ? undefined : readKeyRecord(hashSecret.content);
+  const recorded = readKeyRecord(hashSecret.content);
+  const known = hashSecret.origin === "unproved" ? undefined : recorded;
   if (known !== undefined) return rotationWanted(key, known.rotationId) ? rotate(context, known) : keep(context, known);
 
-  const rebuilt = rebuildKeyRecord({ key, shown, published, now: tools.now });
+  const rebuilt = rebuildKeyRecord({ key, shown, recorded, published, now: tools.now });
   if (rebuilt !== undefined && rotationWanted(key, rebuilt.rotationId)) return rotate(context, rebuilt);
   if (rebuilt !== undefined) return keep({ ...context, hashSecret: { ...hashSecret, isMarked: false } }, rebuilt);
   const everMade = key.status?.keyID !== undefined;

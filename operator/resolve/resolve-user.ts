@@ -61,10 +61,16 @@ export async function resolveUser(
   const found = usableSecret(userHashSecretName(user), use);
   if (!found.ok) return { credential: found, writes: [], events: [] };
   const hashSecret = found.value;
-  const known = hashSecret.origin === "unproved" ? undefined : readUserRecord(hashSecret.content);
+  const record = readUserRecord(hashSecret.content);
+  const known = hashSecret.origin === "unproved" && !isOfPublished(record, published) ? undefined : record;
   const context: UserContext = { user, tools, sealing, use, hashSecret, known, published };
   const reference = user.spec.passwordSecretRef;
   return reference === undefined ? await fromOwnSecret(context) : await fromReferencedSecret(context, reference);
+}
+
+/** Of a Secret that nothing proves: its rotation and its time may be taken, too, for they let nobody in. */
+function isOfPublished(record: UserRecord | undefined, published: UserConfig | undefined): boolean {
+  return record?.hash === published?.passwordHash && record?.revision === published?.credentialRevision;
 }
 
 async function fromReferencedSecret(
@@ -104,7 +110,11 @@ async function fromSecret(context: UserContext, secret: UsableSecret, password: 
   const secretName = passwordSecretName(user);
   const mac = passwordRevision(password, user, tools.projectKey);
   if (secret.origin === "unproved" && (await matchingHash(mac, { password }, context)) === undefined) {
-    return { credential: refuse("SecretConflict", notProved(secretName, user, tools)), writes: [], events: [] };
+    const { published, use } = context;
+    const isWanted = rotationWanted(user, rememberedRotation(context));
+    if (isWanted) return await mint(context, secret, known?.revision ?? published?.credentialRevision);
+    const message = notProved(secretName, user, { ...tools, isPublished: use.isPublished });
+    return { credential: refuse("SecretConflict", message), writes: [], events: [] };
   }
   const mark = readMark(secret.content, password, sealing);
   const generated = mark !== undefined;

@@ -5,7 +5,8 @@
 //   whoever, and a restore is asked for       used as it is; its credential may be that of an earlier object
 //   this installation, for an earlier object  nothing of it is used, and it is written over; unless that one went with the definition
 //                                             of its kind, which deletes nothing: then it is used as it is
-//   not proved, for this object               where the object is served: what is published is found in it, and nothing else is used
+//   nobody knows, and it names this UID without a valid seal
+//                                             where the object is served: used as far as it equals what is published
 //   anything else                             refused with SecretConflict
 //
 // Another installation's Secret is refused whatever it says.
@@ -23,7 +24,8 @@ import type { SecretWrite } from "./secret-write.ts";
 /** Asks for the credential of an earlier object, whose Secret was restored. */
 export const restoreAnnotation = "jsonplane.io/restore-credentials";
 
-export type Origin = "sealed" | "restored" | "unproved";
+/** `own`: made here for this object or one that it succeeds, or nothing is used of what is there. */
+export type Origin = "own" | "restored" | "unproved";
 
 export interface UsableSecret {
   /** What a write replaces; undefined = there is none. */
@@ -52,11 +54,11 @@ export interface UseContext {
 export function usableSecret(name: string, { sealing, tools, isPublished }: UseContext): Result<UsableSecret> {
   const { owner } = sealing;
   const found = tools.findSecret(name);
-  if (found === undefined) return usable({ found, content: undefined, origin: "sealed", isMarked: true });
+  if (found === undefined) return usable({ found, content: undefined, origin: "own", isMarked: true });
   const conflict = foreignConflict(found, owner);
   if (conflict !== undefined) return refuse("SecretConflict", conflict);
   const { isValid, isMarked } = readSeal(found, sealing);
-  if (isValid) return usable({ found, content: found, origin: "sealed", isMarked });
+  if (isValid) return usable({ found, content: found, origin: "own", isMarked });
   // An annotation that was left behind changes nothing of what is served.
   const asks = !isPublished && owner.metadata.annotations?.[restoreAnnotation] === "true";
   if (tools.restoresAll || (asks && tools.mayRestore))
@@ -64,10 +66,10 @@ export function usableSecret(name: string, { sealing, tools, isPublished }: UseC
   const former = formerOwnerOf(found, sealing);
   if (former !== undefined) {
     const content = tools.succeeds(owner.kind, former) ? found : undefined;
-    return usable({ found, content, origin: "sealed", isMarked: false });
+    return usable({ found, content, origin: "own", isMarked: false });
   }
   const saysOwn = found.metadata.annotations?.[ownerAnnotation] === owner.metadata.uid;
-  if (!saysOwn || !isPublished) return refuse("SecretConflict", notProved(name, owner, tools));
+  if (!saysOwn || !isPublished) return refuse("SecretConflict", notProved(name, owner, { ...tools, isPublished }));
   return usable({ found, content: found, origin: "unproved", isMarked: false });
 }
 
@@ -91,9 +93,14 @@ export function rewritten(
 export function notProved(
   name: string,
   { kind }: CustomResource,
-  { mayRestore }: Pick<ResolveTools, "mayRestore">,
+  { mayRestore, isPublished }: Pick<ResolveTools, "mayRestore"> & Pick<UseContext, "isPublished">,
 ): string {
   const what = `Nothing proves that this installation of jsonplane made Secret "${name}" for this ${kind}`;
+  if (isPublished) {
+    const remedy =
+      kind === "Project" ? "it is written again" : "for a new key or password change spec.rotation.id, too";
+    return `${what}, which goes on with what is served; delete the Secret, and ${remedy}`;
+  }
   const restore = mayRestore
     ? `to use what it holds, set the annotation ${restoreAnnotation}: "true" on the ${kind}`
     : "to use what it holds, ask the platform, whose guard rail adoptData forbids it here, or which can start the operator with --adopt-data";

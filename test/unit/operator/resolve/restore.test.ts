@@ -1,8 +1,8 @@
 import { createSecretKey, randomBytes } from "node:crypto";
 import { beforeEach, describe, expect, it } from "vitest";
 import { sha256Hex } from "../../../../operator/resolve/mint.ts";
-import { CredentialWorld, start } from "../../../support/fleet/credential-world.ts";
-import { fakeHash } from "../../../support/fleet/fake-hash.ts";
+import { Crash, CredentialWorld, start } from "../../../support/fleet/credential-world.ts";
+import { fakeHash, isFakeHashOf } from "../../../support/fleet/fake-hash.ts";
 
 let world: CredentialWorld;
 beforeEach(async () => {
@@ -216,6 +216,16 @@ describe("Secrets of an earlier version, which have no seal", () => {
     expect({ keys: world.liveKeys(), login: world.login(), kids: world.kids() }).toEqual(before);
   });
 
+  it("say for which rotation what is published was made where the status doesn't yet: none is made twice", async () => {
+    [world.specs.key, world.specs.user] = [rotation("b"), { rotation: { id: "b" } }];
+    await expect(world.reconcile(99)).rejects.toThrow(Crash);
+    const before = { keys: world.liveKeys(), login: world.login() };
+    unseal();
+    for (const name of world.secrets.names()) world.secrets.annotate(name, "jsonplane.io/rotation", undefined);
+    await world.settle();
+    expect({ keys: world.liveKeys(), login: world.login() }).toEqual(before);
+  });
+
   it("count for nothing where they hold anything else", async () => {
     const before = { keys: world.liveKeys(), login: world.login(), kids: world.kids() };
     unseal();
@@ -229,6 +239,24 @@ describe("Secrets of an earlier version, which have no seal", () => {
       ["KeyNotRetrievable"],
       ["SecretConflict"],
     ]);
+  });
+});
+
+describe("a Secret that nothing proves, of an object that is served", () => {
+  it("is answered with what helps, and is written over where rotation.id changes", async () => {
+    world.mayAdopt = true;
+    unseal();
+    world.secrets.edit("ada-password", "password", "planted");
+    const { verdicts } = await world.reconcile();
+    const [refused] = verdicts.filter(({ name }) => name === "ada");
+    expect(JSON.stringify(refused)).toContain(
+      "delete the Secret, and for a new key or password change spec.rotation.id",
+    );
+    expect(JSON.stringify(refused)).not.toContain("restore-credentials");
+    world.specs.user = { rotation: { id: "b" } };
+    await world.settle();
+    expect(world.text("ada-password", "password")).not.toBe("planted");
+    expect(isFakeHashOf(world.login().hash ?? "", world.text("ada-password", "password"))).toBe(true);
   });
 });
 
