@@ -23,7 +23,7 @@ const readers = {
   authenticationDisabled: oneOf(["Allow", "Deny"]),
   /** The only deletionPolicy that manifests may have. */
   deletionPolicy: oneOf(["Retain", "Delete"]),
-  /** May a Project take over data of an earlier namespace of its name? Only where this says so. */
+  /** May a Project take over data of an earlier namespace of its name, and objects the credentials that earlier ones left? Only where this says so. */
   adoptData: oneOf(["Allow", "Deny"]),
   /** Projects of one namespace; the oldest count first. */
   maxProjects: readAmount,

@@ -22,7 +22,7 @@ import { sealingOf, usableSecret } from "./usable-secret.ts";
 export interface ProjectResolution {
   readonly signing: Result<SigningRing>;
   readonly credentials: Credentials;
-  /** In order: a record is sealed with the key that an earlier write keeps. */
+  /** The Project's own first: MACs of passwords in its children's records are made with its projectKey. */
   readonly writes: readonly SecretWrite[];
   /** To be recorded once the writes are done. */
   readonly events: readonly CredentialEvent[];

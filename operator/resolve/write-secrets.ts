@@ -94,7 +94,7 @@ async function writeAll(
     isProject(owner) ? "projects" : "children",
   );
   for (const project of projects) await writeOwn(project);
-  // Records of the children are sealed with a key that only the Project's Secret keeps.
+  // The Project's own first: MACs of passwords in its children's records are made with its projectKey.
   if (refusals.size > 0) return { incomplete, refusals, failures };
   await mapLimited(children, writesAtATime, writeOwn);
   return { incomplete, refusals, failures };

@@ -62,8 +62,7 @@ variables.rules[?(request.namespace + '.{{ . }}')].or(variables.rules[?'{{ . }}'
 {{- end -}}
 
 {{/*
-What all policies have in common. Nothing is asked of a change that leaves spec and annotations alone: an operator that takes its finalizer away must
-not be refused for what tenants wrote. dict "root" $ "resources" "[projects]"
+What all policies have in common. Every rule spares what is unchanged, so an operator that takes its finalizer away is not refused. dict "root" $ "resources" "[projects]"
 */}}
 {{- define "jsonplane.policyBegin" -}}
 failurePolicy: Fail
