@@ -34,6 +34,8 @@ export interface FleetRingDeps {
    * made, which could open none of it. Asked only where there is no ring.
    */
   readonly isSealed?: () => Promise<boolean>;
+  /** Called where a Secret that is there had no key of seals, and has a new one: what a former one sealed is proved no more. */
+  readonly onSealKeyMade?: () => void;
 }
 
 export interface FleetRing {
@@ -58,6 +60,7 @@ async function ensureSealKey(deps: FleetRingDeps, secret: KubeObject, newSealKey
   if (found !== undefined) return found;
   try {
     await deps.api.replace(secretType, withSealKey(secret, newSealKey));
+    deps.onSealKeyMade?.();
     return newSealKey;
   } catch (error) {
     const { namespace, name } = secret.metadata;

@@ -68,6 +68,8 @@ export interface RotationDeps {
   readonly onStep?: (step: RingStep["step"]) => void;
   /** Called with the key ids of a ring that was put into the Secret by others, and is used from now on. */
   readonly onAdopted?: (kids: readonly string[]) => void;
+  /** Called where the Secret had another key of seals, or none, and has the one in use again. */
+  readonly onSealKeyRestored?: () => void;
   /** Called each time with the Secret as it was found. */
   readonly onSecret?: (secret: KubeObject) => void;
   /** Called on every call that has to wait; no secret in it. */
@@ -102,17 +104,22 @@ function waiting({ onWaiting }: RotationDeps, why: string): Rotation {
   return "waiting";
 }
 
-/** Adds what is missing beside the ring; what is there stays, whatever its value. Undefined when the Secret has changed since it was read. */
+/**
+ * Adds what is missing beside the ring; what is there stays, whatever its value, but for the key of seals: Secrets are being sealed with
+ * the one in use. Undefined when the Secret has changed since it was read.
+ */
 async function completed(
-  { api, sealKey, annotations }: RotationDeps,
+  { api, sealKey, annotations, onSealKeyRestored }: RotationDeps,
   secret: KubeObject,
 ): Promise<KubeObject | undefined> {
   const wanted = Object.entries(annotations?.() ?? {});
   const missing = wanted.filter(([name]) => annotationsOf(secret)[name] === undefined);
-  const hasSealKey = readSealKey(secret) !== undefined;
+  const hasSealKey = Buffer.from(sealKey).equals(readSealKey(secret) ?? Buffer.alloc(0));
   if (missing.length === 0 && hasSealKey) return secret;
   const complete = hasSealKey ? secret : { ...secret, ...withSealKey(secret, sealKey) };
-  return await replaced(api, withAnnotations(complete as KubeObject, Object.fromEntries(missing)));
+  const written = await replaced(api, withAnnotations(complete as KubeObject, Object.fromEntries(missing)));
+  if (written !== undefined && !hasSealKey) onSealKeyRestored?.();
+  return written;
 }
 
 /** Adopts what the Secret holds, unless something is sealed that it would not open. */

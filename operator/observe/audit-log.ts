@@ -25,6 +25,7 @@ export const auditMessages = {
   purge_done: "Purge done",
   fleet_ring_step: "Fleet key ring rotation step done",
   fleet_ring_adopted: "Fleet key ring adopted from its Secret",
+  seal_key_written: "Seal key written",
   redis_taken_over: "Redis of another installation taken over",
 } as const;
 

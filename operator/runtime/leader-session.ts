@@ -242,6 +242,7 @@ export class LeaderSession {
       clock,
       timers,
       observeLook: createAcknowledgementLog(logger, monotonic),
+      onSealKeyMade: () => this.#keyRing.sealKeyWritten("Missing"),
       onAcknowledged: () => {
         this.revocations.look();
         this.#handlers.acknowledged(opened.acknowledgements);

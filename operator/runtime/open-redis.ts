@@ -37,6 +37,8 @@ export interface OpenRedisDeps {
   readonly onDataLoss: DataLossPolicy;
   readonly random: Random;
   readonly clock: Clock;
+  /** See FleetRingDeps. */
+  readonly onSealKeyMade?: () => void;
   readonly timers: Timers;
   /** Called after replicas have acknowledged something, come or gone. */
   readonly onAcknowledged: () => void;

@@ -20,6 +20,8 @@ export interface RingMaintenanceDeps {
 }
 
 export interface RingMaintenance {
+  /** Says that the key that seals Secrets of credentials was missing in the ring's Secret, or another one. */
+  sealKeyWritten(why: "Missing" | "Changed"): void;
   /** Answers with the ring's Secret as it was found. */
   look(opened: LeaderRedis): Promise<KubeObject | undefined>;
 }
@@ -28,7 +30,14 @@ export function createRingMaintenance({ context, api, resealProject }: RingMaint
   const { settings, clock, audit, logger } = context;
   const reminders = createReminders(context.monotonic);
   let waitsFor: string | undefined;
+
+  const sealKeyWritten = (why: "Missing" | "Changed"): void => {
+    audit.record({ action: "seal_key_written", facts: { why } });
+    logger.warn("Wrote the seal key into the key ring's Secret", { why });
+  };
+
   return {
+    sealKeyWritten,
     async look({ publisher, keyRing, sealKey, redisClient, store }) {
       let secret: KubeObject | undefined;
       const rotation = await rotateFleetRing({
@@ -48,6 +57,7 @@ export function createRingMaintenance({ context, api, resealProject }: RingMaint
         }),
         onStep: (step) => audit.record({ action: "fleet_ring_step", facts: { step } }),
         onAdopted: (kids) => audit.record({ action: "fleet_ring_adopted", facts: { keys: kids.join(",") } }),
+        onSealKeyRestored: () => sealKeyWritten("Changed"),
         onSecret: (found) => {
           secret = found;
         },

@@ -33,6 +33,7 @@ let unknownReplicas: boolean;
 let steps: string[];
 let adopted: string[] = [];
 let waits: string[];
+let told: string[];
 let ownAnnotations: Record<string, string>;
 
 beforeEach(async () => {
@@ -49,6 +50,7 @@ beforeEach(async () => {
   ({ keyring: ring, sealKey } = await ensureFleetRing({ api, namespace, random: randomBytes }));
   [sealedWith, replicas, programmed, steps] = [new Set([ring.keys[0].kid]), [kidsOf(ring)], true, []];
   waits = [];
+  told = [];
   unknownReplicas = false;
   ownAnnotations = {};
 });
@@ -89,6 +91,7 @@ function rotate(): Promise<Rotation> {
     onStep: (step) => void steps.push(step),
     onAdopted: (kids) => void adopted.push(...kids),
     onWaiting: (why) => void waits.push(why),
+    onSealKeyRestored: () => void told.push("restored"),
   });
 }
 
@@ -169,10 +172,13 @@ describe("the fleet's ring at the start", () => {
     expect(new Set(rings.map(({ keyring }) => keyring.keys[0].kid)).size).toBe(1);
   });
 
-  it("gets the key that seals Secrets beside it, one for all, where an earlier version made the ring", async () => {
+  it("gets the key that seals Secrets beside it, one for all, where there is none, and that is told once", async () => {
     const { [sealKeyEntry]: _, ...data } = secret()["data"] as Readonly<Record<string, string>>;
     server.objects.replace(at[0], { ...secret(), data });
-    const rings = await Promise.all([1, 2, 3].map(() => ensureFleetRing({ api, namespace, random: randomBytes })));
+    const onSealKeyMade = () => void told.push("made");
+    const ensure = () => ensureFleetRing({ api, namespace, random: randomBytes, onSealKeyMade });
+    const rings = await Promise.all([1, 2, 3].map(ensure));
+    expect(told).toEqual(["made"]);
     for (const each of rings) expect(each.sealKey).toEqual(sealKeyThere());
     expect(written()).toEqual(ring);
   });
@@ -326,6 +332,20 @@ describe("a rotation of the fleet's ring", () => {
     expect(written()).toEqual(ring);
     expect(sealKeyThere()).toEqual(sealKey);
   });
+
+  it.each([
+    ["another one", randomBytes(32)],
+    ["none", randomBytes(1)],
+  ])(
+    "puts the key back that Secrets are being sealed with where somebody put %s there, and tells it",
+    async (_, key) => {
+      const data = { ...(secret()["data"] as object), [sealKeyEntry]: key.toString("base64") };
+      server.objects.replace(at[0], { ...secret(), data });
+      await rotate();
+      await rotate();
+      expect([sealKeyThere(), written(), told]).toEqual([sealKey, ring, ["restored"]]);
+    },
+  );
 
   it("refuses a ring that lacks what something is sealed with, and goes on with its own", async () => {
     const own = ring;

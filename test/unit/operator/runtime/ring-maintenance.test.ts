@@ -31,8 +31,9 @@ afterEach(async () => {
 
 it("says at once why a rotation waits, then once a minute, and at once again when it waits for something else", async () => {
   const time = manualTime();
+  const opened = await openedRedis([], {}).open({} as never);
   const secret = newRingSecret(secretAt, restingRing({ ...oldRing, keys: [...oldRing.keys, newKey] }), {
-    sealKey: randomBytes(32),
+    sealKey: opened.sealKey.export(),
   });
   const since = new Date(time.clock.now()).toISOString();
   const annotations = { [ringAnnotations.rotating]: newKey.kid, [ringAnnotations.since]: since };
@@ -44,7 +45,6 @@ it("says at once why a rotation waits, then once a minute, and at once again whe
   const context = { ...sessionContext({ api, caches: cachesOver({ api }) }), ...time, logger: logger as never };
   const ring = createRingMaintenance({ context, api, resealProject: () => undefined });
   let kids: readonly string[] | undefined;
-  const opened = await openedRedis([], {}).open({} as never);
   const read = async (_: string, command: string) => {
     if (command === "TIME") return ["1", "0"];
     if (command === "ZRANGEBYSCORE") return kids === undefined ? [] : ["a"];
