@@ -227,7 +227,7 @@ async function matchingHash(
     known ?? (published && { hash: published.passwordHash, revision: published.credentialRevision });
   if (before === undefined) return undefined;
   const isMade = event === "CredentialMinted" || event === "CredentialRotated";
-  const isComparable = known !== undefined && hashSecret.origin === "sealed" && tools.isProjectKeyWritten !== true;
+  const isComparable = known !== undefined && hashSecret.origin === "own" && tools.isProjectKeyWritten !== true;
   const isSame =
     before.revision === mac || (!isMade && (await tools.isPasswordOf(before.hash, password, !isComparable)));
   if (isSame === undefined) return "pending";

@@ -315,13 +315,12 @@ export class LeaderSession {
 
   #handleDeps(): ProcessKeyDeps & ReportKeyDeps {
     const { caches, clock, metrics, settings, logger } = this.#context;
-    const api = this.#api;
     const isHeld: ProcessKeyDeps["isHeld"] = ({ kind, metadata }) =>
       caches.isHeld(kind, metadata.namespace ?? "", metadata.name);
     const applyOwnWrite: ProcessKeyDeps["applyOwnWrite"] = (object, answer) =>
       caches.objects[object.kind].applyOwnWrite(answer);
     return {
-      api,
+      api: this.#api,
       applyOwnWrite,
       clock,
       className: settings.className,
@@ -348,7 +347,7 @@ export class LeaderSession {
       keptSizes: this.keptData.sizes,
       usageDue: this.usage.due,
       confirmedDeletions: createConfirmedDeletions({
-        api,
+        api: this.#api,
         lacks: this.#heldObjects.lacks,
         monotonic: this.#context.monotonic,
         onFound: ({ namespace, name }, objects) => {
@@ -359,7 +358,7 @@ export class LeaderSession {
       isReplaced: this.#heldObjects.isReplaced,
       namespaces: this.#namespaces,
       secrets: createSecretStore({
-        api,
+        api: this.#api,
         own: this.#handlers.ignoringOwnWrites(caches.ownSecrets),
         foreign: caches.foreignSecrets,
         writing: this.#handlers.writeSecret,
@@ -380,7 +379,7 @@ export class LeaderSession {
       observePublish: (observation) => metrics.observeConfig(observation),
       statuses: createLeaderStatuses({
         context: this.#context,
-        api,
+        api: this.#api,
         recorder: this.#recorder,
         applyOwnWrite,
         takeProgrammedDelay: this.#handlers.takeProgrammedDelay,
