@@ -5,8 +5,8 @@
 import { isDeepStrictEqual } from "node:util";
 import type { UncheckedObject } from "../../core/manifests/object.ts";
 import { type Manifest, validateManifest } from "../../core/manifests/validate-manifest.ts";
-import { effectiveDeletionPolicy } from "../../operator/compile/deletion-policy.ts";
 import type { Child, DeletionPolicy, Project } from "../../operator/model/objects.ts";
+import { effectiveDeletionPolicy } from "../../operator/model/project-objects.ts";
 import { type CheckedManifest, type CheckedManifests, hidesObjects } from "../manifests/check-manifests.ts";
 import { type DevState, type KnownObject, type PendingDeletion, storedObject } from "./dev-state.ts";
 import { namesAnotherProject, projectSubjectOf } from "./project-names.ts";

@@ -2,14 +2,13 @@
 // deleted objects.
 
 import { mapLimited } from "../../core/map-limited.ts";
-import { effectiveDeletionPolicy } from "../compile/deletion-policy.ts";
 import { isRefusedWrite, type KubeApi, type KubeObject } from "../kube/api.ts";
 import type { Repairs } from "../kube/repairs.ts";
 import type { DataEntry, DataRecord } from "../model/data-record.ts";
 import { finalizerOf, purgeFinalizersOf, setterOf } from "../model/finalizer.ts";
 import type { Installation } from "../model/installation.ts";
 import type { CustomResource, DeletionPolicy } from "../model/objects.ts";
-import { allObjects, isDeleting, type ProjectObjects } from "../model/project-objects.ts";
+import { allObjects, effectiveDeletionPolicy, isDeleting, type ProjectObjects } from "../model/project-objects.ts";
 import type { AuditLog } from "../observe/audit-log.ts";
 import type { OpenRedis } from "../publish/config-writer.ts";
 import type { SecretStore } from "../secrets/secret-store.ts";

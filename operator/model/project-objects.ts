@@ -1,7 +1,16 @@
 // One Project with all objects that refer to it, each structurally valid and with its defaults filled in.
 
 import type { ProjectLimits, ProjectRef } from "../../core/config/types.ts";
-import type { ApiKey, ApiResource, Child, CustomResource, Project, ProjectUser, RootKey } from "./objects.ts";
+import type {
+  ApiKey,
+  ApiResource,
+  Child,
+  CustomResource,
+  DeletionPolicy,
+  Project,
+  ProjectUser,
+  RootKey,
+} from "./objects.ts";
 import type { Refusal } from "./verdict.ts";
 
 export interface ProjectObjects {
@@ -68,4 +77,13 @@ export function byName(a: Child, b: Child): number {
 /** True once the API server has accepted its DELETE: the object goes when its last finalizer is removed. */
 export function isDeleting({ metadata }: { readonly metadata: { readonly deletionTimestamp?: string } }): boolean {
   return metadata.deletionTimestamp !== undefined;
+}
+
+/**
+ * Whether the data of an object go with it: its own policy when it states one, else its Project's, else they stay. `child` absent = the Project's own
+ * data as a whole. Users and keys have no data.
+ */
+export function effectiveDeletionPolicy(project: Project | undefined, child?: Child): DeletionPolicy {
+  const own = child !== undefined && "deletionPolicy" in child.spec ? child.spec.deletionPolicy : undefined;
+  return own ?? project?.spec.deletionPolicy ?? "Retain";
 }

@@ -26,7 +26,7 @@ import { type CredentialEvent, type CredentialEventReason, credentialEvent } fro
 import { mintPassword } from "./mint.ts";
 import type { Resolution, ResolveTools } from "./resolution.ts";
 import { isMarkedFor, markOf, type RotationMark, readMark } from "./rotation-mark.ts";
-import type { Sealing } from "./secret-seal.ts";
+import { type Sealing, sameText } from "./secret-seal.ts";
 import { type SecretWrite, writeOf } from "./secret-write.ts";
 import { notProved, rewritten, sealingOf, type UsableSecret, type UseContext, usableSecret } from "./usable-secret.ts";
 import { macOf, passwordRevision, readUserRecord, type UserRecord } from "./user-record.ts";
@@ -70,7 +70,8 @@ export async function resolveUser(
 
 /** Of a Secret that nothing proves: its rotation and its time may be taken, too, for they let nobody in. */
 function isOfPublished(record: UserRecord | undefined, published: UserConfig | undefined): boolean {
-  return record?.hash === published?.passwordHash && record?.revision === published?.credentialRevision;
+  if (record === undefined || published === undefined) return false;
+  return sameText(record.hash, published.passwordHash) && record.revision === published.credentialRevision;
 }
 
 async function fromReferencedSecret(

@@ -49,7 +49,7 @@ describe("docs/limits.md", () => {
       `| a half, 48 KiB each | ${grouped(limits.connections)} |`,
       `| an eighth | ${Math.floor(limits.bodies / mebibyte)} MiB |`,
       `| a fifth | ${Math.floor(limits.responses / mebibyte)} MiB |`,
-      `| a 32nd | ${Math.floor(limits.pipelined / mebibyte)} MiB, 8 KiB each`,
+      `| a 64th | ${Math.floor(limits.pipelined / 2 / mebibyte)} MiB, 8 KiB each`,
     ]) {
       expect(text).toContain(row);
     }

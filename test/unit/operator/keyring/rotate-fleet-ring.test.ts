@@ -33,7 +33,7 @@ let unknownReplicas: boolean;
 let steps: string[];
 let adopted: string[] = [];
 let waits: string[];
-let told: string[];
+let events: string[];
 let ownAnnotations: Record<string, string>;
 
 beforeEach(async () => {
@@ -50,7 +50,7 @@ beforeEach(async () => {
   ({ keyring: ring, sealKey } = await ensureFleetRing({ api, namespace, random: randomBytes }));
   [sealedWith, replicas, programmed, steps] = [new Set([ring.keys[0].kid]), [kidsOf(ring)], true, []];
   waits = [];
-  told = [];
+  events = [];
   unknownReplicas = false;
   ownAnnotations = {};
 });
@@ -91,7 +91,7 @@ function rotate(): Promise<Rotation> {
     onStep: (step) => void steps.push(step),
     onAdopted: (kids) => void adopted.push(...kids),
     onWaiting: (why) => void waits.push(why),
-    onSealKeyRestored: () => void told.push("restored"),
+    onSealKeyRestored: () => void events.push("restored"),
   });
 }
 
@@ -172,13 +172,13 @@ describe("the fleet's ring at the start", () => {
     expect(new Set(rings.map(({ keyring }) => keyring.keys[0].kid)).size).toBe(1);
   });
 
-  it("gets the key that seals Secrets beside it, one for all, where there is none, and that is told once", async () => {
+  it("gets the key that seals Secrets beside it, one for all, where there is none, and that is reported once", async () => {
     const { [sealKeyEntry]: _, ...data } = secret()["data"] as Readonly<Record<string, string>>;
     server.objects.replace(at[0], { ...secret(), data });
-    const onSealKeyMade = () => void told.push("made");
+    const onSealKeyMade = () => void events.push("made");
     const ensure = () => ensureFleetRing({ api, namespace, random: randomBytes, onSealKeyMade });
     const rings = await Promise.all([1, 2, 3].map(ensure));
-    expect(told).toEqual(["made"]);
+    expect(events).toEqual(["made"]);
     for (const each of rings) expect(each.sealKey).toEqual(sealKeyThere());
     expect(written()).toEqual(ring);
   });
@@ -343,7 +343,7 @@ describe("a rotation of the fleet's ring", () => {
       server.objects.replace(at[0], { ...secret(), data });
       await rotate();
       await rotate();
-      expect([sealKeyThere(), written(), told]).toEqual([sealKey, ring, ["restored"]]);
+      expect([sealKeyThere(), written(), events]).toEqual([sealKey, ring, ["restored"]]);
     },
   );
 

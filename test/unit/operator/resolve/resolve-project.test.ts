@@ -6,6 +6,7 @@ import { nameLabel } from "../../../../operator/model/secret-names.ts";
 import { resolveProject } from "../../../../operator/resolve/resolve-project.ts";
 import { writeSecrets } from "../../../../operator/resolve/write-secrets.ts";
 import { CredentialWorld } from "../../../support/fleet/credential-world.ts";
+import { fakeHash } from "../../../support/fleet/fake-hash.ts";
 
 const { project, keys, users, ...around } = new CredentialWorld().objects();
 const sealKey = createSecretKey(randomBytes(32));
@@ -47,9 +48,9 @@ async function pass(names: readonly string[], kind: "keys" | "users" = "keys") {
       findSecret: world.secrets.find,
       random: randomBytes,
       now: world.now,
-      async hashPassword(_, cost?: PasswordCost) {
+      async hashPassword(password, cost?: PasswordCost) {
         if (cost === generatedPasswordCost) cheapHashes += 1;
-        return "a hash";
+        return fakeHash(password);
       },
       isPasswordOf: async () => false,
       baseUrl: "http://localhost/default/shop",
