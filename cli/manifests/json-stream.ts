@@ -1,5 +1,7 @@
 // Takes apart a text that is JSON objects one after the other, which kubectl reads and YAML does not.
 
+import { parseOrUndefined } from "../../core/json/parse-or-undefined.ts";
+
 const token = /"(?:[^"\\]|\\.)*"|[{}]/gs;
 
 /** The objects' texts with the space before each; undefined where the text is anything else, such as one object. */
@@ -15,15 +17,9 @@ export function jsonObjects(text: string): readonly string[] | undefined {
     objects.push(text.slice(start, index + 1));
     start = index + 1;
   }
-  const isStream = objects.length > 1 && text.slice(start).trim() === "" && objects.every(isJson);
+  const isStream =
+    objects.length > 1 &&
+    text.slice(start).trim() === "" &&
+    objects.every((each) => parseOrUndefined(each) !== undefined);
   return isStream ? objects : undefined;
-}
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
 }
