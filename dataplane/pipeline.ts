@@ -185,24 +185,29 @@ async function decide(deps: PipelineDeps, exchange: Exchange): Promise<Decision>
   const target = route(resolved.segments);
   exchange.target = target;
   exchange.subPath = subPathOf(target);
-  if (split.fault) throw split.fault;
-  if (project.config.serving === "Off")
-    throw new Problem("project_off", "The owner of the project has switched it off");
-  const subject = subjectOf(project, target);
+  const limiter = deps.fairShare.of(project);
+  const subject = await limiter.inTurn(() => requireSubject(project, target, split.fault), exchange.slot);
 
   const baseSegments = split.segments.length - resolved.segments.length;
   const { method } = request;
   if (method === "OPTIONS") return { plan: planOptions(deps, project, target), baseSegments };
   const operation = routeOperation(target, method);
   if (operation === undefined) throw methodNotAllowed(method, target);
-  const limiter = deps.fairShare.of(project);
   const authenticate = () => deps.authentication.authenticate(project, authorizationOf(project, request.raw));
-  const proof = operation === "public" ? noCredential : await limiter.inTurn(authenticate);
+  const proof = operation === "public" ? noCredential : await limiter.inTurn(authenticate, exchange.slot);
   exchange.proof = proof;
 
   const base = requestOrigin(request, deps.address, resolved.base === "") + resolved.base;
   const input = { project, method, operation, caller: proof.caller, base, query: split.query };
-  return { plan: await limiter.inTurn(() => planOrRefusal(deps, input, subject)), baseSegments };
+  return { plan: await limiter.inTurn(() => planOrRefusal(deps, input, subject), exchange.slot), baseSegments };
+}
+
+function requireSubject(project: LiveProject, target: Target, fault: Problem | undefined): Subject {
+  if (fault) throw fault;
+  if (project.config.serving === "Off") {
+    throw new Problem("project_off", "The owner of the project has switched it off");
+  }
+  return subjectOf(project, target);
 }
 
 function planOrRefusal(deps: PipelineDeps, input: PlanInput, subject: Subject): Plan {

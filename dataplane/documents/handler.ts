@@ -2,6 +2,7 @@
 // what the request brings, acquire a slot of the fair share, ask the store.
 
 import type { RootKeyConfig } from "../../core/config/types.ts";
+import type { SlotHolder } from "../admission/fair-share.ts";
 import { authorizeDocument, type DocumentGrant, requirePermission } from "../authorize/authorize.ts";
 import type { Exchange } from "../http/exchange.ts";
 import type { HttpResponse } from "../http/response.ts";
@@ -14,7 +15,7 @@ import {
   type RenewPlan,
   type SubjectOf,
 } from "../operation/plan.ts";
-import { acquireSlot, authorizedPreconditions, receiveWrite, type SentBody } from "../operation/steps.ts";
+import { acquireSlot, authorizedPreconditions, holderOf, receiveWrite, type SentBody } from "../operation/steps.ts";
 import type { DocumentRef } from "../store/ports/refs.ts";
 import type { DocumentLock } from "./document-lock.ts";
 import {
@@ -83,7 +84,7 @@ async function write(
   return await deps.lock.hold([project.namespace, project.name, rootKey.key, ...path], async () => {
     // Those before it may have taken seconds.
     const current = await renewPlan(plan, exchange);
-    return change(current, contextOf(current, exchange), sent);
+    return change(current, contextOf(current, exchange), sent, holderOf(current, exchange, renewPlan));
   });
 }
 
@@ -91,9 +92,10 @@ function change(
   { store, operation }: DocumentPlan,
   context: DocumentContext,
   { body, patch, idempotencyKey }: SentBody,
+  holder?: SlotHolder,
 ): Promise<HttpResponse> {
   if (body === undefined) return deleteDocument(store, context);
-  if (patch) return patchDocument(store, context, patch);
+  if (patch) return patchDocument(store, context, patch, holder);
   if (operation === "create") return insertDocument(store, context, body, idempotencyKey);
   return putDocument(store, context, body);
 }

@@ -5,7 +5,7 @@ import type { ProjectConfig, RootKeyConfig } from "../../core/config/types.ts";
 import { Problem } from "../../core/errors/problem.ts";
 import type { CanonicalJson } from "../../core/json/canonical.ts";
 import { readAt } from "../../core/json/splice.ts";
-import type { ProjectLimiter } from "../admission/fair-share.ts";
+import type { ProjectLimiter, SlotHolder } from "../admission/fair-share.ts";
 import type { Caller } from "../authenticate/caller.ts";
 import { type DocumentGrant, requirePermission } from "../authorize/authorize.ts";
 import {
@@ -102,6 +102,7 @@ export async function patchDocument(
   store: DocumentStore,
   context: DocumentContext,
   patch: Patch,
+  holder: SlotHolder | undefined,
 ): Promise<HttpResponse> {
   const limits = { maxBytes: context.project.limits.maxDocumentBytes, mayCreate: context.grant.mayCreate };
   const result = await compareAndSet<DocumentWrite>(store, context, async ({ expected }, text) => {
@@ -114,7 +115,7 @@ export async function patchDocument(
       });
     // A precondition failed: the store is only asked how it would refuse, and writes nothing, so any value will do.
     if (expected === "never") return put("null");
-    const value = await context.limiter.inTurn(() => patched(patch, text ?? "null"));
+    const value = await context.limiter.inTurn(() => patched(patch, text ?? "null"), holder);
     return value === text ? { outcome: "replaced", text } : put(value);
   });
   return responseOfWrite(result, context);

@@ -10,9 +10,10 @@ import {
   type CanonicalResult,
   canonicalReader,
 } from "../../core/json/canonical.ts";
-import type { ProjectLimiter } from "../admission/fair-share.ts";
+import type { ProjectLimiter, SlotHolder } from "../admission/fair-share.ts";
 import type { MemoryShare } from "../admission/memory-budgets.ts";
 import { maxDepth } from "../store/ports/documents.ts";
+import type { Exchange } from "./exchange.ts";
 
 const jsonType = /^(?:application\/json|[\w!#$&^.+-]+\/[\w!#$&^.+-]*\+json)$/;
 /** What curl sends by itself with -d, and what browsers send for a plain string. */
@@ -51,12 +52,8 @@ export interface ArrivingBody {
   /** What it is counted in. */
   readonly memory: MemoryShare;
   readonly message: IncomingMessage;
-  /** Resolves when the connection refuses the rest of it. */
-  readonly refused: Promise<Error> | undefined;
-  /** Called once the body is there, with what gives its bytes back to the budget; for when its write is done. */
-  readonly onComplete: (release: () => void) => void;
-  /** Sends 100 Continue, where the client waits for that. */
-  readonly sendContinue: (() => void) | undefined;
+  /** Has `releaseBody` once the body is there. */
+  readonly exchange: Pick<Exchange, "bodyRefused" | "releaseBody" | "sendContinue">;
 }
 
 /** The bytes of the body, once all of them have arrived. */
@@ -64,7 +61,7 @@ export async function receiveBody(maxBytes: number, body: ArrivingBody): Promise
   const { headers } = body.message;
   requirePlainJson(headers);
   if (Number(headers["content-length"] ?? 0) > maxBytes) throw tooLarge(maxBytes);
-  body.sendContinue?.();
+  body.exchange.sendContinue?.();
   const bytes = await collect(body, maxBytes);
   if (bytes.length === 0) throw new Problem("body_required", "Send one JSON text as the body");
   return bytes;
@@ -77,6 +74,7 @@ const partLength = 32 * 1024;
 export async function parseBody(
   bytes: Uint8Array,
   limiter: Pick<ProjectLimiter, "inTurn">,
+  holder?: SlotHolder,
   depth = maxDepth,
 ): Promise<CanonicalJson> {
   let reader: CanonicalReader | undefined;
@@ -85,7 +83,7 @@ export async function parseBody(
     result = await limiter.inTurn(() => {
       reader ??= canonicalReader(bytes, depth);
       return reader.read(partLength);
-    });
+    }, holder);
   }
   if (!result.ok) throw new Problem(result.error.code, result.error.detail);
   return result.json;
@@ -95,7 +93,7 @@ export async function parseBody(
  * Puts a body together in one piece that grows and is counted whole. The chunks can't be kept: each is a view of all that was read with it, and
  * may have one byte.
  */
-function collect({ memory, message, refused, onComplete }: ArrivingBody, maxBytes: number): Promise<Uint8Array> {
+function collect({ memory, message, exchange }: ArrivingBody, maxBytes: number): Promise<Uint8Array> {
   return new Promise((resolve, reject) => {
     const expected = Number(message.headers["content-length"] ?? maxBytes);
     let piece: Buffer = nothing;
@@ -136,7 +134,7 @@ function collect({ memory, message, refused, onComplete }: ArrivingBody, maxByte
       });
     const onEnd = () =>
       settle(() => {
-        onComplete(() => memory.release(counted));
+        exchange.releaseBody = () => memory.release(counted);
         resolve(piece.subarray(0, length));
         piece = nothing;
       });
@@ -147,7 +145,7 @@ function collect({ memory, message, refused, onComplete }: ArrivingBody, maxByte
       return;
     }
     message.on("data", onData).on("end", onEnd).on("error", onCut).on("close", onCut);
-    void refused?.then((error) => refuse(error));
+    void exchange.bodyRefused?.then((error) => refuse(error));
   });
 }
 

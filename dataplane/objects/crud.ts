@@ -6,7 +6,7 @@ import type { ProjectConfig } from "../../core/config/types.ts";
 import { Problem } from "../../core/errors/problem.ts";
 import type { CanonicalJson } from "../../core/json/canonical.ts";
 import { type Selection, selected } from "../../core/json/selection.ts";
-import type { ProjectLimiter } from "../admission/fair-share.ts";
+import type { ProjectLimiter, SlotHolder } from "../admission/fair-share.ts";
 import { type Caller, creatorOf, ownerOf } from "../authenticate/caller.ts";
 import type { ObjectGrant } from "../authorize/authorize.ts";
 import type { LiveResource } from "../config/directory.ts";
@@ -39,6 +39,8 @@ export interface ObjectDeps {
   readonly store: ObjectReads & ObjectWrites & IdempotencyRecords;
   readonly clock: Clock;
   readonly newId: ObjectIds;
+  /** By whose turns objects are validated. */
+  readonly holder: SlotHolder;
 }
 
 export interface ObjectContext {
@@ -47,7 +49,6 @@ export interface ObjectContext {
   readonly rules: ObjectRules;
   readonly grant: ObjectGrant;
   readonly preconditions: Preconditions | undefined;
-  /** By whose turns objects are validated. */
   readonly limiter: ProjectLimiter;
 }
 
@@ -81,7 +82,10 @@ export async function createObject(
   requireCollectionPreconditions(context.preconditions);
   const { id, createdMs } = deps.newId();
   const created = Math.floor(createdMs / 1000);
-  const text = await context.limiter.inTurn(() => validateNew(context.rules, body, id, metadataBy(caller, created)));
+  const text = await context.limiter.inTurn(
+    () => validateNew(context.rules, body, id, metadataBy(caller, created)),
+    deps.holder,
+  );
   const { maxObjects } = context.resource.config;
   const object = { id, owner: ownerOf(caller), text, ...(post && { record: recordOf(post, [id, created]) }) };
   const result = await deps.store.create(context.collection, object, maxObjects);
@@ -129,7 +133,7 @@ export async function updateObject(
     const stored = await requireVisible(deps.store, context, id);
     const owner = requireOwner(context, stored);
     requirePreconditions(context.preconditions, stored.text);
-    const text = await context.limiter.inTurn(() => changedText(context, change, stored.text));
+    const text = await context.limiter.inTurn(() => changedText(context, change, stored.text), deps.holder);
     if (text === stored.text) return writtenResponse(200, text);
     const result = await deps.store.replace(context.collection, { id, owner, text }, stored);
     if (result.outcome === "replaced") return writtenResponse(200, result.text);

@@ -17,7 +17,7 @@ import {
   type RenewPlan,
   type SubjectOf,
 } from "../operation/plan.ts";
-import { acquireSlot, authorizedPreconditions, receiveWrite, releaseSlot } from "../operation/steps.ts";
+import { acquireSlot, authorizedPreconditions, holderOf, receiveWrite, releaseSlot } from "../operation/steps.ts";
 import { createObject, deleteObject, type ObjectContext, type ObjectDeps, readObject, updateObject } from "./crud.ts";
 import { validateList } from "./list/query.ts";
 import { chosenFieldsOf } from "./list/query-parameters.ts";
@@ -25,7 +25,7 @@ import { planQuery, type QueryPlan } from "./list/query-plan.ts";
 import { listObjects } from "./list/run.ts";
 import type { CollectionPreparer } from "./prepare-collection.ts";
 
-export interface ObjectsDeps extends OperationDeps, Omit<ObjectDeps, "store"> {
+export interface ObjectsDeps extends OperationDeps, Omit<ObjectDeps, "store" | "holder"> {
   readonly preparer: CollectionPreparer;
   readonly scanSemaphore: Semaphore;
 }
@@ -113,7 +113,8 @@ async function write(
   const context = preconditions === undefined ? plan : { ...plan, preconditions };
   const preparing = deps.preparer.prepare(plan.resource, plan.collection);
   if (preparing !== undefined) await preparing;
-  const objects = { store: plan.store, clock: deps.clock, newId: deps.newId };
+  const holder = holderOf(plan, exchange, renewPlan);
+  const objects = { store: plan.store, clock: deps.clock, newId: deps.newId, holder };
   if (body === undefined) return await deleteObject(objects, context, idOf(exchange));
   if (plan.operation === "create") {
     const { caller, url } = plan;

@@ -2,8 +2,10 @@
 // read before it has a slot of its project's fair share of the replica, and releases that. Refuses with `data_lost` while the store no
 // longer has the data that it had (docs/adr/0039).
 
+import { isDeepStrictEqual } from "node:util";
 import { Problem } from "../../core/errors/problem.ts";
 import type { CanonicalJson } from "../../core/json/canonical.ts";
+import type { SlotHolder } from "../admission/fair-share.ts";
 import { requirePermission } from "../authorize/authorize.ts";
 import type { Directory, LiveProject } from "../config/directory.ts";
 import { type Preconditions, preconditionsOf } from "../http/conditional-requests.ts";
@@ -60,19 +62,31 @@ export async function receiveWrite<Plan extends OperationPlan>(
       : await receiveBody(project.config.limits.maxBodyBytes, {
           memory: deps.bodyBudget.of(project),
           message: raw,
-          refused: exchange.bodyRefused,
-          onComplete: (release) => {
-            exchange.releaseBody = release;
-          },
-          sendContinue: exchange.sendContinue,
+          exchange,
         });
   const current = await renewPlan(decided, exchange);
   const lengths = { bodyLength: bytes?.length, responseLength: returnsBody ? 0 : undefined };
   const plan = await acquireSlot(deps, current, exchange, { renewPlan, ...lengths });
   if (bytes === undefined) return { plan };
-  const body = await parseBody(bytes, plan.limiter, format && bodyDepth(format));
-  const patch = format && (await plan.limiter.inTurn(() => readPatch(format, body)));
+  const { slot } = exchange;
+  const body = await parseBody(bytes, plan.limiter, slot, format && bodyDepth(format));
+  const patch = format && (await plan.limiter.inTurn(() => readPatch(format, body), slot));
   return { plan: await renewPlan(plan, exchange), body, patch, idempotencyKey };
+}
+
+/**
+ * The holder of a slot whose write is decided, for what is computed right before the store is asked. A recheck throws where it would be
+ * refused by now, and `project_busy` where it would be decided in another way.
+ */
+export function holderOf<Plan extends OperationPlan>(plan: Plan, exchange: Exchange, renewPlan: RenewPlan): SlotHolder {
+  return {
+    recheck: async () => {
+      const { project, caller } = await renewPlan(plan, exchange);
+      if (project === plan.project && isDeepStrictEqual(caller, plan.caller)) return;
+      const detail = "The project's configuration changed while the request waited, and nothing was written; try again";
+      throw new Problem("project_busy", detail, { headers: { "Retry-After": "1" } });
+    },
+  };
 }
 
 /**

@@ -3,7 +3,7 @@
 
 import { createLogger } from "../../../core/log/logger.ts";
 import { createAnonymousWrites } from "../../../dataplane/admission/anonymous-writes.ts";
-import { createFairShareLimiter } from "../../../dataplane/admission/fair-share.ts";
+import { createFairShareLimiter, type FairShareLimiter } from "../../../dataplane/admission/fair-share.ts";
 import { withLocalFallback } from "../../../dataplane/admission/local-buckets.ts";
 import { createMemoryBudget, memoryLimits } from "../../../dataplane/admission/memory-budgets.ts";
 import { createRateLimits } from "../../../dataplane/admission/rate-limits.ts";
@@ -60,6 +60,7 @@ export interface PipelineWorldOptions {
   readonly trustedProxies?: readonly string[];
   /** 0 = every signature is checked anew. */
   readonly maxVerified?: number;
+  readonly fairShare?: FairShareLimiter;
 }
 
 /** Keeps nothing: every request is decided anew. */
@@ -123,7 +124,7 @@ export async function createPipelineWorld(options: PipelineWorldOptions): Promis
       rates: createRateLimits(buckets, clock, metrics.observeLimited),
       preparer,
       scanSemaphore: createScanSemaphore(),
-      fairShare: createFairShareLimiter(clock),
+      fairShare: options.fairShare ?? createFairShareLimiter(clock),
       lock: createDocumentLock(),
       bodyBudget: createMemoryBudget(memory.bodies),
       plans,

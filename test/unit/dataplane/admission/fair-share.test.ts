@@ -1,5 +1,5 @@
 import { setImmediate as turnOfTheLoop } from "node:timers/promises";
-import { beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it, vi } from "vitest";
 import {
   contendedLimit,
   createFairShareLimiter,
@@ -214,6 +214,9 @@ describe("a project's turns of the event loop", () => {
   const turn = () => {
     for (const run of nextTurns.splice(0)) run();
   };
+  const allTurns = () => {
+    while (nextTurns.length > 0) turn();
+  };
 
   it("end when it has computed for a millisecond: the rest goes on in the next ones, in the order of arrival", async () => {
     const all = ["a", "b", "c", "d", "e"].map((name) => compute(loud, name, turnMs / 2));
@@ -253,7 +256,7 @@ describe("a project's turns of the event loop", () => {
     const next = (run: () => void) => void nextTurns.push(run);
     const alone = createFairShareLimiter(time.clock, time.timers, next, time.monotonic);
     const long = alone.of(liveProject("long"));
-    const piece = () => long.inTurn(() => time.freeze(42));
+    const piece = () => long.inTurn(() => time.freeze(42), {});
     void piece();
     expect([nextTurns.length, time.waiting()]).toEqual([1, 0]);
     turn();
@@ -269,6 +272,32 @@ describe("a project's turns of the event loop", () => {
     expect(isDone).toBe(true);
   });
 
+  it("end after a few requests without a slot that compute next to nothing: Node has to receive and answer them", () => {
+    for (let count = 0; count < 20; count += 1) void compute(loud, "refused", 0);
+    expect(done).toHaveLength(8);
+    turn();
+    expect(done).toHaveLength(16);
+  });
+
+  it("come first to requests that hold a slot, and always to these, however many others wait", async () => {
+    void compute(loud, "first", turnMs);
+    const others = Array.from({ length: maxWaiting }, () => compute(loud, "other", 0));
+    const holder = loud.inTurn(() => void done.push("holder"), {});
+    allTurns();
+    await Promise.all([...others, holder]);
+    expect(done.slice(0, 3)).toEqual(["first", "holder", "other"]);
+  });
+
+  it("are followed by a recheck where they had to be waited for, whose refusal is theirs", async () => {
+    const recheck = vi.fn(() => Promise.reject(new Error("revoked")));
+    const compute = (milliseconds: number) => loud.inTurn(() => clock.advance(milliseconds), { recheck });
+    void compute(turnMs);
+    expect(recheck).not.toHaveBeenCalled();
+    const late = compute(0);
+    turn();
+    await expect(late).rejects.toThrow("revoked");
+  });
+
   it("are refused to what has waited for them too long", async () => {
     void compute(loud, "first", turnMs);
     const late = compute(loud, "late", 0);
@@ -282,7 +311,7 @@ describe("a project's turns of the event loop", () => {
     void compute(loud, "first", turnMs);
     const waiting = Array.from({ length: maxWaiting }, () => compute(loud, "waiting", 0));
     await expect(compute(loud, "too many", 0)).rejects.toMatchObject({ code: "project_busy" });
-    turn();
+    allTurns();
     await Promise.all(waiting);
     expect(done).toHaveLength(1 + maxWaiting);
   });

@@ -2,6 +2,7 @@ import type { IncomingMessage } from "node:http";
 import { PassThrough } from "node:stream";
 import { expect, it } from "vitest";
 import { createMemoryBudget, type MemoryShare } from "../../../../dataplane/admission/memory-budgets.ts";
+import type { Exchange } from "../../../../dataplane/http/exchange.ts";
 import { parseBody, receiveBody } from "../../../../dataplane/http/read-body.ts";
 
 /** Counts how often it is asked. */
@@ -47,16 +48,11 @@ function shareOf(bytes: number): MemoryShare {
 function arriving(memory: MemoryShare) {
   const stream = new PassThrough();
   const message = Object.assign(stream, { headers: {} }) as unknown as IncomingMessage;
-  let release: (() => void) | undefined;
-  const onComplete = (give: () => void) => {
-    release = give;
-  };
+  const exchange: Pick<Exchange, "releaseBody"> = {};
   const received = receiveBody(1024 * kibibyte, {
     message,
     memory,
-    refused: undefined,
-    onComplete,
-    sendContinue: undefined,
+    exchange,
   });
   const settled = received
     .then((bytes) => parseBody(bytes, countingLimiter()))
@@ -64,7 +60,7 @@ function arriving(memory: MemoryShare) {
       ({ text }) => text.length,
       (error: { code?: string; headers?: unknown }) => error,
     );
-  const written = () => release?.();
+  const written = () => exchange.releaseBody?.();
   const text = (words: string) => new Promise<void>((taken) => stream.write(words, () => taken()));
   return { stream, settled, text, written };
 }

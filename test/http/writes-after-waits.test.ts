@@ -1,0 +1,100 @@
+// A write goes by what its project's configuration says when the store is asked, however often it waited for a turn of the event loop before.
+
+import { expect, it } from "vitest";
+import type { FairShareLimiter, ProjectLimiter } from "../../dataplane/admission/fair-share.ts";
+import { createMemoryDirectory, type MemoryDirectory } from "../../dataplane/config/memory-directory.ts";
+import { createKeptPlans } from "../../dataplane/operation/kept-plans.ts";
+import type { KeptPlan } from "../../dataplane/pipeline.ts";
+import { createPipelineWorld } from "../support/http/pipeline-world.ts";
+import { apikey, changed, project, withKey, withResource, withRootKey } from "../support/http/projects.ts";
+import { manualClock } from "../support/time/manual-clock.ts";
+
+const anyType = withResource("books", { schema: { type: "object", properties: { title: {} } } });
+const numbersOnly = withResource("books", { schema: { type: "object", properties: { title: { type: "number" } } } });
+const rootKey = withRootKey("doc", { initialValue: '{"title":"before"}' });
+const shop = project("shop", withKey("reader", { role: "Administrators" }), rootKey, anyType);
+const withWriter = changed(shop, withKey("writer"));
+
+type Change = (memory: MemoryDirectory) => void;
+
+/** All turns wait, and something changes during the one of that number, from 1 on. */
+async function openWorld(changing: number, change: Change) {
+  const clock = manualClock();
+  const memory = createMemoryDirectory(clock);
+  memory.replace([withWriter]);
+  const plans = createKeptPlans<KeptPlan>();
+  memory.directory.onChange(plans.drop);
+  let turns = 0;
+  let isOn = false;
+  const limiter: ProjectLimiter = {
+    async inTurn(work, holder) {
+      if (isOn) turns += 1;
+      if (isOn && turns === changing) change(memory);
+      const result = work();
+      await holder?.recheck?.();
+      return result;
+    },
+    acquire: () => ({ release: () => undefined }),
+  };
+  const fairShare: FairShareLimiter = { of: () => limiter };
+  const world = await createPipelineWorld({ directory: memory.directory, clock, plans, fairShare });
+  const ask = (method: string, path: string, key: string, body?: string) =>
+    world.ask({
+      method,
+      url: `/default/shop${path}`,
+      headers: { host: "plane.test", authorization: apikey(key), ...(body && { "content-type": "application/json" }) },
+      body,
+    });
+  return {
+    ask,
+    close: world.close,
+    /** Asks while turns count; how many there were. */
+    async counted<T>(asking: () => Promise<T>): Promise<{ readonly result: T; readonly turns: number }> {
+      isOn = true;
+      const result = await asking();
+      isOn = false;
+      return { result, turns };
+    },
+  };
+}
+
+interface Write {
+  readonly method: string;
+  readonly path: string;
+}
+
+const create: Write = { method: "POST", path: "/api/books" };
+const patch: Write = { method: "PATCH", path: "/json/doc" };
+
+/** How the write is answered, and whether something is stored then, for each turn during which the project changes. */
+async function outcomes({ method, path }: Write, change: Change) {
+  const seen: { readonly status: number; readonly isWritten: boolean }[] = [];
+  for (let changing = 1; ; changing += 1) {
+    const world = await openWorld(changing, change);
+    const { result, turns } = await world.counted(() => world.ask(method, path, "writer", '{"title":"after"}'));
+    const { body } = await world.ask("GET", path, "reader");
+    await world.close();
+    if (turns < changing) return seen;
+    seen.push({ status: result.status, isWritten: body.includes("after") });
+  }
+}
+
+it.each([create, patch])(
+  "a revoked key writes nothing by $method $path, whatever turn it waited for",
+  async (write) => {
+    const seen = await outcomes(write, (memory) => void memory.replace([shop]));
+    expect(seen.length).toBeGreaterThan(3);
+    expect(seen).toEqual(seen.map(() => ({ status: 401, isWritten: false })));
+  },
+);
+
+it("no object is stored by a schema that changed while it waited", async () => {
+  const seen = await outcomes(create, (memory) => void memory.replace([changed(withWriter, numbersOnly)]));
+  expect(seen.filter(({ isWritten }) => isWritten)).toEqual([]);
+  expect(seen.at(-1)).toMatchObject({ status: 503 });
+});
+
+it("what changes elsewhere refuses no write", async () => {
+  const seen = await outcomes(create, (memory) => void memory.put(project("another")));
+  expect(seen).toEqual(seen.map(() => ({ status: 201, isWritten: true })));
+});
