@@ -8,6 +8,8 @@ export interface CostlyRequest {
   readonly name: string;
   /** Statuses of its answers, beside 503 where too many wait. */
   readonly statuses: readonly string[];
+  /** Whether carrying it out is one long command of Redis. */
+  readonly isOneCommand?: boolean;
   bytes(plane: OwnedPlane): Buffer;
 }
 
@@ -34,7 +36,12 @@ export const costlyRequests: readonly CostlyRequest[] = [
     statuses: ["400"],
     bytes: (plane) => raw({ ...plane, admin: "" }, "POST", "/api/forms", wrongBody),
   },
-  { name: "values of 0.9 MB", statuses: ["200", "201"], bytes: (plane) => raw(plane, "PUT", "/json/kv/large", body) },
+  {
+    name: "values of 0.9 MB",
+    statuses: ["200", "201"],
+    isOneCommand: true,
+    bytes: (plane) => raw(plane, "PUT", "/json/kv/large", body),
+  },
   {
     name: "objects of 0.9 MB that the schema refuses",
     statuses: ["400"],

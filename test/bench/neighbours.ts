@@ -46,6 +46,8 @@ interface BesideLoad extends Latency {
   readonly loadPerSecond: number;
   /** Milliseconds for which the event loop of the client's replica stood still at most. */
   readonly maxStop: number;
+  /** Milliseconds that the slowest answer to a liveness probe of that replica took. */
+  readonly maxProbe: number;
 }
 
 interface Replica {
@@ -58,6 +60,12 @@ interface Replica {
 const usualBudget = 1.1;
 /** Where each request of the load costs what hundreds of the client's do. */
 const costlyBudget = 2;
+/** Where each is one command of Redis that takes some 10 ms, which nothing can interrupt. */
+const wholeCommandBudget = 5;
+/** Milliseconds. */
+const maxStopBudget = 50;
+const maxProbeBudget = 100;
+const probeEveryMs = 100;
 const costlyConnections = 24;
 const objects = 1_000;
 /** From one read's beginning to the next one's. */
@@ -116,7 +124,7 @@ function loadsBy(loader: Loader): readonly NeighbourLoad[] {
   }));
   const costly = costlyRequests.map((request) => ({
     name: `${request.name}, ${costlyConnections} connections`,
-    budget: costlyBudget,
+    budget: request.isOneCommand ? wholeCommandBudget : costlyBudget,
     send: ({ plane }: Replica, seconds: number) => sendRepeatedly(request, plane, seconds),
   }));
   return [...usual, ...costly];
@@ -152,8 +160,8 @@ export async function measureNeighbours(loader: Loader): Promise<Neighbours> {
       await own.maxStop();
       const load = send(replica, seconds + (2 * marginMs) / 1000);
       await sleep(marginMs);
-      const latency = await latencyFor();
-      return { ...latency, loadPerSecond: await load, maxStop: await own.maxStop() };
+      const [latency, maxProbe] = await Promise.all([latencyFor(), slowestProbe(own, seconds)]);
+      return { ...latency, maxProbe, loadPerSecond: await load, maxStop: await own.maxStop() };
     };
     const alone: Latency[] = [];
     const rows = loadsBy(loader).map((load) => ({
@@ -215,6 +223,20 @@ async function readOfNeighbour({ plane: { beside } }: Replica): Promise<Read> {
     });
 }
 
+/** Milliseconds that the slowest of them took. */
+async function slowestProbe({ plane: { probes } }: Replica, seconds: number): Promise<number> {
+  const end = performance.now() + seconds * 1000;
+  let slowest = 0;
+  while (performance.now() < end) {
+    const began = performance.now();
+    const { status } = await fetch(`${probes}/livez`);
+    if (status !== 200) throw new Error(`A liveness probe was answered with ${status}`);
+    slowest = Math.max(slowest, performance.now() - began);
+    await sleep(probeEveryMs);
+  }
+  return slowest;
+}
+
 /**
  * Reads begin on a schedule, whether the last one has ended or not, and are timed from the moment at which they are due: a client that
  * waited for each response would send the fewest while responses take longest (coordinated omission).
@@ -237,13 +259,22 @@ async function latencyOf(read: Read, seconds: number): Promise<Latency> {
   return { p50: at(0.5), p99: at(0.99) };
 }
 
-/** Of rows beyond the budget, as a clause each. */
-export function missedNeighbours({ rows }: Neighbours): readonly string[] {
+/** What is beyond its budget, as a clause each. `slack` = how many times its budget a ratio may be. */
+export function missedNeighbours({ rows }: Neighbours, slack = 1): readonly string[] {
   return rows.flatMap((row) => {
-    const ratio = median(ratiosOf(row));
-    return ratio > row.budget ? [`p99 beside ${row.name}: ${ratio.toFixed(2)} of ${row.budget}`] : [];
+    const figures = [
+      { what: "p99", value: median(ratiosOf(row)), budget: row.budget * slack },
+      { what: "longest stop", value: medianStop(row), budget: maxStopBudget },
+      { what: "slowest probe", value: medianProbe(row), budget: maxProbeBudget },
+    ];
+    return figures
+      .filter(({ value, budget }) => value > budget)
+      .map(({ what, value, budget }) => `${what} beside ${row.name}: ${value.toFixed(2)} of ${budget}`);
   });
 }
+
+const medianStop = ({ sameReplica }: NeighbourRow) => median(sameReplica.map(({ maxStop }) => maxStop));
+const medianProbe = ({ sameReplica }: NeighbourRow) => median(sameReplica.map(({ maxProbe }) => maxProbe));
 
 /** A section of docs/benchmarks.md. */
 export function neighbourLines({ rounds, seconds, alone, rows }: Neighbours): readonly string[] {
@@ -253,11 +284,13 @@ export function neighbourLines({ rounds, seconds, alone, rows }: Neighbours): re
     `A client reads an object of its own project every ${readEveryMs} ms, whether it has the last response or not, while callers of another project send one`,
     "kind of request as fast as they are answered: to the same replica, or, as the baseline, to another replica with a Redis of its own. All share",
     `the cores. Medians of ${rounds} rounds of ${seconds} s, in milliseconds from the moment at which a read is due; the ratio is that of the two p99 of a round, with its lowest`,
-    `and highest: budget ≤ ${usualBudget}, or ≤ ${costlyBudget} beside requests that cost far more than the client's. The longest stop is that of the replica's event loop.`,
+    `and highest: budget ≤ ${usualBudget}, or ≤ ${costlyBudget} beside requests that cost far more than the client's, or`,
+    `≤ ${wholeCommandBudget} beside large values, each of which is one command of Redis. The longest stop is that of the replica's event loop: budget ≤ ${maxStopBudget}. The slowest`,
+    `probe is one of /livez, every ${probeEveryMs} ms: budget ≤ ${maxProbeBudget}.`,
     `While nothing else runs: p50 ${alone.p50.toFixed(2)}, p99 ${alone.p99.toFixed(2)}.`,
     "",
-    "| the load | p50, other replica | p50, same replica | p99, other replica | p99, same replica | ratio of p99 | longest stop | load /s, other replica | load /s, same replica |",
-    "|---|---:|---:|---:|---:|---:|---:|---:|---:|",
+    "| the load | p50, other replica | p50, same replica | p99, other replica | p99, same replica | ratio of p99 | longest stop | slowest probe | load /s, other replica | load /s, same replica |",
+    "|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|",
     ...rows.map(line),
     "",
   ];
@@ -270,8 +303,8 @@ function line(row: NeighbourRow): string {
   const speeds = both.map((each) => Math.round(median(each.map(({ loadPerSecond }) => loadPerSecond))));
   const ratios = ratiosOf(row);
   const bounds = [Math.min(...ratios), Math.max(...ratios)].map((each) => each.toFixed(2)).join("–");
-  const stop = median(sameReplica.map(({ maxStop }) => maxStop)).toFixed(0);
-  return `| ${[name, ...times, `${median(ratios).toFixed(2)} (${bounds})`, stop, ...speeds].join(" | ")} |`;
+  const worst = [medianStop(row), medianProbe(row)].map((each) => each.toFixed(0));
+  return `| ${[name, ...times, `${median(ratios).toFixed(2)} (${bounds})`, ...worst, ...speeds].join(" | ")} |`;
 }
 
 /** By round. */
@@ -285,5 +318,10 @@ function medianOf(latencies: readonly Latency[], which: keyof Latency): number {
 
 if (import.meta.main) {
   const { load } = await findLoader();
-  console.log(neighbourLines(await measureNeighbours(load)).join("\n"));
+  const neighbours = await measureNeighbours(load);
+  console.log(neighbourLines(neighbours).join("\n"));
+  // On two cores the ratio of one row differs by half from one run to the next.
+  const missed = missedNeighbours(neighbours, 2);
+  for (const each of missed) console.log(`beyond its budget: ${each}`);
+  process.exitCode = missed.length > 0 ? 1 : 0;
 }

@@ -19,6 +19,8 @@ export interface Stage {
 export interface Plane {
   readonly base: string;
   readonly admin: string;
+  /** URL of the port with its probes. */
+  readonly probes: string;
   /** Another project of the same replica, with a key of its own. */
   readonly beside: { readonly base: string; readonly key: string };
 }

@@ -24,6 +24,8 @@ function commands(seed: string): readonly StepCommand[] {
     { name: "mutations", args: ["test/mutations/run.ts", "--shard", nightlyShard(seed)] },
     { name: "chaos", args: ["test/chaos/run.ts", "--seed", seed] },
     { name: "soak", args: ["test/soak/run.ts", "--seed", seed, "--minutes", "10"] },
+    { name: "neighbours of a costly project", args: ["test/bench/neighbours.ts"] },
+    { name: "neighbours of a hostile namespace", args: ["test/bench/operator-scale.ts", "--hostile"] },
     { name: "fuzz", args: ["test/fuzz/run.ts", "--seed", seed, "--requests", "20000", "--manifests", "500"] },
     { name: "fuzz:openapi", args: ["test/fuzz/schemathesis.ts", "--seed", seed, "--examples", "50"] },
     ...upgradeStarts(landings, seed).map((commit) => ({
