@@ -13,7 +13,6 @@ import {
 import type { ProjectLimiter, SlotHolder } from "../admission/fair-share.ts";
 import type { MemoryShare } from "../admission/memory-budgets.ts";
 import { maxDepth } from "../store/ports/documents.ts";
-import type { Exchange } from "./exchange.ts";
 
 const jsonType = /^(?:application\/json|[\w!#$&^.+-]+\/[\w!#$&^.+-]*\+json)$/;
 /** What curl sends by itself with -d, and what browsers send for a plain string. */
@@ -52,19 +51,27 @@ export interface ArrivingBody {
   /** What it is counted in. */
   readonly memory: MemoryShare;
   readonly message: IncomingMessage;
-  /** Has `releaseBody` once the body is there. */
-  readonly exchange: Pick<Exchange, "bodyRefused" | "releaseBody" | "sendContinue">;
+  /** Resolves when the connection refuses the rest of it. */
+  readonly refused: Promise<Error> | undefined;
+  /** Sends 100 Continue, where the client waits for that. */
+  readonly sendContinue: (() => void) | undefined;
 }
 
-/** The bytes of the body, once all of them have arrived. */
-export async function receiveBody(maxBytes: number, body: ArrivingBody): Promise<Uint8Array> {
+export interface ReceivedBody {
+  readonly bytes: Uint8Array;
+  /** Gives its bytes back to the budget; for when its write is done. */
+  readonly release: () => void;
+}
+
+/** The body, once all of it has arrived. */
+export async function receiveBody(maxBytes: number, body: ArrivingBody): Promise<ReceivedBody> {
   const { headers } = body.message;
   requirePlainJson(headers);
   if (Number(headers["content-length"] ?? 0) > maxBytes) throw tooLarge(maxBytes);
-  body.exchange.sendContinue?.();
-  const bytes = await collect(body, maxBytes);
-  if (bytes.length === 0) throw new Problem("body_required", "Send one JSON text as the body");
-  return bytes;
+  body.sendContinue?.();
+  const received = await collect(body, maxBytes);
+  if (received.bytes.length === 0) throw new Problem("body_required", "Send one JSON text as the body");
+  return received;
 }
 
 /** Characters that are read before the event loop may turn to others: a millisecond of the costliest text, and the whole of most. */
@@ -93,7 +100,7 @@ export async function parseBody(
  * Puts a body together in one piece that grows and is counted whole. The chunks can't be kept: each is a view of all that was read with it, and
  * may have one byte.
  */
-function collect({ memory, message, exchange }: ArrivingBody, maxBytes: number): Promise<Uint8Array> {
+function collect({ memory, message, refused }: ArrivingBody, maxBytes: number): Promise<ReceivedBody> {
   return new Promise((resolve, reject) => {
     const expected = Number(message.headers["content-length"] ?? maxBytes);
     let piece: Buffer = nothing;
@@ -134,8 +141,7 @@ function collect({ memory, message, exchange }: ArrivingBody, maxBytes: number):
       });
     const onEnd = () =>
       settle(() => {
-        exchange.releaseBody = () => memory.release(counted);
-        resolve(piece.subarray(0, length));
+        resolve({ bytes: piece.subarray(0, length), release: () => memory.release(counted) });
         piece = nothing;
       });
     const onCut = () => refuse(new Problem("invalid_request", "The connection ended before the body was complete"));
@@ -145,7 +151,7 @@ function collect({ memory, message, exchange }: ArrivingBody, maxBytes: number):
       return;
     }
     message.on("data", onData).on("end", onEnd).on("error", onCut).on("close", onCut);
-    void exchange.bodyRefused?.then((error) => refuse(error));
+    void refused?.then((error) => refuse(error));
   });
 }
 

@@ -56,20 +56,22 @@ export async function receiveWrite<Plan extends OperationPlan>(
   const format = raw.method === "PATCH" ? patchFormatOf(raw) : undefined;
   const sentKey = operation === "create" ? headers["idempotency-key"] : undefined;
   const idempotencyKey = sentKey === undefined ? undefined : idempotencyKeyOf(headers);
-  const bytes =
+  const received =
     operation === "delete"
       ? undefined
       : await receiveBody(project.config.limits.maxBodyBytes, {
           memory: deps.bodyBudget.of(project),
           message: raw,
-          exchange,
+          refused: exchange.bodyRefused,
+          sendContinue: exchange.sendContinue,
         });
+  exchange.releaseBody = received?.release;
   const current = await renewPlan(decided, exchange);
-  const lengths = { bodyLength: bytes?.length, responseLength: returnsBody ? 0 : undefined };
+  const lengths = { bodyLength: received?.bytes.length, responseLength: returnsBody ? 0 : undefined };
   const plan = await acquireSlot(deps, current, exchange, { renewPlan, ...lengths });
-  if (bytes === undefined) return { plan };
+  if (received === undefined) return { plan };
   const { slot } = exchange;
-  const body = await parseBody(bytes, plan.limiter, slot, format && bodyDepth(format));
+  const body = await parseBody(received.bytes, plan.limiter, slot, format && bodyDepth(format));
   const patch = format && (await plan.limiter.inTurn(() => readPatch(format, body), slot));
   return { plan: await renewPlan(plan, exchange), body, patch, idempotencyKey };
 }

@@ -33,5 +33,12 @@ const plane = await startDataPlane({
 answerQuestions();
 const base = `${plane.url}/default/bench`;
 const beside = { base: `${plane.url}/default/neighbour`, key: keyOf("neighbour") };
-const says = { base, probes: plane.adminUrl, admin: keyOf("admin"), owner: keyOf("owner"), external: freshToken(issuer, {}), beside };
+const says = {
+  base,
+  probes: plane.adminUrl,
+  admin: keyOf("admin"),
+  owner: keyOf("owner"),
+  external: freshToken(issuer, {}),
+  beside,
+};
 process.stdout.write(`${JSON.stringify(says)}\n`);

@@ -2,7 +2,6 @@ import type { IncomingMessage } from "node:http";
 import { PassThrough } from "node:stream";
 import { expect, it } from "vitest";
 import { createMemoryBudget, type MemoryShare } from "../../../../dataplane/admission/memory-budgets.ts";
-import type { Exchange } from "../../../../dataplane/http/exchange.ts";
 import { parseBody, receiveBody } from "../../../../dataplane/http/read-body.ts";
 
 /** Counts how often it is asked. */
@@ -48,19 +47,23 @@ function shareOf(bytes: number): MemoryShare {
 function arriving(memory: MemoryShare) {
   const stream = new PassThrough();
   const message = Object.assign(stream, { headers: {} }) as unknown as IncomingMessage;
-  const exchange: Pick<Exchange, "releaseBody"> = {};
+  let release: (() => void) | undefined;
   const received = receiveBody(1024 * kibibyte, {
     message,
     memory,
-    exchange,
+    refused: undefined,
+    sendContinue: undefined,
   });
   const settled = received
-    .then((bytes) => parseBody(bytes, countingLimiter()))
+    .then((body) => {
+      release = body.release;
+      return parseBody(body.bytes, countingLimiter());
+    })
     .then(
       ({ text }) => text.length,
       (error: { code?: string; headers?: unknown }) => error,
     );
-  const written = () => exchange.releaseBody?.();
+  const written = () => release?.();
   const text = (words: string) => new Promise<void>((taken) => stream.write(words, () => taken()));
   return { stream, settled, text, written };
 }
