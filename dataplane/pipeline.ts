@@ -268,7 +268,9 @@ function requireAllowed(deps: PipelineDeps, plan: Plan): AllowedPlan {
 function renewPlan(deps: PipelineDeps, plan: StoredPlan, exchange: Exchange): StoredPlan | Promise<StoredPlan> {
   const { generation, proof } = exchange;
   if (generation === deps.plans.generation() && (proof === undefined || deps.authentication.holds(proof))) return plan;
+  const before = deps.plans.generation();
   return decide(deps, exchange).then((decision) => {
+    exchange.generation = before;
     const again = requireAllowed(deps, decision.plan);
     if (again.kind !== plan.kind) throw new Error("A request was decided as one of another kind");
     return again;

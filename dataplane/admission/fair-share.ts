@@ -24,14 +24,14 @@ export interface ProjectLimiter {
   /**
    * Runs work that takes longer the more a request sends, and returns what it returns: at once, or as a promise in a later turn of the
    * event loop. The project is charged for the time that it takes, whether it throws or not. Rejects with Problem `project_busy`.
-   * `holder` = the request holds a slot.
+   * `holder` = the request holds a slot, if it does.
    */
   inTurn<T>(work: () => T, holder?: SlotHolder): T | Promise<T>;
 }
 
-/** A request that holds a slot. It computes before those that are yet to prove who sends them. */
+/** A request that holds a slot. */
 export interface SlotHolder {
-  /** Called after work that had to wait for its turn; throws where the request would be refused by now. */
+  /** Called when its work had to wait for its turn and is over. What it throws is what `inTurn` rejects with. */
   readonly recheck?: () => Promise<void>;
 }
 
@@ -50,13 +50,13 @@ export const soloLimit = 64;
 /** Milliseconds for which one project may compute before the event loop turns to others. */
 export const turnMs = 1;
 /**
- * Milliseconds that a turn of a request without a slot is charged for what no turn sees: that Node receives and answers it. Such
- * a request has two or three turns. Measured: 0.1 to 0.2 for each request.
+ * Milliseconds that each turn of a request without a slot is charged for what is not timed: Node
+ * receives and answers it, which takes 0.1 to 0.2. Such a request has one to three turns.
  */
 const unseenMs = 0.125;
 /** Milliseconds that it rests for each one that it computed beyond that in one piece, while others ask: they have three quarters of the time. */
 const restPerMs = 3;
-/** Requests of one project that may wait for slots, and as many without one for turns. */
+/** Requests of one project that may wait for slots, and, without a slot, for turns. */
 export const maxWaiting = 1_000;
 /** Milliseconds that one waits at most. */
 export const maxWaitMs = 2_000;
@@ -64,6 +64,12 @@ export const maxWaitMs = 2_000;
 const presentMs = 1_000;
 /** Characters of a body or a response that weigh 1, as much as the rest of a read. */
 const charactersPerWeight = 8 * 1024;
+
+interface QueuedTurn {
+  readonly since: number;
+  /** Refuses it where it has waited too long. */
+  readonly run: () => void;
+}
 
 interface QueuedRequest {
   readonly baseWeight: number;
@@ -153,9 +159,11 @@ class Limiter implements ProjectLimiter {
   #computedMs = 0;
   /** Whether others come first: until the next turn of the event loop. */
   #givesWay = false;
-  /** Of requests that hold a slot: no more than there are slots. */
-  readonly #turnsOfHolders: (() => void)[] = [];
-  readonly #turnsOfOthers: (() => void)[] = [];
+  /** Of requests that hold a slot: slots bound how many. */
+  readonly #turnsOfHolders: QueuedTurn[] = [];
+  readonly #turnsOfOthers: QueuedTurn[] = [];
+  /** Both have their turns alternately. */
+  #isHoldersNext = true;
 
   constructor({ clock, timers, nextTurn, elapsed, presence, uid }: LimiterDeps) {
     this.#clock = clock;
@@ -190,20 +198,27 @@ class Limiter implements ProjectLimiter {
   }
 
   async #queuedForTurn<T>(work: () => T, since: number, holder: SlotHolder | undefined): Promise<T> {
+    if (holder === undefined && this.#turnsOfOthers.length >= maxWaiting) throw busy();
     const queue = holder === undefined ? this.#turnsOfOthers : this.#turnsOfHolders;
-    if (queue === this.#turnsOfOthers && queue.length >= maxWaiting) throw busy();
-    const result = await new Promise<T>((resolve, reject) => {
-      queue.push(() => {
-        try {
-          if (this.#elapsed() - since >= maxWaitMs) throw busy();
-          resolve(this.inTurn(work, holder));
-        } catch (error) {
-          reject(error);
-        }
+    try {
+      return await new Promise<T>((resolve, reject) => {
+        const run = (): void => {
+          try {
+            if (this.#isLate(since)) throw busy();
+            resolve(this.inTurn(work, holder));
+          } catch (error) {
+            reject(error);
+          }
+        };
+        queue.push({ since, run });
       });
-    });
-    await holder?.recheck?.();
-    return result;
+    } finally {
+      await holder?.recheck?.();
+    }
+  }
+
+  #isLate(since: number): boolean {
+    return this.#elapsed() - since >= maxWaitMs;
   }
 
   #giveWay(): void {
@@ -212,14 +227,25 @@ class Limiter implements ProjectLimiter {
     this.#givesWay = true;
     const goOn = (): void => {
       this.#givesWay = false;
+      for (const queue of [this.#turnsOfHolders, this.#turnsOfOthers]) {
+        while (queue[0] !== undefined && this.#isLate(queue[0].since)) queue.shift()?.run();
+      }
       while (!this.#givesWay) {
-        const run = this.#turnsOfHolders.shift() ?? this.#turnsOfOthers.shift();
-        if (run === undefined) return;
-        run();
+        const next = this.#nextQueued();
+        if (next === undefined) return;
+        next.run();
       }
     };
     if (beyond > 0 && this.#presence.isContended(this.#uid)) this.#timers.after(restPerMs * beyond, goOn);
     else this.#nextTurn(goOn);
+  }
+
+  #nextQueued(): QueuedTurn | undefined {
+    const holders = this.#turnsOfHolders;
+    const others = this.#turnsOfOthers;
+    const [first, second] = this.#isHoldersNext ? [holders, others] : [others, holders];
+    this.#isHoldersNext = !this.#isHoldersNext;
+    return first.shift() ?? second.shift();
   }
 
   /** By a timer, because a release may come too late: while Redis hangs, no slot is released until its command times out. */

@@ -39,7 +39,7 @@ export interface ObjectDeps {
   readonly store: ObjectReads & ObjectWrites & IdempotencyRecords;
   readonly clock: Clock;
   readonly newId: ObjectIds;
-  /** By whose turns objects are validated. */
+  /** In whose turns objects are validated. */
   readonly holder: SlotHolder;
 }
 

@@ -51,7 +51,7 @@ export interface OperationPlan extends PlanBase {
   readonly counters: RequestCounters | undefined;
 }
 
-/** The plan that a write goes by once its body has arrived. Throws Problem where it is refused by now. */
+/** The plan that a request goes by after it has waited. Throws Problem where it is refused by now. */
 export type RenewPlan = <Plan extends OperationPlan>(plan: Plan, exchange: Exchange) => Plan | Promise<Plan>;
 
 /** What deciding asks of the program. */

@@ -65,7 +65,7 @@ export async function receiveWrite<Plan extends OperationPlan>(
           refused: exchange.bodyRefused,
           sendContinue: exchange.sendContinue,
         });
-  exchange.releaseBody = received?.release;
+  if (received !== undefined) exchange.releaseBody = received.release;
   const current = await renewPlan(decided, exchange);
   const lengths = { bodyLength: received?.bytes.length, responseLength: returnsBody ? 0 : undefined };
   const plan = await acquireSlot(deps, current, exchange, { renewPlan, ...lengths });
@@ -76,16 +76,24 @@ export async function receiveWrite<Plan extends OperationPlan>(
   return { plan: await renewPlan(plan, exchange), body, patch, idempotencyKey };
 }
 
+/** How often a write is decided again: something may change while it is, though seldom. */
+const maxRechecks = 3;
+
 /**
- * The holder of a slot whose write is decided, for what is computed right before the store is asked. A recheck throws where it would be
- * refused by now, and `project_busy` where it would be decided in another way.
+ * A slot's holder for what is computed right before the store is asked. After a wait it throws the
+ * refusal, if the write would be refused by now, and `project_busy` if its project or its caller is another.
  */
 export function holderOf<Plan extends OperationPlan>(plan: Plan, exchange: Exchange, renewPlan: RenewPlan): SlotHolder {
   return {
     recheck: async () => {
-      const { project, caller } = await renewPlan(plan, exchange);
-      if (project === plan.project && isDeepStrictEqual(caller, plan.caller)) return;
-      const detail = "The project's configuration changed while the request waited, and nothing was written; try again";
+      let current = plan;
+      for (let count = 0; count < maxRechecks; count += 1) {
+        const again = await renewPlan(current, exchange);
+        if (again === current) return;
+        if (again.project !== plan.project || !isDeepStrictEqual(again.caller, plan.caller)) break;
+        current = again;
+      }
+      const detail = "The project was loaded anew while the request waited, and nothing was written; try again";
       throw new Problem("project_busy", detail, { headers: { "Retry-After": "1" } });
     },
   };

@@ -69,6 +69,8 @@ try {
 
 async function besideHostile(): Promise<readonly FigureLine[]> {
   const measured = await measureBesideHostile(fleet, { projects: 10, users: 100, revokes: 40 });
+  // Twice the goal, which is for a machine that does nothing else.
+  if (measured.filter((each) => each > 600).length > 1) process.exitCode = 1;
   return percentiles(
     "revoke a neighbour's key → refused by both replicas, beside ten Projects of 100 users",
     measured,

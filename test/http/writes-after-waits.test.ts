@@ -1,4 +1,5 @@
-// A write goes by what its project's configuration says when the store is asked, however often it waited for a turn of the event loop before.
+// A write goes by what its project's configuration says when the store is asked, however often it
+// waited for a turn of the event loop before.
 
 import { expect, it } from "vitest";
 import type { FairShareLimiter, ProjectLimiter } from "../../dataplane/admission/fair-share.ts";
@@ -17,8 +18,8 @@ const withWriter = changed(shop, withKey("writer"));
 
 type Change = (memory: MemoryDirectory) => void;
 
-/** All turns wait, and something changes during the one of that number, from 1 on. */
-async function openWorld(changing: number, change: Change) {
+/** Every turn counts as waited for. From the one of that number, from 1 on, each has one of the changes. */
+async function openWorld(changing: number, ...changes: readonly Change[]) {
   const clock = manualClock();
   const memory = createMemoryDirectory(clock);
   memory.replace([withWriter]);
@@ -29,10 +30,12 @@ async function openWorld(changing: number, change: Change) {
   const limiter: ProjectLimiter = {
     async inTurn(work, holder) {
       if (isOn) turns += 1;
-      if (isOn && turns === changing) change(memory);
-      const result = work();
-      await holder?.recheck?.();
-      return result;
+      if (isOn) changes[turns - changing]?.(memory);
+      try {
+        return work();
+      } finally {
+        await holder?.recheck?.();
+      }
     },
     acquire: () => ({ release: () => undefined }),
   };
@@ -88,6 +91,18 @@ it.each([create, patch])(
   },
 );
 
+it("a key that is revoked while its write is decided again writes nothing", async () => {
+  const elsewhere: Change = (memory) => void memory.put(project("another"));
+  const revoked: Change = (memory) => void memory.replace([shop]);
+  // The fifth turn is the validation. The write is decided again in the three after it.
+  for (const between of [[], [() => undefined], [() => undefined, () => undefined]]) {
+    const world = await openWorld(5, elsewhere, ...between, revoked);
+    const { result } = await world.counted(() => world.ask(create.method, create.path, "writer", '{"title":"after"}'));
+    await world.close();
+    expect(result.status).toBe(401);
+  }
+});
+
 it("no object is stored by a schema that changed while it waited", async () => {
   const seen = await outcomes(create, (memory) => void memory.replace([changed(withWriter, numbersOnly)]));
   expect(seen.filter(({ isWritten }) => isWritten)).toEqual([]);
@@ -96,5 +111,6 @@ it("no object is stored by a schema that changed while it waited", async () => {
 
 it("what changes elsewhere refuses no write", async () => {
   const seen = await outcomes(create, (memory) => void memory.put(project("another")));
+  expect(seen.length).toBeGreaterThan(3);
   expect(seen).toEqual(seen.map(() => ({ status: 201, isWritten: true })));
 });

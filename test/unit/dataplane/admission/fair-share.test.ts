@@ -279,13 +279,13 @@ describe("a project's turns of the event loop", () => {
     expect(done).toHaveLength(16);
   });
 
-  it("come first to requests that hold a slot, and always to these, however many others wait", async () => {
+  it("come alternately to requests with a slot and without one, however many of either wait", async () => {
     void compute(loud, "first", turnMs);
     const others = Array.from({ length: maxWaiting }, () => compute(loud, "other", 0));
-    const holder = loud.inTurn(() => void done.push("holder"), {});
+    const holders = ["holder 1", "holder 2"].map((name) => loud.inTurn(() => void done.push(name), {}));
     allTurns();
-    await Promise.all([...others, holder]);
-    expect(done.slice(0, 3)).toEqual(["first", "holder", "other"]);
+    await Promise.all([...others, ...holders]);
+    expect(done.slice(0, 5)).toEqual(["first", "holder 1", "other", "holder 2", "other"]);
   });
 
   it("are followed by a recheck where they had to be waited for, whose refusal is theirs", async () => {
@@ -294,8 +294,13 @@ describe("a project's turns of the event loop", () => {
     void compute(turnMs);
     expect(recheck).not.toHaveBeenCalled();
     const late = compute(0);
-    turn();
+    const invalid = () => {
+      throw new Error("invalid");
+    };
+    const failing = loud.inTurn(invalid, { recheck });
+    allTurns();
     await expect(late).rejects.toThrow("revoked");
+    await expect(failing).rejects.toThrow("revoked");
   });
 
   it("are refused to what has waited for them too long", async () => {
