@@ -25,12 +25,12 @@ async function openWorld(changing: number, ...changes: readonly Change[]) {
   memory.replace([withWriter]);
   const plans = createKeptPlans<KeptPlan>();
   memory.directory.onChange(plans.drop);
-  let turns = 0;
+  let waits = 0;
   let isOn = false;
   const limiter: ProjectLimiter = {
     async inTurn(work, holder) {
-      if (isOn) turns += 1;
-      if (isOn) changes[turns - changing]?.(memory);
+      if (isOn) waits += 1;
+      if (isOn) changes[waits - changing]?.(memory);
       try {
         return work();
       } finally {
@@ -51,12 +51,12 @@ async function openWorld(changing: number, ...changes: readonly Change[]) {
   return {
     ask,
     close: world.close,
-    /** Asks while turns count; how many there were. */
-    async counted<T>(asking: () => Promise<T>): Promise<{ readonly result: T; readonly turns: number }> {
+    /** Asks, and says how many turns that took. */
+    async counted<T>(asking: () => Promise<T>): Promise<{ readonly result: T; readonly waits: number }> {
       isOn = true;
       const result = await asking();
       isOn = false;
-      return { result, turns };
+      return { result, waits };
     },
   };
 }
@@ -74,10 +74,10 @@ async function outcomes({ method, path }: Write, change: Change) {
   const seen: { readonly status: number; readonly isWritten: boolean }[] = [];
   for (let changing = 1; ; changing += 1) {
     const world = await openWorld(changing, change);
-    const { result, turns } = await world.counted(() => world.ask(method, path, "writer", '{"title":"after"}'));
+    const { result, waits } = await world.counted(() => world.ask(method, path, "writer", '{"title":"after"}'));
     const { body } = await world.ask("GET", path, "reader");
     await world.close();
-    if (turns < changing) return seen;
+    if (waits < changing) return seen;
     seen.push({ status: result.status, isWritten: body.includes("after") });
   }
 }
