@@ -23,7 +23,7 @@ import { carryOutObjects, type ObjectsDeps, type ObjectsPlan, planObjects } from
 import { carryOutDescription, type DescriptionPlan, type OpenapiDeps, planDescription } from "./openapi/handler.ts";
 import type { KeptPlans } from "./operation/kept-plans.ts";
 import type { PlanBase, PlanDeps, PlanInput, RenewPlan } from "./operation/plan.ts";
-import { releaseSlot, requireDataNotLost, requireNoLossMeanwhile } from "./operation/steps.ts";
+import { changedMeanwhile, releaseSlot, requireDataNotLost, requireNoLossMeanwhile } from "./operation/steps.ts";
 import { findProject, type PublicAddress } from "./route/find-project.ts";
 import { requestOrigin, requireHost } from "./route/request-origin.ts";
 import { type RequestShape, requestShape, splitTarget } from "./route/request-target.ts";
@@ -268,13 +268,23 @@ function requireAllowed(deps: PipelineDeps, plan: Plan): AllowedPlan {
 function renewPlan(deps: PipelineDeps, plan: StoredPlan, exchange: Exchange): StoredPlan | Promise<StoredPlan> {
   const { generation, proof } = exchange;
   if (generation === deps.plans.generation() && (proof === undefined || deps.authentication.holds(proof))) return plan;
-  const before = deps.plans.generation();
-  return decide(deps, exchange).then((decision) => {
+  return decideAgain(deps, plan, exchange);
+}
+
+/** How often: something may change while it is decided, though seldom. */
+const maxDecisions = 3;
+
+/** Throws `project_busy` where something changes during each decision. */
+async function decideAgain(deps: PipelineDeps, plan: StoredPlan, exchange: Exchange): Promise<StoredPlan> {
+  for (let count = 0; count < maxDecisions; count += 1) {
+    const before = deps.plans.generation();
+    const decision = await decide(deps, exchange);
     exchange.generation = before;
     const again = requireAllowed(deps, decision.plan);
     if (again.kind !== plan.kind) throw new Error("A request was decided as one of another kind");
-    return again;
-  });
+    if (before === deps.plans.generation()) return again;
+  }
+  throw changedMeanwhile();
 }
 
 function carryOut(

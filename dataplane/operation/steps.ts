@@ -76,9 +76,6 @@ export async function receiveWrite<Plan extends OperationPlan>(
   return { plan: await renewPlan(plan, exchange), body, patch, idempotencyKey };
 }
 
-/** How often a write is decided again: something may change while it is, though seldom. */
-const maxRechecks = 3;
-
 /**
  * A slot's holder for what is computed right before the store is asked. After a wait it throws the
  * refusal, if the write would be refused by now, and `project_busy` if its project or its caller is another.
@@ -86,17 +83,15 @@ const maxRechecks = 3;
 export function holderOf<Plan extends OperationPlan>(plan: Plan, exchange: Exchange, renewPlan: RenewPlan): SlotHolder {
   return {
     recheck: async () => {
-      let current = plan;
-      for (let count = 0; count < maxRechecks; count += 1) {
-        const again = await renewPlan(current, exchange);
-        if (again === current) return;
-        if (again.project !== plan.project || !isDeepStrictEqual(again.caller, plan.caller)) break;
-        current = again;
-      }
-      const detail = "The project was loaded anew while the request waited, and nothing was written; try again";
-      throw new Problem("project_busy", detail, { headers: { "Retry-After": "1" } });
+      const { project, caller } = await renewPlan(plan, exchange);
+      if (project !== plan.project || !isDeepStrictEqual(caller, plan.caller)) throw changedMeanwhile();
     },
   };
+}
+
+export function changedMeanwhile(): Problem {
+  const detail = "The project was loaded anew while the request waited, and nothing was written; try again";
+  return new Problem("project_busy", detail, { headers: { "Retry-After": "1" } });
 }
 
 /**
