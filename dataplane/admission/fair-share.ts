@@ -31,7 +31,7 @@ export interface ProjectLimiter {
 
 /** A request that holds a slot. */
 export interface SlotHolder {
-  /** Called when its work had to wait for its turn and is over. What it throws is what `inTurn` rejects with. */
+  /** Called after work that had to wait for its turn. `inTurn` rejects with what it throws. */
   readonly recheck?: () => Promise<void>;
 }
 

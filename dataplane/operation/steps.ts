@@ -78,7 +78,8 @@ export async function receiveWrite<Plan extends OperationPlan>(
 
 /**
  * A slot's holder for what is computed right before the store is asked. After a wait it throws the
- * refusal, if the write would be refused by now, and `project_busy` if its project or its caller is another.
+ * refusal, if the write would be refused by now, and `project_busy` if its project or its caller
+ * is another.
  */
 export function holderOf<Plan extends OperationPlan>(plan: Plan, exchange: Exchange, renewPlan: RenewPlan): SlotHolder {
   return {

@@ -18,7 +18,7 @@ const withWriter = changed(shop, withKey("writer"));
 
 type Change = (memory: MemoryDirectory) => void;
 
-/** Every turn counts as waited for. From the one of that number, from 1 on, each has one of the changes. */
+/** Every turn counts as waited for. The changes happen in turns from that one on, one in each. */
 async function openWorld(changing: number, ...changes: readonly Change[]) {
   const clock = manualClock();
   const memory = createMemoryDirectory(clock);
@@ -69,7 +69,7 @@ interface Write {
 const create: Write = { method: "POST", path: "/api/books" };
 const patch: Write = { method: "PATCH", path: "/json/doc" };
 
-/** How the write is answered, and whether something is stored then, for each turn during which the project changes. */
+/** Status of the write, and whether it is stored, for each turn in which the project may change. */
 async function outcomes({ method, path }: Write, change: Change) {
   const seen: { readonly status: number; readonly isWritten: boolean }[] = [];
   for (let changing = 1; ; changing += 1) {
@@ -96,7 +96,7 @@ it.each([create, { method: "PUT", path: "/json/doc" }])(
   async ({ method, path }) => {
     const elsewhere: Change = (memory) => void memory.put(project("another"));
     const revoked: Change = (memory) => void memory.replace([shop]);
-    // A write is decided in three turns. Its body is read in the fourth, an object is validated in the fifth.
+    // Three turns decide, the fourth reads the body, the fifth validates an object.
     for (const changing of method === "PUT" ? [4] : [4, 5]) {
       for (const between of [[], [() => undefined], [() => undefined, () => undefined]]) {
         const world = await openWorld(changing, elsewhere, ...between, revoked);
