@@ -65,9 +65,18 @@ export function hasLabelsOf(owner: CustomResource, secret: Secret): boolean {
 
 /** The entries that nobody but jsonplane changes. Of a key or password, what people edit is compared with what was recorded. */
 export function sealedEntriesOf(owner: CustomResource, secretName: string): readonly string[] {
-  if (owner.kind === "Project") return ["ring", "projectKey", "rotation"];
+  if (owner.kind === "Project") return signingEntries;
   const [, recordName] = ownSecretNames(owner);
-  return secretName === recordName ? ["record"] : [];
+  return secretName === recordName ? [recordEntry] : [];
+}
+
+const signingEntries: readonly string[] = ["ring", "projectKey", "rotation"];
+const recordEntry = "record";
+
+/** Whether the entry is one that jsonplane writes for itself. */
+export function isKeptEntry(secret: Secret, entry: string): boolean {
+  const isOurs = secret.metadata.labels?.[kindLabel] !== undefined;
+  return isOurs && [...signingEntries, recordEntry].includes(entry);
 }
 
 /** The Secrets that jsonplane keeps for an object, whether they exist or not. */

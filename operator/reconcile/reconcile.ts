@@ -14,7 +14,6 @@ import type { IssuerSource } from "../model/issuers.ts";
 import { allObjects, isDeleting, type Seen, versionsOf } from "../model/project-objects.ts";
 import type { OpenRedis } from "../publish/config-writer.ts";
 import { asPublished } from "../resolve/as-published.ts";
-import { SecretChanged } from "../secrets/secret-object.ts";
 import { dataEventsOf } from "../status/data-events.ts";
 import type { ProjectOutcome, ResolvedProject, Rollout } from "../status/outcomes.ts";
 import { compileStep } from "./compile.ts";
@@ -170,8 +169,8 @@ async function resolveOrKeep(pass: Pass): Promise<ResolvedProject> {
   } catch (error) {
     if (error instanceof NotTheLeader) throw error;
     const { objects, published } = pass;
-    // A Secret that has changed may be another installation's by now. What is published of a former Project tells nothing of this one.
-    if (error instanceof SecretChanged || isUnpublished(pass)) {
+    // What is published of a former Project tells nothing of this one.
+    if (isUnpublished(pass)) {
       await revokeGone(pass);
       throw error;
     }

@@ -25,11 +25,12 @@ export function mintPassword(random: Random): string {
 }
 
 export function mintSigningKey(random: Random): SigningKey {
-  const privateKey = createPrivateKey({
-    key: Buffer.concat([ed25519Header, random(32)]),
-    format: "der",
-    type: "pkcs8",
-  });
+  return signingKeyOf(random(32));
+}
+
+/** The key whose secret part these 32 bytes are. */
+export function signingKeyOf(secret: Uint8Array): SigningKey {
+  const privateKey = createPrivateKey({ key: Buffer.concat([ed25519Header, secret]), format: "der", type: "pkcs8" });
   const { x, d } = privateKey.export({ format: "jwk" });
   if (x === undefined || d === undefined) throw new Error("An Ed25519 key has a public and a private part");
   return { kid: thumbprint(createPublicKey(privateKey).export({ format: "der", type: "spki" })), signs: true, x, d };

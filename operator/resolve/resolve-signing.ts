@@ -3,7 +3,7 @@
 // to be this Project's.
 
 import { durationSeconds } from "../../core/config/duration.ts";
-import type { Json, SigningRing } from "../../core/config/types.ts";
+import type { SigningKey, SigningRing } from "../../core/config/types.ts";
 import { parseOrUndefined } from "../../core/json/parse-or-undefined.ts";
 import type { Secret } from "../../core/manifests/object.ts";
 import { entryText } from "../../core/manifests/secret.ts";
@@ -12,10 +12,11 @@ import type { Project } from "../model/objects.ts";
 import { signingSecretName } from "../model/secret-names.ts";
 import { type Result, refuse } from "../model/verdict.ts";
 import { type CredentialEvent, type CredentialEventReason, credentialEvent } from "./credential-event.ts";
-import { mintSigningKey, type Random } from "./mint.ts";
+import { mintSigningKey, type Random, signingKeyOf } from "./mint.ts";
 import { earliest, type ResolveTools } from "./resolution.ts";
 import {
   advanceRing,
+  maxKeys,
   type RingState,
   type RingStep,
   type RotatingRing,
@@ -64,12 +65,13 @@ export interface SigningTools
   readonly rival?: Installation;
 }
 
-/** `published` = the ring that is live now. */
+/** `live` = the ring that is published now. */
 export function resolveSigning(
   project: Project,
-  published: SigningRing | undefined,
+  live: SigningRing | undefined,
   tools: SigningTools,
 ): SigningResolution {
+  const published = ringOrUndefined(live);
   const name = signingSecretName(project);
   const sealing = sealingOf(project, tools);
   const usable = usableSigning(name, { sealing, tools, isPublished: published !== undefined });
@@ -219,19 +221,25 @@ function readKey(text: string | undefined): Uint8Array | undefined {
 }
 
 function readRing(text: string | undefined): SigningRing | undefined {
-  if (text === undefined) return undefined;
   // After an edit of the Secret that leaves no ring, the ring counts as lost.
-  const signingRing = parseOrUndefined(text);
-  return isRing(signingRing) ? signingRing : undefined;
+  return ringOrUndefined(parseOrUndefined(text ?? ""));
 }
 
+function ringOrUndefined(value: unknown): SigningRing | undefined {
+  return isRing(value) ? value : undefined;
+}
+
+/** Whether it is a ring that `advanceRing` makes: that of a restored Secret may be anybody's, and is published. */
 function isRing(value: unknown): value is SigningRing {
-  const keys = (value as { readonly keys?: unknown } | null)?.keys;
-  return Array.isArray(keys) && keys.every(isSigningKey) && keys.some(({ signs }) => signs);
+  const keys = (value as { readonly keys?: unknown } | null | undefined)?.keys;
+  if (!Array.isArray(keys) || keys.length > maxKeys || !keys.every(isSigningKey)) return false;
+  return keys.filter(({ signs }) => signs).length === 1 && new Set(keys.map(({ kid }) => kid)).size === keys.length;
 }
 
-function isSigningKey(value: Json): boolean {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) return false;
-  const key = value as { readonly [name: string]: Json };
-  return [key.kid, key.x, key.d].every((part) => typeof part === "string") && typeof key.signs === "boolean";
+function isSigningKey(value: unknown): value is SigningKey {
+  const { kid, x, d, signs } = (value ?? {}) as Readonly<Record<string, unknown>>;
+  const secret = typeof d === "string" ? readKey(d) : undefined;
+  if (secret === undefined || typeof signs !== "boolean") return false;
+  const made = signingKeyOf(secret);
+  return kid === made.kid && x === made.x && d === made.d;
 }

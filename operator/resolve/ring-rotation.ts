@@ -49,7 +49,7 @@ export type RingStep = "added" | "rotated" | "retired";
 /** Clocks differ, and a replica signs with the former key until it knows the new one. */
 const marginMs = 60_000;
 /** A ring that is asked for a new key every minute must not grow without end. */
-const maxKeys = 8;
+export const maxKeys = 8;
 
 /** What the ring has to be now, and which steps were taken; the same objects when nothing is to be done. */
 export function advanceRing(

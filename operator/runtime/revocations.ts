@@ -56,6 +56,8 @@ export function createRevocations({ monotonic, rolloutOf, observe }: Revocations
       const since = underWay.get(key);
       if (since !== undefined) unacknowledged = [...unacknowledged, { since, revision }];
       underWay.delete(key);
+      // Replicas may serve all of it already: a pass need not change anything.
+      look();
     },
     look,
     oldestSeconds() {

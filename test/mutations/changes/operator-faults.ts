@@ -80,8 +80,8 @@ export const operatorFaultMutations: readonly Mutation[] = [
     name: "lowered-access-waits-for-secrets-of-others",
     harm: "A key whose access was lowered goes on writing for as long as the Secret of another object can't be written",
     file: "operator/reconcile/reconcile.ts",
-    find: "if (error instanceof SecretChanged || isUnpublished(pass)) {",
-    replace: "if (error instanceof Error || isUnpublished(pass)) {",
+    find: "if (isUnpublished(pass)) {",
+    replace: "if (error instanceof Error) {",
     caughtBy: ["test/unit/operator/runtime/revoked-all-the-same.test.ts"],
   },
   {
@@ -99,8 +99,8 @@ export const operatorFaultMutations: readonly Mutation[] = [
     name: "recreated-project-withdrawn-for-a-secret",
     harm: "A Project that was recreated, as after a restore, is withdrawn until its Secrets can be read and written",
     file: "operator/reconcile/reconcile.ts",
-    find: "if (error instanceof SecretChanged || isUnpublished(pass)) {",
-    replace: "if (error instanceof SecretChanged) {",
+    find: "if (isUnpublished(pass)) {",
+    replace: "if (error === undefined) {",
     caughtBy: ["test/unit/operator/runtime/revoked-all-the-same.test.ts"],
   },
   {

@@ -1,8 +1,10 @@
 import { createPrivateKey, createPublicKey, createSecretKey, randomBytes, sign, verify } from "node:crypto";
 import { beforeEach, describe, expect, it } from "vitest";
-import type { SigningRing } from "../../../../core/config/types.ts";
+import type { SigningKey, SigningRing } from "../../../../core/config/types.ts";
 import type { Project } from "../../../../operator/model/objects.ts";
+import { mintSigningKey } from "../../../../operator/resolve/mint.ts";
 import { resolveSigning } from "../../../../operator/resolve/resolve-signing.ts";
+import { restoreAnnotation } from "../../../../operator/resolve/usable-secret.ts";
 import { createMemorySecrets, type MemorySecrets } from "../../../support/fleet/memory-secrets.ts";
 
 const sealKey = createSecretKey(randomBytes(32));
@@ -10,10 +12,12 @@ let secrets: MemorySecrets;
 let now: number;
 let acknowledged: boolean;
 let project: Project;
+let mayRestore: boolean;
 beforeEach(() => {
   secrets = createMemorySecrets();
   now = Date.parse("2026-06-01T12:00:00Z");
   acknowledged = false;
+  mayRestore = false;
   project = projectWith();
 });
 
@@ -35,11 +39,15 @@ function reconcile(published?: SigningRing) {
     ringAcknowledged: acknowledged,
     sealKey,
     succeeds: () => false,
-    mayRestore: false,
+    mayRestore,
     restoresAll: false,
   });
   secrets.apply(resolution.writes);
   return resolution;
+}
+
+function keyOfOne(): SigningKey {
+  return mintSigningKey(randomBytes);
 }
 
 function ringOf({ keys }: ReturnType<typeof reconcile>): SigningRing {
@@ -79,6 +87,23 @@ describe("a Project's signing ring", () => {
       expect(ringOf(reconcile(ring))).toEqual(ring);
     },
   );
+
+  it.each<[string, (ring: SigningRing) => readonly unknown[]]>([
+    ["a key without its 32 secret bytes", () => [{ kid: "a", x: "AAAA", d: "AAAA", signs: true }]],
+    ["a public part of another key", ({ keys }) => keys.map((key) => ({ ...key, x: keyOfOne().x }))],
+    ["a key id of another key", ({ keys }) => keys.map((key) => ({ ...key, kid: "other" }))],
+    ["two keys that sign", ({ keys }) => [...keys, keyOfOne()]],
+    ["one key twice", ({ keys }) => keys.flatMap((key) => [key, { ...key, signs: false }])],
+    ["nine keys", ({ keys }) => [...keys, ...Array.from({ length: 8 }, () => ({ ...keyOfOne(), signs: false }))]],
+  ])("counts as lost with %s, in a Secret that was restored as in what is published", (_, edit) => {
+    const broken = { keys: edit(ringOf(reconcile())) } as SigningRing;
+    secrets.edit("shop-signing", "ring", JSON.stringify(broken));
+    project = { ...project, metadata: { ...project.metadata, annotations: { [restoreAnnotation]: "true" } } };
+    mayRestore = true;
+    const { keys, replaced } = reconcile(broken);
+    expect([keys.ok, replaced]).toEqual([true, true]);
+    expect(reconcile(ringOf({ keys } as ReturnType<typeof reconcile>)).keys).toEqual(keys);
+  });
 
   it("is refused when its Secret belongs to something else", () => {
     secrets.put("shop-signing", { ring: "{}" });

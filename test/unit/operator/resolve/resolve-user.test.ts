@@ -257,6 +257,15 @@ describe("a password from a Secret of the user's own", () => {
     expect(hashed).toEqual(["one"]);
   });
 
+  it("is not taken from what is kept of a password, which changes with each one that is", async () => {
+    await reconcile();
+    const before = published;
+    const own = user({ passwordSecretRef: { name: "alice-user-hash", key: "record" } });
+    const { credential, writes } = await reconcile(own);
+    expect(credential).toMatchObject({ refusal: { reason: "InvalidSecret" } });
+    expect([writes, published]).toEqual([[], before]);
+  });
+
   it("makes no Secret but the hash", async () => {
     secrets.put("given", { pw: "one" });
     await reconcile(user(fromSecret));

@@ -54,6 +54,17 @@ it("what comes while a pass is under way, and what a pass does not publish, wait
   expect(taken).toEqual([1]);
 });
 
+it("of what replicas serve already is over as soon as the pass ends", async () => {
+  const { time, taken, revocations, acknowledge, pass } = measured();
+  acknowledge(7);
+  revocations.wanted("default/shop");
+  await time.advance(100);
+  await pass(7);
+  await time.advance(10_000);
+  revocations.look();
+  expect(taken).toEqual([0.1]);
+});
+
 it("lowered access of a suspended Project is not measured: it goes on being served as it was", () => {
   const of = (suspend: boolean) => stored("Project", "shop", { spec: { suspend } });
   expect([actsAtOnce("lowered", of(true)), actsAtOnce("deleted", of(true))]).toEqual([false, true]);
