@@ -16,7 +16,7 @@ import {
 import type { Directory, LiveProject } from "./config/directory.ts";
 import { carryOutDocument, type DocumentPlan, type DocumentsDeps, planDocument } from "./documents/handler.ts";
 import { preflightHeaders } from "./http/cors.ts";
-import type { Exchange, RequestCounters } from "./http/exchange.ts";
+import type { Exchange } from "./http/exchange.ts";
 import { acceptPatch } from "./http/patch.ts";
 import type { HttpResponse } from "./http/response.ts";
 import { carryOutObjects, type ObjectsDeps, type ObjectsPlan, planObjects } from "./objects/handler.ts";
@@ -69,7 +69,6 @@ interface OptionsPlan {
   readonly project: LiveProject;
   readonly usesStoredData: false;
   readonly methods: readonly string[];
-  readonly counters: RequestCounters | undefined;
 }
 
 /** OPTIONS of the whole server (RFC 9110 §9.3.7), by which clients and proxies look for one that answers. */
@@ -80,9 +79,9 @@ interface ServerPlan {
 
 const serverPlan: ServerPlan = Object.freeze({ kind: "server", usesStoredData: false });
 
-/** What a request is allowed to do with stored data, and who was proved to send it: of OPTIONS nobody. */
+/** What a request is allowed to do with stored data, and who was proved to send it. */
 export interface KeptPlan {
-  readonly plan: StoredPlan | OptionsPlan;
+  readonly plan: StoredPlan;
   readonly proof: Proof | undefined;
 }
 
@@ -113,13 +112,31 @@ async function serve(deps: PipelineDeps, renewPlan: RenewPlan, exchange: Exchang
   } catch (error) {
     // A refusal is a response of next to no length. Other errors, as when the store fails, say nothing of what responses weigh.
     if (error instanceof Problem) length ??= 0;
-    // A failure of the store is reported as such, whether data were lost or not. Any other error, such as a 404, may come of the loss.
-    if (stored !== undefined && !isStoreFailure(error)) requireNoLossMeanwhile(deps.directory, stored);
-    throw error;
+    throw await reportedError(deps, exchange, { error, stored });
   } finally {
     releaseSlot(exchange, length);
     exchange.releaseBody?.();
   }
+}
+
+interface Failure {
+  readonly error: unknown;
+  /** The project whose stored data may have been read or written. */
+  readonly stored: LiveProject | undefined;
+}
+
+/** Throws `data_lost`, and `project_busy` where too many are refused at once. */
+async function reportedError(deps: PipelineDeps, exchange: Exchange, { error, stored }: Failure): Promise<unknown> {
+  // A failure of the store is reported as such, whether data were lost or not. Any other error, such as a 404, may come of the loss.
+  if (stored !== undefined && !isStoreFailure(error)) requireNoLossMeanwhile(deps.directory, stored);
+  // What slots don't bound is charged here, however early it was refused.
+  if (exchange.slot === undefined) await inTurnOf(deps, exchange);
+  return error;
+}
+
+/** Waits for a turn of the project, or of all requests that name none. */
+function inTurnOf(deps: PipelineDeps, { project }: Exchange): void | Promise<void> {
+  return deps.fairShare.of(project).inTurn(() => undefined);
 }
 
 /** The plan of an earlier request, with what deciding it found out for the exchange. */
@@ -137,7 +154,7 @@ function useKeptPlan(deps: PipelineDeps, shape: RequestShape | undefined, exchan
   exchange.proof = proof;
   exchange.subPath = shape.subPath;
   exchange.counters = plan.counters;
-  if (plan.kind !== "options" && plan.isWrite) exchange.generation = deps.plans.generation();
+  if (plan.isWrite) exchange.generation = deps.plans.generation();
   return plan;
 }
 
@@ -145,6 +162,7 @@ function useKeptPlan(deps: PipelineDeps, shape: RequestShape | undefined, exchan
 async function newPlan(deps: PipelineDeps, shape: RequestShape | undefined, exchange: Exchange): Promise<Plan> {
   if (exchange.rawUrl === "*" && exchange.request.method === "OPTIONS") {
     requireHost(exchange.request);
+    await inTurnOf(deps, exchange);
     return serverPlan;
   }
   const before = deps.plans.generation();
@@ -153,7 +171,7 @@ async function newPlan(deps: PipelineDeps, shape: RequestShape | undefined, exch
   exchange.generation = generation;
   // A token's key may have been waited for, for seconds: what the Project says now counts. By now the token is remembered.
   const { plan, baseSegments } = generation === before ? first : await decide(deps, exchange);
-  if (plan.kind !== "objects" && plan.kind !== "document" && plan.kind !== "options") return plan;
+  if (plan.kind !== "objects" && plan.kind !== "document") return plan;
   exchange.counters = plan.counters;
   // The public path may be written in another way, with percent signs: then the shape ends at another segment.
   if (shape === undefined || shape.baseSegments !== baseSegments) return plan;
@@ -190,7 +208,7 @@ async function decide(deps: PipelineDeps, exchange: Exchange): Promise<Decision>
 
   const baseSegments = split.segments.length - resolved.segments.length;
   const { method } = request;
-  if (method === "OPTIONS") return { plan: planOptions(deps, project, target), baseSegments };
+  if (method === "OPTIONS") return { plan: planOptions(project, target), baseSegments };
   const operation = routeOperation(target, method);
   if (operation === undefined) throw methodNotAllowed(method, target);
   const authenticate = () => deps.authentication.authenticate(project, authorizationOf(project, request.raw));
@@ -234,9 +252,8 @@ function planOf(deps: PipelineDeps, input: PlanInput, subject: Subject): Plan {
   }
 }
 
-function planOptions(deps: PipelineDeps, project: LiveProject, target: Target): OptionsPlan {
-  const counters = deps.countersOf(project, target, "OPTIONS");
-  return { kind: "options", project, usesStoredData: false, methods: allowedMethods(target), counters };
+function planOptions(project: LiveProject, target: Target): OptionsPlan {
+  return { kind: "options", project, usesStoredData: false, methods: allowedMethods(target) };
 }
 
 /** Charges the project's rates, where it has any: a promise, because the store may have to be asked. Throws `rate_limited`. */

@@ -12,7 +12,8 @@ import { type Monotonic, systemMonotonic, systemTimers, type Timers } from "../.
 import type { LiveProject } from "../config/directory.ts";
 
 export interface FairShareLimiter {
-  of(project: LiveProject): ProjectLimiter;
+  /** `undefined` = requests that name no project, which share one. */
+  of(project: LiveProject | undefined): ProjectLimiter;
 }
 
 export interface ProjectLimiter {
@@ -51,7 +52,7 @@ export const soloLimit = 64;
 export const turnMs = 1;
 /**
  * Milliseconds that each turn of a request without a slot is charged for what is not timed: Node
- * receives and answers it, which takes 0.1 to 0.2. Such a request has one to three turns.
+ * receives and answers it, which takes 0.1 to 0.2. Such a request has one to four turns.
  */
 const unseenMs = 0.125;
 /** Milliseconds that it rests for each one that it computed beyond that in one piece, while others ask: they have three quarters of the time. */
@@ -93,11 +94,14 @@ export function createFairShareLimiter(
   // By the live project: a new configuration has a new limiter, and the slots in use of the former one are bounded.
   const limiters = new WeakMap<LiveProject, Limiter>();
   const presence = createPresence(clock);
+  const newLimiter = (uid: string): Limiter => new Limiter({ clock, timers, nextTurn, elapsed, presence, uid });
+  const ofNone = newLimiter("");
   return {
     of(project) {
+      if (project === undefined) return ofNone;
       let limiter = limiters.get(project);
       if (limiter === undefined) {
-        limiter = new Limiter({ clock, timers, nextTurn, elapsed, presence, uid: project.config.uid });
+        limiter = newLimiter(project.config.uid);
         limiters.set(project, limiter);
       }
       return limiter;

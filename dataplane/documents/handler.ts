@@ -2,7 +2,6 @@
 // what the request brings, acquire a slot of the fair share, ask the store.
 
 import type { RootKeyConfig } from "../../core/config/types.ts";
-import type { SlotHolder } from "../admission/fair-share.ts";
 import { authorizeDocument, type DocumentGrant, requirePermission } from "../authorize/authorize.ts";
 import type { Exchange } from "../http/exchange.ts";
 import type { HttpResponse } from "../http/response.ts";
@@ -84,7 +83,8 @@ async function write(
   return await deps.lock.hold([project.namespace, project.name, rootKey.key, ...path], async () => {
     // Those before it may have taken seconds.
     const current = await renewPlan(plan, exchange);
-    return change(current, contextOf(current, exchange), sent, holderOf(current, exchange, renewPlan));
+    const holder = holderOf(current, exchange, renewPlan);
+    return change(current, { ...contextOf(current, exchange), holder }, sent);
   });
 }
 
@@ -92,10 +92,9 @@ function change(
   { store, operation }: DocumentPlan,
   context: DocumentContext,
   { body, patch, idempotencyKey }: SentBody,
-  holder?: SlotHolder,
 ): Promise<HttpResponse> {
   if (body === undefined) return deleteDocument(store, context);
-  if (patch) return patchDocument(store, context, patch, holder);
+  if (patch) return patchDocument(store, context, patch);
   if (operation === "create") return insertDocument(store, context, body, idempotencyKey);
   return putDocument(store, context, body);
 }

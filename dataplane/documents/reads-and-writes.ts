@@ -43,6 +43,8 @@ export interface DocumentContext {
   readonly preconditions: Preconditions | undefined;
   /** By whose turns patches are applied. */
   readonly limiter: ProjectLimiter;
+  /** Of the slot of a write that compares and sets. */
+  readonly holder?: SlotHolder;
 }
 
 export async function readDocument(store: DocumentReads, context: DocumentContext): Promise<HttpResponse> {
@@ -102,7 +104,6 @@ export async function patchDocument(
   store: DocumentStore,
   context: DocumentContext,
   patch: Patch,
-  holder: SlotHolder | undefined,
 ): Promise<HttpResponse> {
   const limits = { maxBytes: context.project.limits.maxDocumentBytes, mayCreate: context.grant.mayCreate };
   const result = await compareAndSet<DocumentWrite>(store, context, async ({ expected }, text) => {
@@ -115,7 +116,7 @@ export async function patchDocument(
       });
     // A precondition failed: the store is only asked how it would refuse, and writes nothing, so any value will do.
     if (expected === "never") return put("null");
-    const value = await context.limiter.inTurn(() => patched(patch, text ?? "null"), holder);
+    const value = await context.limiter.inTurn(() => patched(patch, text ?? "null"), context.holder);
     return value === text ? { outcome: "replaced", text } : put(value);
   });
   return responseOfWrite(result, context);
@@ -167,7 +168,7 @@ async function compareAndSet<T extends { readonly outcome: string }>(
     if (result.outcome !== "changed") return result;
     if (failure) throw failure;
     if (performance.now() >= deadline) throw writeConflict("value");
-    await pause(attempt);
+    await pause(attempt, context.holder);
   }
 }
 

@@ -39,7 +39,7 @@ export interface ObjectDeps {
   readonly store: ObjectReads & ObjectWrites & IdempotencyRecords;
   readonly clock: Clock;
   readonly newId: ObjectIds;
-  /** In whose turns objects are validated. */
+  /** Of the write's slot. */
   readonly holder: SlotHolder;
 }
 
@@ -139,7 +139,7 @@ export async function updateObject(
     if (result.outcome === "replaced") return writtenResponse(200, result.text);
     if (result.outcome === "not_found") throw missing();
     if (deps.clock.monotonic() >= deadline) throw writeConflict("object");
-    await pause(attempt);
+    await pause(attempt, deps.holder);
   }
 }
 
@@ -169,7 +169,7 @@ async function deleteConditionally(deps: ObjectDeps, context: ObjectContext, id:
     if (outcome === "removed") return noContent;
     if (outcome === "not_found") throw missing();
     if (deps.clock.monotonic() >= deadline) throw writeConflict("object");
-    await pause(attempt);
+    await pause(attempt, deps.holder);
   }
 }
 

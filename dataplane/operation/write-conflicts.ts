@@ -1,15 +1,20 @@
 // How writes behave that read, decide and then set only while nothing changed: they try again for a while, with pauses that spread
 // them, and then say that they lost.
 
+import { setTimeout as sleep } from "node:timers/promises";
 import { Problem } from "../../core/errors/problem.ts";
+import type { SlotHolder } from "../admission/fair-share.ts";
 
 /** How long a write repeats its compare-and-set before it gives up. */
 export const conflictBudgetMs = 2_000;
 
-/** Spreads writers that meet at one place; 1 ms at first, some 30 ms after many rounds. */
-export function pause(attempt: number): Promise<void> {
-  const milliseconds = Math.random() * Math.min(30, 2 ** Math.min(attempt, 5));
-  return new Promise((resolve) => setTimeout(resolve, milliseconds));
+/**
+ * Spreads writers that meet at one place; 1 ms at first, some 30 ms after many rounds. Rejects as
+ * `holder.recheck` does.
+ */
+export async function pause(attempt: number, holder: SlotHolder | undefined): Promise<void> {
+  await sleep(Math.random() * Math.min(30, 2 ** Math.min(attempt, 5)));
+  await holder?.recheck?.();
 }
 
 export function writeConflict(what: "object" | "value"): Problem {

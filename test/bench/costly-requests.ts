@@ -68,6 +68,17 @@ export const costlyRequests: readonly CostlyRequest[] = [
     bytes: (plane) => raw(plane, "GET", `/api/books?_cursor=${Buffer.from(position).toString("base64url")}`),
   },
   {
+    name: "28 KiB to a project that isn't there",
+    statuses: ["404"],
+    bytes: (plane) =>
+      raw({ ...plane, base: `${plane.base}-none` }, "GET", `/api/books?${unknownParameters.slice(0, queryBytes)}`),
+  },
+  {
+    name: "OPTIONS with headers of 28 KiB",
+    statuses: ["204"],
+    bytes: (plane) => raw({ ...plane, admin: `bearer ${"x".repeat(queryBytes)}` }, "OPTIONS", "/api/books"),
+  },
+  {
     name: "tokens with an unknown key id",
     statuses: ["401"],
     bytes: (plane) => raw({ ...plane, admin: `bearer ${withUnknownKey(plane.external ?? "")}` }, "GET", "/api/books"),

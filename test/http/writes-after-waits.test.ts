@@ -6,7 +6,7 @@ import type { FairShareLimiter, ProjectLimiter } from "../../dataplane/admission
 import { createMemoryDirectory, type MemoryDirectory } from "../../dataplane/config/memory-directory.ts";
 import { createKeptPlans } from "../../dataplane/operation/kept-plans.ts";
 import type { KeptPlan } from "../../dataplane/pipeline.ts";
-import { createPipelineWorld } from "../support/http/pipeline-world.ts";
+import { createPipelineWorld, type PipelineWorldOptions, type PlainRequest } from "../support/http/pipeline-world.ts";
 import { apikey, changed, project, withKey, withResource, withRootKey } from "../support/http/projects.ts";
 import { manualClock } from "../support/time/manual-clock.ts";
 
@@ -14,17 +14,36 @@ const anyType = withResource("books", { schema: { type: "object", properties: { 
 const numbersOnly = withResource("books", { schema: { type: "object", properties: { title: { type: "number" } } } });
 const rootKey = withRootKey("doc", { initialValue: '{"title":"before"}' });
 const shop = project("shop", withKey("reader", { role: "Administrators" }), rootKey, anyType);
-const withWriter = changed(shop, withKey("writer"));
+const withWriter = changed(shop, withKey("writer", { role: "Administrators" }));
 
 type Change = (memory: MemoryDirectory) => void;
 
-/** Every turn counts as waited for. The changes happen in turns from that one on, one in each. */
-async function openWorld(changing: number, ...changes: readonly Change[]) {
+type Sent = Partial<Pick<PlainRequest, "body" | "headers">>;
+
+async function openAsking(options: Pick<PipelineWorldOptions, "fairShare" | "wrapStore">) {
   const clock = manualClock();
   const memory = createMemoryDirectory(clock);
   memory.replace([withWriter]);
   const plans = createKeptPlans<KeptPlan>();
   memory.directory.onChange(plans.drop);
+  const world = await createPipelineWorld({ directory: memory.directory, clock, plans, ...options });
+  const ask = (method: string, path: string, key: string, { body, headers }: Sent = {}) =>
+    world.ask({
+      method,
+      url: `/default/shop${path}`,
+      headers: {
+        host: "plane.test",
+        authorization: apikey(key),
+        ...(body && { "content-type": "application/json" }),
+        ...headers,
+      },
+      body,
+    });
+  return { memory, ask, close: world.close };
+}
+
+/** Every turn counts as waited for. The changes happen in turns from that one on, one in each. */
+async function openWorld(changing: number, ...changes: readonly Change[]) {
   let waits = 0;
   let isOn = false;
   const limiter: ProjectLimiter = {
@@ -40,17 +59,10 @@ async function openWorld(changing: number, ...changes: readonly Change[]) {
     acquire: () => ({ release: () => undefined }),
   };
   const fairShare: FairShareLimiter = { of: () => limiter };
-  const world = await createPipelineWorld({ directory: memory.directory, clock, plans, fairShare });
-  const ask = (method: string, path: string, key: string, body?: string) =>
-    world.ask({
-      method,
-      url: `/default/shop${path}`,
-      headers: { host: "plane.test", authorization: apikey(key), ...(body && { "content-type": "application/json" }) },
-      body,
-    });
+  const { memory, ask, close } = await openAsking({ fairShare });
   return {
     ask,
-    close: world.close,
+    close,
     /** Asks, and says how many turns that took. */
     async counted<T>(asking: () => Promise<T>): Promise<{ readonly result: T; readonly waits: number }> {
       isOn = true;
@@ -66,15 +78,19 @@ interface Write {
   readonly path: string;
 }
 
+const after: Sent = { body: '{"title":"after"}' };
 const create: Write = { method: "POST", path: "/api/books" };
+const update: Write = { method: "PUT", path: "/api/books/{id}" };
 const patch: Write = { method: "PATCH", path: "/json/doc" };
 
 /** Status of the write, and whether it is stored, for each turn in which the project may change. */
-async function outcomes({ method, path }: Write, change: Change) {
+async function outcomes({ method, path: template }: Write, change: Change) {
   const seen: { readonly status: number; readonly isWritten: boolean }[] = [];
   for (let changing = 1; ; changing += 1) {
     const world = await openWorld(changing, change);
-    const { result, waits } = await world.counted(() => world.ask(method, path, "writer", '{"title":"after"}'));
+    const { body: before } = await world.ask("POST", "/api/books", "reader", { body: '{"title":"before"}' });
+    const path = template.replace("{id}", JSON.parse(before).id);
+    const { result, waits } = await world.counted(() => world.ask(method, path, "writer", after));
     const { body } = await world.ask("GET", path, "reader");
     await world.close();
     if (waits < changing) return seen;
@@ -82,7 +98,7 @@ async function outcomes({ method, path }: Write, change: Change) {
   }
 }
 
-it.each([create, patch])(
+it.each([create, update, patch])(
   "a revoked key writes nothing by $method $path, whatever turn it waited for",
   async (write) => {
     const seen = await outcomes(write, (memory) => void memory.replace([shop]));
@@ -100,7 +116,7 @@ it.each([create, { method: "PUT", path: "/json/doc" }])(
     for (const changing of method === "PUT" ? [4] : [4, 5]) {
       for (const between of [[], [() => undefined], [() => undefined, () => undefined]]) {
         const world = await openWorld(changing, elsewhere, ...between, revoked);
-        const { result } = await world.counted(() => world.ask(method, path, "writer", '{"title":"after"}'));
+        const { result } = await world.counted(() => world.ask(method, path, "writer", after));
         await world.close();
         expect(result.status).toBe(401);
       }
@@ -118,4 +134,37 @@ it("what changes elsewhere refuses no write", async () => {
   const seen = await outcomes(create, (memory) => void memory.put(project("another")));
   expect(seen.length).toBeGreaterThan(3);
   expect(seen).toEqual(seen.map(() => ({ status: 201, isWritten: true })));
+});
+
+it.each([
+  ["an object", "PATCH", {}],
+  ["an object", "DELETE", { "if-match": "*" }],
+  ["a value", "PATCH", {}],
+  ["a value", "PUT", { "if-match": "*" }],
+])("a key that is revoked while its write of %s by %s loses a race writes nothing", async (what, method, headers) => {
+  let afterRead: (() => Promise<void>) | undefined;
+  const read = async <T>(reading: Promise<T>): Promise<T> => {
+    const result = await reading;
+    const once = afterRead;
+    afterRead = undefined;
+    await once?.();
+    return result;
+  };
+  const { memory, ask, close } = await openAsking({
+    wrapStore: (store) => ({
+      ...store,
+      read: (...at) => read(store.read(...at)),
+      readAt: (...at) => read(store.readAt(...at)),
+    }),
+  });
+  const created = await ask("POST", "/api/books", "writer", { body: '{"title":"before"}' });
+  const path = what === "a value" ? "/json/doc" : `/api/books/${JSON.parse(created.body).id}`;
+  afterRead = async () => {
+    expect((await ask("PUT", path, "reader", { body: '{"title":"other"}' })).status).toBe(200);
+    memory.replace([shop]);
+  };
+  const { status } = await ask(method, path, "writer", { ...after, headers });
+  const { body } = await ask("GET", path, "reader");
+  await close();
+  expect([status, JSON.parse(body).title]).toEqual([401, "other"]);
 });

@@ -96,6 +96,22 @@ export const operatorFaultMutations: readonly Mutation[] = [
     ],
   },
   {
+    name: "own-record-taken-for-a-password",
+    harm: "A ProjectUser that names a hash Secret keeps the operator adopting for ever",
+    file: "operator/resolve/resolve-user.ts",
+    find: "if (isKeptEntry(secret, key)) {",
+    replace: "if (key === undefined) {",
+    caughtBy: ["test/unit/operator/resolve/resolve-user.test.ts"],
+  },
+  {
+    name: "broken-rings-restored",
+    harm: "A restored signing ring whose parts don't fit is Ready, and each login fails",
+    file: "operator/resolve/resolve-signing.ts",
+    find: "return kid === made.kid && x === made.x && d === made.d;",
+    replace: "return true;",
+    caughtBy: ["test/unit/operator/resolve/resolve-signing.test.ts"],
+  },
+  {
     name: "recreated-project-withdrawn-for-a-secret",
     harm: "A Project that was recreated, as after a restore, is withdrawn until its Secrets can be read and written",
     file: "operator/reconcile/reconcile.ts",

@@ -27,6 +27,7 @@ import { publicAddress } from "../../../dataplane/route/find-project.ts";
 import { createSessions } from "../../../dataplane/sessions/create-sessions.ts";
 import { createPasswordVerifier } from "../../../dataplane/sessions/passwords.ts";
 import { createEmbeddedStore } from "../../../dataplane/store/embedded/embedded-store.ts";
+import type { Store } from "../../../dataplane/store/port.ts";
 import type { ManualClock } from "../time/manual-clock.ts";
 import { cheapCost } from "./projects.ts";
 
@@ -61,6 +62,8 @@ export interface PipelineWorldOptions {
   /** 0 = every signature is checked anew. */
   readonly maxVerified?: number;
   readonly fairShare?: FairShareLimiter;
+  /** What requests use in place of the store, which it may ask. */
+  readonly wrapStore?: (store: Store) => Store;
 }
 
 /** Keeps nothing: every request is decided anew. */
@@ -76,7 +79,8 @@ const nothing = (): void => undefined;
 
 export async function createPipelineWorld(options: PipelineWorldOptions): Promise<PipelineWorld> {
   const { directory, clock, plans, publicUrl = "http://plane.test", trustedProxies = [] } = options;
-  const store = await createEmbeddedStore({ directory: ":memory:", clock });
+  const stored = await createEmbeddedStore({ directory: ":memory:", clock });
+  const store = options.wrapStore?.(stored) ?? stored;
   const lines: string[] = [];
   const logger = createLogger({ level: "info", clock, write: (text) => lines.push(text) });
   const metrics = createMetrics({
@@ -171,7 +175,7 @@ export async function createPipelineWorld(options: PipelineWorldOptions): Promis
       await quotas.close();
       sessions.close();
       await authentication.close();
-      await store.close();
+      await stored.close();
     },
   };
 }
