@@ -96,7 +96,7 @@ export const adoptAnnotation = "jsonplane.io/adopt-data";
 
 /** Before all else, a suspended Project included: nothing of it may be served. */
 export function foreignDataRefusal({ metadata: { namespace } }: Project, mayAdopt: boolean): Refusal {
-  const found = `Data of an earlier namespace "${namespace}" are stored under the name of this Project`;
+  const found = `Data of an earlier namespace "${namespace}" may be stored under the name of this Project`;
   const rename = "or create the Project under another name";
   if (mayAdopt) {
     const advice = `to serve them, annotate it with ${adoptAnnotation}: "true"; to begin without them, ask the platform team to delete them, ${rename}`;

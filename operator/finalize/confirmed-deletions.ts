@@ -37,7 +37,7 @@ export interface ConfirmedDeletionsDeps extends Pick<ReplacedDefinitions, "lacks
 
 /** Between the two looks: events may bring a Project up again immediately. */
 const minIntervalMs = 4_000;
-const pageSize = 2_000;
+const pageSize = 400;
 
 export function createConfirmedDeletions({
   api,

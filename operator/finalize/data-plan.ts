@@ -161,9 +161,13 @@ function isForeign(entry: DataEntry, { namespaceUid }: DataInput): boolean {
   return namespaceUid !== undefined && entry.namespaceUid !== namespaceUid && entry.purgeFromRevision === undefined;
 }
 
-function mayAdopt({ objects: { project, mayAdopt: isAllowed }, adopt: always }: DataInput): boolean {
-  const isAsked = project?.metadata.annotations?.[adoptAnnotation] === "true";
-  return project !== undefined && (always || (isAllowed === true && isAsked));
+/** Who asks is answered once the Project may be served: what was allowed for a while gives nothing later. */
+function mayAdopt({ objects: { project, mayAdopt: isAllowed, notAllowed }, adopt: always }: DataInput): boolean {
+  if (project === undefined) return false;
+  if (always) return true;
+  const { annotations, uid } = project.metadata;
+  const isServed = !project.spec.suspend && !notAllowed?.has(uid);
+  return isServed && isAllowed === true && annotations?.[adoptAnnotation] === "true";
 }
 
 /** The objects of the earlier namespace did not delete anything by going: theirs become the present Project's. */

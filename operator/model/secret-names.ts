@@ -22,6 +22,24 @@ export const sealAnnotation = "jsonplane.io/seal";
 /** Which rotation the value was made for. */
 export const rotationAnnotation = "jsonplane.io/rotation";
 
+/** All labels, annotations and entries of Secrets that jsonplane writes. */
+export const secretLabels: readonly string[] = [managedByLabel, kindLabel, nameLabel];
+export const secretAnnotations: readonly string[] = [
+  namespaceAnnotation,
+  ownerAnnotation,
+  projectAnnotation,
+  installationAnnotation,
+  sealAnnotation,
+  rotationAnnotation,
+];
+const signingEntries: readonly string[] = ["ring", "projectKey", "rotation"];
+const recordEntry = "record";
+export const secretEntries: readonly string[] = [
+  ...signingEntries,
+  recordEntry,
+  ...["apiKey", "id", "baseURL", "username", "password"],
+];
+
 export function keySecretName(key: ApiKey): string {
   return key.spec.secretName ?? `${key.metadata.name}-api-key`;
 }
@@ -69,9 +87,6 @@ export function sealedEntriesOf(owner: CustomResource, secretName: string): read
   const [, recordName] = ownSecretNames(owner);
   return secretName === recordName ? [recordEntry] : [];
 }
-
-const signingEntries: readonly string[] = ["ring", "projectKey", "rotation"];
-const recordEntry = "record";
 
 /** Whether the entry is one that jsonplane writes for itself. */
 export function isKeptEntry(secret: Secret, entry: string): boolean {

@@ -35,6 +35,8 @@ import {
 
 /** A new value of this annotation of a Project makes a new signing key. */
 export const rotateSigningKeyAnnotation = "jsonplane.io/rotate-signing-key";
+/** Of that value: what follows is not looked at. It is remembered beside the ring. */
+const maxRotationLength = 253;
 
 export interface ProjectKeys {
   readonly signingRing: SigningRing;
@@ -79,7 +81,7 @@ export function resolveSigning(
   const secret = usable.value;
   const found = findKeys(contentOf(secret, published), published);
   const tokenSeconds = durationSeconds(project.spec.sessions.refreshTokenTTL) ?? 0;
-  const wanted = project.metadata.annotations?.[rotateSigningKeyAnnotation];
+  const wanted = project.metadata.annotations?.[rotateSigningKeyAnnotation]?.slice(0, maxRotationLength);
   const before = found.rotating ?? newRing(tools.random, { wanted, tokenSeconds });
   const { ringAcknowledged: acknowledged, now, random } = tools;
   const after = advanceRing(before, { wanted, acknowledged, published, tokenSeconds, now, random });
@@ -226,7 +228,7 @@ function readRing(text: string | undefined): SigningRing | undefined {
 }
 
 function ringOrUndefined(value: unknown): SigningRing | undefined {
-  return isRing(value) ? value : undefined;
+  return isRing(value) ? { keys: value.keys.map(({ kid, x, d, signs }) => ({ kid, x, d, signs })) } : undefined;
 }
 
 /** Whether it is a ring that `advanceRing` makes: that of a restored Secret may be anybody's, and is published. */

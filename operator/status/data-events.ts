@@ -40,7 +40,7 @@ export function dataEventsOf({ objects, deleted, record, purged, adopted }: Data
   }
   if (adopted && project !== undefined) {
     events.push(
-      event(project, "DataAdopted", "Data that an earlier namespace of this name left are served from now on"),
+      event(project, "DataAdopted", "Data that an earlier namespace of this name left belong to this one from now on"),
     );
   }
   return events;

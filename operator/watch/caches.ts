@@ -10,6 +10,7 @@ import type { CustomResource } from "../model/objects.ts";
 import { managedBy, managedByLabel } from "../model/secret-names.ts";
 import { createReadDefinition } from "./definitions.ts";
 import { HeldDeletions, type HeldKind } from "./held-deletions.ts";
+import { keptSecret } from "./kept-secret.ts";
 import {
   createProjectIndex,
   customResource,
@@ -91,9 +92,8 @@ export function createCaches(options: CachesOptions): Caches {
   const index = createProjectIndex(options.observeObject);
   const reflectors = new Map<string, NamespacesReflector>();
   const reflect = (name: string, what: Reflected): Watched => {
-    const { type, scope, sink } = what;
     const observe = what.observe ?? options.observe(name);
-    const common = { reader, type, scope, sink, timers, monotonic, random, observe };
+    const common = { ...what, reader, timers, monotonic, random, observe };
     const reflector = reflectNamespaces({ ...common, namespaces });
     reflectors.set(name, reflector);
     return reflector.watched;
@@ -112,14 +112,13 @@ export function createCaches(options: CachesOptions): Caches {
       return [kind, reflect(kind, { type: customTypes[kind], scope: {}, sink, observe: observed })];
     }),
   ) as Record<Kind, Watched>;
-  const secrets = secretSink(listener);
   const own = `${managedByLabel}=${managedBy}`;
   const others = `${managedByLabel}!=${managedBy}`;
-  const ownSecrets = reflect("Secret", { type: secretType, scope: { labelSelector: own }, sink: secrets });
+  const ofSecrets = { type: secretType, sink: secretSink(listener), keep: keptSecret };
+  const ownSecrets = reflect("Secret", { ...ofSecrets, scope: { labelSelector: own } });
   const foreignSecrets = reflect("SecretMetadata", {
-    type: secretType,
+    ...ofSecrets,
     scope: { labelSelector: others, metadataOnly: true },
-    sink: secrets,
   });
   // Neither is in `reflectors`, so that nothing else waits for it: if the rules can't be read, the previous ones stay in effect.
   const namespaceObjects =
@@ -209,6 +208,7 @@ interface Reflected {
   readonly type: ResourceType;
   readonly scope: Omit<ListScope, "namespace">;
   readonly sink: WatchSink;
+  readonly keep?: ReflectorOptions["keep"];
   readonly observe?: (observation: ReflectorObservation) => void;
 }
 

@@ -57,7 +57,7 @@ export class FreshnessCheck {
   async confirm(signal: AbortSignal): Promise<boolean> {
     const reflection = this.#reflection;
     // A bookmark costs the same for any number of objects, and a comparison of few is quicker.
-    const isLarge = reflection.cache.size > this.#times.metadataPageSize;
+    const isLarge = reflection.cache.size > this.#times.maxCompared;
     if (isLarge) reflection.beginConfirming();
     reflection.interrupt();
     try {

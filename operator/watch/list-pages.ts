@@ -25,7 +25,11 @@ export interface WholeList {
   readonly resourceVersion: string;
 }
 
-export async function listPages(reader: KubeReader, listed: Listed): Promise<WholeList> {
+/** `keep` = what is kept of each of them; absent = all. */
+export async function listPages(
+  reader: KubeReader,
+  { keep = (item) => item, ...listed }: Listed & { readonly keep?: ((item: KubeObject) => KubeObject) | undefined },
+): Promise<WholeList> {
   let items: KubeObject[] = [];
   const resourceVersion = await readPages(reader, {
     ...listed,
@@ -35,7 +39,7 @@ export async function listPages(reader: KubeReader, listed: Listed): Promise<Who
     },
     onPage(page) {
       listed.onPage(page);
-      for (const item of page) items.push(item);
+      for (const item of page) items.push(keep(item));
     },
   });
   return { items, resourceVersion };

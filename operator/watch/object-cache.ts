@@ -10,6 +10,8 @@ import type { Watched, WatchSink } from "./watched.ts";
 export interface ObjectCacheOptions {
   readonly sink: WatchSink;
   readonly metadataOnly: boolean;
+  /** What is kept of an object; absent = all. */
+  readonly keep?: ((object: KubeObject) => KubeObject) | undefined;
   readonly onSinkFailure: (error: unknown) => void;
 }
 
@@ -26,6 +28,7 @@ const maxRemembered = 10_000;
 export class ObjectCache implements Watched {
   readonly #sink: WatchSink;
   readonly #metadataOnly: boolean;
+  readonly #keep: (object: KubeObject) => KubeObject;
   readonly #notify: (call: () => void) => void;
   #kept = new Map<string, KubeObject>();
   #complete = false;
@@ -37,8 +40,9 @@ export class ObjectCache implements Watched {
   /** Own deletions that neither an event nor a list has confirmed: uid → sequence number. */
   readonly #ownDeletes = new Map<string, number>();
 
-  constructor({ sink, metadataOnly, onSinkFailure }: ObjectCacheOptions) {
+  constructor({ sink, metadataOnly, keep, onSinkFailure }: ObjectCacheOptions) {
     this.#sink = sink;
+    this.#keep = keep ?? ((object) => object);
     this.#metadataOnly = metadataOnly;
     this.#notify = oneAtATime(onSinkFailure);
   }
@@ -187,7 +191,8 @@ export class ObjectCache implements Watched {
   }
 
   /** With the very same spec where nothing of it has changed: it is kept once, and what was compiled of it is remembered by it. */
-  #shaped(object: KubeObject, before: KubeObject | undefined): KubeObject {
+  #shaped(whole: KubeObject, before: KubeObject | undefined): KubeObject {
+    const object = this.#keep(whole);
     if (this.#metadataOnly) return { metadata: object.metadata };
     return before !== undefined && hasSameSpec(before, object) ? { ...object, spec: before["spec"] } : object;
   }

@@ -1,7 +1,7 @@
 // What a reflector is created with, and what it reports of its work.
 
 import type { Monotonic, Timers } from "../../core/timers.ts";
-import type { KubeReader, ListScope, ResourceType } from "../kube/api.ts";
+import type { KubeObject, KubeReader, ListScope, ResourceType } from "../kube/api.ts";
 import type { WatchTimes } from "./watch-times.ts";
 import type { WatchSink } from "./watched.ts";
 
@@ -26,6 +26,8 @@ export interface ReflectorOptions {
   readonly type: ResourceType;
   readonly scope: ListScope;
   readonly sink: WatchSink;
+  /** What is kept of an object as the server sends it; absent = all. */
+  readonly keep?: ((object: KubeObject) => KubeObject) | undefined;
   readonly timers: Timers;
   readonly monotonic: Monotonic;
   /** From 0 to 1. */

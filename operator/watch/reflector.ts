@@ -82,6 +82,7 @@ class Reflection {
         },
       },
       metadataOnly: options.scope.metadataOnly === true,
+      keep: options.keep,
       onSinkFailure: (error) => options.observe({ what: "sinkFailed", error }),
     });
     this.#freshness = new FreshnessCheck(this, options, this.#times);
@@ -198,12 +199,13 @@ class Reflection {
   }
 
   async #listPages(signal: AbortSignal): Promise<CompleteList> {
-    const { reader, type, scope } = this.#options;
+    const { reader, type, scope, keep } = this.#options;
     let writeSequence = 0;
     const whole = await listPages(reader, {
       type,
       scope,
-      limit: this.#times.pageSize,
+      limit: scope.metadataOnly ? this.#times.metadataPageSize : this.#times.pageSize,
+      keep,
       signal,
       onBegin: () => {
         writeSequence = this.cache.writeSequence();

@@ -3,10 +3,12 @@
 import { ApiFailure } from "../kube/api.ts";
 
 export interface WatchTimes {
-  /** Objects per page of a list. */
+  /** Objects per page of a list: one may have more than a mebibyte. */
   readonly pageSize: number;
-  /** Objects per page of a list that holds nothing but metadata; a cache of no more is compared with such a list, rather than by a bookmark. */
+  /** Objects per page of a list that holds nothing but metadata: annotations of one may have a quarter of a mebibyte. */
   readonly metadataPageSize: number;
+  /** A cache of no more objects is compared with a list of their metadata, rather than by a bookmark. */
+  readonly maxCompared: number;
   /** A watch on which no byte has come for so long is replaced: two bookmarks are missing then. */
   readonly idleMs: number;
   /** A watch that has lasted so long is a good one, whatever it delivered. */
@@ -27,8 +29,9 @@ export interface WatchTimes {
 }
 
 export const defaultWatchTimes: WatchTimes = {
-  pageSize: 500,
-  metadataPageSize: 2_000,
+  pageSize: 100,
+  metadataPageSize: 400,
+  maxCompared: 2_000,
   idleMs: 120_000,
   healthyMs: 5_000,
   backoffMs: 250,

@@ -40,7 +40,7 @@ async function created(namespace: string, ...objects: readonly Declared[]): Prom
 async function watching(type: ResourceType, scope: ListScope) {
   const observed: ReflectorObservation[] = [];
   const observe = (observation: ReflectorObservation) => void observed.push(observation);
-  const reflector = startReflector(api, { type, scope }, { observe, times: { metadataPageSize: 0 } });
+  const reflector = startReflector(api, { type, scope }, { observe, times: { maxCompared: 0 } });
   onTestFinished(() => reflector.stop());
   await eventually(() => expect(reflector.isCurrent()).toBe(true));
   observed.length = 0;

@@ -105,6 +105,15 @@ describe("a Project's signing ring", () => {
     expect(reconcile(ringOf({ keys } as ReturnType<typeof reconcile>)).keys).toEqual(keys);
   });
 
+  it("is published without what somebody added to a restored one", () => {
+    const ring = ringOf(reconcile());
+    const more = { extra: "x", keys: ring.keys.map((key) => ({ ...key, extra: "x" })) };
+    secrets.edit("shop-signing", "ring", JSON.stringify(more));
+    project = { ...project, metadata: { ...project.metadata, annotations: { [restoreAnnotation]: "true" } } };
+    mayRestore = true;
+    expect(ringOf(reconcile())).toEqual(ring);
+  });
+
   it("is refused when its Secret belongs to something else", () => {
     secrets.put("shop-signing", { ring: "{}" });
     const resolution = reconcile();

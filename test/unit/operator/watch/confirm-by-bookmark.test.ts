@@ -26,7 +26,7 @@ async function watching() {
     monotonic: time.monotonic,
     random: () => 0,
     observe: (observation) => observed.push(observation),
-    times: { metadataPageSize: 1 },
+    times: { maxCompared: 1 },
   });
   reflector.start();
   scripted.answer(page(10, [served("one", 1), served("two", 2)]));

@@ -36,6 +36,7 @@ const times: Partial<WatchTimes> = {
   backoffCapMs: 100,
   confirmMs: 10,
   metadataPageSize: 5,
+  maxCompared: 5,
   catchUpMs: 10,
   watchSeconds: [10, 60],
 };
