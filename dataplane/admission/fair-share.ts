@@ -25,18 +25,12 @@ export interface ProjectLimiter {
   /**
    * Runs work that takes longer the more a request sends, and returns what it returns: at once, or as a promise in a later turn of the
    * event loop. The project is charged for the time that it takes, whether it throws or not. Rejects with Problem `project_busy`.
-   * `holder` = the request holds a slot, if it does.
+   * `slot` = the one that the request holds, if it does.
    */
-  inTurn<T>(work: () => T, holder?: SlotHolder): T | Promise<T>;
+  inTurn<T>(work: () => T, slot?: Slot): T | Promise<T>;
 }
 
-/** A request that holds a slot. */
-export interface SlotHolder {
-  /** Called after work that had to wait for its turn. `inTurn` rejects with what it throws. */
-  readonly recheck?: () => Promise<void>;
-}
-
-export interface Slot extends SlotHolder {
+export interface Slot {
   /** `length` = characters of the response; undefined when there was none from which to learn what further ones weigh. */
   release(length: number | undefined): void;
 }
@@ -57,20 +51,19 @@ export const turnMs = 1;
 const unseenMs = 0.125;
 /** Milliseconds that it rests for each one that it computed beyond that in one piece, while others ask: they have three quarters of the time. */
 const restPerMs = 3;
-/** Requests of one project that may wait for slots, and, without a slot, for turns. */
+/**
+ * Requests of one project that may wait for slots. For turns all may wait: connections bound them, and
+ * a client that is refused at once asks again at once.
+ */
 export const maxWaiting = 1_000;
 /** Milliseconds that one waits at most. */
 export const maxWaitMs = 2_000;
+/** A thousand that came at once, and are late at once, would hold up all others for a tenth of a second. */
+const maxRefusedAtOnce = 16;
 /** Milliseconds for which a project that asked counts as asking. */
 const presentMs = 1_000;
 /** Characters of a body or a response that weigh 1, as much as the rest of a read. */
 const charactersPerWeight = 8 * 1024;
-
-interface QueuedTurn {
-  readonly since: number;
-  /** Refuses it where it has waited too long. */
-  readonly run: () => void;
-}
 
 interface QueuedRequest {
   readonly baseWeight: number;
@@ -164,8 +157,8 @@ class Limiter implements ProjectLimiter {
   /** Whether others come first: until the next turn of the event loop. */
   #givesWay = false;
   /** Of requests that hold a slot: slots bound how many. */
-  readonly #turnsOfHolders: QueuedTurn[] = [];
-  readonly #turnsOfOthers: QueuedTurn[] = [];
+  readonly #turnsOfHolders: (() => void)[] = [];
+  readonly #turnsOfOthers: (() => void)[] = [];
   /** Both have their turns alternately. */
   #isHoldersNext = true;
 
@@ -190,35 +183,38 @@ class Limiter implements ProjectLimiter {
     });
   }
 
-  inTurn<T>(work: () => T, holder?: SlotHolder): T | Promise<T> {
+  inTurn<T>(work: () => T, slot?: Slot): T | Promise<T> {
     const start = this.#elapsed();
-    if (this.#givesWay) return this.#queuedForTurn(work, start, holder);
+    if (this.#givesWay) return this.#queuedForTurn(work, start, slot);
     try {
       return work();
     } finally {
-      this.#computedMs += this.#elapsed() - start + (holder === undefined ? unseenMs : 0);
-      if (this.#computedMs >= turnMs) this.#giveWay();
+      this.#charge(this.#elapsed() - start + (slot === undefined ? unseenMs : 0));
     }
   }
 
-  async #queuedForTurn<T>(work: () => T, since: number, holder: SlotHolder | undefined): Promise<T> {
-    if (holder === undefined && this.#turnsOfOthers.length >= maxWaiting) throw busy();
-    const queue = holder === undefined ? this.#turnsOfOthers : this.#turnsOfHolders;
-    try {
-      return await new Promise<T>((resolve, reject) => {
-        const run = (): void => {
-          try {
-            if (this.#isLate(since)) throw busy();
-            resolve(this.inTurn(work, holder));
-          } catch (error) {
-            reject(error);
-          }
-        };
-        queue.push({ since, run });
+  #charge(milliseconds: number): void {
+    this.#computedMs += milliseconds;
+    if (this.#computedMs >= turnMs && !this.#givesWay) this.#giveWay();
+  }
+
+  #refusedLate(): Problem {
+    this.#charge(unseenMs);
+    return busy();
+  }
+
+  #queuedForTurn<T>(work: () => T, since: number, slot: Slot | undefined): Promise<T> {
+    const queue = slot === undefined ? this.#turnsOfOthers : this.#turnsOfHolders;
+    return new Promise<T>((resolve, reject) => {
+      queue.push(() => {
+        try {
+          if (this.#isLate(since)) throw this.#refusedLate();
+          resolve(this.inTurn(work, slot));
+        } catch (error) {
+          reject(error);
+        }
       });
-    } finally {
-      await holder?.recheck?.();
-    }
+    });
   }
 
   #isLate(since: number): boolean {
@@ -231,20 +227,17 @@ class Limiter implements ProjectLimiter {
     this.#givesWay = true;
     const goOn = (): void => {
       this.#givesWay = false;
-      for (const queue of [this.#turnsOfHolders, this.#turnsOfOthers]) {
-        while (queue[0] !== undefined && this.#isLate(queue[0].since)) queue.shift()?.run();
-      }
       while (!this.#givesWay) {
         const next = this.#nextQueued();
         if (next === undefined) return;
-        next.run();
+        next();
       }
     };
     if (beyond > 0 && this.#presence.isContended(this.#uid)) this.#timers.after(restPerMs * beyond, goOn);
     else this.#nextTurn(goOn);
   }
 
-  #nextQueued(): QueuedTurn | undefined {
+  #nextQueued(): (() => void) | undefined {
     const holders = this.#turnsOfHolders;
     const others = this.#turnsOfOthers;
     const [first, second] = this.#isHoldersNext ? [holders, others] : [others, holders];
@@ -283,14 +276,19 @@ class Limiter implements ProjectLimiter {
   }
 
   #admitQueued(): void {
+    let refused = 0;
     for (let next = this.#queue[0]; next !== undefined; next = this.#queue[0]) {
       const late = this.#clock.monotonic() - next.since >= maxWaitMs;
       // Weighed now, by the responses that were sent while it waited.
       const weight = this.#weightOf(next.baseWeight, next.bodyLength, next.responseLength);
       if (!late && !this.#hasRoom(weight, next.responseLength)) return;
+      // The others with the next release, or in a millisecond.
+      if (late && refused === maxRefusedAtOnce) return;
       this.#queue.shift();
-      if (late) next.reject(busy());
-      else next.resolve(this.#take(weight, next.responseLength));
+      if (late) {
+        refused += 1;
+        next.reject(busy());
+      } else next.resolve(this.#take(weight, next.responseLength));
     }
   }
 

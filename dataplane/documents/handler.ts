@@ -14,7 +14,7 @@ import {
   type RenewPlan,
   type SubjectOf,
 } from "../operation/plan.ts";
-import { acquireSlot, authorizedPreconditions, holderOf, receiveWrite, type SentBody } from "../operation/steps.ts";
+import { acquireSlot, authorizedPreconditions, receiveWrite, recheckOf, type SentBody } from "../operation/steps.ts";
 import type { DocumentRef } from "../store/ports/refs.ts";
 import type { DocumentLock } from "./document-lock.ts";
 import {
@@ -76,15 +76,15 @@ async function write(
   renewPlan: RenewPlan,
 ): Promise<HttpResponse> {
   const { plan, ...sent } = await receiveWrite(deps, decided, exchange, renewPlan);
-  const context = contextOf(plan, exchange);
+  const context = { ...contextOf(plan, exchange), recheck: recheckOf(plan, exchange, renewPlan) };
   const comparesAndSets = sent.patch !== undefined || context.preconditions !== undefined;
   if (!comparesAndSets) return await change(plan, context, sent);
   const { project, rootKey, path } = context;
   return await deps.lock.hold([project.namespace, project.name, rootKey.key, ...path], async () => {
     // Those before it may have taken seconds.
     const current = await renewPlan(plan, exchange);
-    const holder = holderOf(current, exchange, renewPlan);
-    return change(current, { ...contextOf(current, exchange), holder }, sent);
+    const recheck = recheckOf(current, exchange, renewPlan);
+    return change(current, { ...contextOf(current, exchange), slot: exchange.slot, recheck }, sent);
   });
 }
 

@@ -5,7 +5,7 @@ import type { ProjectConfig, RootKeyConfig } from "../../core/config/types.ts";
 import { Problem } from "../../core/errors/problem.ts";
 import type { CanonicalJson } from "../../core/json/canonical.ts";
 import { readAt } from "../../core/json/splice.ts";
-import type { ProjectLimiter, SlotHolder } from "../admission/fair-share.ts";
+import type { ProjectLimiter, Slot } from "../admission/fair-share.ts";
 import type { Caller } from "../authenticate/caller.ts";
 import { type DocumentGrant, requirePermission } from "../authorize/authorize.ts";
 import {
@@ -17,6 +17,7 @@ import {
 import { type Patch, patched } from "../http/patch.ts";
 import { type HttpResponse, ok } from "../http/response.ts";
 import { recordOf, replayed, requireSameBody } from "../operation/idempotency.ts";
+import type { Recheck } from "../operation/steps.ts";
 import { conflictBudgetMs, pause, writeConflict } from "../operation/write-conflicts.ts";
 import {
   type DocumentReads,
@@ -43,8 +44,9 @@ export interface DocumentContext {
   readonly preconditions: Preconditions | undefined;
   /** By whose turns patches are applied. */
   readonly limiter: ProjectLimiter;
-  /** Of the slot of a write that compares and sets. */
-  readonly holder?: SlotHolder;
+  /** Of a write. */
+  readonly slot?: Slot | undefined;
+  readonly recheck?: Recheck;
 }
 
 export async function readDocument(store: DocumentReads, context: DocumentContext): Promise<HttpResponse> {
@@ -68,6 +70,7 @@ export async function insertDocument(
   if (record) {
     const before = await store.idempotencyRecord(context.document, record.key);
     if (before !== undefined) return replayInsert(before, body);
+    await context.recheck?.();
   }
   const result = await withPreconditions(store, context, (expecting) =>
     withInitialValue(store, context.rootKey.initialValue).insertAt(context.document, context.path, body.text, {
@@ -116,8 +119,10 @@ export async function patchDocument(
       });
     // A precondition failed: the store is only asked how it would refuse, and writes nothing, so any value will do.
     if (expected === "never") return put("null");
-    const value = await context.limiter.inTurn(() => patched(patch, text ?? "null"), context.holder);
-    return value === text ? { outcome: "replaced", text } : put(value);
+    const value = await context.limiter.inTurn(() => patched(patch, text ?? "null"), context.slot);
+    if (value === text) return { outcome: "replaced", text };
+    await context.recheck?.();
+    return put(value);
   });
   return responseOfWrite(result, context);
 }
@@ -164,11 +169,12 @@ async function compareAndSet<T extends { readonly outcome: string }>(
     const failure = failedPrecondition(context.preconditions, text);
     // RFC 9110 §13.2.1: what would be refused anyway is refused as if there were no preconditions, and only the store knows.
     const expected = failure ? "never" : expectedOf(text);
+    await context.recheck?.();
     const result = await write({ expected }, text);
     if (result.outcome !== "changed") return result;
     if (failure) throw failure;
     if (performance.now() >= deadline) throw writeConflict("value");
-    await pause(attempt, context.holder);
+    await pause(attempt);
   }
 }
 

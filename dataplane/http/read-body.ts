@@ -10,7 +10,7 @@ import {
   type CanonicalResult,
   canonicalReader,
 } from "../../core/json/canonical.ts";
-import type { ProjectLimiter, SlotHolder } from "../admission/fair-share.ts";
+import type { ProjectLimiter, Slot } from "../admission/fair-share.ts";
 import type { MemoryShare } from "../admission/memory-budgets.ts";
 import { maxDepth } from "../store/ports/documents.ts";
 
@@ -81,7 +81,7 @@ const partLength = 32 * 1024;
 export async function parseBody(
   bytes: Uint8Array,
   limiter: Pick<ProjectLimiter, "inTurn">,
-  holder?: SlotHolder,
+  slot?: Slot,
   depth = maxDepth,
 ): Promise<CanonicalJson> {
   let reader: CanonicalReader | undefined;
@@ -90,7 +90,7 @@ export async function parseBody(
     result = await limiter.inTurn(() => {
       reader ??= canonicalReader(bytes, depth);
       return reader.read(partLength);
-    }, holder);
+    }, slot);
   }
   if (!result.ok) throw new Problem(result.error.code, result.error.detail);
   return result.json;

@@ -6,7 +6,7 @@ import type { ProjectConfig } from "../../core/config/types.ts";
 import { Problem } from "../../core/errors/problem.ts";
 import type { CanonicalJson } from "../../core/json/canonical.ts";
 import { type Selection, selected } from "../../core/json/selection.ts";
-import type { ProjectLimiter, SlotHolder } from "../admission/fair-share.ts";
+import type { ProjectLimiter, Slot } from "../admission/fair-share.ts";
 import { type Caller, creatorOf, ownerOf } from "../authenticate/caller.ts";
 import type { ObjectGrant } from "../authorize/authorize.ts";
 import type { LiveResource } from "../config/directory.ts";
@@ -20,6 +20,7 @@ import {
 import type { Patch } from "../http/patch.ts";
 import { type HttpResponse, noContent } from "../http/response.ts";
 import { generatedOf, recordKeyOf, recordOf, replayed } from "../operation/idempotency.ts";
+import type { Recheck } from "../operation/steps.ts";
 import { conflictBudgetMs, pause, writeConflict } from "../operation/write-conflicts.ts";
 import type { IdempotencyRecords } from "../store/ports/idempotency.ts";
 import type { ObjectReads, ObjectWrites, StoredObject } from "../store/ports/objects.ts";
@@ -39,8 +40,9 @@ export interface ObjectDeps {
   readonly store: ObjectReads & ObjectWrites & IdempotencyRecords;
   readonly clock: Clock;
   readonly newId: ObjectIds;
-  /** Of the write's slot. */
-  readonly holder: SlotHolder;
+  /** In whose turns objects are validated. */
+  readonly slot: Slot | undefined;
+  readonly recheck: Recheck;
 }
 
 export interface ObjectContext {
@@ -84,8 +86,9 @@ export async function createObject(
   const created = Math.floor(createdMs / 1000);
   const text = await context.limiter.inTurn(
     () => validateNew(context.rules, body, id, metadataBy(caller, created)),
-    deps.holder,
+    deps.slot,
   );
+  await deps.recheck();
   const { maxObjects } = context.resource.config;
   const object = { id, owner: ownerOf(caller), text, ...(post && { record: recordOf(post, [id, created]) }) };
   const result = await deps.store.create(context.collection, object, maxObjects);
@@ -133,13 +136,14 @@ export async function updateObject(
     const stored = await requireVisible(deps.store, context, id);
     const owner = requireOwner(context, stored);
     requirePreconditions(context.preconditions, stored.text);
-    const text = await context.limiter.inTurn(() => changedText(context, change, stored.text), deps.holder);
+    const text = await context.limiter.inTurn(() => changedText(context, change, stored.text), deps.slot);
     if (text === stored.text) return writtenResponse(200, text);
+    await deps.recheck();
     const result = await deps.store.replace(context.collection, { id, owner, text }, stored);
     if (result.outcome === "replaced") return writtenResponse(200, result.text);
     if (result.outcome === "not_found") throw missing();
     if (deps.clock.monotonic() >= deadline) throw writeConflict("object");
-    await pause(attempt, deps.holder);
+    await pause(attempt);
   }
 }
 
@@ -151,6 +155,7 @@ export async function deleteObject(deps: ObjectDeps, context: ObjectContext, id:
   const { store } = deps;
   if (!isObjectId(id)) throw missing();
   if (context.preconditions !== undefined) return deleteConditionally(deps, context, id);
+  await deps.recheck();
   if (await store.remove(context.collection, id, context.grant.writable)) return noContent;
   const seen =
     context.grant.writable.owner === undefined
@@ -165,11 +170,12 @@ async function deleteConditionally(deps: ObjectDeps, context: ObjectContext, id:
     const stored = await requireVisible(deps.store, context, id);
     requireOwner(context, stored);
     requirePreconditions(context.preconditions, stored.text);
+    await deps.recheck();
     const outcome = await deps.store.removeUnchanged(context.collection, id, stored);
     if (outcome === "removed") return noContent;
     if (outcome === "not_found") throw missing();
     if (deps.clock.monotonic() >= deadline) throw writeConflict("object");
-    await pause(attempt, deps.holder);
+    await pause(attempt);
   }
 }
 

@@ -17,7 +17,7 @@ import {
   type RenewPlan,
   type SubjectOf,
 } from "../operation/plan.ts";
-import { acquireSlot, authorizedPreconditions, holderOf, receiveWrite, releaseSlot } from "../operation/steps.ts";
+import { acquireSlot, authorizedPreconditions, receiveWrite, recheckOf, releaseSlot } from "../operation/steps.ts";
 import { createObject, deleteObject, type ObjectContext, type ObjectDeps, readObject, updateObject } from "./crud.ts";
 import { validateList } from "./list/query.ts";
 import { chosenFieldsOf } from "./list/query-parameters.ts";
@@ -25,7 +25,7 @@ import { planQuery, type QueryPlan } from "./list/query-plan.ts";
 import { listObjects } from "./list/run.ts";
 import type { CollectionPreparer } from "./prepare-collection.ts";
 
-export interface ObjectsDeps extends OperationDeps, Omit<ObjectDeps, "store" | "holder"> {
+export interface ObjectsDeps extends OperationDeps, Omit<ObjectDeps, "store" | "slot" | "recheck"> {
   readonly preparer: CollectionPreparer;
   readonly scanSemaphore: Semaphore;
 }
@@ -113,8 +113,9 @@ async function write(
   const context = preconditions === undefined ? plan : { ...plan, preconditions };
   const preparing = deps.preparer.prepare(plan.resource, plan.collection);
   if (preparing !== undefined) await preparing;
-  const holder = holderOf(plan, exchange, renewPlan);
-  const objects = { store: plan.store, clock: deps.clock, newId: deps.newId, holder };
+  const { slot } = exchange;
+  const recheck = recheckOf(plan, exchange, renewPlan);
+  const objects = { store: plan.store, clock: deps.clock, newId: deps.newId, slot, recheck };
   if (body === undefined) return await deleteObject(objects, context, idOf(exchange));
   if (plan.operation === "create") {
     const { caller, url } = plan;

@@ -1,16 +1,24 @@
-// Answers with a project's OpenAPI document, made anew when its configuration is: what was made is kept for the projects that were asked
-// for last. The address goes in with each answer, because a project has several.
+// Makes the OpenAPI documents of projects, anew when their configuration is. What was made is kept for
+// the projects that were asked for last, and what is sent for the addresses by which they were.
 
 import { setImmediate as otherWork } from "node:timers/promises";
 import { LRUCache } from "lru-cache";
 import { keyOfProject } from "../../core/config/config-keys.ts";
 import type { Json } from "../../core/config/types.ts";
+import type { ProjectLimiter } from "../admission/fair-share.ts";
 import type { LiveProject } from "../config/directory.ts";
+import { entityTag } from "../http/conditional-requests.ts";
 import { describeProject } from "./describe/describe-project.ts";
 
+export interface Description {
+  /** JSON text. Shared by all responses. */
+  readonly bytes: Uint8Array;
+  readonly tag: string;
+}
+
 export interface Descriptions {
-  /** The document as JSON text; `base` is the project's URL as the request named it. */
-  textOf(project: LiveProject, base: string): Promise<string>;
+  /** `base` = the project's URL as the request named it. `limiter` = the project's. */
+  of(project: LiveProject, base: string, limiter: Pick<ProjectLimiter, "inTurn">): Promise<Description>;
 }
 
 interface Described {
@@ -19,7 +27,11 @@ interface Described {
   readonly rest: string;
 }
 
-/** Characters of all that are kept. */
+interface Addressed extends Description {
+  readonly project: LiveProject;
+}
+
+/** Of all that is made, in characters, and of all that is sent, in bytes. */
 const maxKeptLength = 32 * 1024 * 1024;
 /** Milliseconds of one step; then other requests are served. */
 const stepMs = 5;
@@ -28,6 +40,10 @@ export function createDescriptions(): Descriptions {
   const kept = new LRUCache<string, Described>({
     maxSize: maxKeptLength,
     sizeCalculation: ({ rest }) => rest.length,
+  });
+  const addressed = new LRUCache<string, Addressed>({
+    maxSize: maxKeptLength,
+    sizeCalculation: ({ bytes }) => bytes.length,
   });
   /** However many ask at once, it is made once. */
   const making = new WeakMap<LiveProject, Promise<string>>();
@@ -50,9 +66,17 @@ export function createDescriptions(): Descriptions {
   };
 
   return {
-    async textOf(project, base) {
+    async of(project, base, limiter) {
+      const key = `${keyOfProject(project.config)} ${base}`;
+      const known = addressed.get(key);
+      if (known?.project === project) return known;
       const rest = await restOf(project);
-      return `{"openapi":"3.1.0","servers":${JSON.stringify([{ url: base }])}${rest}`;
+      return await limiter.inTurn(() => {
+        const text = `{"openapi":"3.1.0","servers":${JSON.stringify([{ url: base }])}${rest}`;
+        const made = { project, bytes: Buffer.from(text), tag: entityTag(text) };
+        addressed.set(key, made);
+        return made;
+      });
     },
   };
 }

@@ -1,9 +1,10 @@
 // Requests for what a project says of itself: its OpenAPI document, the page to read it on, and the console, which is made of it.
 
 import type { IncomingHttpHeaders } from "node:http";
+import type { FairShareLimiter } from "../admission/fair-share.ts";
 import { authorizeDescription, authorizePage } from "../authorize/authorize.ts";
 import type { LiveProject } from "../config/directory.ts";
-import { currentResponse, preconditionsOf } from "../http/conditional-requests.ts";
+import { isNotModified, preconditionsOf } from "../http/conditional-requests.ts";
 import type { Exchange } from "../http/exchange.ts";
 import { isPageWanted, type Page } from "../http/page.ts";
 import type { HttpResponse } from "../http/response.ts";
@@ -13,6 +14,7 @@ import type { Descriptions } from "./descriptions.ts";
 import type { SignInOffers } from "./sign-in-offers.ts";
 
 export interface OpenapiDeps {
+  readonly fairShare: FairShareLimiter;
   readonly descriptions: Descriptions;
   readonly referencePage: Page;
   readonly consolePage: Page;
@@ -50,7 +52,7 @@ export function planDescription(
 }
 
 export async function carryOutDescription(
-  { descriptions, referencePage, consolePage, signInOffers }: OpenapiDeps,
+  { descriptions, fairShare, referencePage, consolePage, signInOffers }: OpenapiDeps,
   { project, base, target }: DescriptionPlan,
   { request: { headers }, rawUrl }: Exchange,
 ): Promise<HttpResponse> {
@@ -63,9 +65,11 @@ export async function carryOutDescription(
       return consolePage({ file: target.file, target: rawUrl, headers, addition: signInOffers(project) });
     case "openapi":
     case "consoleDescription": {
-      const response = currentResponse(await descriptions.textOf(project, base), preconditionsOf(headers));
+      const { bytes, tag } = await descriptions.of(project, base, fairShare.of(project));
       const links = target.kind === "openapi" ? linkToConsole(project, base) : linksOf(project, base);
-      return { ...response, headers: { ...response.headers, ...links } };
+      const answered = { headers: { ETag: tag, ...links } };
+      if (isNotModified(preconditionsOf(headers), tag)) return { status: 304, ...answered };
+      return { status: 200, file: { type: "application/json", bytes }, ...answered };
     }
   }
 }

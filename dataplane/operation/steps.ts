@@ -5,7 +5,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { Problem } from "../../core/errors/problem.ts";
 import type { CanonicalJson } from "../../core/json/canonical.ts";
-import type { SlotHolder } from "../admission/fair-share.ts";
 import { requirePermission } from "../authorize/authorize.ts";
 import type { Directory, LiveProject } from "../config/directory.ts";
 import { type Preconditions, preconditionsOf } from "../http/conditional-requests.ts";
@@ -76,17 +75,22 @@ export async function receiveWrite<Plan extends OperationPlan>(
   return { plan: await renewPlan(plan, exchange), body, patch, idempotencyKey };
 }
 
+/** Decides a write again, if anything has changed. Throws the refusal that it would get now. */
+export type Recheck = () => void | Promise<void>;
+
 /**
- * A slot's holder for what is computed right before the store is asked. After a wait it throws the
- * refusal, if the write would be refused by now, and `project_busy` if its project or its caller
- * is another.
+ * For right before the store is asked to write, where the write has waited since its plan was found or
+ * renewed: for a turn, for a lock, or for what it read. Throws `project_busy` where its project or its
+ * caller is another by now.
  */
-export function holderOf<Plan extends OperationPlan>(plan: Plan, exchange: Exchange, renewPlan: RenewPlan): SlotHolder {
-  return {
-    recheck: async () => {
-      const { project, caller } = await renewPlan(plan, exchange);
-      if (project !== plan.project || !isDeepStrictEqual(caller, plan.caller)) throw changedMeanwhile();
-    },
+export function recheckOf<Plan extends OperationPlan>(plan: Plan, exchange: Exchange, renewPlan: RenewPlan): Recheck {
+  const requireSame = ({ project, caller }: Plan): void => {
+    if (project !== plan.project || !isDeepStrictEqual(caller, plan.caller)) throw changedMeanwhile();
+  };
+  return () => {
+    const renewed = renewPlan(plan, exchange);
+    if (renewed instanceof Promise) return renewed.then(requireSame);
+    if (renewed !== plan) requireSame(renewed);
   };
 }
 

@@ -3,18 +3,13 @@
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { Problem } from "../../core/errors/problem.ts";
-import type { SlotHolder } from "../admission/fair-share.ts";
 
 /** How long a write repeats its compare-and-set before it gives up. */
 export const conflictBudgetMs = 2_000;
 
-/**
- * Spreads writers that meet at one place; 1 ms at first, some 30 ms after many rounds. Rejects as
- * `holder.recheck` does.
- */
-export async function pause(attempt: number, holder: SlotHolder | undefined): Promise<void> {
+/** Spreads writers that meet at one place; 1 ms at first, some 30 ms after many rounds. */
+export async function pause(attempt: number): Promise<void> {
   await sleep(Math.random() * Math.min(30, 2 ** Math.min(attempt, 5)));
-  await holder?.recheck?.();
 }
 
 export function writeConflict(what: "object" | "value"): Problem {

@@ -8,6 +8,8 @@ export interface CostlyRequest {
   readonly name: string;
   /** Statuses of its answers, beside 503 where too many wait. */
   readonly statuses: readonly string[];
+  /** Absent = 24. */
+  readonly connections?: number;
   /** Whether carrying it out is one long command of Redis. */
   readonly isOneCommand?: boolean;
   bytes(plane: OwnedPlane): Buffer;
@@ -72,6 +74,17 @@ export const costlyRequests: readonly CostlyRequest[] = [
     statuses: ["404"],
     bytes: (plane) =>
       raw({ ...plane, base: `${plane.base}-none` }, "GET", `/api/books?${unknownParameters.slice(0, queryBytes)}`),
+  },
+  {
+    name: "a project that isn't there",
+    connections: 3_000,
+    statuses: ["404"],
+    bytes: (plane) => raw({ ...plane, admin: "", base: `${plane.base}-none` }, "GET", "/api/books"),
+  },
+  {
+    name: "an OpenAPI document of 0.3 MB",
+    statuses: ["200"],
+    bytes: (plane) => raw(plane, "GET", "/openapi.json"),
   },
   {
     name: "OPTIONS with headers of 28 KiB",

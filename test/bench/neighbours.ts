@@ -124,12 +124,14 @@ function loadsBy(loader: Loader): readonly NeighbourLoad[] {
       (await loader(requestTo(replica), { connections, seconds })).perSecond,
   }));
   const costly = costlyRequests.map((request) => ({
-    name: `${request.name}, ${costlyConnections} connections`,
+    name: `${request.name}, ${connectionsOf(request)} connections`,
     budget: request.isOneCommand ? wholeCommandBudget : costlyBudget,
     send: ({ plane }: Replica, seconds: number) => sendRepeatedly(request, plane, seconds),
   }));
   return [...usual, ...costly];
 }
+
+const connectionsOf = ({ connections = costlyConnections }: CostlyRequest): number => connections;
 
 /** From a process of its own: what sends megabytes would hold up the client that is measured. */
 async function sendRepeatedly(request: CostlyRequest, plane: OwnedPlane, seconds: number): Promise<number> {
@@ -137,7 +139,7 @@ async function sendRepeatedly(request: CostlyRequest, plane: OwnedPlane, seconds
   const file = join(folder, "request");
   writeFileSync(file, request.bytes(plane));
   const { hostname, port } = new URL(plane.base);
-  const sender = await startServer("repeat-request.ts", [file, hostname, port, String(costlyConnections)]);
+  const sender = await startServer("repeat-request.ts", [file, hostname, port, String(connectionsOf(request))]);
   try {
     await sleep(seconds * 1000);
     const answered = Object.entries((await sender.ask("answered")) as Readonly<Record<string, number>>);

@@ -1,5 +1,5 @@
 import { setImmediate as turnOfTheLoop } from "node:timers/promises";
-import { beforeEach, describe, expect, it, vi } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import {
   contendedLimit,
   createFairShareLimiter,
@@ -197,6 +197,7 @@ describe("a project's share of a replica", () => {
 });
 
 describe("a project's turns of the event loop", () => {
+  const slot = { release: () => undefined };
   let nextTurns: (() => void)[];
   let done: string[];
   beforeEach(() => {
@@ -256,7 +257,7 @@ describe("a project's turns of the event loop", () => {
     const next = (run: () => void) => void nextTurns.push(run);
     const alone = createFairShareLimiter(time.clock, time.timers, next, time.monotonic);
     const long = alone.of(liveProject("long"));
-    const piece = () => long.inTurn(() => time.freeze(42), {});
+    const piece = () => long.inTurn(() => time.freeze(42), slot);
     void piece();
     expect([nextTurns.length, time.waiting()]).toEqual([1, 0]);
     turn();
@@ -282,25 +283,10 @@ describe("a project's turns of the event loop", () => {
   it("come alternately to requests with a slot and without one, however many of either wait", async () => {
     void compute(loud, "first", turnMs);
     const others = Array.from({ length: maxWaiting }, () => compute(loud, "other", 0));
-    const holders = ["holder 1", "holder 2"].map((name) => loud.inTurn(() => void done.push(name), {}));
+    const holders = ["holder 1", "holder 2"].map((name) => loud.inTurn(() => void done.push(name), slot));
     allTurns();
     await Promise.all([...others, ...holders]);
     expect(done.slice(0, 5)).toEqual(["first", "holder 1", "other", "holder 2", "other"]);
-  });
-
-  it("are followed by a recheck where they had to be waited for, whose refusal is theirs", async () => {
-    const recheck = vi.fn(() => Promise.reject(new Error("revoked")));
-    const compute = (milliseconds: number) => loud.inTurn(() => clock.advance(milliseconds), { recheck });
-    void compute(turnMs);
-    expect(recheck).not.toHaveBeenCalled();
-    const late = compute(0);
-    const invalid = () => {
-      throw new Error("invalid");
-    };
-    const failing = loud.inTurn(invalid, { recheck });
-    allTurns();
-    await expect(late).rejects.toThrow("revoked");
-    await expect(failing).rejects.toThrow("revoked");
   });
 
   it("are refused to what has waited for them too long", async () => {
@@ -312,12 +298,26 @@ describe("a project's turns of the event loop", () => {
     expect(done).toEqual(["first"]);
   });
 
-  it("are waited for by so many, and further ones are refused", async () => {
+  it("are waited for by however many: who is refused at once asks again at once", async () => {
     void compute(loud, "first", turnMs);
-    const waiting = Array.from({ length: maxWaiting }, () => compute(loud, "waiting", 0));
-    await expect(compute(loud, "too many", 0)).rejects.toMatchObject({ code: "project_busy" });
+    const waiting = Array.from({ length: 3 * maxWaiting }, () => compute(loud, "waiting", 0));
     allTurns();
     await Promise.all(waiting);
-    expect(done).toHaveLength(1 + maxWaiting);
+    expect(done).toHaveLength(1 + waiting.length);
+  });
+
+  it("end after a few late refusals, too", async () => {
+    void compute(loud, "first", turnMs);
+    const late = Array.from({ length: 100 }, async () => {
+      await Promise.resolve(compute(loud, "late", 0)).catch(() => done.push("refused"));
+    });
+    clock.advance(maxWaitMs);
+    turn();
+    await Promise.resolve();
+    await Promise.resolve();
+    expect(done.length).toBeLessThan(12);
+    allTurns();
+    await Promise.all(late);
+    expect(done).toHaveLength(101);
   });
 });

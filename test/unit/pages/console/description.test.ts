@@ -4,8 +4,8 @@ import { describe, expect, it } from "vitest";
 import { systemClock } from "../../../../core/clock.ts";
 import type { ProjectParts } from "../../../../core/config/types.ts";
 import { createMemoryDirectory } from "../../../../dataplane/config/memory-directory.ts";
-import { createDescriptions } from "../../../../dataplane/openapi/descriptions.ts";
 import { readDescription } from "../../../../pages/console/description.ts";
+import { describedText } from "../../../support/http/described.ts";
 import { project, withResource, withRootKey } from "../../../support/http/projects.ts";
 
 async function described(parts: ProjectParts) {
@@ -13,7 +13,7 @@ async function described(parts: ProjectParts) {
   expect(live.put(parts)).toEqual([]);
   const found = live.directory.project(parts.project);
   if (found instanceof Promise || found.outcome !== "found") throw new Error("it is live at once");
-  return readDescription(JSON.parse(await createDescriptions().textOf(found.value, "https://api.example.org")));
+  return readDescription(JSON.parse(await describedText(found.value, "https://api.example.org")));
 }
 
 const schema = {

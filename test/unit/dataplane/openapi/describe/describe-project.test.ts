@@ -3,8 +3,8 @@ import { describe, expect, it } from "vitest";
 import { systemClock } from "../../../../../core/clock.ts";
 import type { JsonObject, ProjectParts } from "../../../../../core/config/types.ts";
 import { createMemoryDirectory } from "../../../../../dataplane/config/memory-directory.ts";
-import { createDescriptions } from "../../../../../dataplane/openapi/descriptions.ts";
 import { tenantsOf } from "../../../../fuzz/tenants.ts";
+import { describedText } from "../../../../support/http/described.ts";
 import { testIssuer, withIssuer } from "../../../../support/http/external-issuer.ts";
 import {
   changed,
@@ -33,7 +33,7 @@ function textOf(parts: ProjectParts): Promise<string> {
   expect(live.put(parts)).toEqual([]);
   const found = live.directory.project(parts.project);
   if (found instanceof Promise || found.outcome !== "found") throw new Error("it is live at once");
-  return createDescriptions().textOf(found.value, "https://api.example.org/default/shop");
+  return describedText(found.value, "https://api.example.org/default/shop");
 }
 
 const documentOf = async (parts: ProjectParts) => JSON.parse(await textOf(parts)) as Document;

@@ -8,8 +8,8 @@ import { systemClock } from "../../../../../core/clock.ts";
 import type { JsonObject } from "../../../../../core/config/types.ts";
 import { type CompiledSchema, compileSchema } from "../../../../../core/schema/compile-schema.ts";
 import { createMemoryDirectory } from "../../../../../dataplane/config/memory-directory.ts";
-import { createDescriptions } from "../../../../../dataplane/openapi/descriptions.ts";
 import { randomSchemas } from "../../../../fuzz/random-schemas.ts";
+import { describedText } from "../../../../support/http/described.ts";
 import { project, withResource } from "../../../../support/http/projects.ts";
 import { countForTier } from "../../../../support/time/test-tier.ts";
 
@@ -26,7 +26,7 @@ async function documentOf(schema: JsonObject): Promise<JsonObject> {
   expect(live.put(parts)).toEqual([]);
   const found = live.directory.project(parts.project);
   if (found instanceof Promise || found.outcome !== "found") throw new Error("it is live at once");
-  return JSON.parse(await createDescriptions().textOf(found.value, "https://example.org")) as JsonObject;
+  return JSON.parse(await describedText(found.value, "https://example.org")) as JsonObject;
 }
 
 function servable(schema: unknown): CompiledSchema | undefined {
