@@ -48,7 +48,7 @@ export const turnMs = 1;
  * Milliseconds that each turn of a request without a slot is charged for what is not timed: Node
  * receives and answers it, which takes 0.1 to 0.2. Such a request has one to four turns.
  */
-const unseenMs = 0.125;
+const unseenMs = 0.2;
 /** Milliseconds that it rests for each one that it computed beyond that in one piece, while others ask: they have three quarters of the time. */
 const restPerMs = 3;
 /**

@@ -1,6 +1,7 @@
 // Requests for the value of a root key, at any path: deciding what is to be done (authorize), then carrying it out: read and validate
 // what the request brings, acquire a slot of the fair share, ask the store.
 
+import { isDeepStrictEqual } from "node:util";
 import type { RootKeyConfig } from "../../core/config/types.ts";
 import { authorizeDocument, type DocumentGrant, requirePermission } from "../authorize/authorize.ts";
 import type { Exchange } from "../http/exchange.ts";
@@ -14,7 +15,14 @@ import {
   type RenewPlan,
   type SubjectOf,
 } from "../operation/plan.ts";
-import { acquireSlot, authorizedPreconditions, receiveWrite, recheckOf, type SentBody } from "../operation/steps.ts";
+import {
+  acquireSlot,
+  authorizedPreconditions,
+  type Recheck,
+  receiveWrite,
+  recheckOf,
+  type SentBody,
+} from "../operation/steps.ts";
 import type { DocumentRef } from "../store/ports/refs.ts";
 import type { DocumentLock } from "./document-lock.ts";
 import {
@@ -76,15 +84,23 @@ async function write(
   renewPlan: RenewPlan,
 ): Promise<HttpResponse> {
   const { plan, ...sent } = await receiveWrite(deps, decided, exchange, renewPlan);
-  const context = { ...contextOf(plan, exchange), recheck: recheckOf(plan, exchange, renewPlan) };
+  const context = { ...contextOf(plan, exchange), recheck: recheckWith(plan, exchange, renewPlan) };
   const comparesAndSets = sent.patch !== undefined || context.preconditions !== undefined;
   if (!comparesAndSets) return await change(plan, context, sent);
   const { project, rootKey, path } = context;
   return await deps.lock.hold([project.namespace, project.name, rootKey.key, ...path], async () => {
     // Those before it may have taken seconds.
     const current = await renewPlan(plan, exchange);
-    const recheck = recheckOf(current, exchange, renewPlan);
+    const recheck = recheckWith(current, exchange, renewPlan);
     return change(current, { ...contextOf(current, exchange), slot: exchange.slot, recheck }, sent);
+  });
+}
+
+function recheckWith(plan: DocumentPlan, exchange: Exchange, renewPlan: RenewPlan): Recheck {
+  const { maxDocumentBytes } = plan.project.config.limits;
+  return recheckOf(plan, exchange, renewPlan, ({ rootKey, grant, project }) => {
+    const isSameValue = project.config.limits.maxDocumentBytes === maxDocumentBytes;
+    return isSameValue && isDeepStrictEqual([rootKey, grant], [plan.rootKey, plan.grant]);
   });
 }
 

@@ -1,6 +1,7 @@
 // Requests for the objects of a resource: deciding what is to be done (authorize, read the query), then carrying it out: read and validate
 // what the request brings, acquire a slot of the fair share, ask the store.
 
+import { isDeepStrictEqual } from "node:util";
 import { WriteConflict, WritesRefused } from "../../core/errors/store-errors.ts";
 import type { Selection } from "../../core/json/selection.ts";
 import type { Semaphore } from "../../core/semaphore.ts";
@@ -114,7 +115,7 @@ async function write(
   const preparing = deps.preparer.prepare(plan.resource, plan.collection);
   if (preparing !== undefined) await preparing;
   const { slot } = exchange;
-  const recheck = recheckOf(plan, exchange, renewPlan);
+  const recheck = recheckOf(plan, exchange, renewPlan, (current) => isSameWrite(plan, current));
   const objects = { store: plan.store, clock: deps.clock, newId: deps.newId, slot, recheck };
   if (body === undefined) return await deleteObject(objects, context, idOf(exchange));
   if (plan.operation === "create") {
@@ -123,6 +124,11 @@ async function write(
     return await createObject(objects, context, creation);
   }
   return await updateObject(objects, context, idOf(exchange), patch ? { patch } : { fields: body });
+}
+
+function isSameWrite(plan: ObjectsPlan, { resource, rules, grant }: ObjectsPlan): boolean {
+  const isSameObject = resource === plan.resource && rules.maxBytes === plan.rules.maxBytes;
+  return isSameObject && isDeepStrictEqual(grant, plan.grant);
 }
 
 /** While the store takes no writes, or others keep declaring indexes, they can't be declared: reads go on with those that the store has. */

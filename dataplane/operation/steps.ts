@@ -81,11 +81,18 @@ export type Recheck = () => void | Promise<void>;
 /**
  * For right before the store is asked to write, where the write has waited since its plan was found or
  * renewed: for a turn, for a lock, or for what it read. Throws `project_busy` where its project or its
- * caller is another by now.
+ * caller is another by now, or `isSame` says that of what the write was validated by.
  */
-export function recheckOf<Plan extends OperationPlan>(plan: Plan, exchange: Exchange, renewPlan: RenewPlan): Recheck {
-  const requireSame = ({ project, caller }: Plan): void => {
-    if (project !== plan.project || !isDeepStrictEqual(caller, plan.caller)) throw changedMeanwhile();
+export function recheckOf<Plan extends OperationPlan>(
+  plan: Plan,
+  exchange: Exchange,
+  renewPlan: RenewPlan,
+  isSame: (current: Plan) => boolean,
+): Recheck {
+  const requireSame = (current: Plan): void => {
+    const { project, caller } = current;
+    const isSameProject = project.config.uid === plan.project.config.uid;
+    if (!isSameProject || !isDeepStrictEqual(caller, plan.caller) || !isSame(current)) throw changedMeanwhile();
   };
   return () => {
     const renewed = renewPlan(plan, exchange);
@@ -95,7 +102,7 @@ export function recheckOf<Plan extends OperationPlan>(plan: Plan, exchange: Exch
 }
 
 export function changedMeanwhile(): Problem {
-  const detail = "The project was loaded anew while the request waited, and nothing was written; try again";
+  const detail = "The project has changed while the request waited, and nothing was written; try again";
   return new Problem("project_busy", detail, { headers: { "Retry-After": "1" } });
 }
 

@@ -126,10 +126,15 @@ it("no object is stored by a schema that changed while it waited", async () => {
   expect(seen.at(-1)).toMatchObject({ status: 503 });
 });
 
-it("what changes elsewhere refuses no write", async () => {
-  const seen = await outcomes(create, (memory) => void memory.put(project("another")));
-  expect(seen.length).toBeGreaterThan(3);
-  expect(seen).toEqual(seen.map(() => ({ status: 201, isWritten: true })));
+it.each<[string, Change]>([
+  ["elsewhere", (memory) => void memory.put(project("another"))],
+  ["of its project and not of its resource", (memory) => void memory.replace([changed(withWriter, withKey("more"))])],
+])("what changes %s refuses no write", async (_, change) => {
+  for (const write of [create, patch]) {
+    const seen = await outcomes(write, change);
+    expect(seen.length).toBeGreaterThan(2);
+    expect(seen).toEqual(seen.map(() => ({ status: write === create ? 201 : 200, isWritten: true })));
+  }
 });
 
 it.each([

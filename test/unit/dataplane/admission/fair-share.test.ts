@@ -275,9 +275,9 @@ describe("a project's turns of the event loop", () => {
 
   it("end after a few requests without a slot that compute next to nothing: Node has to receive and answer them", () => {
     for (let count = 0; count < 20; count += 1) void compute(loud, "refused", 0);
-    expect(done).toHaveLength(8);
+    expect(done).toHaveLength(5);
     turn();
-    expect(done).toHaveLength(16);
+    expect(done).toHaveLength(10);
   });
 
   it("come alternately to requests with a slot and without one, however many of either wait", async () => {

@@ -15,7 +15,7 @@ it("a document is encoded and hashed once for each address, in a turn of its pro
   const descriptions = createDescriptions();
   const memory = createMemoryDirectory(systemClock);
   memory.put(project("shop", withResource("books")));
-  const [shop] = memory.directory.projects();
+  const [shop] = memory.directory.loaded();
   if (shop === undefined) throw new Error("It is live at once");
   const of = (base: string) => descriptions.of(shop, base, limiter);
   const [first, again, other] = [await of("http://a.test"), await of("http://a.test"), await of("http://b.test")];
