@@ -195,8 +195,8 @@ export const planMutations: readonly Mutation[] = [
     name: "locked-values-go-by-what-was",
     harm: "A patch that waits behind others stores the initial value of a root key that was purged meanwhile",
     file: "dataplane/documents/handler.ts",
-    find: "    const current = await renewPlan(plan, exchange);\n    const holder = ",
-    replace: "    const current = await Promise.resolve(plan);\n    const holder = ",
+    find: "    const current = await renewPlan(plan, exchange);\n    const recheck = ",
+    replace: "    const current = await Promise.resolve(plan);\n    const recheck = ",
     caughtBy: ["test/http/waiting-requests.test.ts"],
   },
   {

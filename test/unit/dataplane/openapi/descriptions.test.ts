@@ -5,10 +5,10 @@ import { createDescriptions } from "../../../../dataplane/openapi/descriptions.t
 import { project, withResource } from "../../../support/http/projects.ts";
 
 it("a document is encoded and hashed once for each address, in a turn of its project", async () => {
-  let turns = 0;
+  let count = 0;
   const limiter = {
     inTurn<T>(work: () => T): T {
-      turns += 1;
+      count += 1;
       return work();
     },
   };
@@ -21,5 +21,5 @@ it("a document is encoded and hashed once for each address, in a turn of its pro
   const [first, again, other] = [await of("http://a.test"), await of("http://a.test"), await of("http://b.test")];
   expect(again).toBe(first);
   expect(other.tag).not.toBe(first.tag);
-  expect(turns).toBe(2);
+  expect(count).toBe(2);
 });
