@@ -41,7 +41,6 @@ async function start(options: OperatorSettings, closers: Closers, fetchLimits: F
       namespace: options.operatorNamespace ?? (await operatorNamespace(apiServer)),
       watchNamespaces: options.watchNamespaces,
       className: options.className,
-      release: options.releaseName,
       identity: newIdentity(options.identity ?? hostname(), randomBytes),
       workers: options.workers,
       leaseDurationMs: options.leaseDuration * 1_000,

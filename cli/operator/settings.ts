@@ -18,7 +18,6 @@ import {
   publicUrl,
   redis,
   redisSecret,
-  releaseName,
   watchNamespaces,
   workers,
 } from "../../core/env/settings.ts";
@@ -39,7 +38,6 @@ export const settings = {
   guardRails,
   workers,
   identity,
-  releaseName,
   leaseDuration,
   adoptData,
   onDataLoss,

@@ -220,13 +220,6 @@ export const identity = {
   read: readText,
 } as const satisfies Setting<string>;
 
-export const releaseName = {
-  flag: "release-name",
-  placeholder: "NAME",
-  help: "Release that installed this operator; the Lease of another release is left to that one for ten minutes after its last change",
-  read: readText,
-} as const satisfies Setting<string>;
-
 export const leaseDuration = {
   flag: "lease-duration",
   placeholder: "DURATION",

@@ -7,7 +7,6 @@ import type { CallObserved } from "./http-transport.ts";
 import { hasServiceAccount, inCluster, serviceAccountFolder } from "./in-cluster.ts";
 import { fromKubeconfig } from "./kubeconfig.ts";
 import { createRestApi } from "./rest-api.ts";
-import { type ServiceAccount, serviceAccountOf } from "./service-account.ts";
 
 export interface ConnectOptions {
   /** Path of a kubeconfig. */
@@ -24,8 +23,6 @@ export interface ConnectedApi {
   readonly api: KubeApi;
   /** The namespace of the kubeconfig's context, or of the pod. */
   readonly namespace: string;
-  /** Which ServiceAccount the credentials are of now; undefined for others. */
-  account(): Promise<ServiceAccount | undefined>;
 }
 
 export async function createKubeApi(options: ConnectOptions): Promise<ConnectedApi> {
@@ -35,7 +32,6 @@ export async function createKubeApi(options: ConnectOptions): Promise<ConnectedA
   return {
     api: createRestApi({ source, observe, monotonic }),
     namespace: source.namespace,
-    account: async () => serviceAccountOf(await source.current()),
   };
 }
 

@@ -8,7 +8,6 @@ import type { KubeApi } from "../kube/api.ts";
 import { keepLease } from "./keep-lease.ts";
 import type { LeadObservation } from "./lead-observation.ts";
 import type { Leadership } from "./leadership.ts";
-import type { HolderAccount } from "./lease.ts";
 import { createLeaseClient, type LeaseClient } from "./lease-client.ts";
 import { type LeaseTimes, leaseTimes } from "./lease-times.ts";
 
@@ -19,12 +18,6 @@ export interface ElectorOptions {
   readonly name: string;
   /** No other process has it, and none that ran before had. */
   readonly identity: string;
-  /** The ServiceAccount that this process's credentials are of now; none when absent. */
-  readonly account?: () => Promise<HolderAccount | undefined>;
-  /** The release that this process belongs to; no operator of another release leads while this one's may. Absent = none. */
-  readonly release?: string | undefined;
-  /** Whether a person allowed taking the Lease of another release; false when absent. */
-  readonly adopt?: boolean;
   readonly clock: Clock;
   readonly monotonic: Monotonic;
   readonly timers: Timers;
@@ -49,14 +42,10 @@ export function createElector(options: ElectorOptions): Elector {
     api,
     lease: { namespace, name },
     identity,
-    account: options.account ?? (async () => undefined),
-    release: options.release,
-    adopt: options.adopt ?? false,
     ...times,
     clock,
     monotonic,
     seen: (holder) => observe?.({ kind: "holder", holder }),
-    seenRelease: (release) => observe?.({ kind: "other_release", release }),
   });
   return { acquire: (signal) => acquire({ ...options, times, client }, signal) };
 }

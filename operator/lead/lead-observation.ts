@@ -3,8 +3,6 @@
 export type LeadObservation =
   /** The holder changed; empty = the Lease has none. */
   | { readonly kind: "holder"; readonly holder: string }
-  /** The Lease is another release's, which this process leaves alone; undefined = no longer. */
-  | { readonly kind: "other_release"; readonly release: string | undefined }
   | { readonly kind: "acquired"; readonly transitions: number }
   /** A call failed; the next one follows. */
   | { readonly kind: "failed"; readonly error: unknown }

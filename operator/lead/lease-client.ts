@@ -5,15 +5,7 @@ import type { Clock } from "../../core/clock.ts";
 import type { Monotonic } from "../../core/timers.ts";
 import { isConflict, isNotFound, type KubeApi, type KubeObject, type ObjectName } from "../kube/api.ts";
 import { leaseType } from "../kube/resource-types.ts";
-import {
-  type HolderAccount,
-  heldLease,
-  type LeaseHolder,
-  type LeaseRecord,
-  leaseRecordOf,
-  newLease,
-  releasedLease,
-} from "./lease.ts";
+import { heldLease, type LeaseHolder, type LeaseRecord, leaseRecordOf, newLease, releasedLease } from "./lease.ts";
 
 /** `moment` is from before the request was sent: the API server can't have carried it out any earlier. */
 export type Attempt =
@@ -30,37 +22,18 @@ export interface LeaseClientOptions {
   readonly api: Pick<KubeApi, "get" | "create" | "replace">;
   readonly lease: ObjectName;
   readonly identity: string;
-  /** The ServiceAccount of this process, as its credentials say now; undefined for others. */
-  readonly account: () => Promise<HolderAccount | undefined>;
-  /** The release that this process belongs to; absent = none, which treats the Lease of every release as its own. */
-  readonly release: string | undefined;
-  /** Whether a person allowed taking over what another release had. */
-  readonly adopt: boolean;
   readonly leaseDurationMs: number;
-  readonly retryMs: number;
   readonly callMs: number;
   readonly clock: Clock;
   readonly monotonic: Monotonic;
   /** Called when the holder changes; empty = the Lease has none. */
   readonly seen: (holder: string) => void;
-  /** Called when the Lease comes to be another release's, with its name, and with undefined once it is not any more. */
-  readonly seenRelease: (other: string | undefined) => void;
 }
 
 const releaseAttempts = 3;
-/** Retry periods for which a holder with a deleted account is left alone: a holder that still works renews once in each. */
-const formerAccountPeriods = 1.5;
-/**
- * How long a Lease of another release is left alone after its last change, whether it has a holder or not: that release's operator may be
- * replaced or restarted meanwhile. Its key ring is in use by that release's data plane, with another Redis.
- */
-const otherReleaseMs = 600_000;
 
 export interface LeaseClient {
-  /**
-   * Takes the Lease if it has no holder, or if its holder has not renewed it for the duration that it wrote there; another release's, unless
-   * a person allowed it, only after ten minutes without a change.
-   */
+  /** Takes the Lease if it has no holder, or if its holder has not renewed it for the duration that it wrote there. */
   take(): Promise<Attempt>;
   /** Renews it if it is still this process's; never takes it. */
   renew(signal: AbortSignal): Promise<Attempt>;
@@ -72,32 +45,22 @@ export interface LeaseClient {
 }
 
 export function createLeaseClient(options: LeaseClientOptions): LeaseClient {
-  const { api, lease, identity, account, release, leaseDurationMs, retryMs, callMs, clock, monotonic, seen } = options;
+  const { api, lease, identity, leaseDurationMs, callMs, clock, monotonic, seen } = options;
   /** The Lease as it was seen last, and since when by this process's own clock it has been so. */
   let known: KubeObject | undefined;
   let record: LeaseRecord | undefined;
   let unchangedSince = 0;
-  let otherRelease: string | undefined;
 
   const now = (): Moment => ({ monotonicMs: monotonic(), clockMs: clock.now() });
-  const holderAt = async ({ clockMs }: Moment): Promise<LeaseHolder> => {
-    return { identity, account: await account(), release, leaseDurationMs, now: clockMs };
-  };
+  const holderAt = ({ clockMs }: Moment): LeaseHolder => ({ identity, leaseDurationMs, now: clockMs });
 
   const observeLease = (object: KubeObject): LeaseRecord => {
     const next = leaseRecordOf(object);
     if (next.text !== record?.text) unchangedSince = monotonic();
     if (next.holder !== record?.holder) seen(next.holder);
-    noteRelease(next);
     known = object;
     record = next;
     return next;
-  };
-
-  const noteRelease = (found: LeaseRecord): void => {
-    const other = release === undefined || found.release === release ? undefined : found.release;
-    if (other !== otherRelease) options.seenRelease(other);
-    otherRelease = other;
   };
 
   const read = async (signal?: AbortSignal): Promise<KubeObject | undefined> => {
@@ -113,13 +76,13 @@ export function createLeaseClient(options: LeaseClientOptions): LeaseClient {
 
   const put = async (object: KubeObject, signal?: AbortSignal): Promise<Attempt> => {
     const moment = now();
-    const body = heldLease(object, await holderAt(moment));
+    const body = heldLease(object, holderAt(moment));
     return held(await api.replace(leaseType, body, { timeoutMs: callMs, ...(signal && { signal }) }), moment);
   };
 
   const create = async (): Promise<Attempt> => {
     const moment = now();
-    const body = newLease(lease, await holderAt(moment));
+    const body = newLease(lease, holderAt(moment));
     return held(await api.create(leaseType, body, { timeoutMs: callMs }), moment);
   };
 
@@ -135,13 +98,8 @@ export function createLeaseClient(options: LeaseClientOptions): LeaseClient {
     }
   };
 
-  const isLeftAlone = async ({ holder, durationMs, account: theirs }: LeaseRecord): Promise<boolean> => {
-    if (otherRelease !== undefined && !options.adopt) return monotonic() - unchangedSince < otherReleaseMs;
-    if (holder === "" || holder === identity) return false;
-    const isFormer = isRecreatedAccount(theirs, await account());
-    const aloneMs = isFormer ? Math.min(durationMs, formerAccountPeriods * retryMs) : durationMs;
-    return monotonic() - unchangedSince < aloneMs;
-  };
+  const isLeftAlone = ({ holder, durationMs }: LeaseRecord): boolean =>
+    holder !== "" && holder !== identity && monotonic() - unchangedSince < durationMs;
 
   const isMine = async (): Promise<boolean> => {
     const object = await read();
@@ -155,7 +113,7 @@ export function createLeaseClient(options: LeaseClientOptions): LeaseClient {
       try {
         const object = await read();
         if (object === undefined) return await create();
-        return (await isLeftAlone(observeLease(object))) ? { held: false } : await put(object);
+        return isLeftAlone(observeLease(object)) ? { held: false } : await put(object);
       } catch (error) {
         // Another process was faster.
         if (isConflict(error)) return { held: false };
@@ -181,13 +139,4 @@ export function createLeaseClient(options: LeaseClientOptions): LeaseClient {
       }
     },
   };
-}
-
-/**
- * Whether the holder's ServiceAccount was deleted, as by `helm uninstall`, before the holder could release the Lease: this process has a
- * recreated account of the same name, and tokens of the former account are refused.
- */
-function isRecreatedAccount(theirs: HolderAccount | undefined, mine: HolderAccount | undefined): boolean {
-  if (theirs === undefined || mine === undefined) return false;
-  return theirs.namespace === mine.namespace && theirs.name === mine.name && theirs.uid !== mine.uid;
 }

@@ -80,7 +80,7 @@ export async function startOperator(options: OperatorOptions): Promise<RunningOp
     issuers: () => session?.issuers.figures(),
   });
   const credentials = createRefusedCredentials(metrics.observeCall);
-  const { api, account } = await options.connect(credentials.observe);
+  const { api } = await options.connect(credentials.observe);
   const guardRails = guardRailsOf(settings, logger, () => session?.listener.guardRailsChanged());
   const caches = createCaches({
     reader: api,
@@ -96,10 +96,9 @@ export async function startOperator(options: OperatorOptions): Promise<RunningOp
   const audit = createAuditLog(logger);
   const tools = { metrics, logger, audit, clock, timers, monotonic, random };
   const context: OperatorContext = { settings, api, caches, guardRails, fetchLimits, ...tools };
-  let otherRelease: string | undefined;
   const admin = createAdminServer({
     metrics,
-    notReady: () => credentials.fault() ?? notReady(caches, guardRails, otherRelease),
+    notReady: () => credentials.fault() ?? notReady(caches, guardRails),
     healthy: () => isHealthy(caches),
     token: options.adminToken,
   });
@@ -111,14 +110,12 @@ export async function startOperator(options: OperatorOptions): Promise<RunningOp
   const elector = createElector({
     ...leaseOf(settings),
     api,
-    account,
     clock,
     monotonic,
     timers,
     random,
     observe(observation) {
       metrics.observeLead(observation);
-      if (observation.kind === "other_release") otherRelease = observation.release;
       logLead(observation, logger, settings);
     },
   });
@@ -202,19 +199,12 @@ function definitionLog(logger: Logger, monotonic: Monotonic): (kind: Kind, error
 }
 
 function leaseOf(settings: OperatorSettings) {
-  const { namespace, identity, release, adopt, leaseDurationMs } = settings;
-  return { namespace, name: leaseNameOf(settings), identity, release, adopt, times: leaseTimesOf(leaseDurationMs) };
+  const { namespace, identity, leaseDurationMs } = settings;
+  return { namespace, name: leaseNameOf(settings), identity, times: leaseTimesOf(leaseDurationMs) };
 }
 
-function notReady(
-  caches: Caches,
-  guardRails: FollowedGuardRails | undefined,
-  otherRelease: string | undefined,
-): string | undefined {
-  if (!caches.synced()) return "the cluster's objects are not loaded yet";
-  const fault = guardRails?.fault();
-  if (fault !== undefined) return fault;
-  return otherRelease === undefined ? undefined : `the Lease belongs to the release ${otherRelease}`;
+function notReady(caches: Caches, guardRails: FollowedGuardRails | undefined): string | undefined {
+  return caches.synced() ? guardRails?.fault() : "the cluster's objects are not loaded yet";
 }
 
 function isHealthy(caches: Caches): boolean {

@@ -17,29 +17,12 @@ type LeadLogger = Pick<Logger, "info" | "warn" | "error">;
 export function logLead(observation: LeadObservation, logger: LeadLogger, settings: LeaseSettings): void {
   if (observation.kind === "acquired") logger.info("Acquired Lease");
   if (observation.kind === "failed") logger.warn("Failed to acquire Lease", leaseFailure(observation.error, settings));
-  if (observation.kind === "other_release") logOtherRelease(observation.release, logger, settings);
   if (observation.kind === "release_failed") {
     logger.warn("Failed to release Lease; other replicas wait until it expires", {
       error: describeError(observation.error),
     });
   }
   if (observation.kind === "ended") logger.info("No longer leading", { why: observation.why });
-}
-
-/** Once: readiness says it for as long as it lasts. */
-function logOtherRelease(release: string | undefined, logger: LeadLogger, settings: LeaseSettings): void {
-  const lease = `${settings.namespace}/${leaseNameOf(settings)}`;
-  if (release === undefined) {
-    logger.info("The Lease is no longer another release's", { lease });
-    return;
-  }
-  logger.error("Another release of this class has the Lease; this operator doesn't become ready", {
-    lease,
-    release,
-    advice:
-      `Give one of the two releases a class (--class-name) or a namespace of its own. If the release ${release} is gone, delete ` +
-      "the Lease, start once with --adopt-data, or wait for ten minutes",
-  });
 }
 
 function leaseFailure(error: unknown, { namespace }: LeaseSettings): Readonly<Record<string, string>> {

@@ -25,8 +25,6 @@ export interface OperatorSettings {
   readonly watchNamespaces: readonly string[];
   /** Absent = Projects without a class. */
   readonly className: string | undefined;
-  /** The release that installed this operator; absent = none is known. */
-  readonly release: string | undefined;
   /** Names this process; no other one has it. */
   readonly identity: string;
   readonly workers: number;

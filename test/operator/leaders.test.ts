@@ -8,8 +8,7 @@ import { type OwnFleet, startFleet } from "../support/fleet/fleet.ts";
 import type { OperatorProcess } from "../support/fleet/operator-process.ts";
 import { shop } from "../support/fleet/shop.ts";
 import { startTraffic, type Traffic } from "../support/fleet/traffic.ts";
-import { apiObject } from "../support/kubernetes/api-server/api-server-call.ts";
-import { type KubeObject, objectsOf } from "../support/kubernetes/api-server/api-server-objects.ts";
+import { objectsOf } from "../support/kubernetes/api-server/api-server-objects.ts";
 import { kubeconfigThrough } from "../support/kubernetes/kubeconfig-through.ts";
 import { startTcpProxy } from "../support/process/tcp-proxy.ts";
 import { askRedis } from "../support/redis/ask-redis.ts";
@@ -104,10 +103,6 @@ describe("the leader", () => {
     await start(...shortLease);
     await replaced(({ process }) => process.stop("SIGKILL"));
     await edited(30);
-    const leases = "/apis/coordination.k8s.io/v1/namespaces/jsonplane-system/leases";
-    const { metadata } = (await apiObject(fleet.api, `${leases}/jsonplane-operator`)) as unknown as KubeObject;
-    const { serviceAccount } = (await leader()).user;
-    expect(metadata.annotations?.["jsonplane.io/holder-account"]).toMatch(`jsonplane-system/${serviceAccount}/`);
   });
 
   it("is replaced long before its Lease has run out when it is stopped: it gives it back", async () => {

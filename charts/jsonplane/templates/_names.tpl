@@ -42,7 +42,7 @@
 
 {{/*
 Refuses a second release of one class in one namespace: both would have one Lease and one key ring. `helm template`, and whatever renders
-with it, sees no cluster; there the operator refuses it. An upgrade is not refused: the release that was there first must go on upgrading.
+with it, sees no cluster, and refuses nothing. An upgrade is not refused: the release that was there first must go on upgrading.
 */}}
 {{- define "jsonplane.checkReleases" -}}
 {{- if .Release.IsInstall -}}

@@ -12,22 +12,6 @@ export const installationMutations: readonly Mutation[] = [
     caughtBy: ["test/unit/operator/runtime/process-key.test.ts"],
   },
   {
-    name: "lease-of-another-release-taken",
-    harm: "Of two releases in one namespace with a Redis each, one data plane is never published to, and a rotation drops keys that it needs",
-    file: "operator/lead/lease-client.ts",
-    find: "if (otherRelease !== undefined && !options.adopt) return",
-    replace: 'if (otherRelease !== undefined && !options.adopt && holder !== "") return',
-    caughtBy: ["test/unit/operator/lead/other-release.test.ts"],
-  },
-  {
-    name: "second-release-is-ready",
-    harm: "A release whose operator leaves everything to another release looks as if it served",
-    file: "operator/runtime/app.ts",
-    find: 'if (observation.kind === "other_release") otherRelease = observation.release;',
-    replace: "",
-    caughtBy: ["test/operator/two-releases.test.ts"],
-  },
-  {
     name: "rival-not-seen",
     harm: "Two installations of one class put right without end what the other one wrote",
     file: "operator/model/installation.ts",

@@ -19,10 +19,6 @@ export interface Candidate {
 
 export interface CandidateOptions {
   readonly time?: ManualTime;
-  /** `<name>/<uid>`. */
-  readonly account?: () => string;
-  readonly release?: string;
-  readonly adopt?: boolean;
 }
 
 export interface Election {
@@ -42,17 +38,15 @@ export function openElection(): Election {
     objects,
     lease,
     spec: () => lease()?.["spec"] as Record<string, unknown>,
-    candidate(identity, { time: own = time, account, ...options } = {}) {
+    candidate(identity, { time: own = time } = {}) {
       const api = leaseApi(objects, own);
       const reported: LeadObservation[] = [];
       const elector = createElector({
         ...own,
-        ...options,
         api,
         namespace: "system",
         name: "jsonplane-operator",
         identity,
-        ...(account && { account: async () => accountOf(account()) }),
         random: () => 0.5,
         observe: (observation) => reported.push(observation),
       });
@@ -68,10 +62,4 @@ export function openElection(): Election {
       return candidate;
     },
   };
-}
-
-/** `<name>/<uid>`. */
-function accountOf(text: string) {
-  const [name = "", uid = ""] = text.split("/");
-  return { namespace: "system", name, uid };
 }

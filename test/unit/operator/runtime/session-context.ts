@@ -68,7 +68,6 @@ export function sessionContext({
       namespace: "jsonplane-system",
       watchNamespaces: [],
       className: undefined,
-      release: undefined,
       identity: "one",
       workers: 2,
       leaseDurationMs: 15_000,
