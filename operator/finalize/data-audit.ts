@@ -6,7 +6,7 @@ import type { DataEntry, DataRecord } from "../model/data-record.ts";
 import type { AuditEntry } from "../observe/audit-log.ts";
 import type { FollowedPurge } from "./advance-purges.ts";
 import { entryKeyOf } from "./data-plan.ts";
-import { isRequestSource } from "./deletion-requests.ts";
+import { requestCause } from "./deletion-requests.ts";
 
 export interface RecordChange {
   readonly ref: ProjectRef;
@@ -23,7 +23,7 @@ export function recordEntries({ ref, before, after }: RecordChange): readonly Au
     if (was !== undefined && was.namespaceUid !== entry.namespaceUid && was.purgeFromRevision === undefined) {
       return [{ action: "data_adopted", facts: { ...facts, formerNamespaceUid: was.namespaceUid } }];
     }
-    if (isRequestSource(entry.purgeCause) && was?.purgeFromRevision === undefined) {
+    if (entry.purgeCause === requestCause && was?.purgeFromRevision === undefined) {
       const since = entry.retainedAt !== undefined && { retainedAt: entry.retainedAt };
       return [{ action: "deletion_requested", facts: { ...facts, ...since, why: entry.purgeCause } }];
     }
@@ -47,7 +47,7 @@ export function purgeEntry(
   action: "purge_ordered" | "purge_done",
   { id, order, deletedUid }: FollowedPurge,
 ): AuditEntry {
-  const why = isRequestSource(deletedUid) ? { why: deletedUid } : { deletedUid };
+  const why = deletedUid === requestCause ? { why: deletedUid } : { deletedUid };
   const facts = order.what === "sessions" ? { what: order.what } : { what: order.what, name: order.name };
   const { namespace, name } = order.project;
   return { action, facts: { namespace, project: name, ...facts, ...why, purge: id } };

@@ -76,7 +76,6 @@ export function planData(
     projectUid: project.metadata.uid,
     entries: [...kept, ...served.values()],
     ...(record?.ended !== undefined && { ended: record.ended }),
-    ...(record?.refused !== undefined && { refused: record.refused }),
   });
 }
 

@@ -1,31 +1,18 @@
-// What people ask to be deleted of kept data, by annotations of Projects and of the key ring's Secret. What the Secret says is handed to the
-// Projects that it names, and taken away once they have it on record, or have nothing that it means; a Project's own stays where it is.
-// The Secret is looked at with each look at the key ring.
+// What people ask to be deleted of kept data, by an annotation of the key ring's Secret. It is
+// handed to the Projects that it names, and taken away once they have it on record, or have nothing
+// that it means. The Secret is looked at with each look at the key ring.
 
-import { createHash } from "node:crypto";
 import { keyOfProject } from "../../core/config/config-keys.ts";
-import { recentlyUsed } from "../../core/recently-used.ts";
+import type { ProjectRef } from "../../core/config/types.ts";
 import { annotationsOf, withAnnotations, wordsIn } from "../kube/annotations.ts";
 import { isConflict, type KubeApi, type KubeObject } from "../kube/api.ts";
 import { secretType } from "../kube/resource-types.ts";
 import { type DataRecord, isDataKept } from "../model/data-record.ts";
-import type { Project } from "../model/objects.ts";
-import type { ProjectObjects } from "../model/project-objects.ts";
-import {
-  type DeletionRequest,
-  deletionAnnotation,
-  isMeant,
-  readProjectRequests,
-  readSecretRequests,
-  requestSources,
-} from "./deletion-requests.ts";
+import { type DeletionRequest, deletionAnnotation, isMeant, readRequests } from "./deletion-requests.ts";
 
 export interface DeletionInbox {
-  /** The deletions that are requested of the project now; with `ignoresAnnotation` without those of its own annotation. */
-  requestsOf(
-    objects: Pick<ProjectObjects, "ref" | "project">,
-    options: { readonly ignoresAnnotation: boolean },
-  ): readonly DeletionRequest[];
+  /** The deletions that are requested of the project now. */
+  requestsOf(project: ProjectRef): readonly DeletionRequest[];
   /**
    * A reconcile of the project has recorded what these requests mean, as it evaluated them at that moment, in Unix milliseconds: those whose time had
    * not come by then were not carried out.
@@ -46,39 +33,14 @@ export interface DeletionInboxDeps {
   readonly enqueue: (key: string) => void;
   /** Called once for requests of the Secret that can't be read, and for names under which nothing is kept. */
   readonly warn: (message: string, facts: Readonly<Record<string, string>>) => void;
-  /** Called once for requests of a Project's annotation that can't be read. */
-  readonly onFault: (project: Project, fault: string) => void;
 }
 
-const projectsRemembered = 4_096;
-
 export function createDeletionInbox(deps: DeletionInboxDeps): DeletionInbox {
-  const { api, now, records, looksAt, enqueue, warn, onFault } = deps;
+  const { api, now, records, looksAt, enqueue, warn } = deps;
   let byProject: ReadonlyMap<string, readonly DeletionRequest[]> = new Map();
   /** Texts of requests that were taken, until they are out of the annotation. */
   const taken = new Set<string>();
   let warned: string | undefined;
-  /** This process leads from now on, and no earlier version keeps anything. */
-  const leadsSince = now();
-  /** By UID of the Project: hash of its annotation with faults that were reported. A fault that names the present time would be news with each status. */
-  const reported = recentlyUsed<string>(projectsRemembered);
-
-  const ownRequests = (project: Project): readonly DeletionRequest[] => {
-    const annotation = annotationsOf(project)[deletionAnnotation];
-    const { requests, faults } = readProjectRequests(annotation, project.metadata, now());
-    if (faults.length > 0) {
-      const { uid } = project.metadata;
-      const hash = createHash("sha256")
-        .update(annotation ?? "")
-        .digest("base64");
-      const isNews = reported.get(uid) !== hash;
-      reported.set(uid, hash);
-      if (isNews) for (const fault of faults) onFault(project, fault);
-    }
-    // It may be from Git, older than a rollback in which data lost their times. The Secret's, once they are taken up, never come again.
-    return requests.map((each) => (each.until < leadsSince ? { ...each, excludesUndatedData: true } : each));
-  };
-
   /** One that concerns a project which is never looked at stays: that may change. */
   const isDone = (request: DeletionRequest): boolean => {
     if (taken.has(request.text)) return true;
@@ -90,8 +52,8 @@ export function createDeletionInbox(deps: DeletionInboxDeps): DeletionInbox {
     return true;
   };
 
-  const secretRequests = (annotation: string | undefined): readonly DeletionRequest[] => {
-    const { requests, faults } = readSecretRequests(annotation, now());
+  const requestsIn = (annotation: string | undefined): readonly DeletionRequest[] => {
+    const { requests, faults } = readRequests(annotation, now());
     const isNews = annotation !== warned;
     warned = annotation;
     if (isNews) for (const fault of faults) warn("Deletion request for kept data is not valid", { fault });
@@ -117,16 +79,12 @@ export function createDeletionInbox(deps: DeletionInboxDeps): DeletionInbox {
   };
 
   return {
-    requestsOf({ ref, project }, { ignoresAnnotation }) {
-      const own = project === undefined || ignoresAnnotation ? [] : ownRequests(project);
-      return [...own, ...(byProject.get(keyOfProject(ref)) ?? [])];
-    },
+    requestsOf: (project) => byProject.get(keyOfProject(project)) ?? [],
     markRecorded(requests, evaluatedAt) {
-      for (const { text, source, until } of requests)
-        if (source === requestSources.installation && until <= evaluatedAt) taken.add(text);
+      for (const { text, until } of requests) if (until <= evaluatedAt) taken.add(text);
     },
     async sync(secret) {
-      const requests = secretRequests(annotationsOf(secret)[deletionAnnotation]);
+      const requests = requestsIn(annotationsOf(secret)[deletionAnnotation]);
       forgetTaken(requests);
       const done = new Set(requests.filter((each) => each.isEarly === true || isDone(each)).map(({ text }) => text));
       const open = requests.filter(({ text }) => !done.has(text));

@@ -7,7 +7,7 @@ import { resourceNameOf, rootKeyOf } from "../model/claimed-name.ts";
 import type { DataEntry, DataRecord } from "../model/data-record.ts";
 import type { ProjectObjects } from "../model/project-objects.ts";
 import { type DataEvaluation, dataParts, entryKeyOf, openPurges } from "./data-plan.ts";
-import { type DeletionRequest, isMeant, requestSources, siftRequests } from "./deletion-requests.ts";
+import { type DeletionRequest, isMeant, requestCause } from "./deletion-requests.ts";
 
 export interface KeptInput {
   readonly objects: ProjectObjects;
@@ -18,8 +18,6 @@ export interface KeptInput {
   /** Absent when there is no namespace any more. */
   readonly namespaceUid?: string | undefined;
   readonly requests: readonly DeletionRequest[];
-  /** The requests are without those of the Project's annotation. */
-  readonly ignoresAnnotation?: boolean;
   /** By entry: what replicas have measured. */
   readonly sizes: ReadonlyMap<string, KeptSize>;
   /** Unix milliseconds. */
@@ -33,18 +31,13 @@ export function planKeptData(data: DataEvaluation, input: KeptInput): DataEvalua
   return { ...data, record, openPurges: openPurges(record) };
 }
 
-export function withKept({ refused: before, ...record }: DataRecord, input: KeptInput): DataRecord {
-  const isAnnotationRead = input.objects.project !== undefined && input.ignoresAnnotation !== true;
-  const { valid, refused } = siftRequests({ ...(before && { refused: before }) }, input.requests, { isAnnotationRead });
+export function withKept(record: DataRecord, input: KeptInput): DataRecord {
   const served = entryKeysOf(input.parts);
   const undated = undatedKeys(input.publishedRecord);
   const claimed = claimedKeys(input.objects);
   // What is asked by now was asked before these data were kept, whatever the clocks of people and of earlier leaders say.
-  const since = Math.max(input.now, ...valid.map(({ until }) => until + 1));
-  const due = valid.filter(({ until }) => until <= input.now);
-  const requestForOwn = requestsByData(due);
-  // Who may edit a Project may be another than who left data in an earlier namespace of its name.
-  const requestForForeign = requestsByData(due.filter(({ source }) => source === requestSources.installation));
+  const since = Math.max(input.now, ...input.requests.map(({ until }) => until + 1));
+  const requestFor = requestsByData(input.requests.filter(({ until }) => until <= input.now));
   const isGuarded = (entry: DataEntry): boolean =>
     (input.namespaceUid === undefined || entry.namespaceUid === input.namespaceUid) && claimed.has(entryKeyOf(entry));
   const entries = record.entries.map((entry): DataEntry => {
@@ -53,11 +46,10 @@ export function withKept({ refused: before, ...record }: DataRecord, input: Kept
     const size = entry.size ?? input.sizes.get(entryKey);
     const sized: DataEntry = { ...entry, ...(size !== undefined && { size }) };
     const kept = dated(sized, { isGuarded: isGuarded(entry), isUndated: undated.has(entryKey), since });
-    const requestFor = entry.namespaceUid === input.namespaceUid ? requestForOwn : requestForForeign;
-    const request = kept.guarded === true ? undefined : requestFor(kept);
-    return request === undefined ? kept : { ...kept, purgeFromRevision: 0, purgeCause: request.source };
+    const isRequested = kept.guarded !== true && requestFor(kept) !== undefined;
+    return isRequested ? { ...kept, purgeFromRevision: 0, purgeCause: requestCause } : kept;
   });
-  return { ...record, entries, ...(refused !== undefined && { refused }) };
+  return { ...record, entries };
 }
 
 interface Dating {
@@ -104,13 +96,11 @@ function undatedKeys(publishedRecord: DataRecord | undefined): ReadonlySet<strin
 function requestsByData(requests: readonly DeletionRequest[]): (entry: DataEntry) => DeletionRequest | undefined {
   const latest = new Map<string, DeletionRequest>();
   for (const request of requests) {
-    const named = `${request.source} ${request.data === undefined ? "" : entryKeyOf(request.data)}`;
+    const named = request.data === undefined ? "" : entryKeyOf(request.data);
     if (request.until >= (latest.get(named)?.until ?? Number.NEGATIVE_INFINITY)) latest.set(named, request);
   }
   return (entry) =>
-    Object.values(requestSources)
-      .flatMap((source) => [latest.get(`${source} ${entryKeyOf(entry)}`), latest.get(`${source} `)])
-      .find((request) => request !== undefined && isMeant(entry, request));
+    [latest.get(entryKeyOf(entry)), latest.get("")].find((request) => request !== undefined && isMeant(entry, request));
 }
 
 function entryKeysOf(parts: ProjectParts | undefined): ReadonlySet<string> {

@@ -55,11 +55,6 @@ export interface DataRecord {
   readonly entries: readonly DataEntry[];
   /** Absent = none. An operator of an earlier version leaves it out: then the sessions expire. */
   readonly ended?: readonly DeletedProject[];
-  /**
-   * Requests of the Project's annotation that were of the future when they were seen (finalize/deletion-requests.ts), as long as they stand there.
-   * Absent = none. An operator of an earlier version leaves it out.
-   */
-  readonly refused?: readonly string[];
 }
 
 /** Kind of the object that serves it, or did. */

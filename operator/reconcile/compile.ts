@@ -11,10 +11,7 @@ import type { Pass } from "./pass.ts";
 export function compileStep(pass: Pass, evaluation: DataEvaluation, resolved: ResolvedProject): CompiledProject {
   const { objects, published, namespaceUid, deps } = pass;
   const now = deps.clock.now();
-  // It may be about another installation's data; without the Secrets it is not known whose the Project is.
-  const isUncertain = resolved.rival !== undefined || resolved.failure !== undefined;
-  const ignoresAnnotation = isUncertain || objects.keepsData === true;
-  const requests = deps.deletions.requestsOf(objects, { ignoresAnnotation });
+  const requests = deps.deletions.requestsOf(objects.ref);
   const { parts, verdicts, ...pending } = compileProject({
     ...objects,
     signing: resolved.signing,
@@ -32,7 +29,6 @@ export function compileStep(pass: Pass, evaluation: DataEvaluation, resolved: Re
     parts: namespaceUid === undefined ? undefined : parts,
     namespaceUid,
     requests,
-    ignoresAnnotation,
     sizes: deps.keptSizes.of(objects.ref),
     now,
   });

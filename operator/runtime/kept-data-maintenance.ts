@@ -8,8 +8,6 @@ import { createKeptSizes, type KeptSizes } from "../finalize/kept-sizes.ts";
 import type { KubeApi, KubeObject } from "../kube/api.ts";
 import { type KeptFigures, keptFigures, nothingKept } from "../observe/kept-figures.ts";
 import type { OpenRedis } from "../publish/config-writer.ts";
-import type { EventRecorder } from "../record/event-recorder.ts";
-import { deletionRefused } from "../status/data-events.ts";
 import type { OperatorContext } from "./operator-context.ts";
 import { isOurs } from "./process-key.ts";
 
@@ -17,7 +15,6 @@ export interface KeptDataMaintenanceDeps {
   readonly context: Pick<OperatorContext, "caches" | "settings" | "logger"> & { readonly clock: Clock };
   /** Bound to leadership. */
   readonly api: KubeApi;
-  readonly recorder: EventRecorder;
   /** Has the project looked at. */
   readonly enqueue: (key: string) => void;
   /** Undefined before Redis was reached. */
@@ -35,7 +32,6 @@ export interface KeptDataMaintenance {
 export function createKeptDataMaintenance({
   context,
   api,
-  recorder,
   enqueue,
   redis,
 }: KeptDataMaintenanceDeps): KeptDataMaintenance {
@@ -53,10 +49,6 @@ export function createKeptDataMaintenance({
     looksAt,
     enqueue,
     warn: logger.warn,
-    onFault: (project, fault) => {
-      const { subject, note } = deletionRefused(project, fault);
-      recorder.record(subject, note);
-    },
   });
   const sizes = createKeptSizes({ hasProject, looksAt, enqueue });
   return {

@@ -137,7 +137,6 @@ export class LeaderSession {
     this.keptData = createKeptDataMaintenance({
       context,
       api: this.#api,
-      recorder: this.#recorder,
       enqueue: (key) => this.#queue.add(key),
       redis,
     });

@@ -1,9 +1,9 @@
 // Says which Events the stored data of one Project are worth: they were deleted with their object, were kept when it went, or
 // were taken over from an earlier namespace.
 
-import { deletionAnnotation, isRequestSource } from "../finalize/deletion-requests.ts";
+import { requestCause } from "../finalize/deletion-requests.ts";
 import type { DataEntry, DataRecord } from "../model/data-record.ts";
-import type { CustomResource, Project } from "../model/objects.ts";
+import type { CustomResource } from "../model/objects.ts";
 import type { ProjectObjects } from "../model/project-objects.ts";
 import type { Subject } from "../model/verdict.ts";
 import type { EventNote } from "../record/event-recorder.ts";
@@ -31,7 +31,8 @@ export function dataEventsOf({ objects, deleted, record, purged, adopted }: Data
   const events = purged.flatMap((entry): readonly DataEvent[] => {
     // Where the object went long ago, its Project gets the Event, if there is one.
     const owner = owners.find(({ metadata }) => metadata.uid === entry.uid) ?? project;
-    const why = isRequestSource(entry.purgeCause) ? "an annotation asked for" : "deletionPolicy says";
+    const why =
+      entry.purgeCause === requestCause ? "`jsonplane data orphans --delete` asked for" : "deletionPolicy says";
     return owner === undefined ? [] : [event(owner, "DataPurged", `${dataOf(entry)} deleted, as ${why}`)];
   });
   for (const object of deleted) {
@@ -44,11 +45,6 @@ export function dataEventsOf({ objects, deleted, record, purged, adopted }: Data
     );
   }
   return events;
-}
-
-/** The Project's annotation asks for something that can't be read. */
-export function deletionRefused(project: Project, fault: string): DataEvent {
-  return event(project, "DeletionRefused", `${deletionAnnotation}: ${fault}`);
 }
 
 function keptNote(object: CustomResource, entries: readonly DataEntry[]): string | undefined {
@@ -67,7 +63,7 @@ function dataOf({ what, name }: DataEntry): string {
 
 function event(
   { kind, metadata: { namespace, name, uid } }: CustomResource,
-  reason: "DataPurged" | "DataRetained" | "DataAdopted" | "DeletionRefused",
+  reason: "DataPurged" | "DataRetained" | "DataAdopted",
   note: string,
 ): DataEvent {
   const { type, action } = statusEventCatalogue[reason];

@@ -23,18 +23,12 @@ export const statusEventCatalogue = {
   DataPurged: {
     type: "Normal",
     action: "Purge",
-    meaning: "Stored data were deleted, as deletionPolicy or an annotation says",
+    meaning: "Stored data were deleted, as deletionPolicy says or `jsonplane data orphans --delete` asked for",
   },
   DataRetained: {
     type: "Normal",
     action: "Purge",
     meaning: "The object was deleted and its data were kept, as deletionPolicy says",
-  },
-  DeletionRefused: {
-    type: "Warning",
-    action: "Purge",
-    meaning:
-      "The annotation `jsonplane.io/delete-kept-data` has an entry that can't be read, or whose time is more than five minutes ahead",
   },
   DataAdopted: {
     type: "Normal",

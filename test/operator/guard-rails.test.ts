@@ -198,28 +198,6 @@ describe("guard rails", () => {
     await bookCount(tenant, 1);
   });
 
-  it("keep kept data, although an annotation of the tenant's Project wants them deleted", async () => {
-    const tenant = await newTenant(fleet);
-    await setRules(tenant, { deletionPolicy: "Retain" });
-    await tenant.create(shop(), openBooks());
-    await tenant.reports("ApiResource", "books", "Ready");
-    expect(await create(tenant)()).toBe(201);
-    await tenant.remove("ApiResource", "books");
-    await tenant.gone("ApiResource", "books");
-    // Data that are kept by the second that it names are meant, once that second has come.
-    const second = Math.ceil(Date.now() / 1_000) * 1_000;
-    const time = new Date(second).toISOString().replace(".000", "");
-    const annotations = { "jsonplane.io/delete-kept-data": `all@${time}` };
-    await tenant.patch("Project", "shop", { metadata: { annotations } });
-    await eventually(() => expect(Date.now()).toBeGreaterThan(second + 100));
-    // Whatever the annotation leads to is done with the next change.
-    await tenant.edit("Project", "shop", { cors: { maxAge: "1m" } });
-    await tenant.reports("Project", "shop", "Ready");
-    await tenant.create(openBooks());
-    await tenant.reports("ApiResource", "books", "Ready");
-    await bookCount(tenant, 1);
-  });
-
   it("let a Project take over data of an earlier namespace where they say so; these go as its others do", async () => {
     const tenant = await namespaceThatCameBack(fleet);
     await tenant.create(shop({ deletionPolicy: "Delete" }), openBooks());

@@ -1,5 +1,4 @@
-// Stored data that are kept although nobody serves them can be found, and deleted by whoever asks for it: by the command, and by an annotation
-// alone. Nothing else is deleted with them, and nothing that is kept later.
+// Stored data that are kept although nobody serves them can be found, and deleted by the command. Nothing else is deleted with them, and nothing that is kept later.
 
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -12,7 +11,6 @@ import { eventually } from "../support/time/eventually.ts";
 import { firstOf } from "./edited-shop.ts";
 
 const within = { withinMs: 60_000 };
-const annotation = "jsonplane.io/delete-kept-data";
 let fleet: Fleet;
 let redis: Redis;
 let kubeconfig: string;
@@ -178,39 +176,6 @@ describe.concurrent("what is kept although nobody serves it", () => {
     expect(await orphans("--delete", books)).toEqual({ code: 0, out: `${books}: deleted\n`, error: "" });
     await tenant.reports("ApiResource", "books", "Ready", within);
     await bookCount(tenant, 0);
-  });
-
-  it("goes by the Project's annotation alone, which stays there and deletes nothing that is kept later", async () => {
-    const tenant = await shopThatKeeps();
-    const names = "ApiResource/books@";
-    await tenant.patch("Project", "shop", {
-      metadata: { annotations: { [annotation]: names + new Date().toISOString() } },
-    });
-    await eventually(async () => expect(await stored(tenant, "books")).toBe(0), within);
-    expect(await stored(tenant, "films")).toBe(1);
-
-    await tenant.create(openBooks());
-    await tenant.reports("ApiResource", "books", "Ready", within);
-    await add(tenant, "books");
-    await remove(tenant, "books");
-    // Whatever the Project does now, the operator has looked at it with the annotation.
-    await tenant.create(films);
-    await tenant.reports("ApiResource", "films", "Ready", within);
-    await eventually(async () => expect((await listed(tenant)).map(({ name }) => name)).toEqual(["books"]), within);
-    expect([await stored(tenant, "books"), await stored(tenant, "films")]).toEqual([1, 1]);
-    expect((await tenant.get("Project", "shop")).metadata.annotations?.[annotation]).toMatch(/^ApiResource\/books@/);
-  });
-
-  it("is not deleted by an annotation that says no time, and an Event says what to write", async () => {
-    const tenant = await shopThatKeeps();
-    await tenant.patch("Project", "shop", { metadata: { annotations: { [annotation]: "ApiResource/books" } } });
-    await eventually(async () => {
-      const event = (await tenant.events("Project", "shop")).find(({ reason }) => reason === "DeletionRefused");
-      expect(event?.note).toContain(
-        '"ApiResource/books" says no time until which data were kept, such as ApiResource/books@20',
-      );
-    }, within);
-    expect(await stored(tenant, "books")).toBe(1);
   });
 
   it("is not listed where Redis or the API server is away, or is another installation's: the command says so", async () => {

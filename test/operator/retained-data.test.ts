@@ -28,9 +28,7 @@ describe.concurrent("data of an earlier namespace", () => {
     );
     const { Ready, Stalled } = await tenant.reports("Project", "shop", "RetainedDataFound", within);
     expect([Stalled?.status, Ready?.message]).toEqual(["True", expect.not.stringContaining("jsonplane.io/")]);
-    // A time before the request, so that it means what is kept.
-    const deletion = { "jsonplane.io/delete-kept-data": `all@${new Date().toISOString()}` };
-    const annotations = { "jsonplane.io/adopt-data": "true", ...deletion };
+    const annotations = { "jsonplane.io/adopt-data": "true" };
     await tenant.patch("Project", "shop", { metadata: { annotations } });
     await tenant.remove("ApiResource", "books");
     await tenant.remove("Project", "shop");

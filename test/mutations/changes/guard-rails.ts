@@ -51,14 +51,6 @@ export const guardRailMutations: readonly Mutation[] = [
     caughtBy: [applied, onTheOperator],
   },
   {
-    name: "tenant-asks-for-deletion-of-kept-data",
-    harm: "A tenant deletes what the platform keeps by an annotation of its Project",
-    file: "operator/reconcile/compile.ts",
-    find: "const ignoresAnnotation = isUncertain || objects.keepsData === true;",
-    replace: "const ignoresAnnotation = isUncertain;",
-    caughtBy: [onTheOperator],
-  },
-  {
     name: "declared-limits-shown-as-effective",
     harm: "A tenant reads the limits of a refused manifest as those that hold",
     file: "operator/status/object-status.ts",

@@ -85,17 +85,6 @@ export const operatorFaultMutations: readonly Mutation[] = [
     caughtBy: ["test/unit/operator/runtime/revoked-all-the-same.test.ts"],
   },
   {
-    name: "refused-request-forgotten-by-a-failed-pass",
-    harm: "While Secrets can't be had a refused deletion request is forgotten, and deletes kept data once its time has come",
-    file: "operator/finalize/kept-data.ts",
-    find: "input.objects.project !== undefined && input.ignoresAnnotation !== true;",
-    replace: "input.objects.project !== undefined;",
-    caughtBy: [
-      "test/unit/operator/finalize/refused-requests.test.ts",
-      "test/unit/operator/runtime/revoked-all-the-same.test.ts",
-    ],
-  },
-  {
     name: "own-record-taken-for-a-password",
     harm: "A ProjectUser that names a hash Secret keeps the operator adopting for ever",
     file: "operator/resolve/resolve-user.ts",

@@ -1,9 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { createDeletionInbox } from "../../../../operator/finalize/deletion-inbox.ts";
-import { deletionAnnotation, isMeant } from "../../../../operator/finalize/deletion-requests.ts";
+import { deletionAnnotation } from "../../../../operator/finalize/deletion-requests.ts";
 import { ApiFailure, type KubeObject } from "../../../../operator/kube/api.ts";
 import type { DataEntry, DataRecord } from "../../../../operator/model/data-record.ts";
-import { stored } from "../../../support/kubernetes/stored-crs.ts";
 import { manualClock } from "../../../support/time/manual-clock.ts";
 
 const at = "2025-10-01T00:00:00Z";
@@ -15,7 +14,7 @@ function world({ looksAt = () => true, entries = [books] }: { looksAt?: () => bo
   const clock = manualClock();
   const records = new Map<string, DataRecord>([["shop/store", { policy: "Retain", projectUid: "p", entries }]]);
   let [annotations, refused]: [Record<string, string>, boolean] = [{ other: "stays" }, false];
-  const [enqueued, warnings, faults]: [string[], string[], string[]] = [[], [], []];
+  const [enqueued, warnings]: [string[], string[]] = [[], []];
   const inbox = createDeletionInbox({
     api: {
       async replace(_, object) {
@@ -29,7 +28,6 @@ function world({ looksAt = () => true, entries = [books] }: { looksAt?: () => bo
     looksAt,
     enqueue: (key) => void enqueued.push(key),
     warn: (message, facts) => void warnings.push(`${message}: ${Object.values(facts).join()}`),
-    onFault: (project, fault) => void faults.push(`${project.metadata.name}: ${fault}`),
   });
   return {
     inbox,
@@ -37,8 +35,7 @@ function world({ looksAt = () => true, entries = [books] }: { looksAt?: () => bo
     records,
     enqueued,
     warnings,
-    faults,
-    asks: () => inbox.requestsOf({ ref }, { ignoresAnnotation: false }).map(({ text }) => text),
+    asks: () => inbox.requestsOf(ref).map(({ text }) => text),
     write: (text: string) => {
       annotations = { ...annotations, [deletionAnnotation]: text };
     },
@@ -62,7 +59,7 @@ describe("what the Secret asks for", () => {
     expect(enqueued).toEqual(["shop/store"]);
     expect(asks()).toEqual([text]);
     expect(annotations()[deletionAnnotation]).toBe(text);
-    inbox.markRecorded(inbox.requestsOf({ ref }, { ignoresAnnotation: false }), clock.now());
+    inbox.markRecorded(inbox.requestsOf(ref), clock.now());
     await look();
     expect(annotations()).toEqual({ other: "stays" });
     expect(asks()).toEqual([]);
@@ -74,7 +71,7 @@ describe("what the Secret asks for", () => {
     await look();
     await look();
     expect(annotations()[deletionAnnotation]).toBe(`shop/store@${at}`);
-    inbox.markRecorded(inbox.requestsOf({ ref }, { ignoresAnnotation: false }), clock.now());
+    inbox.markRecorded(inbox.requestsOf(ref), clock.now());
     conflict(true);
     await look();
     expect(annotations()[deletionAnnotation]).toBe(`shop/store@${at}`);
@@ -92,7 +89,7 @@ describe("what the Secret asks for", () => {
     const text = `shop/store@${at}`;
     write(text);
     await look();
-    inbox.markRecorded(inbox.requestsOf({ ref }, { ignoresAnnotation: false }), clock.now());
+    inbox.markRecorded(inbox.requestsOf(ref), clock.now());
     write("");
     await look();
     write(text);
@@ -118,7 +115,7 @@ describe("what the Secret asks for", () => {
     const text = `shop/store@${new Date(clock.now() + 10).toISOString()}`;
     write(text);
     await look();
-    const [requests, evaluatedAt] = [inbox.requestsOf({ ref }, { ignoresAnnotation: false }), clock.now()];
+    const [requests, evaluatedAt] = [inbox.requestsOf(ref), clock.now()];
     clock.advance(10);
     inbox.markRecorded(requests, evaluatedAt);
     await look();
@@ -130,7 +127,7 @@ describe("what the Secret asks for", () => {
     const soon = new Date(clock.now() + 60_000).toISOString();
     write(`shop/store@${soon}`);
     await look();
-    inbox.markRecorded(inbox.requestsOf({ ref }, { ignoresAnnotation: false }), clock.now());
+    inbox.markRecorded(inbox.requestsOf(ref), clock.now());
     await look();
     expect([enqueued, annotations()[deletionAnnotation]]).toEqual([[], `shop/store@${soon}`]);
     clock.advance(60_000);
@@ -157,46 +154,5 @@ describe("what the Secret asks for", () => {
     await look();
     expect(warnings).toEqual([expect.stringContaining('"shop/store" says no time')]);
     expect(annotations()[deletionAnnotation]).toBe("shop/store");
-  });
-});
-
-describe("what a Project's annotation asks for", () => {
-  const project = (text: string) =>
-    stored("Project", "store", { metadata: { ...ref, annotations: { [deletionAnnotation]: text } } });
-
-  it("is its own data, also after it was taken; nothing where another installation looks after the Project", () => {
-    const { inbox, clock } = world();
-    const objects = { ref, project: project(`all@${at}`) };
-    inbox.markRecorded(inbox.requestsOf(objects, { ignoresAnnotation: false }), clock.now());
-    expect(inbox.requestsOf(objects, { ignoresAnnotation: false })).toMatchObject([
-      { text: `all@${at}`, project: ref },
-    ]);
-    expect(inbox.requestsOf(objects, { ignoresAnnotation: true })).toEqual([]);
-  });
-
-  it("means nothing whose time an earlier version dropped, where it is older than this leader: that may have been kept since", () => {
-    const { inbox, clock } = world();
-    const meant = (time: string) =>
-      inbox
-        .requestsOf({ ref, project: project(`all@${time}`) }, { ignoresAnnotation: false })
-        .map((request) => isMeant(books, request));
-    const dated = { ...books, retainedAt: at };
-    const [old] = inbox.requestsOf({ ref, project: project(`all@${at}`) }, { ignoresAnnotation: false });
-    expect([meant(at), old && isMeant(dated, old)]).toEqual([[false], true]);
-    clock.advance(1_000);
-    expect(meant(new Date(clock.now()).toISOString())).toEqual([true]);
-  });
-
-  it("is told of once where it can't be read", () => {
-    const { inbox, faults, clock } = world();
-    const look = (text: string) => inbox.requestsOf({ ref, project: project(text) }, { ignoresAnnotation: false });
-    // Each time as the watch has it after another write of its status.
-    for (let time = 0; time < 3; time += 1) {
-      expect(look("books")).toEqual([]);
-      clock.advance(60_000);
-    }
-    expect(faults).toEqual([expect.stringContaining('store: "books" says no time')]);
-    look("films");
-    expect(faults).toEqual([expect.anything(), expect.stringContaining('"films" says no time')]);
   });
 });

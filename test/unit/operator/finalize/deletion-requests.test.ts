@@ -3,19 +3,16 @@ import {
   isMeant,
   maxAheadMs,
   maxAnnotationBytes,
-  readProjectRequests,
-  readSecretRequests,
+  readRequests,
 } from "../../../../operator/finalize/deletion-requests.ts";
 
 const now = Date.parse("2026-11-23T12:00:00Z");
 const at = "2026-11-22T08:30:00Z";
-const ref = { namespace: "shop", name: "store" };
 
-const ofSecret = (text: string) => readSecretRequests(text, now);
-const ofProject = (text: string) => readProjectRequests(text, ref, now);
+const ofSecret = (text: string) => readRequests(text, now);
 
 describe("what the annotation asks for", () => {
-  it("of the Secret is whole Projects and single data, with spaces, commas or lines between", () => {
+  it("is whole Projects and single data, with spaces, commas or lines between", () => {
     const { requests, faults } = ofSecret(
       `shop/store@${at} shop/store/ApiResource/books@${at},\n shop/old/rootkeys/flags@${at}`.replace(
         "rootkeys",
@@ -28,15 +25,6 @@ describe("what the annotation asks for", () => {
       ["store", { what: "resource", name: "books" }],
       ["old", { what: "rootkey", name: "flags" }],
     ]);
-  });
-
-  it("of a Project is data of its own alone, or all of them", () => {
-    const { requests } = ofProject(`all@${at} apiresource/books@${at}`);
-    expect(requests).toMatchObject([
-      { project: ref, until: Date.parse(at) },
-      { project: ref, data: { what: "resource", name: "books" } },
-    ]);
-    expect(ofProject(`shop/other/ApiResource/books@${at}`).requests).toEqual([]);
   });
 
   it.each([

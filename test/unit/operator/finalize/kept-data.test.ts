@@ -1,10 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { ProjectParts } from "../../../../core/config/types.ts";
-import {
-  readProjectRequests,
-  readSecretRequests,
-  requestSources,
-} from "../../../../operator/finalize/deletion-requests.ts";
+import { readRequests, requestCause } from "../../../../operator/finalize/deletion-requests.ts";
 import { type KeptInput, keptFrom, withKept } from "../../../../operator/finalize/kept-data.ts";
 import type { DataEntry, DataRecord } from "../../../../operator/model/data-record.ts";
 import { project, withResource } from "../../../support/http/projects.ts";
@@ -14,7 +10,7 @@ const now = Date.parse("2026-11-23T12:00:00Z");
 const earlier = "2026-11-20T00:00:00.000Z";
 const before = "2026-11-19T00:00:00Z";
 const namespaceUid = "namespace 1";
-const all = (time: string) => readProjectRequests(`all@${time}`, { namespace: "default", name: "shop" }, now).requests;
+const all = (time: string) => readRequests(`default/shop@${time}`, now).requests;
 
 function entry(name: string, more: Partial<DataEntry> = {}): DataEntry {
   return { what: "resource", name, uid: `ApiResource ${name}`, namespaceUid, ...more };
@@ -65,7 +61,7 @@ describe("a request to delete", () => {
   it("has what was kept until its time purged, and says where it stood", () => {
     const films = entry("films", { retained: true, retainedAt: "2026-11-22T00:00:00.000Z" });
     expect(kept([old, films], { requests: all("2026-11-21T00:00:00Z") })).toEqual([
-      { ...old, purgeFromRevision: 0, purgeCause: requestSources.project },
+      { ...old, purgeFromRevision: 0, purgeCause: requestCause },
       films,
     ]);
     expect(kept([old], { requests: all(before) })).toEqual([old]);
@@ -93,7 +89,7 @@ describe("a request to delete", () => {
   });
 
   it("waits for a time that is still to come", () => {
-    const ahead = readProjectRequests("all@2026-11-23T12:00:01Z", { namespace: "default", name: "shop" }, now).requests;
+    const ahead = all("2026-11-23T12:00:01Z");
     expect(kept([old], { requests: ahead })).toEqual([old]);
     expect(kept([old], { requests: ahead, now: now + 1_000 })[0]?.purgeFromRevision).toBe(0);
   });
@@ -122,7 +118,6 @@ describe("a request to delete", () => {
     const requests = Array.from({ length: 4_000 }, (_, at) => ({
       text: `all ${at}`,
       project: { namespace: "default", name: "shop" },
-      source: requestSources.project,
       get until() {
         looks += 1;
         return Date.parse(before) - at;
@@ -140,12 +135,10 @@ describe("a request to delete", () => {
     ]);
   });
 
-  it("of the platform has data of an earlier namespace purged although an object of this one has their name; a Project's leaves them", () => {
+  it("has data of an earlier namespace purged although an object of this one has their name", () => {
     const foreign = { ...old, namespaceUid: "namespace 0" };
     const objects = projectObjects("shop", stored("Project", "shop"), stored("ApiResource", "books"));
-    const { requests } = readSecretRequests("default/shop@2026-11-23T11:00:00Z", now);
-    expect(kept([foreign], { objects, requests })[0]?.purgeFromRevision).toBe(0);
-    expect(kept([foreign], { objects, requests: all("2026-11-23T11:00:00Z") })).toEqual([foreign]);
+    expect(kept([foreign], { objects, requests: all("2026-11-23T11:00:00Z") })[0]?.purgeFromRevision).toBe(0);
   });
 
   it("changes nothing of what is to be purged already", () => {

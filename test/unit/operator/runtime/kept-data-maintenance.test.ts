@@ -28,7 +28,6 @@ async function measured(options: { readonly className?: string; readonly isWatch
       clock: systemClock,
     },
     api: {} as never,
-    recorder: {} as never,
     enqueue: () => undefined,
     redis: () => config as unknown as OpenRedis,
   });

@@ -4,7 +4,6 @@
 import { describe, expect, it } from "vitest";
 import { ApiFailure } from "../../../../operator/kube/api.ts";
 import { NotTheLeader } from "../../../../operator/lead/leadership.ts";
-import type { DataRecord } from "../../../../operator/model/data-record.ts";
 import type { CustomResource } from "../../../../operator/model/objects.ts";
 import { SecretChanged } from "../../../../operator/secrets/secret-object.ts";
 import { NamespaceTerminating } from "../../../../operator/secrets/secret-store.ts";
@@ -76,13 +75,6 @@ describe("while Secrets of a Project can't be had", () => {
       },
     ]);
     expect(calls.map(([what]) => what)).not.toContain("write");
-  });
-
-  it("a deletion request for kept data that was refused stays so: the annotation is not read meanwhile", async () => {
-    const refused = ["all@2026-11-23T14:00:00Z"];
-    const data: DataRecord = { policy: "Retain", projectUid: shop.metadata.uid, entries: [], refused };
-    const { calls } = await attempt([shop, ci], { published: { revision: 3, parts, data } });
-    expect(calls[0]).toEqual(["publish", ["ci"], expect.objectContaining({ refused })]);
   });
 
   it("a new key is not served yet", async () => {
