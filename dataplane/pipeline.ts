@@ -106,7 +106,7 @@ async function serve(deps: PipelineDeps, renewPlan: RenewPlan, exchange: Exchang
     const allowed = requireAllowed(deps, plan);
     stored = allowed.usesStoredData ? allowed.project : undefined;
     const response = await carryOut(deps, allowed, exchange, renewPlan);
-    if (stored !== undefined) requireNoLossMeanwhile(deps.directory, stored);
+    if (stored !== undefined) requireNoLossMeanwhile(deps.directory);
     length = response.text?.length ?? 0;
     return response;
   } catch (error) {
@@ -128,7 +128,7 @@ interface Failure {
 /** Throws `data_lost`, and `project_busy` where too many are refused at once. */
 async function reportedError(deps: PipelineDeps, exchange: Exchange, { error, stored }: Failure): Promise<unknown> {
   // A failure of the store is reported as such, whether data were lost or not. Any other error, such as a 404, may come of the loss.
-  if (stored !== undefined && !isStoreFailure(error)) requireNoLossMeanwhile(deps.directory, stored);
+  if (stored !== undefined && !isStoreFailure(error)) requireNoLossMeanwhile(deps.directory);
   // What slots don't bound is charged here, however early it was refused.
   if (exchange.slot === undefined) await inTurnOf(deps, exchange);
   return error;
@@ -272,7 +272,7 @@ function requireAllowed(deps: PipelineDeps, plan: Plan): AllowedPlan {
   if (plan.isWrite && plan.project.config.serving === "ReadOnly") {
     throw new Problem("project_read_only", "The owner of the project has made it read-only; reads still work");
   }
-  if (plan.usesStoredData) requireDataNotLost(deps.directory, plan.project);
+  if (plan.usesStoredData) requireDataNotLost(deps.directory);
   if (plan.kind === "refused") throw plan.problem;
   return plan;
 }

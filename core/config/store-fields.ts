@@ -9,5 +9,5 @@ export const storeFields = {
   guarded: "guarded",
 } as const;
 
-/** On a Project, and on the Secret of the fleet's key ring for all of them: the name of the loss that is accepted. */
+/** On the Secret of the fleet's key ring: the name of the loss that is accepted. */
 export const acceptLossAnnotation = "jsonplane.io/accept-data-loss";

@@ -96,8 +96,6 @@ export interface ProjectConfig extends ProjectRef {
   readonly cors: CorsConfig;
   readonly openapi: DescriptionPermission;
   readonly console: DescriptionPermission;
-  /** Name of the loss of stored data in spite of which data are served. */
-  readonly acceptedDataLoss?: string;
   /** What counts for the project's quota without being served; absent = none, or no quota. */
   readonly unserved?: readonly UnservedData[];
 }

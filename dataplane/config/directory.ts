@@ -63,8 +63,8 @@ export interface Directory {
   synced(): boolean;
   /** Whether this replica can read what is published. One that starts doesn't become synced where it can't. */
   fit(): ConfigFit;
-  /** Whether Redis no longer holds the stored data that it held, and nobody has accepted that for the project. */
-  dataLost(project: ProjectConfig): boolean;
+  /** Whether Redis no longer holds the stored data that it held, and nobody has accepted that. */
+  dataLost(): boolean;
   /** Seconds since the configuration was last known to be current. */
   ageSeconds(): number;
 }

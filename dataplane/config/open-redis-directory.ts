@@ -87,7 +87,7 @@ export async function openRedisDirectory(options: FollowedConfigOptions): Promis
     directory: {
       ...directory,
       synced: () => directory.synced() && store.hasLooked(),
-      dataLost: (project) => store.isLost(project),
+      dataLost: store.isLost,
     },
     redisClient: commands,
     lookAtServer: store.lookBy,

@@ -3,15 +3,14 @@
 
 import { configKeys } from "../../core/config/config-keys.ts";
 import { storeFields } from "../../core/config/store-fields.ts";
-import type { ProjectConfig } from "../../core/config/types.ts";
 import { isForbidden } from "../../core/redis/failure.ts";
 import type { RedisClient } from "../../core/redis/redis-client.ts";
 import { listOf, optionalText } from "../../core/redis/reply.ts";
 import { pause, type Timers } from "../../core/timers.ts";
 
 export interface StoreWatch {
-  /** Whether requests for data of the project are to be refused. */
-  isLost(project: Pick<ProjectConfig, "acceptedDataLoss">): boolean;
+  /** Whether requests for data are to be refused. */
+  isLost(): boolean;
   /** Redis has said so once; one that is empty since before this replica started says nothing. */
   hasLooked(): boolean;
   /** Looks now unless that is so. Rejects when Redis doesn't answer. */
@@ -97,7 +96,7 @@ export function watchStore({ commands, timers, onLoss, onForbidden }: StoreWatch
   const running = run();
 
   return {
-    isLost: ({ acceptedDataLoss }) => loss !== undefined && (loss.name === undefined || acceptedDataLoss !== loss.name),
+    isLost: () => loss !== undefined,
     hasLooked: () => hasLooked,
     haveLooked: async () => {
       if (!hasLooked) await look();

@@ -6,7 +6,7 @@ import { isDeepStrictEqual } from "node:util";
 import { Problem } from "../../core/errors/problem.ts";
 import type { CanonicalJson } from "../../core/json/canonical.ts";
 import { requirePermission } from "../authorize/authorize.ts";
-import type { Directory, LiveProject } from "../config/directory.ts";
+import type { Directory } from "../config/directory.ts";
 import { type Preconditions, preconditionsOf } from "../http/conditional-requests.ts";
 import type { Exchange } from "../http/exchange.ts";
 import { bodyDepth, type Patch, patchFormatOf, readPatch } from "../http/patch.ts";
@@ -129,13 +129,13 @@ export function acquireSlot<Plan extends OperationPlan>(
   if (slot instanceof Promise) {
     return slot.then((acquired) => {
       exchange.slot = acquired;
-      requireDataNotLost(directory, plan.project);
+      requireDataNotLost(directory);
       return renewPlan(plan, exchange);
     });
   }
   exchange.slot = slot;
   // They may have been lost while the body arrived, for as long as the client likes, or while this waited for a slot.
-  requireDataNotLost(directory, plan.project);
+  requireDataNotLost(directory);
   return plan;
 }
 
@@ -149,16 +149,16 @@ export function releaseSlot(exchange: Exchange, length: number | undefined): voi
 type Losses = Pick<Directory, "dataLost">;
 
 /** Throws `data_lost` before anything is done. */
-export function requireDataNotLost(losses: Losses, { config }: LiveProject): void {
-  if (losses.dataLost(config)) throw dataLost("The store has lost its data; nothing was done.");
+export function requireDataNotLost(losses: Losses): void {
+  if (losses.dataLost()) throw dataLost("The store has lost its data; nothing was done.");
 }
 
 /**
  * Throws `data_lost` once the store has answered: of the calls that a request makes, the later ones may have been answered by an empty
  * store, so that a list ends early, or an object that was there is not found.
  */
-export function requireNoLossMeanwhile(losses: Losses, { config }: LiveProject): void {
-  if (losses.dataLost(config)) {
+export function requireNoLossMeanwhile(losses: Losses): void {
+  if (losses.dataLost()) {
     throw dataLost("The store lost its data during the request, including anything that the request wrote.");
   }
 }

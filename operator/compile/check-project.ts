@@ -7,7 +7,7 @@ import type { Project } from "../model/objects.ts";
 import { type Fault, type Notice, type Refusal, type Result, refuse, type Verdict } from "../model/verdict.ts";
 import { refused, subjectOf } from "./compile-children.ts";
 import { type CompiledIssuers, compileIssuers, type RefusedIssuer } from "./compile-issuers.ts";
-import { acceptedLossMember, compileProjectConfig } from "./compile-project-config.ts";
+import { compileProjectConfig } from "./compile-project-config.ts";
 import { issuerSourcesOf } from "./declared-issuers.ts";
 import type { HostGrant, RefusedHost } from "./hosts.ts";
 import { stillGranted, withNewestKeys } from "./kept-issuers.ts";
@@ -63,19 +63,18 @@ function issuersOf(project: Project, { published, issuers }: ProjectContext): Co
 }
 
 /**
- * The last published version. Hosts that the present spec does not hold are left out, because another Project may hold them by now. Limits
- * are reduced to what the platform allows now. Whether a loss of data is accepted is what the annotation says now: data are refused or
- * served by it, whatever becomes of the spec.
+ * The last published version. Hosts that the present spec does not hold are left out, because another
+ * Project may hold them by now. Limits are reduced to what the platform allows now.
  */
 export function lastGoodProject(
   project: Project,
   { published, hosts, limitPublished }: Pick<ProjectContext, "published" | "hosts" | "limitPublished">,
 ): ProjectConfig | undefined {
   if (published?.project.uid !== project.metadata.uid) return undefined;
-  const { acceptedDataLoss: _, ...config } = published.project;
+  const config = published.project;
   const held = config.hosts.filter((host) => hosts.granted.includes(host));
   const limits = limitPublished === undefined ? config.limits : limitPublished(config.limits);
-  return { ...config, hosts: held, limits, ...acceptedLossMember(project) };
+  return { ...config, hosts: held, limits };
 }
 
 function fallBack(project: Project, context: ProjectContext, refusal: Refusal): CheckedProject {

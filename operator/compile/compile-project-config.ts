@@ -5,7 +5,6 @@ import { durationSeconds } from "../../core/config/duration.ts";
 import type { ProjectConfig, ProjectRates, Rate } from "../../core/config/types.ts";
 import type { Project } from "../model/objects.ts";
 import { type Fault, type Result, refuseAll } from "../model/verdict.ts";
-import { acceptedLossOf } from "./accepted-loss.ts";
 import type { HostGrant } from "./hosts.ts";
 
 export function compileProjectConfig(project: Project, hosts: HostGrant): Result<ProjectConfig> {
@@ -41,14 +40,8 @@ export function compileProjectConfig(project: Project, hosts: HostGrant): Result
     cors: { allowedOrigins, ...(allowHeaders && { allowHeaders }), maxAgeSeconds },
     openapi: spec.openapi,
     console: spec.console,
-    ...acceptedLossMember(project),
   };
   return { ok: true, value };
-}
-
-export function acceptedLossMember(project: Project): Pick<ProjectConfig, "acceptedDataLoss"> {
-  const acceptedDataLoss = acceptedLossOf(project);
-  return acceptedDataLoss === undefined ? {} : { acceptedDataLoss };
 }
 
 /** A burst that isn't named is a second's worth. */

@@ -1,7 +1,7 @@
 // Says what became of a project's stored data with one pass: kept without their object, taken over from an earlier namespace, asked to be
-// deleted, ordered to be purged, purged, given up where Redis has lost them. Pure: entries of records in, entries of the audit log out.
+// deleted, ordered to be purged, purged. Pure: entries of records in, entries of the audit log out.
 
-import type { ProjectParts, ProjectRef } from "../../core/config/types.ts";
+import type { ProjectRef } from "../../core/config/types.ts";
 import type { DataEntry, DataRecord } from "../model/data-record.ts";
 import type { AuditEntry } from "../observe/audit-log.ts";
 import type { FollowedPurge } from "./advance-purges.ts";
@@ -29,18 +29,6 @@ export function recordEntries({ ref, before, after }: RecordChange): readonly Au
     }
     return entry.retained === true && was?.retained !== true ? [{ action: "data_retained", facts }] : [];
   });
-}
-
-/** By the step that published it: from now on the Project is served without the data that Redis has lost. */
-export function acceptedLossEntries(
-  published: ProjectParts | undefined,
-  served: ProjectParts | undefined,
-  loss: string | undefined,
-): readonly AuditEntry[] {
-  if (served === undefined || loss === undefined || served.project.acceptedDataLoss !== loss) return [];
-  if (published?.project.acceptedDataLoss === loss) return [];
-  const { namespace, name, uid } = served.project;
-  return [{ action: "data_loss_accepted", facts: { kind: "Project", namespace, name, uid, loss } }];
 }
 
 export function purgeEntry(

@@ -4,7 +4,7 @@
 import type { KeyConfig, ProjectParts, UserConfig } from "../../core/config/types.ts";
 import { OutcomeUnknown } from "../../core/errors/store-errors.ts";
 import { stillAllowed, stillGranted } from "../compile/kept-issuers.ts";
-import { acceptedLossEntries, recordEntries } from "../finalize/data-audit.ts";
+import { recordEntries } from "../finalize/data-audit.ts";
 import { planData } from "../finalize/data-plan.ts";
 import { withdrawnBy } from "../finalize/withdrawn.ts";
 import type { DataRecord } from "../model/data-record.ts";
@@ -40,19 +40,18 @@ async function write(pass: Pass, compiled: CompiledProject, served: ProjectParts
     ...(namespaceUid !== undefined && { namespaceUid }),
   });
   const since = clock.monotonic();
-  const loss = publisher.dataLoss();
   try {
     const result =
       served === undefined ? await publisher.withdraw(objects.ref, record) : await publisher.publish(served, record);
     const { changed } = result;
     if (changed > 0)
       observePublish({ kind: "published", seconds: (clock.monotonic() - since) / 1000, fields: changed });
-    for (const entry of auditEntriesOf(pass, compiled, { served, record: result.data, loss })) audit.record(entry);
+    for (const entry of auditEntriesOf(pass, compiled, { served, record: result.data })) audit.record(entry);
     return result;
   } catch (error) {
     // It may have taken place: then the next attempt finds no difference to record.
     if (error instanceof OutcomeUnknown) {
-      for (const { action, facts } of auditEntriesOf(pass, compiled, { served, record, loss })) {
+      for (const { action, facts } of auditEntriesOf(pass, compiled, { served, record })) {
         audit.record({ action, facts: { ...facts, outcome: "unknown" } });
       }
     }
@@ -64,23 +63,17 @@ async function write(pass: Pass, compiled: CompiledProject, served: ProjectParts
 interface PublishedAs {
   readonly served: ProjectParts | undefined;
   readonly record: DataRecord | undefined;
-  /** Name of the loss of stored data that is not accepted for all. */
-  readonly loss: string | undefined;
 }
 
 function auditEntriesOf(
   pass: Pass,
   { verdicts }: CompiledProject,
-  { served, record, loss }: PublishedAs,
+  { served, record }: PublishedAs,
 ): readonly AuditEntry[] {
   const { objects, deleted, published, namespaceUid } = pass;
   const isNamespaceGone = namespaceUid === undefined;
   const withdrawn = withdrawnBy({ objects, deleted, published: published.parts, served, verdicts, isNamespaceGone });
-  return [
-    ...withdrawn,
-    ...recordEntries({ ref: objects.ref, before: published.data, after: record }),
-    ...acceptedLossEntries(published.parts, served, loss),
-  ];
+  return [...withdrawn, ...recordEntries({ ref: objects.ref, before: published.data, after: record })];
 }
 
 /**

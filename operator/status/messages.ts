@@ -37,7 +37,7 @@ export const programmedMessages = {
 
 /** `loss` names it; it goes with the loss, and never changes while that lasts. */
 export function dataLostMessage(loss: string): string {
-  return `Redis was emptied, or is another one: the stored data are gone. Requests for data are refused with 503 data_lost until Redis is restored from a backup. To go on without the data, annotate this Project with ${acceptLossAnnotation}: "${loss}", or the Secret of the operator's key ring for all Projects`;
+  return `Redis was emptied, or is another one: the stored data are gone. Requests for data are refused with 503 data_lost until Redis is restored from a backup. To go on without the data of all Projects, annotate the Secret of the operator's key ring with ${acceptLossAnnotation}: "${loss}"`;
 }
 
 /** Messages of the condition Available, by its reason. It is about this moment, unlike Programmed and Ready. */

@@ -3,7 +3,6 @@
 
 import type { Clock } from "../../core/clock.ts";
 import { mapLimited } from "../../core/map-limited.ts";
-import { acceptedLossOf } from "../compile/accepted-loss.ts";
 import { isRefusedWrite, type KubeApi, type KubeObject } from "../kube/api.ts";
 import { createRepairs } from "../kube/repairs.ts";
 import type { Installation } from "../model/installation.ts";
@@ -259,7 +258,6 @@ function objectOutcome(
   const dataWait = (isProject ? progress.waitingFor : undefined) ?? progress.waiting.get(verdict.uid);
   const heldBy = progress.heldBy.get(verdict.uid);
   const facts = resolved.statuses.get(verdict.uid);
-  const isLost = isProject && dataLoss !== undefined && acceptedLossOf(objects.project) !== dataLoss;
   return {
     verdict,
     progress: { state: rollout.state, ...(refusal !== undefined && { refusal }) },
@@ -269,7 +267,7 @@ function objectOutcome(
     usage: reports.usage,
     baseUrl,
     now,
-    ...(isLost && { dataLoss }),
+    ...(isProject && dataLoss !== undefined && { dataLoss }),
     ...(dataWait !== undefined && { dataWait }),
     ...(heldBy !== undefined && { heldBy }),
     ...(facts !== undefined && { facts }),

@@ -113,16 +113,10 @@ it("is refused after Redis came back empty, and served again once it is the stor
   await redis.restart();
   await isRefused();
   await eventually(() => expect(redisClient.ready()).toBe(true));
-  const publisher = await published(shop);
+  await published(shop);
   const second = await added("r2");
   try {
     await isRefused(second);
-    await published({ ...shop, project: { ...shop.project, acceptedDataLoss: "another" } });
-    await isRefused();
-    await published({ ...shop, project: { ...shop.project, acceptedDataLoss: publisher.dataLoss() ?? "" } });
-    await isServed();
-    await published(shop);
-    await isRefused();
     await redisClient.write(configKeys.meta, "HSET", configKeys.meta, "store", store.id ?? "");
     await published(shop);
     await isServed();
@@ -164,16 +158,6 @@ it("is served from an emptied Redis where it is meant to forget: no request fail
   for (const path of paths) expect((await answer(path, replica)).status).toBe(200);
   await published(shop);
   await isServed();
-});
-
-it("is refused where Redis loses it again, also of a project that has accepted the loss before: nobody has seen this one", async () => {
-  await redisClient.write(configKeys.meta, "FLUSHALL");
-  await isRefused();
-  const loss = (await published(shop)).dataLoss() ?? "";
-  await published({ ...shop, project: { ...shop.project, acceptedDataLoss: loss } });
-  await isServed();
-  await redisClient.write(configKeys.meta, "FLUSHALL");
-  await isRefused();
 });
 
 it("is refused to writes whose bodies were on their way when it was lost", async () => {

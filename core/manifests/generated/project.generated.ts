@@ -3,7 +3,7 @@ import type { ObjectMeta } from "../object.ts";
 import type { SchemaNode } from "../schema-node.ts";
 
 /**
- * A Project is one JSON backend with its own base URL. ApiResources, ProjectUsers, ApiKeys and RootKeys of the same namespace name it in their projectRef. Every setting has a default, so a Project without a spec is served. Four annotations request something once. jsonplane.io/adopt-data "true": serve the data of a former namespace of this name, where the platform allows it. jsonplane.io/rotate-signing-key with a new value, such as a date: create a new key for session tokens; no session ends. jsonplane.io/restore-credentials "true": take over the signing keys in a restored Secret, where the platform allows it. jsonplane.io/accept-data-loss with the name of a loss: continue without data that Redis has lost.
+ * A Project is one JSON backend with its own base URL. ApiResources, ProjectUsers, ApiKeys and RootKeys of the same namespace name it in their projectRef. Every setting has a default, so a Project without a spec is served. Three annotations request something once. jsonplane.io/adopt-data "true": serve the data of a former namespace of this name, where the platform allows it. jsonplane.io/rotate-signing-key with a new value, such as a date: create a new key for session tokens; no session ends. jsonplane.io/restore-credentials "true": take over the signing keys in a restored Secret, where the platform allows it.
  */
 export interface Project {
   readonly apiVersion: "jsonplane.io/v1alpha1";
