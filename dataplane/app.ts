@@ -172,7 +172,7 @@ async function openDataPlane(options: DataPlaneOptions, closers: Closers): Promi
     ...createLimits(store, clock, metrics.observeLimited),
     preparer,
     scanSemaphore: createScanSemaphore(),
-    fairShare: createFairShareLimiter(clock),
+    fairShare: createFairShareLimiter(clock, { maxTurns: memory.connections }),
     lock: createDocumentLock(),
     bodyBudget: createMemoryBudget(memory.bodies),
     plans,

@@ -6,6 +6,7 @@
 import { keyOfProject } from "../core/config/config-keys.ts";
 import { Problem } from "../core/errors/problem.ts";
 import { isStoreFailure } from "../core/errors/store-errors.ts";
+import { LateTurn } from "./admission/fair-share.ts";
 import type { RateLimits } from "./admission/rate-limits.ts";
 import {
   type Authentication,
@@ -63,7 +64,7 @@ interface RefusedPlan extends PlanBase {
   readonly problem: Problem;
 }
 
-/** An OPTIONS request. Browsers send preflights without credentials, so it has no caller and is not charged. */
+/** An OPTIONS request. Browsers send preflights without credentials, so it has no caller, and no rate counts it. */
 interface OptionsPlan {
   readonly kind: "options";
   readonly project: LiveProject;
@@ -91,8 +92,8 @@ export function createPipeline(deps: PipelineDeps): (exchange: Exchange) => Prom
 }
 
 async function serve(deps: PipelineDeps, renewPlan: RenewPlan, exchange: Exchange): Promise<HttpResponse> {
-  /** The project whose stored data are read or written, from the moment when that may have begun. */
-  let stored: LiveProject | undefined;
+  /** From the moment when reading or writing stored data may have begun. */
+  let usesStoredData = false;
   /**
    * Characters of the response, from which the fair share learns what the project's responses weigh; undefined = learn nothing from this
    * one.
@@ -104,39 +105,40 @@ async function serve(deps: PipelineDeps, renewPlan: RenewPlan, exchange: Exchang
     const charging = chargeRates(deps, plan, exchange);
     if (charging !== undefined) await charging;
     const allowed = requireAllowed(deps, plan);
-    stored = allowed.usesStoredData ? allowed.project : undefined;
+    usesStoredData = allowed.usesStoredData;
     const response = await carryOut(deps, allowed, exchange, renewPlan);
-    if (stored !== undefined) requireNoLossMeanwhile(deps.directory);
+    if (usesStoredData) requireNoLossMeanwhile(deps.directory);
     length = response.text?.length ?? 0;
     return response;
   } catch (error) {
     // A refusal is a response of next to no length. Other errors, as when the store fails, say nothing of what responses weigh.
     if (error instanceof Problem) length ??= 0;
-    throw await reportedError(deps, exchange, { error, stored });
+    throw await reportedError(deps, exchange, { error, usesStoredData });
   } finally {
     releaseSlot(exchange, length);
     exchange.releaseBody?.();
   }
 }
 
-interface Failure {
-  readonly error: unknown;
-  /** The project whose stored data may have been read or written. */
-  readonly stored: LiveProject | undefined;
-}
-
-/** Throws `data_lost`, and `project_busy` where too many are refused at once. */
-async function reportedError(deps: PipelineDeps, exchange: Exchange, { error, stored }: Failure): Promise<unknown> {
+/** What is to be answered, once a refusal without a slot has had its turn. Throws `data_lost`. */
+async function reportedError(
+  deps: PipelineDeps,
+  exchange: Exchange,
+  { error, usesStoredData }: { readonly error: unknown; readonly usesStoredData: boolean },
+): Promise<unknown> {
   // A failure of the store is reported as such, whether data were lost or not. Any other error, such as a 404, may come of the loss.
-  if (stored !== undefined && !isStoreFailure(error)) requireNoLossMeanwhile(deps.directory);
-  // What slots don't bound is charged here, however early it was refused.
-  if (exchange.slot === undefined) await inTurnOf(deps, exchange);
+  if (usesStoredData && !isStoreFailure(error)) requireNoLossMeanwhile(deps.directory);
+  exchange.releaseBody?.();
+  exchange.releaseBody = undefined;
+  // The answer stays, however long the turn is waited for. What slots don't bound is charged here.
+  if (exchange.slot === undefined && !(error instanceof LateTurn))
+    await inTurnOf(deps, exchange).catch(() => undefined);
   return error;
 }
 
 /** Waits for a turn of the project, or of all requests that name none. */
-function inTurnOf(deps: PipelineDeps, { project }: Exchange): void | Promise<void> {
-  return deps.fairShare.of(project).inTurn(() => undefined);
+async function inTurnOf(deps: PipelineDeps, { project }: Exchange): Promise<void> {
+  await deps.fairShare.of(project).inTurn(() => undefined);
 }
 
 /** The plan of an earlier request, with what deciding it found out for the exchange. */

@@ -52,8 +52,8 @@ const unseenMs = 0.2;
 /** Milliseconds that it rests for each one that it computed beyond that in one piece, while others ask: they have three quarters of the time. */
 const restPerMs = 3;
 /**
- * Requests of one project that may wait for slots. For turns all may wait: connections bound them, and
- * a client that is refused at once asks again at once.
+ * Requests of one project that may wait for slots. For turns all connected clients may wait: one that
+ * is refused at once asks again at once.
  */
 export const maxWaiting = 1_000;
 /** Milliseconds that one waits at most. */
@@ -77,17 +77,29 @@ interface QueuedRequest {
 /** Calls `run` in the next turn of the event loop, once requests that have arrived meanwhile are served. */
 export type NextTurn = (run: () => void) => void;
 
+interface FairShareOptions {
+  readonly timers?: Timers;
+  readonly nextTurn?: NextTurn;
+  /** What computing takes is the process's own time, whatever the clock says. */
+  readonly elapsed?: Monotonic;
+  /** Requests of one project that may wait for turns; more than connections may be open. */
+  readonly maxTurns?: number;
+}
+
 export function createFairShareLimiter(
   clock: Clock,
-  timers: Timers = systemTimers,
-  nextTurn: NextTurn = setImmediate,
-  /** What computing takes is the process's own time, whatever the clock says. */
-  elapsed: Monotonic = systemMonotonic,
+  {
+    timers = systemTimers,
+    nextTurn = setImmediate,
+    elapsed = systemMonotonic,
+    maxTurns = Number.POSITIVE_INFINITY,
+  }: FairShareOptions = {},
 ): FairShareLimiter {
   // By the live project: a new configuration has a new limiter, and the slots in use of the former one are bounded.
   const limiters = new WeakMap<LiveProject, Limiter>();
   const presence = createPresence(clock);
-  const newLimiter = (uid: string): Limiter => new Limiter({ clock, timers, nextTurn, elapsed, presence, uid });
+  const newLimiter = (uid: string): Limiter =>
+    new Limiter({ clock, timers, nextTurn, elapsed, maxTurns, presence, uid });
   const ofNone = newLimiter("");
   return {
     of(project) {
@@ -134,6 +146,7 @@ interface LimiterDeps {
   readonly timers: Timers;
   readonly nextTurn: NextTurn;
   readonly elapsed: Monotonic;
+  readonly maxTurns: number;
   readonly presence: Presence;
   readonly uid: string;
 }
@@ -143,6 +156,7 @@ class Limiter implements ProjectLimiter {
   readonly #timers: Timers;
   readonly #nextTurn: NextTurn;
   readonly #elapsed: Monotonic;
+  readonly #maxTurns: number;
   readonly #presence: Presence;
   readonly #uid: string;
   readonly #queue: QueuedRequest[] = [];
@@ -162,11 +176,12 @@ class Limiter implements ProjectLimiter {
   /** Both have their turns alternately. */
   #isHoldersNext = true;
 
-  constructor({ clock, timers, nextTurn, elapsed, presence, uid }: LimiterDeps) {
+  constructor({ clock, timers, nextTurn, elapsed, maxTurns, presence, uid }: LimiterDeps) {
     this.#clock = clock;
     this.#timers = timers;
     this.#nextTurn = nextTurn;
     this.#elapsed = elapsed;
+    this.#maxTurns = maxTurns;
     this.#presence = presence;
     this.#uid = uid;
   }
@@ -200,11 +215,13 @@ class Limiter implements ProjectLimiter {
 
   #refusedLate(): Problem {
     this.#charge(unseenMs);
-    return busy();
+    return new LateTurn();
   }
 
   #queuedForTurn<T>(work: () => T, since: number, slot: Slot | undefined): Promise<T> {
     const queue = slot === undefined ? this.#turnsOfOthers : this.#turnsOfHolders;
+    // Connected clients are fewer: only those that left can fill it.
+    if (queue.length >= this.#maxTurns) return Promise.reject(busy());
     return new Promise<T>((resolve, reject) => {
       queue.push(() => {
         try {
@@ -300,12 +317,16 @@ class Limiter implements ProjectLimiter {
   }
 }
 
+const busyDetail = "This project has used up its share of a replica that other projects use too; try again";
+const soon = { headers: { "Retry-After": "1" } };
+
 function busy(): Problem {
-  return new Problem(
-    "project_busy",
-    "This project has used up its share of a replica that other projects use too; try again",
-    {
-      headers: { "Retry-After": "1" },
-    },
-  );
+  return new Problem("project_busy", busyDetail, soon);
+}
+
+/** A request was refused in its turn, for which it had waited too long. It has been charged. */
+export class LateTurn extends Problem {
+  constructor() {
+    super("project_busy", busyDetail, soon);
+  }
 }

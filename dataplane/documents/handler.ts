@@ -97,11 +97,9 @@ async function write(
 }
 
 function recheckWith(plan: DocumentPlan, exchange: Exchange, renewPlan: RenewPlan): Recheck {
-  const { maxDocumentBytes } = plan.project.config.limits;
-  return recheckOf(plan, exchange, renewPlan, ({ rootKey, grant, project }) => {
-    const isSameValue = project.config.limits.maxDocumentBytes === maxDocumentBytes;
-    return isSameValue && isDeepStrictEqual([rootKey, grant], [plan.rootKey, plan.grant]);
-  });
+  const hasSameRules = ({ rootKey, grant }: DocumentPlan): boolean =>
+    isDeepStrictEqual([rootKey, grant], [plan.rootKey, plan.grant]);
+  return recheckOf(plan, exchange, renewPlan, hasSameRules);
 }
 
 function change(

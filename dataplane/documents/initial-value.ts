@@ -9,14 +9,19 @@ import {
   type RemoveOutcome,
   removeAt,
 } from "../../core/json/splice.ts";
+import type { Recheck } from "../operation/steps.ts";
 import { unlessChanged } from "../store/expected.ts";
 import { type DocumentRefusal, type DocumentWrites, type Expecting, maxDepth } from "../store/ports/documents.ts";
 import type { DocumentRef, Path } from "../store/ports/refs.ts";
 
 type Write = "insertAt" | "putAt" | "removeAt";
 
-/** The store's own writes, for documents of a root key with this initial value. */
-export function withInitialValue(store: DocumentWrites, initialValue: string): Pick<DocumentWrites, Write> {
+/** The store's own writes, for documents of a root key with this initial value, each after a recheck. */
+export function withInitialValue(
+  store: DocumentWrites,
+  initialValue: string,
+  recheck: Recheck | undefined,
+): Pick<DocumentWrites, Write> {
   return {
     insertAt: (document, path, text, limits) =>
       fromInitialValue(
@@ -44,11 +49,14 @@ export function withInitialValue(store: DocumentWrites, initialValue: string): P
     write: () => Promise<T>,
     refusal: () => DocumentRefusal | undefined,
   ): Promise<T | DocumentRefusal> {
+    await recheck?.();
     const first = await write();
     if (first.outcome !== "missing_document") return first;
     const refused = refusal();
     if (refused !== undefined) return refused;
+    await recheck?.();
     await store.initialise(document, initialValue);
+    await recheck?.();
     return write();
   }
 

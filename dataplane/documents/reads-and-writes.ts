@@ -70,10 +70,9 @@ export async function insertDocument(
   if (record) {
     const before = await store.idempotencyRecord(context.document, record.key);
     if (before !== undefined) return replayInsert(before, body);
-    await context.recheck?.();
   }
   const result = await withPreconditions(store, context, (expecting) =>
-    withInitialValue(store, context.rootKey.initialValue).insertAt(context.document, context.path, body.text, {
+    writesOf(store, context).insertAt(context.document, context.path, body.text, {
       ...limits,
       ...expecting,
       ...(record && { record }),
@@ -95,7 +94,7 @@ export async function putDocument(
 ): Promise<HttpResponse> {
   const limits = { maxBytes: context.project.limits.maxDocumentBytes, mayCreate: context.grant.mayCreate };
   const result = await withPreconditions(store, context, (expecting) =>
-    withInitialValue(store, context.rootKey.initialValue).putAt(context.document, context.path, body.text, {
+    writesOf(store, context).putAt(context.document, context.path, body.text, {
       ...limits,
       ...expecting,
     }),
@@ -113,16 +112,14 @@ export async function patchDocument(
     // Operations need a value; a merge patch makes one, as PUT adds a key.
     if (text === undefined && patch.format === "json-patch") return { outcome: "not_found" };
     const put = (value: string) =>
-      withInitialValue(store, context.rootKey.initialValue).putAt(context.document, context.path, value, {
+      writesOf(store, context).putAt(context.document, context.path, value, {
         ...limits,
         ...(expected && { expected }),
       });
     // A precondition failed: the store is only asked how it would refuse, and writes nothing, so any value will do.
     if (expected === "never") return put("null");
     const value = await context.limiter.inTurn(() => patched(patch, text ?? "null"), context.slot);
-    if (value === text) return { outcome: "replaced", text };
-    await context.recheck?.();
-    return put(value);
+    return value === text ? { outcome: "replaced", text } : put(value);
   });
   return responseOfWrite(result, context);
 }
@@ -130,7 +127,7 @@ export async function patchDocument(
 export async function deleteDocument(store: DocumentStore, context: DocumentContext): Promise<HttpResponse> {
   if (leadsTooDeep(context.path)) throw nothingThere();
   const result = await withPreconditions(store, context, (expecting) =>
-    withInitialValue(store, context.rootKey.initialValue).removeAt(context.document, context.path, expecting),
+    writesOf(store, context).removeAt(context.document, context.path, expecting),
   );
   if (result.outcome !== "removed") throw problemOf(result, context);
   return ok("{}");
@@ -143,6 +140,10 @@ function leadsTooDeep(path: Path): boolean {
 
 function nothingThere(): Problem {
   return new Problem("not_found", "Nothing is stored at this path of the root key");
+}
+
+function writesOf(store: DocumentStore, { rootKey, recheck }: DocumentContext): ReturnType<typeof withInitialValue> {
+  return withInitialValue(store, rootKey.initialValue, recheck);
 }
 
 /** Carries a write out under the request's preconditions, if it has any: they hold in the very step that writes. */
@@ -169,7 +170,6 @@ async function compareAndSet<T extends { readonly outcome: string }>(
     const failure = failedPrecondition(context.preconditions, text);
     // RFC 9110 §13.2.1: what would be refused anyway is refused as if there were no preconditions, and only the store knows.
     const expected = failure ? "never" : expectedOf(text);
-    await context.recheck?.();
     const result = await write({ expected }, text);
     if (result.outcome !== "changed") return result;
     if (failure) throw failure;

@@ -23,7 +23,7 @@ export interface Exchange {
   /** Its slot of the project's fair share of the replica; absent before it is acquired and after its release. */
   slot?: Slot | undefined;
   /** Gives the bytes of the body back to their budget; absent before the body is there. */
-  releaseBody?: () => void;
+  releaseBody?: (() => void) | undefined;
   /** The generation of kept plans (kept-plans.ts) in which its plan was found or decided; absent for reads by a kept plan. */
   generation?: number;
   project?: LiveProject;

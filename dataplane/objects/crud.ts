@@ -40,7 +40,7 @@ export interface ObjectDeps {
   readonly store: ObjectReads & ObjectWrites & IdempotencyRecords;
   readonly clock: Clock;
   readonly newId: ObjectIds;
-  /** In whose turns objects are validated. */
+  /** Held by the request while its object is validated. */
   readonly slot: Slot | undefined;
   readonly recheck: Recheck;
 }

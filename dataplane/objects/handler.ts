@@ -115,7 +115,7 @@ async function write(
   const preparing = deps.preparer.prepare(plan.resource, plan.collection);
   if (preparing !== undefined) await preparing;
   const { slot } = exchange;
-  const recheck = recheckOf(plan, exchange, renewPlan, (current) => isSameWrite(plan, current));
+  const recheck = recheckOf(plan, exchange, renewPlan, (current) => hasSameRules(plan, current));
   const objects = { store: plan.store, clock: deps.clock, newId: deps.newId, slot, recheck };
   if (body === undefined) return await deleteObject(objects, context, idOf(exchange));
   if (plan.operation === "create") {
@@ -126,9 +126,8 @@ async function write(
   return await updateObject(objects, context, idOf(exchange), patch ? { patch } : { fields: body });
 }
 
-function isSameWrite(plan: ObjectsPlan, { resource, rules, grant }: ObjectsPlan): boolean {
-  const isSameObject = resource === plan.resource && rules.maxBytes === plan.rules.maxBytes;
-  return isSameObject && isDeepStrictEqual(grant, plan.grant);
+function hasSameRules(plan: ObjectsPlan, { resource, grant }: ObjectsPlan): boolean {
+  return resource === plan.resource && isDeepStrictEqual(grant, plan.grant);
 }
 
 /** While the store takes no writes, or others keep declaring indexes, they can't be declared: reads go on with those that the store has. */

@@ -31,7 +31,7 @@ interface Addressed extends Description {
   readonly project: LiveProject;
 }
 
-/** Of all that is made, in characters, and of all that is sent, in bytes. */
+/** Of each cache: characters of `kept`, bytes of `addressed`. */
 const maxKeptLength = 32 * 1024 * 1024;
 /** Milliseconds of one step; then other requests are served. */
 const stepMs = 5;
@@ -72,6 +72,8 @@ export function createDescriptions(): Descriptions {
       if (known?.project === project) return known;
       const rest = await restOf(project);
       return await limiter.inTurn(() => {
+        const other = addressed.get(key);
+        if (other?.project === project) return other;
         const text = `{"openapi":"3.1.0","servers":${JSON.stringify([{ url: base }])}${rest}`;
         const made = { project, bytes: Buffer.from(text), tag: entityTag(text) };
         addressed.set(key, made);

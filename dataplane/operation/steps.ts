@@ -79,9 +79,8 @@ export async function receiveWrite<Plan extends OperationPlan>(
 export type Recheck = () => void | Promise<void>;
 
 /**
- * For right before the store is asked to write, where the write has waited since its plan was found or
- * renewed: for a turn, for a lock, or for what it read. Throws `project_busy` where its project or its
- * caller is another by now, or `isSame` says that of what the write was validated by.
+ * To be called right before a write. Throws `project_busy` if the project, its limits or the caller is
+ * another by now, or if `isSame` says false.
  */
 export function recheckOf<Plan extends OperationPlan>(
   plan: Plan,
@@ -90,15 +89,17 @@ export function recheckOf<Plan extends OperationPlan>(
   isSame: (current: Plan) => boolean,
 ): Recheck {
   const requireSame = (current: Plan): void => {
-    const { project, caller } = current;
-    const isSameProject = project.config.uid === plan.project.config.uid;
-    if (!isSameProject || !isDeepStrictEqual(caller, plan.caller) || !isSame(current)) throw changedMeanwhile();
+    if (!isDeepStrictEqual(identityOf(current), identityOf(plan)) || !isSame(current)) throw changedMeanwhile();
   };
   return () => {
     const renewed = renewPlan(plan, exchange);
     if (renewed instanceof Promise) return renewed.then(requireSame);
     if (renewed !== plan) requireSame(renewed);
   };
+}
+
+function identityOf({ caller, project: { config } }: OperationPlan): readonly unknown[] {
+  return [config.uid, config.limits, caller];
 }
 
 export function changedMeanwhile(): Problem {

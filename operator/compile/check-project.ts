@@ -94,11 +94,12 @@ function fallBack(project: Project, context: ProjectContext, refusal: Refusal): 
 export const adoptAnnotation = "jsonplane.io/adopt-data";
 
 /** Before all else, a suspended Project included: nothing of it may be served. */
-export function foreignDataRefusal({ metadata: { namespace } }: Project, mayAdopt: boolean): Refusal {
-  const found = `Data of an earlier namespace "${namespace}" may be stored under the name of this Project`;
+export function foreignDataRefusal({ metadata: { namespace }, spec }: Project, mayAdopt: boolean): Refusal {
+  const found = `Data of an earlier namespace "${namespace}" are on record under the name of this Project`;
   const rename = "or create the Project under another name";
   if (mayAdopt) {
-    const advice = `to serve them, annotate it with ${adoptAnnotation}: "true"; to begin without them, ask the platform team to delete them, ${rename}`;
+    const resume = spec.suspend ? ", and set spec.suspend to false" : "";
+    const advice = `to serve them, annotate it with ${adoptAnnotation}: "true"${resume}; to begin without them, ask the platform team to delete them, ${rename}`;
     return refuse("RetainedDataFound", `${found}: ${advice}`, "/metadata/annotations").refusal;
   }
   const advice = `they may be another team's. Ask the platform team to allow taking them over, or to delete them, ${rename}`;

@@ -160,13 +160,13 @@ function isForeign(entry: DataEntry, { namespaceUid }: DataInput): boolean {
   return namespaceUid !== undefined && entry.namespaceUid !== namespaceUid && entry.purgeFromRevision === undefined;
 }
 
-/** Who asks is answered once the Project may be served: what was allowed for a while gives nothing later. */
+/** A suspended or forbidden Project takes nothing over. Else a permission that has ended would still work later. */
 function mayAdopt({ objects: { project, mayAdopt: isAllowed, notAllowed }, adopt: always }: DataInput): boolean {
   if (project === undefined) return false;
   if (always) return true;
   const { annotations, uid } = project.metadata;
-  const isServed = !project.spec.suspend && !notAllowed?.has(uid);
-  return isServed && isAllowed === true && annotations?.[adoptAnnotation] === "true";
+  const mayBeServed = !project.spec.suspend && !notAllowed?.has(uid);
+  return mayBeServed && isAllowed === true && annotations?.[adoptAnnotation] === "true";
 }
 
 /** The objects of the earlier namespace did not delete anything by going: theirs become the present Project's. */

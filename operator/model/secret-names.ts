@@ -89,7 +89,7 @@ export function sealedEntriesOf(owner: CustomResource, secretName: string): read
 }
 
 /** Whether the entry is one that jsonplane writes for itself. */
-export function isKeptEntry(secret: Secret, entry: string): boolean {
+export function isInternalEntry(secret: Secret, entry: string): boolean {
   const isOurs = secret.metadata.labels?.[kindLabel] !== undefined;
   return isOurs && [...signingEntries, recordEntry].includes(entry);
 }

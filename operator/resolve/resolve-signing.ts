@@ -35,7 +35,7 @@ import {
 
 /** A new value of this annotation of a Project makes a new signing key. */
 export const rotateSigningKeyAnnotation = "jsonplane.io/rotate-signing-key";
-/** Of that value: what follows is not looked at. It is remembered beside the ring. */
+/** Characters of that value that count. The Secret stores them beside the ring. */
 const maxRotationLength = 253;
 
 export interface ProjectKeys {

@@ -20,7 +20,7 @@ import { rfc3339 } from "../../core/rfc3339.ts";
 import { usernameOf } from "../model/claimed-name.ts";
 import type { PasswordCredential, Resolved } from "../model/credentials.ts";
 import type { ProjectUser } from "../model/objects.ts";
-import { isKeptEntry, passwordSecretName, userHashSecretName } from "../model/secret-names.ts";
+import { isInternalEntry, passwordSecretName, userHashSecretName } from "../model/secret-names.ts";
 import { type Notice, refuse } from "../model/verdict.ts";
 import { type CredentialEvent, type CredentialEventReason, credentialEvent } from "./credential-event.ts";
 import { mintPassword } from "./mint.ts";
@@ -59,7 +59,7 @@ export async function resolveUser(
   const sealing = sealingOf(user, tools);
   const use: UseContext = { sealing, tools, isPublished: published !== undefined };
   const found = usableSecret(userHashSecretName(user), use);
-  if (!found.ok) return refused(found);
+  if (!found.ok) return unresolved(found);
   const hashSecret = found.value;
   const record = readUserRecord(hashSecret.content);
   const known = hashSecret.origin === "unproved" && !isOfPublished(record, published) ? undefined : record;
@@ -82,17 +82,17 @@ async function fromReferencedSecret(
   if (secret === undefined) {
     const { namespace } = context.user.metadata;
     const message = `Namespace "${namespace}" has no Secret "${name}": create it, with the password in the entry "${key}"`;
-    return refused(refuse("SecretNotFound", message, "/spec/passwordSecretRef/name"));
+    return unresolved(refuse("SecretNotFound", message, "/spec/passwordSecretRef/name"));
   }
   // It changes with each password that is adopted, and would be adopted again for ever.
-  if (isKeptEntry(secret, key)) {
+  if (isInternalEntry(secret, key)) {
     const message = `Secret "${name}" is what jsonplane keeps for itself; name a Secret of your own, with the password`;
-    return refused(refuse("InvalidSecret", message, "/spec/passwordSecretRef/name"));
+    return unresolved(refuse("InvalidSecret", message, "/spec/passwordSecretRef/name"));
   }
   const password = entryText(secret, key);
   if (password === undefined) {
     const message = `Secret "${name}" has no entry "${key}", or an empty one`;
-    return refused(refuse("SecretNotFound", message, "/spec/passwordSecretRef/key"));
+    return unresolved(refuse("SecretNotFound", message, "/spec/passwordSecretRef/key"));
   }
   return await adoptPassword(context, { password, secretName: name, given: true });
 }
@@ -100,7 +100,7 @@ async function fromReferencedSecret(
 async function fromOwnSecret(context: UserContext): Promise<UserResolution> {
   const { user, known } = context;
   const secret = usableSecret(passwordSecretName(user), context.use);
-  if (!secret.ok) return refused(secret);
+  if (!secret.ok) return unresolved(secret);
   const password = entryText(secret.value.content, "password");
   if (password !== undefined) return await fromSecret(context, secret.value, password);
   // The password from a Secret that the spec names no more stays in use until a new one is made.
@@ -121,7 +121,7 @@ async function fromSecret(context: UserContext, secret: UsableSecret, password: 
     const isWanted = rotationWanted(user, rememberedRotation(context));
     if (isWanted) return await mint(context, secret, known?.revision ?? published?.credentialRevision);
     const message = notProved(secretName, user, { ...tools, isPublished: use.isPublished });
-    return refused(refuse("SecretConflict", message));
+    return unresolved(refuse("SecretConflict", message));
   }
   const mark = readMark(secret.content, password, sealing);
   const generated = mark !== undefined;
@@ -166,7 +166,7 @@ async function fromPublished(context: UserContext, secret: UsableSecret): Promis
   }
   const message =
     "The password can't be recovered, neither from its Secret nor from what is published; change spec.rotation.id";
-  return refused(refuse("KeyLost", message));
+  return unresolved(refuse("KeyLost", message));
 }
 
 interface AdoptedPassword {
@@ -191,9 +191,9 @@ async function adoptPassword(context: UserContext, adopted: AdoptedPassword): Pr
     return resolutionOf(context, { record: known, secretName, ...resealed(context, known) });
   }
   const same = await matchingHash(mac, adopted, context);
-  if (same === "pending") return refused(pending);
+  if (same === "pending") return unresolved(pending);
   const hashed: Resolved<string> = same === undefined ? await hash(adopted, tools) : { ok: true, value: same.hash };
-  if (!hashed.ok) return refused(hashed);
+  if (!hashed.ok) return unresolved(hashed);
   const revision = same?.revision ?? mac;
   const changed: UserRecord = {
     hash: hashed.value,
@@ -368,6 +368,6 @@ function eventOf(user: ProjectUser, event: CredentialEventReason | undefined, se
   }
 }
 
-function refused(credential: ReturnType<typeof refuse>): UserResolution {
+function unresolved(credential: ReturnType<typeof refuse>): UserResolution {
   return { credential, writes: [], events: [] };
 }

@@ -87,7 +87,7 @@ export function createSecretStore(deps: SecretStoreDeps): SecretStore {
   /** A foreign Secret that has the name of an own one is not read: only its existence matters. */
   const read = async (namespace: string, name: string, referenced: boolean): Promise<Secret | undefined> => {
     const ours = own.get(namespace, name);
-    if (ours !== undefined) return secretOf(ours);
+    if (ours !== undefined) return referenced ? await readForeign(ours) : secretOf(ours);
     const metadata = foreign.get(namespace, name);
     if (metadata === undefined) return undefined;
     return referenced || isLabelled(metadata) ? await readForeign(metadata) : unreadSecret(metadata);

@@ -4,12 +4,12 @@
 import type { KubeObject } from "../kube/api.ts";
 import { secretAnnotations, secretEntries, secretLabels } from "../model/secret-names.ts";
 
-/** Of the entries together, in base64. Those of our own Secrets have a quarter of it. */
-const maxDataLength = 16 * 1024;
+/** Of an entry, in base64. Those that we write have a third of it. */
+const maxEntryLength = 4 * 1024;
 /** Those that we write have a few hundred. */
 const maxAnnotationLength = 1_024;
 
-/** Without what we don't write ourselves, and without what is larger than anything that we write. */
+/** Only what the operator writes itself, and no text longer than it writes. */
 export function keptSecret({ metadata, type, immutable, data }: KubeObject): KubeObject {
   const { name, namespace, uid, resourceVersion, creationTimestamp, deletionTimestamp } = metadata;
   const labels = only(secretLabels, metadata.labels);
@@ -24,7 +24,7 @@ export function keptSecret({ metadata, type, immutable, data }: KubeObject): Kub
     },
     ...(typeof type === "string" && { type }),
     ...(immutable === true && { immutable }),
-    ...(typeof data === "object" && { data: keptEntries(data as Texts | null) }),
+    ...(typeof data === "object" && { data: only(secretEntries, (data as Texts | null) ?? {}, maxEntryLength) ?? {} }),
   };
 }
 
@@ -37,13 +37,4 @@ function only(names: readonly string[], texts: Texts | undefined, maxLength?: nu
     return text === undefined || text.length > (maxLength ?? text.length) ? [] : [[name, text]];
   });
   return kept.length === 0 ? undefined : Object.fromEntries(kept);
-}
-
-function keptEntries(data: Texts | null): Texts {
-  let left = maxDataLength;
-  const kept = Object.entries(only(secretEntries, data ?? {}) ?? {}).filter(([, text]) => {
-    left -= text.length;
-    return left >= 0;
-  });
-  return Object.fromEntries(kept);
 }

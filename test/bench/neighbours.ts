@@ -76,6 +76,7 @@ const marginMs = 500;
 
 interface NeighbourLoad {
   readonly name: string;
+  readonly connections: number;
   readonly budget: number;
   /** Sends it to the replica for so many seconds, and says how many requests were answered in each. */
   send(replica: Replica, seconds: number): Promise<number>;
@@ -119,12 +120,14 @@ const usualLoads: readonly UsualLoad[] = [
 function loadsBy(loader: Loader): readonly NeighbourLoad[] {
   const usual = usualLoads.map(({ name, connections, requestTo }) => ({
     name,
+    connections,
     budget: usualBudget,
     send: async (replica: Replica, seconds: number) =>
       (await loader(requestTo(replica), { connections, seconds })).perSecond,
   }));
   const costly = costlyRequests.map((request) => ({
     name: `${request.name}, ${connectionsOf(request)} connections`,
+    connections: connectionsOf(request),
     budget: request.isOneCommand ? wholeCommandBudget : costlyBudget,
     send: ({ plane }: Replica, seconds: number) => sendRepeatedly(request, plane, seconds),
   }));
@@ -159,11 +162,12 @@ export async function measureNeighbours(loader: Loader): Promise<Neighbours> {
   try {
     const read = await readOfNeighbour(own);
     const latencyFor = () => latencyOf(read, seconds);
-    const beside = async ({ send }: NeighbourLoad, replica: Replica): Promise<BesideLoad> => {
+    const beside = async ({ send, connections }: NeighbourLoad, replica: Replica): Promise<BesideLoad> => {
+      await own.maxStop();
       const load = send(replica, seconds + (2 * marginMs) / 1000);
       await sleep(marginMs);
-      // From here on: thousands of new connections at once are another matter.
-      await own.maxStop();
+      // Thousands of connections that are opened at once are another matter.
+      if (connections > 1_000) await own.maxStop();
       const [latency, maxProbe] = await Promise.all([latencyFor(), slowestProbe(own, seconds)]);
       return { ...latency, maxProbe, loadPerSecond: await load, maxStop: await own.maxStop() };
     };

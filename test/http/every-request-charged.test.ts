@@ -2,7 +2,7 @@
 // project is charged for a turn: no kind of request is free.
 
 import { beforeEach, expect, it } from "vitest";
-import type { FairShareLimiter } from "../../dataplane/admission/fair-share.ts";
+import { type FairShareLimiter, LateTurn } from "../../dataplane/admission/fair-share.ts";
 import { createMemoryDirectory } from "../../dataplane/config/memory-directory.ts";
 import { createKeptPlans } from "../../dataplane/operation/kept-plans.ts";
 import type { KeptPlan } from "../../dataplane/pipeline.ts";
@@ -36,8 +36,11 @@ const noProject = "no project";
 let world: PipelineWorld;
 /** Of whom a slot or a turn was asked for. */
 let charged: string[];
+/** Every turn comes too late. */
+let isLate: boolean;
 
 beforeEach(async () => {
+  isLate = false;
   const clock = manualClock();
   const memory = createMemoryDirectory(clock);
   memory.replace(projects);
@@ -46,6 +49,7 @@ beforeEach(async () => {
   const fairShare: FairShareLimiter = {
     of: (of) => ({
       inTurn(work) {
+        if (isLate) throw new LateTurn();
         charged.push(of?.config.name ?? noProject);
         return work();
       },
@@ -85,4 +89,9 @@ it.each<[number, string, PlainRequest]>([
   charged = [];
   expect((await world.ask(asked)).status).toBe(status);
   expect(charged).toContain(name);
+});
+
+it("an answer stays what it is although its turn comes too late", async () => {
+  isLate = true;
+  expect((await world.ask(request("GET", "/default/none/api/books"))).status).toBe(404);
 });

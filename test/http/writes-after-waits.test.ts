@@ -145,6 +145,7 @@ it.each([
   ["/json/doc/more", "POST", { "idempotency-key": '"k-1"' }],
   ["/json/doc", "PATCH", {}],
   ["/json/doc", "PUT", { "if-match": "*" }],
+  ["/json/doc", "PUT", {}],
 ])(
   "a key that is revoked while its write reads from the store writes nothing to %s by %s",
   async (template, method, headers) => {
@@ -159,6 +160,7 @@ it.each([
         ...store,
         read: (...at) => read(store.read(...at)),
         readAt: (...at) => read(store.readAt(...at)),
+        putAt: (...at) => read(store.putAt(...at)),
         idempotencyRecord: (...of) => read(store.idempotencyRecord(...of)),
       }),
     });

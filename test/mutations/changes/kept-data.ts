@@ -23,8 +23,8 @@ export const keptDataMutations: readonly Mutation[] = [
     name: "project-takes-over-data-by-itself",
     harm: "Who makes a namespace anew under its name reads what the former one stored",
     file: "operator/finalize/data-plan.ts",
-    find: "return isServed && isAllowed === true && annotations",
-    replace: "return isServed && annotations",
+    find: "return mayBeServed && isAllowed === true && annotations",
+    replace: "return mayBeServed && annotations",
     caughtBy: ["test/unit/operator/finalize/data-plan.test.ts"],
   },
   {

@@ -95,7 +95,7 @@ export const lossMutations: readonly Mutation[] = [
     name: "list-ends-early-after-a-loss",
     harm: "A list that was under way when Redis lost its data is answered 200, with some of the objects",
     file: "dataplane/pipeline.ts",
-    find: "    if (stored !== undefined) requireNoLossMeanwhile(deps.directory);\n    length",
+    find: "    if (usesStoredData) requireNoLossMeanwhile(deps.directory);\n    length",
     replace: "    length",
     caughtBy: ["test/http/lost-meanwhile.test.ts"],
   },

@@ -88,7 +88,7 @@ export const operatorFaultMutations: readonly Mutation[] = [
     name: "own-record-taken-for-a-password",
     harm: "A ProjectUser that names a hash Secret keeps the operator adopting for ever",
     file: "operator/resolve/resolve-user.ts",
-    find: "if (isKeptEntry(secret, key)) {",
+    find: "if (isInternalEntry(secret, key)) {",
     replace: "if (key === undefined) {",
     caughtBy: ["test/unit/operator/resolve/resolve-user.test.ts"],
   },

@@ -210,17 +210,17 @@ export const planMutations: readonly Mutation[] = [
   {
     name: "values-go-by-what-was-when-they-were-read",
     harm: "A revoked key writes a value whose preconditions were checked when it was revoked",
-    file: "dataplane/documents/reads-and-writes.ts",
-    find: "    await context.recheck?.();\n    const result = await write(",
-    replace: "    const result = await write(",
+    file: "dataplane/documents/initial-value.ts",
+    find: "    await recheck?.();\n    const first",
+    replace: "    const first",
     caughtBy: ["test/http/writes-after-waits.test.ts"],
   },
   {
     name: "refusals-are-free",
     harm: "Strangers and a project over its rates slow all others of a replica by requests that are refused",
     file: pipeline,
-    find: "if (exchange.slot === undefined) await inTurnOf(deps, exchange);",
-    replace: "",
+    find: "if (exchange.slot === undefined && !(error instanceof LateTurn))",
+    replace: "if (error === undefined)",
     caughtBy: ["test/http/every-request-charged.test.ts"],
   },
   {

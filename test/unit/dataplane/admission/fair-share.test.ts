@@ -173,7 +173,7 @@ describe("a project's share of a replica", () => {
 
   it("refuses on time who has waited too long, also while nothing ends, and asks for one timer at once", async () => {
     const time = manualTime();
-    loud = createFairShareLimiter(time.clock, time.timers).of(liveProject("loud"));
+    loud = createFairShareLimiter(time.clock, { timers: time.timers }).of(liveProject("loud"));
     const outcomes: string[] = [];
     const note = ({ waiting }: { readonly waiting: readonly Promise<Slot>[] }, name: string) => {
       for (const wait of waiting) wait.catch(({ code }) => outcomes.push(`${name}: ${code}`));
@@ -203,7 +203,11 @@ describe("a project's turns of the event loop", () => {
   beforeEach(() => {
     nextTurns = [];
     done = [];
-    limiter = createFairShareLimiter(clock, undefined, (run) => void nextTurns.push(run), clock.monotonic);
+    limiter = createFairShareLimiter(clock, {
+      nextTurn: (run) => void nextTurns.push(run),
+      elapsed: clock.monotonic,
+      maxTurns: 5 * maxWaiting,
+    });
     loud = limiter.of(liveProject("loud"));
     quiet = limiter.of(liveProject("quiet"));
   });
@@ -254,8 +258,8 @@ describe("a project's turns of the event loop", () => {
 
   it("come after a rest of three times what a long piece took, while another project asks", async () => {
     const time = manualTime();
-    const next = (run: () => void) => void nextTurns.push(run);
-    const alone = createFairShareLimiter(time.clock, time.timers, next, time.monotonic);
+    const nextTurn = (run: () => void) => void nextTurns.push(run);
+    const alone = createFairShareLimiter(time.clock, { timers: time.timers, nextTurn, elapsed: time.monotonic });
     const long = alone.of(liveProject("long"));
     const piece = () => long.inTurn(() => time.freeze(42), slot);
     void piece();
@@ -304,6 +308,14 @@ describe("a project's turns of the event loop", () => {
     allTurns();
     await Promise.all(waiting);
     expect(done).toHaveLength(1 + waiting.length);
+  });
+
+  it("are waited for by no more than connections may be open: requests of clients that left wait, too", async () => {
+    void compute(loud, "first", turnMs);
+    const waiting = Array.from({ length: 5 * maxWaiting }, () => compute(loud, "waiting", 0));
+    await expect(compute(loud, "more", 0)).rejects.toMatchObject({ code: "project_busy" });
+    allTurns();
+    await Promise.all(waiting);
   });
 
   it("end after a few late refusals, too", async () => {
