@@ -228,7 +228,7 @@ function readRing(text: string | undefined): SigningRing | undefined {
 }
 
 function ringOrUndefined(value: unknown): SigningRing | undefined {
-  return isRing(value) ? { keys: value.keys.map(({ kid, x, d, signs }) => ({ kid, x, d, signs })) } : undefined;
+  return isRing(value) ? { keys: value.keys.map(({ kid, signs, x, d }) => ({ kid, signs, x, d })) } : undefined;
 }
 
 /** Whether it is a ring that `advanceRing` makes: that of a restored Secret may be anybody's, and is published. */

@@ -3,7 +3,8 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { acknowledgementKey, configKeys } from "../../core/config/config-keys.ts";
 import { isTransient, noticeCatalogue, type Reason, reasonCatalogue } from "../../operator/model/reasons.ts";
-import { type OwnFleet, startFleet } from "../support/fleet/fleet.ts";
+import { type OwnFleet, startFleet, systemNamespace } from "../support/fleet/fleet.ts";
+import { objectsOf } from "../support/kubernetes/api-server/api-server-objects.ts";
 import {
   type Conditions,
   type DeclaredKind,
@@ -289,7 +290,8 @@ describe("after Redis came back empty", () => {
     await tenant.create(declared("Project", "shop"));
     const { Ready } = await expectReported(tenant, "Project", "shop", "DataLost");
     const [, annotation = "", loss = ""] = /(jsonplane\.io\/[a-z-]+): "([0-9a-f]+)"/.exec(Ready?.message ?? "") ?? [];
-    await tenant.patch("Project", "shop", { metadata: { annotations: { [annotation]: loss } } });
+    const ring = objectsOf(fleet.api, systemNamespace);
+    await ring.patch("Secret", "jsonplane-keyring", { metadata: { annotations: { [annotation]: loss } } });
     await tenant.reports("Project", "shop", "Ready", { withinMs: 120_000 });
   });
 });
