@@ -250,6 +250,8 @@ describe("an installation", () => {
   journey("serves what went with its definition as before, and takes it up again with the same key", async () => {
     const kinds = ["apikeys.jsonplane.io", "apiresources.jsonplane.io"];
     const key = await trafficKey();
+    await expect(target.kubectl("delete", "crd", ...kinds)).rejects.toThrow("jsonplane.io/allow-deletion=true");
+    await target.kubectl("annotate", "crd", ...kinds, "jsonplane.io/allow-deletion=true");
     await target.kubectl("delete", "crd", ...kinds, "--wait=true", "--timeout=60s");
     const held = ["get", "events", "-n", load, "--field-selector", "reason=DeletionHeld", "-o", "name"] as const;
     await eventually(async () => expect(await target.kubectl(...held)).not.toBe(""), { withinMs: minutes });
