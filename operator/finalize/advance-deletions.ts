@@ -29,8 +29,6 @@ export interface AdvanceDeletionsDeps {
   readonly secrets: Pick<SecretStore, "installation" | "rivalNamed">;
   /** Take over what another installation made: disaster recovery, or a move to another namespace. */
   readonly adopt: boolean;
-  /** True for an object that goes with the CustomResourceDefinition of its kind. No finalizer is to delay that; its data stay anyway. */
-  readonly isHeld: (object: CustomResource) => boolean;
   /** Limits how often finalizers are set again that something else removes. */
   readonly repairs: Repairs;
   /** Applies the object that an own write returned to the cache. */
@@ -209,13 +207,13 @@ type FinalizerResult =
 async function reconcileFinalizer(
   object: CustomResource,
   { objects, records, rivalNamed }: FinalizerContext,
-  { api, mode, className, secrets, adopt, repairs, isHeld, applyOwnWrite }: AdvanceDeletionsDeps,
+  { api, mode, className, secrets, adopt, repairs, applyOwnWrite }: AdvanceDeletionsDeps,
 ): Promise<FinalizerResult> {
   const hasProject = objects.project !== undefined;
   const installation = secrets.installation();
   const own = ownFinalizers({ object, className, installation, hasProject, record: records.before });
   const effectivePolicy = policyOf(object, objects);
-  const wanted = wantsFinalizer({ object, effectivePolicy, mode, record: records.now, own, isHeld: isHeld(object) });
+  const wanted = wantsFinalizer({ object, effectivePolicy, mode, record: records.now, own });
   if (isAsWanted(object, wanted, own)) return { outcome: "done" };
   // Without its Project, only the annotation beside the finalizer says which installation set it.
   const setter = setterOf(object, finalizerOf(className)) ?? "";

@@ -13,7 +13,6 @@ import { childrenOf, type ProjectObjects } from "../model/project-objects.ts";
 import type { PublishedProject } from "../model/published-project.ts";
 import { readPages } from "../watch/list-pages.ts";
 import { isMassDeletion } from "../watch/object-cache.ts";
-import type { ReplacedDefinitions } from "./replaced-definitions.ts";
 
 export interface ConfirmedDeletions {
   /**
@@ -28,7 +27,7 @@ export interface ConfirmedDeletions {
   ): Promise<boolean>;
 }
 
-export interface ConfirmedDeletionsDeps extends Pick<ReplacedDefinitions, "lacks"> {
+export interface ConfirmedDeletionsDeps {
   readonly api: Pick<KubeReader, "get" | "list">;
   readonly monotonic: Monotonic;
   /** Called when the API server lists so many children of the Project that are missing in memory. */
@@ -39,12 +38,7 @@ export interface ConfirmedDeletionsDeps extends Pick<ReplacedDefinitions, "lacks
 const minIntervalMs = 4_000;
 const pageSize = 400;
 
-export function createConfirmedDeletions({
-  api,
-  lacks,
-  monotonic,
-  onFound,
-}: ConfirmedDeletionsDeps): ConfirmedDeletions {
+export function createConfirmedDeletions({ api, monotonic, onFound }: ConfirmedDeletionsDeps): ConfirmedDeletions {
   /** By key of the Project: UIDs of the children that a look missed, and when the first one did. */
   const suspicions = new Map<string, ReadonlyMap<string, number>>();
 
@@ -94,7 +88,6 @@ export function createConfirmedDeletions({
   return {
     async areConfirmed(objects, published, deleted, signal) {
       const { parts, data } = published;
-      if (lacks(objects, parts, deleted)) return false;
       const uid = parts?.project.uid ?? (data !== undefined && hasOpenEntries(data) ? data.projectUid : undefined);
       const gone = objects.project === undefined && uid !== undefined && !deleted.has(uid);
       if (gone && (await api.get(customTypes.Project, objects.ref)) !== undefined) return false;

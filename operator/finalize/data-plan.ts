@@ -3,22 +3,18 @@
 // ever planned against data of another namespace unless a person asked for their adoption, who was allowed to.
 
 import type { ProjectParts } from "../../core/config/types.ts";
-import type { Kind } from "../../core/manifests/object.ts";
 import { adoptAnnotation } from "../compile/check-project.ts";
 import type { DataEntry, DataRecord, DeletedProject } from "../model/data-record.ts";
 import { type CustomResource, type DataObject, isDataObject, type Project } from "../model/objects.ts";
 import type { ProjectObjects } from "../model/project-objects.ts";
 import { purgeId } from "./advance-purges.ts";
 import { decidePurge, type PurgeContext } from "./decide-purge.ts";
-import { withSuccessors } from "./replaced-definitions.ts";
 
 export interface DataInput {
   /** From a synced cache; missing objects are confirmed as deleted (see confirmed-deletions.ts). */
   readonly objects: ProjectObjects;
   /** As they were seen last, of those that have gone: theirs may differ from what was published. */
   readonly deleted?: readonly CustomResource[];
-  /** Kinds whose objects went with a former CustomResourceDefinition; absent = none. */
-  readonly isReplaced?: (kind: Kind) => boolean;
   readonly publishedRecord?: DataRecord;
   /** What is published; data of it that no record names are taken for this namespace's. */
   readonly publishedParts?: ProjectParts;
@@ -42,9 +38,7 @@ export interface DataEvaluation {
 
 /** Before compile. */
 export function evaluateData(input: DataInput): DataEvaluation {
-  const { objects, deleted = [], isReplaced } = input;
-  const complete = completeRecord(input);
-  const standing = complete && isReplaced ? withSuccessors(complete, { objects, deleted, isReplaced }) : complete;
+  const standing = completeRecord(input);
   if (standing === undefined) return { foreignData: false, openPurges: new Set(), adopted: false };
   const adopted = mayAdopt(input) && standing.entries.some((entry) => isForeign(entry, input));
   const own = adopted ? adopt(standing, input) : standing;

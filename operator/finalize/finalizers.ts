@@ -47,13 +47,10 @@ export interface FinalizerInput {
   /** As it is stored now. */
   readonly record: DataRecord | undefined;
   readonly own: OwnFinalizers;
-  /** It goes with the CustomResourceDefinition of its kind, which no finalizer is to hold up: its data stay all the same. */
-  readonly isHeld?: boolean;
 }
 
-export function wantsFinalizer({ object, effectivePolicy, mode, record, own, isHeld }: FinalizerInput): boolean {
-  if (isHeld === true || mode === "namespaced" || object.kind === "ProjectUser" || object.kind === "ApiKey")
-    return false;
+export function wantsFinalizer({ object, effectivePolicy, mode, record, own }: FinalizerInput): boolean {
+  if (mode === "namespaced" || object.kind === "ProjectUser" || object.kind === "ApiKey") return false;
   if (!isDeleting(object)) return effectivePolicy === "Delete";
   // The API server lets none be added now.
   if (!holdsOneOf(object, own)) return false;

@@ -19,10 +19,6 @@ export interface StoreIdDeps {
 }
 
 export interface KeptStoreId extends StoreIdentity {
-  /** Writes an annotation of the Secret, and keeps it for a Secret that is recreated. */
-  setAnnotation(name: string, value: string): Promise<void>;
-  /** The present value of an annotation of the Secret. */
-  getAnnotation(name: string): Promise<string | undefined>;
   /** The annotations that the Secret must have, also one that was recreated or overwritten. */
   annotations(): Readonly<Record<string, string>>;
 }
@@ -40,8 +36,6 @@ export function createStoreId({ api, secret, policy }: StoreIdDeps): KeptStoreId
   };
   return {
     policy,
-    setAnnotation,
-    getAnnotation,
     async expected() {
       const id = known.get(storeIdAnnotation) ?? (await getAnnotation(storeIdAnnotation));
       if (id !== undefined) known.set(storeIdAnnotation, id);

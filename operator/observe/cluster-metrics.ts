@@ -96,7 +96,7 @@ function reflectorObserver(
   read(
     {
       name: "jsonplane_informer_last_activity_timestamp_seconds",
-      help: "When the API server last answered about the kind; 0 = never",
+      help: "When the API server last sent something of the kind; 0 = never",
       labels: ["kind"],
     },
     () =>

@@ -1,6 +1,5 @@
 // What comes of the work: configuration published and taken up, objects and their conditions, data and Secrets removed.
 
-import { type Kind, kinds } from "../../core/manifests/object.ts";
 import type { Instruments } from "./instruments.ts";
 import type { KeptFigures } from "./kept-figures.ts";
 import type { RedisServer } from "./redis-servers.ts";
@@ -36,8 +35,6 @@ export interface ConfigGauges {
   readonly issuers: () => { readonly unreachable: number; readonly oldestFailureSeconds: number } | undefined;
   /** Since the oldest event of a deletion or of lowered access that replicas have not acknowledged; undefined where this process does not lead. */
   readonly oldestRevocationSeconds: () => number | undefined;
-  /** How many objects went with the CustomResourceDefinition of their kind, and are served as they were last. */
-  readonly heldDeletions: () => Iterable<{ readonly kind: Kind; readonly projects: readonly unknown[] }>;
 }
 
 export interface ObjectCount {
@@ -133,7 +130,7 @@ export function configMetrics(
 }
 
 function readGauges({ read }: Instruments, gauges: ConfigGauges): void {
-  const { replicas, dataLost, redisServers, objects, stalled, unavailableProjects, heldDeletions } = gauges;
+  const { replicas, dataLost, redisServers, objects, stalled, unavailableProjects } = gauges;
   read(
     {
       name: "jsonplane_replicas_live",
@@ -164,18 +161,6 @@ function readGauges({ read }: Instruments, gauges: ConfigGauges): void {
   readPublishing(read, gauges);
   readRevocations(read, gauges.oldestRevocationSeconds);
   readKept(read, gauges.keptData);
-  read(
-    {
-      name: "jsonplane_deletions_held",
-      help: "Objects that went with the CustomResourceDefinition of their kind, and are served until they are back or their deletion is confirmed",
-      labels: ["kind"],
-    },
-    () => {
-      const held = [...heldDeletions()];
-      const of = (kind: Kind) => held.reduce((sum, each) => sum + (each.kind === kind ? each.projects.length : 0), 0);
-      return kinds.map((kind) => ({ labels: { kind }, value: of(kind) }));
-    },
-  );
   readRedis(read, redisServers);
   readIssuers(read, gauges.issuers);
   read(

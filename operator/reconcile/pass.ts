@@ -3,7 +3,6 @@
 
 import type { Clock } from "../../core/clock.ts";
 import type { ProjectParts, ProjectRef } from "../../core/config/types.ts";
-import type { Kind } from "../../core/manifests/object.ts";
 import type { HostGrant } from "../compile/hosts.ts";
 import type { CheckResource } from "../compile/resource-check.ts";
 import type { AdvanceDeletionsDeps } from "../finalize/advance-deletions.ts";
@@ -28,8 +27,6 @@ export interface ReconcileDeps extends AdvanceDeletionsDeps, Pick<ResolveTools, 
   readonly hashesOf: (project: string) => PassHashes;
   readonly writer: ConfigWriter;
   readonly confirmedDeletions: ConfirmedDeletions;
-  /** Kinds whose objects went with a former CustomResourceDefinition. */
-  readonly isReplaced: (kind: Kind) => boolean;
   readonly namespaces: NamespaceUids;
   readonly deletions: DeletionInbox;
   readonly keptSizes: KeptSizes;

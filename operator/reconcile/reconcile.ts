@@ -52,13 +52,13 @@ export async function reconcile(seen: Seen, deps: ReconcileDeps, signal: AbortSi
  * is one run, in which statuses come last.
  */
 function canWait(
-  { objects, deleted, namespaceUid, deps }: Pass,
+  { objects, deleted, namespaceUid }: Pass,
   { resolved, compiled, publishResult: { data } }: Served,
 ): boolean {
   const isPurging = openPurges(data).size > 0 || (data?.ended ?? []).length > 0;
   const isGoing = deleted.length > 0 || namespaceUid === undefined || isPurging || compiled.requests.length > 0;
   if (isGoing || resolved.rival !== undefined) return false;
-  return !allObjects(objects).some((object) => isDeleting(object) || deps.isHeld(object));
+  return !allObjects(objects).some(isDeleting);
 }
 
 async function unreportedOf(pass: Pass, served: Served): Promise<ReconcileResult> {
@@ -151,7 +151,6 @@ async function evaluateStoredData(pass: Pass): Promise<DataEvaluation> {
     objects,
     deleted,
     adopt: deps.adopt,
-    isReplaced: deps.isReplaced,
     ordered: await orderedPurges(published.data, redis.purges),
     ...(published.data !== undefined && { publishedRecord: published.data }),
     ...(published.parts !== undefined && { publishedParts: published.parts }),

@@ -13,7 +13,7 @@ import type { Pass } from "./pass.ts";
 const maxWritten = 32;
 
 export async function resolveStep(pass: Pass): Promise<ResolvedProject> {
-  const { published, deleted, redis, deps } = pass;
+  const { published, redis, deps } = pass;
   const { parts, revision } = published;
   const objects = objectsWithSecrets(pass);
   const { find, rival, ...trust } = await deps.secrets.prepare(objects);
@@ -26,7 +26,6 @@ export async function resolveStep(pass: Pass): Promise<ResolvedProject> {
     isPasswordOf: hashes.isPasswordOf,
     baseUrl: deps.baseUrlOf(objects.ref),
     ...trust,
-    succeeds: (kind, uid) => deps.isReplaced(kind) && !deleted.some(({ metadata }) => metadata.uid === uid),
     ringAcknowledged: redis.acknowledgements.rolloutOf(revision) === "programmed",
     maxWritten,
     ...(rival !== undefined && { rival }),
@@ -44,7 +43,7 @@ export async function resolveStep(pass: Pass): Promise<ResolvedProject> {
   return { ...written.resolved, isComplete, rival, ...(hashingMs !== undefined && { hashingMs }) };
 }
 
-/** A Project that is held may outlive its namespace: no Secret can be made there any more, and it is withdrawn like one that has gone. */
+/** A Project whose deletion waits may outlive its namespace: no Secret can be made there any more, and it is withdrawn like one that has gone. */
 function objectsWithSecrets({ objects, namespaceUid }: Pass): ProjectObjects {
   const allowed = withAllowedCredentials(objects);
   const { project: _, ...others } = allowed;

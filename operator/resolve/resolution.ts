@@ -2,7 +2,7 @@
 // facts for the status that follow from them.
 
 import type { KeyObject } from "node:crypto";
-import type { Kind, Secret } from "../../core/manifests/object.ts";
+import type { Secret } from "../../core/manifests/object.ts";
 import type { PasswordCost } from "../../core/password/hash-password.ts";
 import type { Resolved } from "../model/credentials.ts";
 import type { Installation } from "../model/installation.ts";
@@ -42,8 +42,6 @@ export interface ResolveTools {
   readonly sealKey: KeyObject;
   /** What the installation calls itself; absent in dev mode. */
   readonly installation?: string;
-  /** Whether the object of this kind and UID went with its definition: one that is made anew under its name takes its place. */
-  readonly succeeds: (kind: Kind, formerUid: string) => boolean;
   /** The platform lets objects here ask for what earlier ones left. */
   readonly mayRestore: boolean;
   /** A person has allowed that every Secret is used, whoever made it. */

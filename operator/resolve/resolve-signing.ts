@@ -59,7 +59,7 @@ export interface SigningResolution {
 export interface SigningTools
   extends Pick<
     ResolveTools,
-    "findSecret" | "random" | "now" | "sealKey" | "installation" | "succeeds" | "mayRestore" | "restoresAll"
+    "findSecret" | "random" | "now" | "sealKey" | "installation" | "mayRestore" | "restoresAll"
   > {
   /** Every live replica has acknowledged the revision that published `published`, or a newer one. */
   readonly ringAcknowledged: boolean;

@@ -50,11 +50,11 @@ export function readSeal(secret: Secret, sealing: Sealing): Seal {
   };
 }
 
-/** UID of the earlier object of the same kind and name that this installation made it for; undefined = it did not. */
-export function formerOwnerOf(secret: Secret, { owner, ...sealing }: Sealing): string | undefined {
+/** True where this installation made it for an earlier object of the same kind and name. */
+export function isOfFormerOwner(secret: Secret, { owner, ...sealing }: Sealing): boolean {
   const uid = secret.metadata.annotations?.[ownerAnnotation] ?? "";
   const former = { ...owner, metadata: { ...owner.metadata, uid } } as CustomResource;
-  return readSeal(secret, { ...sealing, owner: former }).isValid ? uid : undefined;
+  return readSeal(secret, { ...sealing, owner: former }).isValid;
 }
 
 /** HMAC over what the seal is for, whose it is, and `parts`. */

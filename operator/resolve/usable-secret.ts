@@ -3,8 +3,7 @@
 //   nobody: there is none                     nothing is known
 //   this installation, for this object        used as it is
 //   whoever, and a restore is asked for       used as it is; its credential may be that of an earlier object
-//   this installation, for an earlier object  nothing of it is used, and it is written over; unless that one went with the definition
-//                                             of its kind, which deletes nothing: then it is used as it is
+//   this installation, for an earlier object  nothing of it is used, and it is written over
 //   nobody knows, and it names this UID without a valid seal
 //                                             where the object is served: used as far as it equals what is published
 //   anything else                             refused with SecretConflict
@@ -18,13 +17,13 @@ import { hasLabelsOf, kindLabel, nameLabel, ownerAnnotation } from "../model/sec
 import { type Result, refuse } from "../model/verdict.ts";
 import { type CredentialEvent, credentialEvent } from "./credential-event.ts";
 import type { FoundSecret, ResolveTools } from "./resolution.ts";
-import { formerOwnerOf, readSeal, type Sealing } from "./secret-seal.ts";
+import { isOfFormerOwner, readSeal, type Sealing } from "./secret-seal.ts";
 import type { SecretWrite } from "./secret-write.ts";
 
 /** Asks for the credential of an earlier object, whose Secret was restored. */
 export const restoreAnnotation = "jsonplane.io/restore-credentials";
 
-/** `own`: made here for this object or one that it succeeds, or nothing is used of what is there. */
+/** `own`: made here for this object, or nothing is used of what is there. */
 export type Origin = "own" | "restored" | "unproved";
 
 export interface UsableSecret {
@@ -46,7 +45,7 @@ export function sealingOf(
 
 export interface UseContext {
   readonly sealing: Sealing;
-  readonly tools: Pick<ResolveTools, "findSecret" | "succeeds" | "mayRestore" | "restoresAll">;
+  readonly tools: Pick<ResolveTools, "findSecret" | "mayRestore" | "restoresAll">;
   /** Whether a credential of this very object is published. */
   readonly isPublished: boolean;
 }
@@ -63,11 +62,7 @@ export function usableSecret(name: string, { sealing, tools, isPublished }: UseC
   const asks = !isPublished && owner.metadata.annotations?.[restoreAnnotation] === "true";
   if (tools.restoresAll || (asks && tools.mayRestore))
     return usable({ found, content: found, origin: "restored", isMarked: false });
-  const former = formerOwnerOf(found, sealing);
-  if (former !== undefined) {
-    const content = tools.succeeds(owner.kind, former) ? found : undefined;
-    return usable({ found, content, origin: "own", isMarked: false });
-  }
+  if (isOfFormerOwner(found, sealing)) return usable({ found, content: undefined, origin: "own", isMarked: false });
   const saysOwn = found.metadata.annotations?.[ownerAnnotation] === owner.metadata.uid;
   if (!saysOwn || !isPublished) return refuse("SecretConflict", notProved(name, owner, { ...tools, isPublished }));
   return usable({ found, content: found, origin: "unproved", isMarked: false });

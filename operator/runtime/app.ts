@@ -75,7 +75,6 @@ export async function startOperator(options: OperatorOptions): Promise<RunningOp
     keptData: () => session?.keptData.figures() ?? nothingKept,
     dataLost: () => session?.dataLost() ?? false,
     redisServers: () => session?.redisServers() ?? [],
-    heldDeletions: () => session?.held() ?? [],
     oldestRevocationSeconds: () => session?.revocations.oldestSeconds(),
     issuers: () => session?.issuers.figures(),
   });
@@ -91,7 +90,7 @@ export async function startOperator(options: OperatorOptions): Promise<RunningOp
     random,
     observeObject: counts.change,
     observe: observedBy(metrics, createInterruptionLog(logger, monotonic)),
-    ...furtherCacheOptions(settings, guardRails, definitionLog(logger, monotonic)),
+    ...furtherCacheOptions(settings, guardRails, deletionsLog(logger, monotonic)),
   });
   const audit = createAuditLog(logger);
   const tools = { metrics, logger, audit, clock, timers, monotonic, random };
@@ -170,12 +169,12 @@ function guardRailsOf(
 function furtherCacheOptions(
   { watchNamespaces, namespace, guardRails: name }: OperatorSettings,
   guardRails: FollowedGuardRails | undefined,
-  onDefinitionUnread: (kind: Kind, error: unknown) => void,
-): Pick<CachesOptions, "guardRails" | "onDefinitionUnread"> {
+  onDeletionsWait: (kind: Kind, why: string) => void,
+): Pick<CachesOptions, "guardRails" | "onDeletionsWait"> {
   return {
     ...(name !== undefined && guardRails && { guardRails: { configMap: { namespace, name }, sink: guardRails.sink } }),
     // The right to ask for definitions is one in the whole cluster.
-    ...(watchNamespaces.length === 0 && { onDefinitionUnread }),
+    ...(watchNamespaces.length === 0 && { onDeletionsWait }),
   };
 }
 
@@ -189,12 +188,12 @@ function delegate(listener: () => CacheListener | undefined): CacheListener {
   };
 }
 
-/** Once a minute: it is tried again every second. */
-function definitionLog(logger: Logger, monotonic: Monotonic): (kind: Kind, error: unknown) => void {
+/** Once a minute: the API server is asked again every second. */
+function deletionsLog(logger: Logger, monotonic: Monotonic): (kind: Kind, why: string) => void {
   const reminders = createReminders(monotonic);
-  return (kind, error) => {
+  return (kind, why) => {
     const log = reminders.isDue(kind) ? logger.warn : logger.debug;
-    log("Failed to read a CustomResourceDefinition; deletions of its kind wait", { kind, error: describeError(error) });
+    log("Deletions wait for the CustomResourceDefinition of their kind", { kind, why });
   };
 }
 
@@ -208,7 +207,9 @@ function notReady(caches: Caches, guardRails: FollowedGuardRails | undefined): s
 }
 
 function isHealthy(caches: Caches): boolean {
-  const idle = caches.informers().map(({ idleMs }) => idleMs ?? 0);
+  // Without its definition a kind is silent, which a restart can't mend.
+  const served = caches.informers().filter(({ isMissing }) => !isMissing);
+  const idle = served.map(({ idleMs }) => idleMs ?? 0);
   return Math.max(...idle) < silentMs || Math.min(...idle) > activeMs;
 }
 

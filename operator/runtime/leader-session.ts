@@ -5,7 +5,6 @@ import { randomBytes } from "node:crypto";
 import { keyOfProject, projectOfKey } from "../../core/config/config-keys.ts";
 import { createResourceCheck } from "../compile/resource-check.ts";
 import { createConfirmedDeletions } from "../finalize/confirmed-deletions.ts";
-import { createHeldObjects, type HeldObjects } from "../finalize/held-objects.ts";
 import { createNamespaceUids, type NamespaceUids } from "../finalize/namespace-uids.ts";
 import { ringSecretNameOf } from "../keyring/ring-secret.ts";
 import type { KubeApi } from "../kube/api.ts";
@@ -23,7 +22,6 @@ import { createEventRecorder, type StoppableRecorder } from "../record/create-ev
 import { createSecretStore } from "../secrets/secret-store.ts";
 import { createSecretSweep, type SecretSweep } from "../secrets/secret-sweep.ts";
 import type { CacheListener } from "../watch/caches.ts";
-import type { HeldKind } from "../watch/held-deletions.ts";
 import { acceptAnnotatedLoss, reportDataLoss } from "./data-loss.ts";
 import { createEventHandlers, type EventHandlers } from "./event-handlers.ts";
 import { createHostRegistry, type HostRegistry } from "./host-registry.ts";
@@ -62,7 +60,6 @@ export class LeaderSession {
   readonly #writer: ConfigWriter;
   readonly #keyRing: RingMaintenance;
   readonly #maintenance: Maintenance;
-  readonly #heldObjects: HeldObjects;
   readonly #health = createPublishHealth();
   readonly #resealing = new Set<string>();
   #opened: LeaderRedis | undefined;
@@ -117,7 +114,7 @@ export class LeaderSession {
       own: caches.ownSecrets,
       foreign: caches.foreignSecrets,
       objects: caches.objects,
-      countsAsExisting: (...object) => this.#heldObjects.countsAsExisting(...object),
+      isDeletionPending: caches.isDeletionPending,
       now: () => clock.now(),
       monotonic,
       audit: context.audit,
@@ -151,17 +148,6 @@ export class LeaderSession {
       },
     });
     this.#maintenance = this.#createMaintenance();
-    this.#heldObjects = createHeldObjects({
-      caches,
-      getAnnotation: async (name) => await this.#opened?.store.getAnnotation(name),
-      setAnnotation: async (name, value) => await this.#opened?.store.setAnnotation(name, value),
-      publisher: async () => (await this.#writer.session()).publisher,
-      onReleased: () => this.#lookAtAll(),
-      adopt: settings.adopt,
-      ringSecret: { namespace: settings.namespace, name: ringSecretNameOf(settings.className) },
-      recorder: this.#recorder,
-      logger: context.logger,
-    });
   }
 
   /** For what changes in the caches from now on. */
@@ -171,10 +157,6 @@ export class LeaderSession {
 
   figures(stage?: Stage): QueueFigures {
     return this.#queue.figures(stage);
-  }
-
-  held(): readonly HeldKind[] {
-    return this.#heldObjects.held();
   }
 
   /** Undefined while Redis does not answer. */
@@ -255,7 +237,6 @@ export class LeaderSession {
   /** Incumbents first: a Project that is published with a host keeps it, in whatever order Projects are reconciled. */
   async #onSessionBegun({ publisher }: OpenRedis): Promise<void> {
     const { caches, logger } = this.#context;
-    await this.#heldObjects.begin();
     const published = await publisher.published();
     for (const { hosts, namespace, name } of published) {
       const uid = caches.index.projectOf({ namespace, name })?.metadata.uid;
@@ -272,7 +253,6 @@ export class LeaderSession {
   /** Only this check notices a change of the key ring's Secret. */
   async #verify(): Promise<void> {
     await this.#writer.verify();
-    await this.#heldObjects.look();
     const { publisher } = await this.#writer.session();
     const { store } = this.#opened ?? {};
     if (store !== undefined && (await acceptAnnotatedLoss(publisher, store, this.#context))) this.#lookAtAll();
@@ -314,8 +294,6 @@ export class LeaderSession {
 
   #handleDeps(): ProcessKeyDeps & ReportKeyDeps {
     const { caches, clock, metrics, settings, logger } = this.#context;
-    const isHeld: ProcessKeyDeps["isHeld"] = ({ kind, metadata }) =>
-      caches.isHeld(kind, metadata.namespace ?? "", metadata.name);
     const applyOwnWrite: ProcessKeyDeps["applyOwnWrite"] = (object, answer) =>
       caches.objects[object.kind].applyOwnWrite(answer);
     return {
@@ -347,14 +325,12 @@ export class LeaderSession {
       usageDue: this.usage.due,
       confirmedDeletions: createConfirmedDeletions({
         api: this.#api,
-        lacks: this.#heldObjects.lacks,
         monotonic: this.#context.monotonic,
         onFound: ({ namespace, name }, objects) => {
           const facts = { namespace, name, objects };
           logger.warn("Objects that the watch lacks still exist; their Project waits for the watch", facts);
         },
       }),
-      isReplaced: this.#heldObjects.isReplaced,
       namespaces: this.#namespaces,
       secrets: createSecretStore({
         api: this.#api,
@@ -390,7 +366,6 @@ export class LeaderSession {
       random: randomBytes,
       sweep: this.#sweep,
       repairs: createRepairs(this.#context.monotonic),
-      isHeld,
       audit: this.#context.audit,
       onPurged: (count) => metrics.observeConfig({ kind: "purged", count }),
       onSwept: (count) => metrics.observeConfig({ kind: "secrets_swept", count }),

@@ -35,8 +35,8 @@ export interface SecretSweepDeps {
   /** Metadata of all other Secrets: somebody may take that label off, and what is used of an object has to go with it. */
   readonly foreign: Watched;
   readonly objects: Readonly<Record<Kind, Watched>>;
-  /** True for an object that was deleted with the CustomResourceDefinition of its kind: it counts as existing. */
-  readonly countsAsExisting: (kind: Kind, namespace: string, name: string) => boolean;
+  /** True for a deleted object that counts as existing: its deletion waits for the definition of its kind. */
+  readonly isDeletionPending: (kind: Kind, namespace: string, name: string) => boolean;
   /** Unix milliseconds. */
   readonly now: () => number;
   /** Milliseconds that only grow. */
@@ -47,7 +47,7 @@ export interface SecretSweepDeps {
 export const orphanAgeMs = 3_600_000;
 
 export function createSecretSweep(deps: SecretSweepDeps): SecretSweep {
-  const { api, own, foreign, objects, countsAsExisting, now, monotonic } = deps;
+  const { api, own, foreign, objects, isDeletionPending, now, monotonic } = deps;
   /** UID of a Secret → when it was first seen without its object. */
   const orphanedSince = new Map<string, number>();
 
@@ -58,7 +58,7 @@ export function createSecretSweep(deps: SecretSweepDeps): SecretSweep {
     const owner = ownerOf(secret);
     if (owner === undefined) return false;
     const { kind, namespace, name } = owner;
-    return objects[kind].get(namespace, name) === undefined && !countsAsExisting(kind, namespace, name);
+    return objects[kind].get(namespace, name) === undefined && !isDeletionPending(kind, namespace, name);
   };
 
   /** A namespace in which the operator lost its rights does not stop the sweep of the others. */

@@ -14,12 +14,6 @@ export const statusEventCatalogue = {
     action: "Reconcile",
     meaning: "80 % or more of a quota of the Project is used",
   },
-  DeletionHeld: {
-    type: "Warning",
-    action: "Reconcile",
-    meaning:
-      "A CustomResourceDefinition was deleted, and objects of the Project with it. They are served as before until they are applied again or their deletion is confirmed",
-  },
   DataPurged: {
     type: "Normal",
     action: "Purge",

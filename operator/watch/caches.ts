@@ -8,8 +8,7 @@ import type { KubeObject, KubeReader, ListScope, ObjectName, ResourceType } from
 import { configMapType, customTypes, namespaceType, secretType } from "../kube/resource-types.ts";
 import type { CustomResource } from "../model/objects.ts";
 import { managedBy, managedByLabel } from "../model/secret-names.ts";
-import { createReadDefinition } from "./definitions.ts";
-import { HeldDeletions, type HeldKind } from "./held-deletions.ts";
+import { DeferredDeletions } from "./deferred-deletions.ts";
 import { keptSecret } from "./kept-secret.ts";
 import {
   createProjectIndex,
@@ -43,7 +42,7 @@ export interface Caches {
   readonly namespaces: Watched | undefined;
   start(): void;
   stop(): Promise<void>;
-  /** True once everything was listed that this process may list. */
+  /** True once everything was listed that this process may list, and the definition of each kind stood. */
   synced(): boolean;
   /**
    * Resolves once nothing that is kept is older than this call, whatever became of the connections meanwhile; of namespaces, once the API
@@ -55,19 +54,19 @@ export interface Caches {
    * may only be unseen.
    */
   isCurrent(namespace: string): boolean;
-  /** All objects of the five kinds, those that are held too. */
+  /** All objects of the five kinds, those whose deletion waits too. */
   all(): Iterable<CustomResource>;
-  /** Objects that went with the CustomResourceDefinition of their kind, and are kept as they were last. */
-  held(): readonly HeldKind[];
-  isHeld(kind: Kind, namespace: string, name: string): boolean;
-  /** True for a deleted object that counts as existing: it is held, or it is not decided yet whether it must be. */
+  /** True for a deleted object that counts as existing: its deletion waits for the definition of its kind. */
   isDeletionPending(kind: Kind, namespace: string, name: string): boolean;
-  /** UID of the CustomResourceDefinition at the last reading; undefined when there was none, or no right to read it. */
-  definitionOf(kind: Kind): string | undefined;
-  /** Takes the held objects that went with this definition of the kind for deleted. */
-  releaseHeld(kind: Kind, definition: string): void;
-  /** For each kind, milliseconds since the server last sent something of it; undefined = never. */
-  informers(): readonly { readonly kind: string; readonly idleMs: number | undefined }[];
+  informers(): readonly Informer[];
+}
+
+export interface Informer {
+  readonly kind: string;
+  /** Milliseconds since the server last sent something of it; undefined = never. */
+  readonly idleMs: number | undefined;
+  /** The server has no such kind. */
+  readonly isMissing: boolean;
 }
 
 export interface CachesOptions {
@@ -82,7 +81,7 @@ export interface CachesOptions {
   /** Called with every change of an object of the five kinds. */
   readonly observeObject?: ObserveObject;
   /** Absent where CustomResourceDefinitions can't be asked for: then every deletion counts immediately. */
-  readonly onDefinitionUnread?: (kind: Kind, error: unknown) => void;
+  readonly onDeletionsWait?: (kind: Kind, why: string) => void;
   /** The ConfigMap of the platform's rules; absent = there are none. */
   readonly guardRails?: { readonly configMap: ObjectName; readonly sink: WatchSink };
 }
@@ -92,24 +91,17 @@ export function createCaches(options: CachesOptions): Caches {
   const index = createProjectIndex(options.observeObject);
   const reflectors = new Map<string, NamespacesReflector>();
   const reflect = (name: string, what: Reflected): Watched => {
-    const observe = what.observe ?? options.observe(name);
-    const common = { ...what, reader, timers, monotonic, random, observe };
+    const common = { ...what, reader, timers, monotonic, random, observe: options.observe(name) };
     const reflector = reflectNamespaces({ ...common, namespaces });
     reflectors.set(name, reflector);
     return reflector.watched;
   };
 
-  const heldDeletions = heldDeletionsByKind(options, (kind) => objectSink(kind, index, listener));
+  const deferred = deferredByKind(options, (kind) => objectSink(kind, index, listener));
   const objects = Object.fromEntries(
     kinds.map((kind) => {
-      const deletions = heldDeletions.get(kind);
-      const observe = options.observe(kind);
-      const observed = (observation: ReflectorObservation): void => {
-        observe(observation);
-        if (observation.what === "listed") deletions?.refresh();
-      };
-      const sink = deletions ?? objectSink(kind, index, listener);
-      return [kind, reflect(kind, { type: customTypes[kind], scope: {}, sink, observe: observed })];
+      const sink = deferred.get(kind) ?? objectSink(kind, index, listener);
+      return [kind, reflect(kind, { type: customTypes[kind], scope: {}, sink })];
     }),
   ) as Record<Kind, Watched>;
   const own = `${managedByLabel}=${managedBy}`;
@@ -128,11 +120,11 @@ export function createCaches(options: CachesOptions): Caches {
   const guardRails = options.guardRails && reflectGuardRails(options, options.guardRails);
   /** Without its definition a kind can't be listed: the kept objects are all that is known. */
   const confirmKind = async (name: string, signal: AbortSignal): Promise<void> => {
-    const deletions = isKind(name) ? heldDeletions.get(name) : undefined;
-    if ((await deletions?.isDefinitionGone(signal)) === true) return;
+    const deletions = isKind(name) ? deferred.get(name) : undefined;
+    if ((await deletions?.ask(signal)) === "missing") return;
     await reflectors.get(name)?.confirm(signal);
     // What is known to be deleted now must not be published by callers that wait for this.
-    await deletions?.waitUntilDecided(signal);
+    await deletions?.ask(signal);
   };
   return {
     index,
@@ -143,31 +135,29 @@ export function createCaches(options: CachesOptions): Caches {
       return namespaceObjects?.forbidden() === false ? namespaceObjects.watched : undefined;
     },
     start() {
-      for (const reflector of [...reflectors.values(), namespaceObjects, guardRails]) reflector?.start();
+      for (const each of [...deferred.values(), ...reflectors.values(), namespaceObjects, guardRails]) each?.start();
     },
     async stop() {
-      for (const deletions of heldDeletions.values()) deletions.stop();
+      for (const deletions of deferred.values()) deletions.stop();
       await Promise.all([...reflectors.values(), namespaceObjects, guardRails].map((reflector) => reflector?.stop()));
     },
     all: () => index.all(),
-    held: () => [...heldDeletions.values()].flatMap((deletions) => deletions.held()),
-    isHeld: (kind, namespace, name) => heldDeletions.get(kind)?.isHeld(namespace, name) ?? false,
-    isDeletionPending: (kind, namespace, name) => heldDeletions.get(kind)?.isDeletionPending(namespace, name) ?? false,
-    definitionOf: (kind) => heldDeletions.get(kind)?.currentDefinition(),
-    releaseHeld: (kind, definition) => heldDeletions.get(kind)?.release(definition),
+    isDeletionPending: (kind, namespace, name) => deferred.get(kind)?.isWaiting(namespace, name) ?? false,
     async confirm(signal) {
       const kindsConfirmed = [...reflectors.keys()].map((kind) => confirmKind(kind, signal));
       await Promise.all([...kindsConfirmed, namespaceObjects?.confirm(signal)]);
     },
     synced: () =>
       [...reflectors.values()].every(({ watched }) => watched.synced()) &&
+      [...deferred.values()].every((deletions) => deletions.hasStood()) &&
       (namespaceObjects === undefined || namespaceObjects.watched.synced() || namespaceObjects.forbidden()),
     isCurrent: (namespace) => [...reflectors.values()].every((reflector) => reflector.isCurrent(namespace)),
     informers: () =>
       [...reflectors, ...(namespaceObjects ? [["Namespace", namespaceObjects] as const] : [])].map(
         ([kind, reflector]) => {
           const activity = reflector.lastActivity();
-          return { kind, idleMs: activity === undefined ? undefined : monotonic() - activity };
+          const idleMs = activity === undefined ? undefined : monotonic() - activity;
+          return { kind, idleMs, isMissing: reflector.isMissing() };
         },
       ),
   };
@@ -190,18 +180,14 @@ function reflectGuardRails(
   return reflectOne(options, "ConfigMap", { type: configMapType, scope, sink });
 }
 
-function heldDeletionsByKind(
-  { reader, timers, onDefinitionUnread }: CachesOptions,
+function deferredByKind(
+  { reader, timers, onDeletionsWait }: CachesOptions,
   sinkOf: (kind: Kind) => WatchSink,
-): ReadonlyMap<Kind, HeldDeletions> {
-  if (onDefinitionUnread === undefined) return new Map();
-  const read = createReadDefinition(reader);
-  return new Map(
-    kinds.map((kind) => {
-      const onReadFailed = (error: unknown) => onDefinitionUnread(kind, error);
-      return [kind, new HeldDeletions({ kind, read, sink: sinkOf(kind), timers, onReadFailed })];
-    }),
-  );
+): ReadonlyMap<Kind, DeferredDeletions> {
+  if (onDeletionsWait === undefined) return new Map();
+  const deletionsOf = (kind: Kind): DeferredDeletions =>
+    new DeferredDeletions({ kind, reader, sink: sinkOf(kind), timers, onWait: (why) => onDeletionsWait(kind, why) });
+  return new Map(kinds.map((kind) => [kind, deletionsOf(kind)]));
 }
 
 interface Reflected {
@@ -209,7 +195,6 @@ interface Reflected {
   readonly scope: Omit<ListScope, "namespace">;
   readonly sink: WatchSink;
   readonly keep?: ReflectorOptions["keep"];
-  readonly observe?: (observation: ReflectorObservation) => void;
 }
 
 const noSink: WatchSink = { upserted: () => undefined, removed: () => undefined };

@@ -50,6 +50,7 @@ export function reflectNamespaces({ namespaces, scope, ...options }: NamespacesO
       await Promise.all(reflectors.map((reflector) => reflector.confirm(signal)));
     },
     forbidden: () => reflectors.every((reflector) => reflector.forbidden()),
+    isMissing: () => reflectors.some((reflector) => reflector.isMissing()),
     start() {
       for (const reflector of reflectors) reflector.start();
     },

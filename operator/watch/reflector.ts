@@ -21,6 +21,8 @@ export interface Reflector {
   lastActivity(): number | undefined;
   /** The server refuses: the right was never given, or has gone. Until it answers. */
   forbidden(): boolean;
+  /** The server has no such kind, so that nothing comes. Until it answers. */
+  isMissing(): boolean;
   /** What is kept began with a complete list, and is not known to be behind. */
   isCurrent(): boolean;
   /**
@@ -41,6 +43,7 @@ export function createReflector(options: ReflectorOptions): Reflector {
     stop: () => reflection.stop(),
     lastActivity: () => reflection.lastActivity,
     forbidden: () => reflection.forbidden,
+    isMissing: () => reflection.notFound !== undefined,
     isCurrent: () => reflection.isCurrent(),
     confirm: (signal) => reflection.confirm(signal),
   };
@@ -269,9 +272,8 @@ class Reflection {
     } else if (isGone(error) && this.#mayRelistNow()) observe({ what: "gone" });
     else {
       if (isForbidden(error)) this.forbidden = true;
-      // Without its definition there is nothing to receive of a kind, which is no fault of this process.
       if (isNotFound(error)) {
-        this.noteActivity();
+        this.forbidden = false;
         this.#notFound = error;
       }
       if (isUnusable(error)) this.#position = undefined;
@@ -296,6 +298,7 @@ class Reflection {
 
   noteActivity(): void {
     this.forbidden = false;
+    this.#notFound = undefined;
     this.lastActivity = this.#options.monotonic();
   }
 }

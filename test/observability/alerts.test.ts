@@ -9,7 +9,6 @@ import { configKeys } from "../../core/config/config-keys.ts";
 import { keyringText, newKeyringText, newRingKey, parseKeyring } from "../../core/config/keyring.ts";
 import { type OwnFleet, startFleet, systemNamespace } from "../support/fleet/fleet.ts";
 import { type Replica, startReplica } from "../support/fleet/replica.ts";
-import { installCrds } from "../support/kubernetes/api-server/api-server.ts";
 import { askRedis } from "../support/redis/ask-redis.ts";
 import { makeRedisCertificate } from "../support/redis/redis-certificate.ts";
 import { eventually } from "../support/time/eventually.ts";
@@ -153,16 +152,6 @@ it("an issuer that is not there: JsonplaneIssuerUnreachable", async () => {
   await fleet.api.apply(JSON.stringify({ ...project, spec: { authentication: { issuers } } }), { namespace });
   await fires("JsonplaneIssuerUnreachable");
   await fleet.api.kubectl(["delete", "projects.jsonplane.io", "signed-in", "--namespace", namespace]);
-});
-
-it("a definition deleted: JsonplaneDeletionsHeld", async () => {
-  await isQuiet("JsonplaneDeletionsHeld");
-  await fleet.api.kubectl(["delete", "crd", "apikeys.jsonplane.io"]);
-  await fires("JsonplaneDeletionsHeld");
-  await installCrds(fleet.api);
-  await fleet.api.apply(manifests(), { namespace });
-  await fleet.ready(namespace);
-  await isQuiet("JsonplaneDeletionsHeld");
 });
 
 it("more logins at once than a replica can check: JsonplaneLoginsBusy", async () => {

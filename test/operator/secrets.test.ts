@@ -31,6 +31,8 @@ const ring = { namespace: "jsonplane-system", ringSecretName: "jsonplane-keyring
 let namespace: string;
 let now: number;
 let monotonic: number;
+/** Names of objects whose deletion waits. */
+let pending: ReadonlySet<string>;
 let audited: AuditEntry[];
 const audit = { record: (entry: AuditEntry) => void audited.push(entry) };
 
@@ -69,6 +71,7 @@ beforeEach(async () => {
   now = Date.now();
   monotonic = 0;
   audited = [];
+  pending = new Set();
   sweep = sweepThrough(api);
 });
 
@@ -78,7 +81,7 @@ function sweepThrough(asked: KubeApi): SecretSweep {
     own: watched.own,
     foreign: watched.foreign,
     objects: watched.objects,
-    countsAsExisting: () => false,
+    isDeletionPending: (_kind, _namespace, name) => pending.has(name),
     now: () => now,
     monotonic: () => monotonic,
     audit,
@@ -114,7 +117,6 @@ async function resolve(): Promise<ProjectResolution> {
   return await resolveProject(found, undefined, {
     findSecret: find,
     ...trust,
-    succeeds: () => false,
     random: randomBytes,
     now,
     hashPassword: async (password) => fakeHash(password),
@@ -307,6 +309,14 @@ describe("Secrets of objects that are gone", () => {
       { action: "secret_deleted", facts: { ...ofKey, secret: "ci-key-hash" } },
     ]);
     expect(await secretNames()).toEqual(["ada-password", "ada-user-hash", "shop-signing"]);
+  });
+
+  test("stay while the object's deletion waits for the definition of its kind", async () => {
+    await prepared();
+    pending = new Set(["ci"]);
+    await here().remove("ApiKey", "ci");
+    await sweepTwice();
+    expect(await secretNames()).toEqual(made);
   });
 
   test("begin their hour anew when the object came back meanwhile", async () => {

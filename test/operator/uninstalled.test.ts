@@ -2,7 +2,6 @@
 // of a deletion that waits for an operator which is not there any more.
 
 import { setTimeout as sleep } from "node:timers/promises";
-import { fileURLToPath } from "node:url";
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { finalizer } from "../../operator/model/finalizer.ts";
@@ -14,8 +13,9 @@ import { type Declared, declared, newTenant, openBooks, type Tenant } from "../s
 import { bookCount } from "../support/kubernetes/former-namespace.ts";
 import { runProgram } from "../support/process/run-program.ts";
 import { eventually } from "../support/time/eventually.ts";
+import { deleteDefinitions } from "./definitions.ts";
 
-const crds = fileURLToPath(new URL("../../crds/", import.meta.url));
+const plurals = ["projects", "apiresources", "rootkeys", "projectusers", "apikeys"];
 const within = { withinMs: 90_000 };
 
 let fleet: OwnFleet;
@@ -195,7 +195,13 @@ describe("an operator of the whole cluster that gave way to one of single namesp
 });
 
 async function removeCrds(): Promise<void> {
-  await fleet.api.kubectl(["delete", "-f", crds, "--timeout=60s"]);
+  await deleteDefinitions(fleet.api, ...plurals);
+  // Objects whose data have to be deleted hold up their definition.
+  const kinds = () => fleet.api.kubectl(["get", "crd", "-l", "app.kubernetes.io/part-of=jsonplane", "-o", "name"]);
+  await eventually(async () => {
+    await clear(["--all-namespaces"]);
+    expect(await kinds()).toBe("");
+  }, within);
 }
 
 describe("CRDs", () => {
@@ -212,17 +218,20 @@ describe("CRDs", () => {
     expect(lines.length).toBeLessThan(50);
     await eventually(() => expect(operator.log()).toContain("List or watch failed"), within);
     expect(await operator.leads()).toBe(true);
+    for (const tenant of [kept, purged]) await bookCount(tenant, 1);
 
     await installCrds(fleet.api);
+    for (const tenant of [kept, purged]) await withdrawn(tenant);
+    await eventually(async () => expect(await objectsOf(purged)).toBe(0), within);
     for (const object of [declared("Project", "shop"), openBooks()]) {
       await eventually(() => kept.create(object), within);
     }
     await kept.reports("ApiResource", "books", "Ready", within);
-    for (const tenant of [kept, purged]) await bookCount(tenant, 1);
+    await bookCount(kept, 1);
     expect(await operator.leads()).toBe(true);
   });
 
-  it("that are missing when an operator starts are waited for, its log says how to install them, and nothing is withdrawn then either", async () => {
+  it("that are missing when an operator starts are waited for, its log says how to install them, and nothing is withdrawn until they are there", async () => {
     const tenant = await served(openBooks());
     await stopOperators();
     await removeCrds();
@@ -230,10 +239,10 @@ describe("CRDs", () => {
     await eventually(() => expect(operator.log()).toContain("List or watch failed"), within);
     await eventually(() => expect(operator.log()).toContain("kubectl apply --server-side -f crds/"), within);
     expect(await operator.ready()).toBe(503);
-    await tenant.everywhere("/api/books", {}, (reply) => expect(reply.status).toBe(200));
+    await bookCount(tenant, 1);
     await installCrds(fleet.api);
     await eventually(async () => expect(await operator.ready()).toBe(200), within);
-    await eventually(() => expect(operator.log()).toContain("CustomResourceDefinition deleted"), within);
-    await bookCount(tenant, 1);
+    await withdrawn(tenant);
+    expect(await objectsOf(tenant)).toBe(1);
   });
 });

@@ -109,14 +109,6 @@ export const operatorFaultMutations: readonly Mutation[] = [
     caughtBy: ["test/unit/operator/runtime/revoked-all-the-same.test.ts"],
   },
   {
-    name: "one-confirmation-releases-every-hold",
-    harm: "Who confirms the deletion of one CustomResourceDefinition revokes the keys that went with another",
-    file: "operator/watch/held-deletions.ts",
-    find: "if (deletion.definition === definition) this.#passOn(deletion);",
-    replace: "if (definition !== undefined) this.#passOn(deletion);",
-    caughtBy: ["test/unit/operator/watch/two-definitions.test.ts", "test/unit/operator/watch/held-deletions.test.ts"],
-  },
-  {
     name: "one-refused-status-holds-up-all",
     harm: "A policy about one object keeps all others of its Project without a status",
     file: "operator/status/status-writer.ts",

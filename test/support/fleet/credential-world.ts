@@ -46,8 +46,6 @@ export class CredentialWorld {
   mayAdopt = false;
   asksToRestore = false;
   restoresAll = false;
-  /** UIDs of objects that were deleted with the definition of their kind. */
-  wentWithDefinition: ReadonlySet<string> = new Set();
   sealKey: KeyObject = createSecretKey(randomBytes(32));
   /** Passwords that argon2 would have hashed. */
   readonly hashed: string[] = [];
@@ -107,7 +105,6 @@ export class CredentialWorld {
       baseUrl: "http://localhost/default/shop",
       sealKey: this.sealKey,
       restoresAll: this.restoresAll,
-      succeeds: (_, uid) => this.wentWithDefinition.has(uid),
       ringAcknowledged: this.acknowledged,
     });
     const notified = new Set(resolution.events.map(({ subject }) => subject.name));

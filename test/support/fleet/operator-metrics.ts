@@ -31,7 +31,6 @@ export function operatorMetrics(options: Partial<OperatorMetricsOptions> = {}): 
     unavailableProjects: () => 0,
     stalled: () => [],
     storedObjects: () => new Map(),
-    heldDeletions: () => [],
     issuers: () => undefined,
     ...options,
   });

@@ -27,7 +27,6 @@ const deps: Omit<AdvanceDeletionsDeps, "repairs"> = {
   onPurged: () => undefined,
   onSwept: () => undefined,
   audit: { record: () => undefined },
-  isHeld: () => false,
 };
 
 async function unsetMs(deletionPolicy: "Delete" | "Retain", finalizers: readonly string[]): Promise<number> {

@@ -39,7 +39,6 @@ function server(found: boolean, children: readonly KubeObject[] = []) {
     },
     confirmedDeletions: createConfirmedDeletions({
       api: { get, list },
-      lacks: () => false,
       monotonic: () => now,
       onFound: (_, count) => void answers.found.push(count),
     }),
@@ -114,7 +113,6 @@ describe("all keys that are missing, if only two, also where other children are 
           throw new ApiFailure(404, { message: "the server could not find the requested resource" });
         },
       },
-      lacks: () => false,
       monotonic: () => now,
       onFound: () => undefined,
     });
@@ -138,18 +136,6 @@ describe("all keys that are missing, if only two, also where other children are 
     pass(5_000);
     expect(await confirmedDeletions.areConfirmed(seen, two, none, signal)).toBe(false);
   });
-});
-
-it("a Project that lacks what went with its definition is gone neither at the second look, nor by the API server's answer", async () => {
-  let now = 0;
-  const confirmedDeletions = createConfirmedDeletions({
-    api: { get: async () => undefined, list: async () => ({ items: [], resourceVersion: "9" }) },
-    lacks: () => true,
-    monotonic: () => now,
-    onFound: () => undefined,
-  });
-  for (; now < 30_000; now += 10_000)
-    expect(await confirmedDeletions.areConfirmed(unseen, served, none, signal)).toBe(false);
 });
 
 it("one that was withdrawn is asked for as long as its absence would delete data, those that were kept too", async () => {

@@ -60,7 +60,6 @@ describe("the finalizer", () => {
     ],
     ["a Project that is going, data of a child open", { object: shop(going), record: open }, true],
     ["a Project that is going, nothing open", { object: shop(going), record: settled }, false],
-    ["an object that goes with its definition", { isHeld: true }, false],
     ["an object of an operator of single namespaces", { mode: "namespaced" }, false],
     [
       "one that is going there, set by an operator of all",

@@ -48,7 +48,6 @@ function reconcile(key: ApiKey = apiKey()) {
     baseUrl,
     projectKey,
     sealKey,
-    succeeds: () => false,
     mayRestore: false,
     restoresAll: false,
   };

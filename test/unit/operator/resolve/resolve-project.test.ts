@@ -56,7 +56,6 @@ async function pass(names: readonly string[], kind: "keys" | "users" = "keys") {
       baseUrl: "http://localhost/default/shop",
       sealKey,
       restoresAll: false,
-      succeeds: () => false,
       ringAcknowledged: true,
       maxWritten: 2,
     },

@@ -38,7 +38,6 @@ function reconcile(published?: SigningRing) {
     now,
     ringAcknowledged: acknowledged,
     sealKey,
-    succeeds: () => false,
     mayRestore,
     restoresAll: false,
   });

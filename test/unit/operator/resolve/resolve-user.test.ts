@@ -65,7 +65,6 @@ async function reconcile(object: ProjectUser = user()) {
     baseUrl: "http://localhost/default/shop",
     projectKey,
     sealKey,
-    succeeds: () => false,
     mayRestore: false,
     restoresAll: false,
   };
@@ -281,7 +280,6 @@ describe("a password from a Secret of the user's own", () => {
       baseUrl: "",
       projectKey,
       sealKey,
-      succeeds: () => false,
       mayRestore: false,
       restoresAll: false,
     };

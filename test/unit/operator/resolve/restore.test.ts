@@ -42,19 +42,6 @@ describe("an object that is made anew under its name", () => {
     expect(world.kids()).not.toEqual(before.kids);
   });
 
-  it("has all of it where the one before went with the definition of its kind, which deletes nothing", async () => {
-    world.wentWithDefinition = new Set(["ci-1", "ada-1", "shop-1"]);
-    const { before, minted } = await anew();
-    expect([world.liveKeys(), world.login(), world.kids(), minted]).toEqual([
-      before.keys,
-      before.login,
-      before.kids,
-      0,
-    ]);
-    world.wentWithDefinition = new Set();
-    expect((await world.reconcile()).writes).toEqual([]);
-  });
-
   it("does not wait for Secrets of the one before to go where they were edited", async () => {
     world.secrets.edit("ada-password", "password", "by hand");
     world.secrets.edit("ci-api-key", "apiKey", "1");

@@ -50,8 +50,6 @@ export interface World {
   readonly maker?: Installation;
   /** Another installation looks after the Project. */
   readonly rival?: Installation;
-  /** Its objects go with their definition. */
-  readonly held?: boolean;
   /** Another installation set the finalizers of objects. */
   readonly setter?: Installation;
   /** False: something of the namespace was never listed. */
@@ -226,8 +224,6 @@ export function leader(world: World = {}) {
     }),
     random: randomBytes,
     repairs: createRepairs(() => 0),
-    isHeld: () => world.held ?? false,
-    isReplaced: () => false,
     sweep: { sweepOrphans: async () => 0, sweepSubject: async () => [] },
     recorder: { record: () => undefined },
     observePublish(observation) {

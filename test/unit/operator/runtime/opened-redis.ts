@@ -113,8 +113,6 @@ export function openedRedis(events: string[], options: Opened) {
         store: {
           annotations: () => ({}),
           accepted: async () => undefined,
-          getAnnotation: async () => undefined,
-          setAnnotation: async () => undefined,
         },
         publisher,
         acknowledgements,

@@ -129,7 +129,6 @@ describe("what goes or is contested is reported in the run that serves it", () =
     ["an object is being deleted", { objects: [stored("RootKey", "settings", { metadata: terminating })] }],
     ["its namespace has gone", { namespaceUid: undefined } as unknown as World],
     ["another installation made its Secrets", { rival: elsewhere }],
-    ["its objects go with their definition", { held: true }],
     ["stored data are to be purged", { recorded: { ...emptyRecord, entries: [purged] } }],
     ["sessions are to be purged", { recorded: { ...emptyRecord, ended: [{ uid: "former", purgeFromRevision: 7 }] } }],
     ["a person asks for stored data to be deleted", { requests: [request] }],

@@ -176,7 +176,13 @@ describe("of a Project that was recreated", () => {
   });
 });
 
-it("a whole Project is withdrawn that outlived its namespace, because it is held: no Secret can be made for it there", async () => {
+it("a deleted user is revoked although nothing is known of other objects that are missing", async () => {
+  const { served, calls } = await attempt([shop], { confirmed: false, deleted: [ann] });
+  expect(served.map(({ users }) => users.map(([name]) => name))).toEqual([["ben"]]);
+  expect(calls.slice(1)).toEqual([revoked("ProjectUser", "ann")]);
+});
+
+it("a whole Project is withdrawn that outlives its namespace, because its deletion waits: no Secret can be made for it there", async () => {
   const { handle, calls } = leader({ objects: [shop, ci], published: { revision: 3, parts } });
   await handle();
   expect(calls.map(([what]) => what)).toContain("withdraw");

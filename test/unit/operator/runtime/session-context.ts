@@ -17,10 +17,12 @@ export interface CachesOver {
   /** None = all. */
   readonly namespaces?: readonly string[];
   readonly listener?: () => CacheListener | undefined;
+  /** Deletions wait for the definition of their kind. */
+  readonly asksForDefinitions?: boolean;
 }
 
 /** Not started. */
-export function cachesOver({ api, namespaces = [], listener = () => undefined }: CachesOver): Caches {
+export function cachesOver({ api, namespaces = [], listener = () => undefined, ...more }: CachesOver): Caches {
   return createCaches({
     ...common,
     reader: api,
@@ -32,6 +34,7 @@ export function cachesOver({ api, namespaces = [], listener = () => undefined }:
       secretRemoved: (secret) => listener()?.secretRemoved(secret),
     },
     observe: () => ignore,
+    ...(more.asksForDefinitions && { onDeletionsWait: ignore }),
   });
 }
 

@@ -175,6 +175,20 @@ describe("watches", () => {
     await reflector.stop();
   });
 
+  test("count as silent while the server has no such kind, and say so", async () => {
+    const { answer, fail, time, reflector } = await watching();
+    const notFound = new ApiFailure(404, { reason: "NotFound", message: "no such resource" });
+    await time.advance(10_000);
+    answer(notFound);
+    fail(notFound);
+    await time.advance(500);
+    expect([reflector.lastActivity(), reflector.isMissing()]).toEqual([0, true]);
+    answer(page(20, []));
+    await time.advance(10_000);
+    expect([reflector.lastActivity(), reflector.isMissing()]).toEqual([expect.closeTo(10_750, -3), false]);
+    await reflector.stop();
+  });
+
   test("list anew when a second one in a row is silent: the server waits for a version that a restored backup lacks", async () => {
     const { answer, asked, time, reflector } = await watching();
     answer(page(5, [served("one", 1)]));
