@@ -157,7 +157,7 @@ function stateOf(ordered: Ordered, { untaken, records, deleting }: Looked): "del
   const now = entries.find(({ what, name }) => what === entry.what && name === entry.name);
   if (now === undefined) return "deleted";
   // Another object has the name now. It took up the data, unless they were being deleted at an earlier look, or it began empty.
-  if (now.uid !== entry.uid) return deleting.has(ordered) || now.beganEmpty === true ? "deleted" : "left";
+  if (now.uid !== entry.uid) return deleting.has(ordered) || now.startedEmpty === true ? "deleted" : "left";
   if (now.purgeFromRevision === undefined) return untaken.has(ordered.text) ? "waiting" : "left";
   deleting.add(ordered);
   return "waiting";

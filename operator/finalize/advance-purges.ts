@@ -1,5 +1,6 @@
-// Advances the purges of a project's data, and of the sessions of Projects that ended, from one pass to the next: ordered once no
-// replica serves them any more, struck off the record once a replica has removed them. It may be cut off anywhere: an entry leaves the
+// Advances the purges of a project's data, and of the sessions of deleted Projects, from one pass
+// to the next: ordered once no replica serves them any more, struck off the record once a replica
+// has removed them. It may be cut off anywhere: an entry leaves the
 // record last, so that a pass which was cut off is made again, and until then nobody is served under that name.
 
 import type { PurgeOrder } from "../../core/config/data-order.ts";
@@ -51,7 +52,7 @@ export function purgeId({ uid, purgeFromRevision = 0 }: Pick<DataEntry, "uid" | 
 
 /** Which purges of the record have been ordered: theirs can't be released any more. */
 export async function orderedPurges(record: DataRecord | undefined, purges: Purges): Promise<ReadonlySet<string>> {
-  const ids = [...pendingPurgesOf(record?.entries ?? []), ...(record?.ended ?? [])].map(purgeId);
+  const ids = [...pendingPurgesOf(record?.entries ?? []), ...(record?.deletedProjects ?? [])].map(purgeId);
   const ordered = await Promise.all(ids.map((id) => purges.isOrdered(id)));
   return new Set(ids.filter((_, position) => ordered[position]));
 }
@@ -73,7 +74,7 @@ export async function advancePurges({ record, ...input }: PurgeInput): Promise<P
     if (wait === "done") purged.add(entry);
     else waiting.set(entry.uid, wait);
   }
-  const { left, purgesSessions } = await purgeSessions(record.ended ?? [], input);
+  const { left, purgesSessions } = await purgeSessions(record.deletedProjects ?? [], input);
   const waits = new Set(waiting.values());
   const waitingFor = waitOrder.find((wait) => waits.has(wait));
   return {
@@ -87,10 +88,10 @@ export async function advancePurges({ record, ...input }: PurgeInput): Promise<P
 
 /** The record itself when nothing has been purged. */
 function remaining(record: DataRecord, purged: ReadonlySet<DataEntry>, left: readonly DeletedProject[]): DataRecord {
-  const { ended = [], ...rest } = record;
-  if (purged.size === 0 && left.length === ended.length) return record;
+  const { deletedProjects = [], ...rest } = record;
+  if (purged.size === 0 && left.length === deletedProjects.length) return record;
   const entries = rest.entries.filter((entry) => !purged.has(entry));
-  return { ...rest, entries, ...(left.length > 0 && { ended: left }) };
+  return { ...rest, entries, ...(left.length > 0 && { deletedProjects: left }) };
 }
 
 /** What a person can do something about comes first. */
@@ -98,10 +99,10 @@ const waitOrder: readonly PurgeWait[] = ["no_replicas", "replicas", "purge"];
 
 type Following = Omit<PurgeInput, "record">;
 
-async function purgeSessions(ended: readonly DeletedProject[], input: Following) {
+async function purgeSessions(deletedProjects: readonly DeletedProject[], input: Following) {
   const left: DeletedProject[] = [];
   let purgesSessions = false;
-  for (const each of ended) {
+  for (const each of deletedProjects) {
     const wait = await follow(each, { what: "sessions", project: input.ref, projectUid: each.uid }, input);
     if (wait !== "done") left.push(each);
     purgesSessions ||= wait === "purge";

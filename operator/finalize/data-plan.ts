@@ -69,7 +69,7 @@ export function planData(
     policy: project.spec.deletionPolicy,
     projectUid: project.metadata.uid,
     entries: [...kept, ...served.values()],
-    ...(record?.ended !== undefined && { ended: record.ended }),
+    ...(record?.deletedProjects !== undefined && { deletedProjects: record.deletedProjects }),
   });
 }
 
@@ -92,8 +92,8 @@ export function withUnserved(parts: ProjectParts, record: DataRecord | undefined
 }
 
 /** True of a record that says nothing of anything stored. */
-export function isEmpty({ entries, ended = [] }: DataRecord): boolean {
-  return entries.length === 0 && ended.length === 0;
+export function isEmpty({ entries, deletedProjects = [] }: DataRecord): boolean {
+  return entries.length === 0 && deletedProjects.length === 0;
 }
 
 /** Places whose data are to be deleted, and are not yet. */
@@ -126,10 +126,10 @@ function decidePurges(record: DataRecord, input: DataInput): DataRecord {
   return { ...record, policy: same === undefined ? "Retain" : same.spec.deletionPolicy, entries };
 }
 
-function withDeletedProjects({ ended = [], ...record }: DataRecord, input: DataInput): DataRecord {
+function withDeletedProjects({ deletedProjects: recorded = [], ...record }: DataRecord, input: DataInput): DataRecord {
   const { objects, publishedParts, ordered } = input;
-  const now = deletedProjects({ ended, project: objects.project, publishedParts, ordered });
-  return now.length === 0 ? record : { ...record, ended: now };
+  const now = deletedProjects({ recorded, project: objects.project, publishedParts, ordered });
+  return now.length === 0 ? record : { ...record, deletedProjects: now };
 }
 
 /** The Project whose deletion is to be applied now, as it was last seen. Of one that is withdrawn, it was applied before. */
@@ -200,17 +200,22 @@ function servedEntries(
   const objectOf = objectsByUid(objects);
   const entries = dataParts(parts).map((part): [string, DataEntry] => {
     const policy = objectOf(part.uid)?.spec.deletionPolicy;
-    const beganEmpty = beganEmptyOf(part.uid, before.get(entryKeyOf(part)));
-    const entry = { ...part, namespaceUid, ...(beganEmpty && { beganEmpty }), ...(policy !== undefined && { policy }) };
+    const startedEmpty = startedEmptyOf(part.uid, before.get(entryKeyOf(part)));
+    const entry = {
+      ...part,
+      namespaceUid,
+      ...(startedEmpty && { startedEmpty }),
+      ...(policy !== undefined && { policy }),
+    };
     return [entryKeyOf(part), entry];
   });
   return new Map(entries);
 }
 
 /** True of an object that found no entry of its name; it stays so while the same object is served. */
-function beganEmptyOf(uid: string, before: DataEntry | undefined): true | undefined {
+function startedEmptyOf(uid: string, before: DataEntry | undefined): true | undefined {
   if (before === undefined) return true;
-  return before.uid === uid ? before.beganEmpty : undefined;
+  return before.uid === uid ? before.startedEmpty : undefined;
 }
 
 /** What of the parts has stored data. */
@@ -230,7 +235,7 @@ function sorted(record: DataRecord): DataRecord {
 const maxDeletedProjects = 100;
 
 interface DeletedProjectsInput {
-  readonly ended: readonly DeletedProject[];
+  readonly recorded: readonly DeletedProject[];
   readonly project: Project | undefined;
   /** What is published now. */
   readonly publishedParts?: ProjectParts | undefined;
@@ -239,14 +244,14 @@ interface DeletedProjectsInput {
 }
 
 export function deletedProjects({
-  ended,
+  recorded,
   project,
   publishedParts,
   ordered,
 }: DeletedProjectsInput): readonly DeletedProject[] {
   const live = project?.metadata.deletionTimestamp === undefined ? project?.metadata.uid : undefined;
   // One that comes back as itself, out of a backup or from another class, keeps its sessions if it comes in time.
-  const kept = ended.filter((each) => each.uid !== live || ordered.has(purgeId(each)));
+  const kept = recorded.filter((each) => each.uid !== live || ordered.has(purgeId(each)));
   const served = publishedParts?.project.uid;
   if (served === undefined || served === live || kept.some(({ uid }) => uid === served)) return kept;
   return [...kept, { uid: served, purgeFromRevision: 0 }].slice(-maxDeletedProjects);

@@ -13,11 +13,8 @@ export interface DataEntry {
   readonly uid: string;
   /** UID of the namespace that it was served from. */
   readonly namespaceUid: string;
-  /**
-   * No data were kept under the name when this object was first served. Absent = it took up kept data, or an operator of an earlier version wrote
-   * the entry.
-   */
-  readonly beganEmpty?: true;
+  /** No data were kept under the name when this object was first served. Absent = it took up kept data. */
+  readonly startedEmpty?: true;
   /** The object's own policy; absent = it inherits its Project's. */
   readonly policy?: DeletionPolicy;
   /** Its object has gone and its data were kept: only the Project's own deletion still purges them. */
@@ -53,8 +50,8 @@ export interface DataRecord {
   /** UID of the Project that was published last. */
   readonly projectUid: string;
   readonly entries: readonly DataEntry[];
-  /** Absent = none. An operator of an earlier version leaves it out: then the sessions expire. */
-  readonly ended?: readonly DeletedProject[];
+  /** Absent = none. */
+  readonly deletedProjects?: readonly DeletedProject[];
 }
 
 /** Kind of the object that serves it, or did. */
@@ -63,8 +60,8 @@ export function kindOf({ what }: Pick<DataEntry, "what">): "ApiResource" | "Root
 }
 
 /** Whether anything is to be purged, so that its project is looked after although nothing else is there of it. */
-export function awaitsPurge({ entries, ended = [] }: DataRecord): boolean {
-  return ended.length > 0 || entries.some(({ purgeFromRevision }) => purgeFromRevision !== undefined);
+export function awaitsPurge({ entries, deletedProjects = [] }: DataRecord): boolean {
+  return deletedProjects.length > 0 || entries.some(({ purgeFromRevision }) => purgeFromRevision !== undefined);
 }
 
 /** Whether some entry depended on an object at the last reconcile: that object may have been deleted while no operator ran. */

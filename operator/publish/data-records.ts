@@ -53,20 +53,17 @@ export function withPurgeRevision(record: DataRecord | undefined, revision: numb
   if (record === undefined) return record;
   const dated = <T extends { readonly purgeFromRevision?: number }>(each: T): T =>
     each.purgeFromRevision === 0 ? { ...each, purgeFromRevision: revision } : each;
-  const { entries, ended } = record;
-  return { ...record, entries: entries.map(dated), ...(ended !== undefined && { ended: ended.map(dated) }) };
+  const { entries, deletedProjects } = record;
+  return {
+    ...record,
+    entries: entries.map(dated),
+    ...(deletedProjects !== undefined && { deletedProjects: deletedProjects.map(dated) }),
+  };
 }
-
-/** Members whose names in Redis are those that operators of earlier versions read and write. */
-const storedNames: ReadonlyMap<string, string> = new Map([
-  ["purgeFromRevision", "doomedAt"],
-  ["purgeCause", "doomedBy"],
-]);
-const namesOfStored: ReadonlyMap<string, string> = new Map([...storedNames].map(([name, stored]) => [stored, name]));
 
 /** As it stands in Redis; empty = no record. */
 export function recordText(record: DataRecord | undefined): string {
-  return record === undefined ? "" : JSON.stringify(renamed(record, storedNames));
+  return record === undefined ? "" : JSON.stringify(record);
 }
 
 /** Undefined for a text that is not one of `recordText`. */
@@ -74,16 +71,9 @@ export function parseRecord(text: string): DataRecord | undefined {
   try {
     const record = JSON.parse(text) as Partial<DataRecord> | null;
     if (!Array.isArray(record?.entries) || typeof record.projectUid !== "string") return undefined;
-    return renamed(record as DataRecord, namesOfStored);
+    return record as DataRecord;
   } catch {
     // The caller says so, without quoting it.
     return undefined;
   }
-}
-
-function renamed(record: DataRecord, names: ReadonlyMap<string, string>): DataRecord {
-  const rename = <T extends object>(member: T): T =>
-    Object.fromEntries(Object.entries(member).map(([name, value]) => [names.get(name) ?? name, value])) as T;
-  const { entries, ended } = record;
-  return { ...record, entries: entries.map(rename), ...(ended !== undefined && { ended: ended.map(rename) }) };
 }

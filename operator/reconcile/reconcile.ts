@@ -55,7 +55,7 @@ function canWait(
   { objects, deleted, namespaceUid }: Pass,
   { resolved, compiled, publishResult: { data } }: Served,
 ): boolean {
-  const isPurging = openPurges(data).size > 0 || (data?.ended ?? []).length > 0;
+  const isPurging = openPurges(data).size > 0 || (data?.deletedProjects ?? []).length > 0;
   const isGoing = deleted.length > 0 || namespaceUid === undefined || isPurging || compiled.requests.length > 0;
   if (isGoing || resolved.rival !== undefined) return false;
   return !allObjects(objects).some(isDeleting);

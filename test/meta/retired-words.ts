@@ -94,7 +94,6 @@ export const retiredWords: readonly RetiredWord[] = [
 
 /** Names that stay as they are, because stored data or files of other programs have them, or the users' data of a test. */
 export const foreignNames: Readonly<Record<string, readonly string[]>> = {
-  "operator/publish/data-records.ts": ["doomedAt", "doomedBy"],
   "cli/dev/state-file.ts": ["graves"],
   "tools/cluster/settings.ts": ["isGateway"],
   "test/chaos/clients/walker.ts": ["fillShelf"],
@@ -109,5 +108,4 @@ export const foreignNames: Readonly<Record<string, readonly string[]>> = {
   "test/process/tutorial-tokens.test.ts": ["shelf"],
   "test/store/contract/pages.ts": ["shelf"],
   "test/unit/cli/dev/cluster.test.ts": ["graves"],
-  "test/unit/operator/publish/data-records.test.ts": ["doomedAt", "doomedBy"],
 };

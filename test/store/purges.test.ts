@@ -67,7 +67,7 @@ beforeEach(async () => {
 });
 
 function recordOf(entries: readonly DataEntry[], ...deletedProjects: readonly DeletedProject[]): DataRecord {
-  return { policy: "Delete", projectUid: "p", entries: [...entries, kept], ended: deletedProjects };
+  return { policy: "Delete", projectUid: "p", entries: [...entries, kept], deletedProjects };
 }
 
 async function writeSome(): Promise<void> {
@@ -131,7 +131,7 @@ async function replicaLooks(): Promise<void> {
 }
 
 async function isSettled(): Promise<void> {
-  expect([record.entries, record.ended]).toEqual([[kept], undefined]);
+  expect([record.entries, record.deletedProjects]).toEqual([[kept], undefined]);
   expect([await counted("books"), await hasFlags(), await counted("films")]).toEqual([0, false, 1]);
   expect(await sessionsLeft()).toEqual(["p new"]);
   expect([await left(configKeys.purges), await left(configKeys.purged)]).toEqual([[], []]);

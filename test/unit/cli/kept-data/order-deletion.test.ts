@@ -20,7 +20,7 @@ function after(action: OperatorAction, entry: DataEntry): readonly DataEntry[] {
   if (action === "deletes") return [];
   if (action === "orders") return [{ ...entry, purgeFromRevision: 7 }];
   if (action === "serves") return [{ ...entry, uid: "of another object" }];
-  if (action === "servesAnew") return [{ ...entry, uid: "of another object", beganEmpty: true }];
+  if (action === "servesAnew") return [{ ...entry, uid: "of another object", startedEmpty: true }];
   return [entry];
 }
 

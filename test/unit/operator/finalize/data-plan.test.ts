@@ -317,16 +317,16 @@ describe("the record", () => {
     planData(evaluated(there, before), { objects, namespaceUid, parts })?.entries;
 
   it("has what is served, with the policies of now", () => {
-    expect(entriesServed(undefined)).toEqual([entry({ policy: "Retain", beganEmpty: true })]);
+    expect(entriesServed(undefined)).toEqual([entry({ policy: "Retain", startedEmpty: true })]);
   });
 
   it("goes on saying of an object that it began empty, as long as that object is served", () => {
-    const began = { policy: "Retain", beganEmpty: true } as const;
+    const began = { policy: "Retain", startedEmpty: true } as const;
     expect(entriesServed(record("Delete", entry(began)))).toEqual([entry(began)]);
   });
 
   it("passes kept data on to the object that serves them again", () => {
-    const before = entry({ uid: "an earlier one", beganEmpty: true, retained: true });
+    const before = entry({ uid: "an earlier one", startedEmpty: true, retained: true });
     expect(entriesServed(record("Delete", before))).toEqual([entry({ policy: "Retain" })]);
   });
 

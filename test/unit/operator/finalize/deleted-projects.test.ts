@@ -32,65 +32,69 @@ describe("the sessions of a Project that is published", () => {
     ["has gone, and another one has its name", anew],
   ])("are to be purged when it %s, whatever its policy and its data", (_, object) => {
     const { record: found } = evaluated(object, { publishedRecord: record(), publishedParts: published });
-    expect(found?.ended).toEqual([{ uid: "Project shop", purgeFromRevision: 0 }]);
+    expect(found?.deletedProjects).toEqual([{ uid: "Project shop", purgeFromRevision: 0 }]);
   });
 
   it("stay while it is there", () => {
     const { record: found } = evaluated(there, { publishedRecord: record(), publishedParts: published });
-    expect(found).not.toHaveProperty("ended");
+    expect(found).not.toHaveProperty("deletedProjects");
   });
 
   it("are to be purged also where data of an earlier namespace are in the way", () => {
     const entry = { what: "resource", name: "books", uid: "b", namespaceUid: "namespace 0" } as const;
     const previous = record({ entries: [entry] });
     const { record: found, foreignData } = evaluated(anew, { publishedRecord: previous, publishedParts: published });
-    expect([foreignData, found?.ended]).toEqual([true, [{ uid: "Project shop", purgeFromRevision: 0 }]]);
+    expect([foreignData, found?.deletedProjects]).toEqual([true, [{ uid: "Project shop", purgeFromRevision: 0 }]]);
     const adopted = evaluated(anew, { publishedRecord: previous, publishedParts: published, adopt: true });
-    expect([adopted.adopted, adopted.record?.ended]).toEqual([true, found?.ended]);
+    expect([adopted.adopted, adopted.record?.deletedProjects]).toEqual([true, found?.deletedProjects]);
   });
 });
 
 describe("the sessions of a Project that has ended", () => {
   it("are remembered without any data, beside what is served, until they are purged", () => {
-    const evaluation = evaluated(undefined, { publishedRecord: record({ ended: [ended] }) });
-    expect(planData(evaluation, { objects: projectObjects("shop"), namespaceUid })?.ended).toEqual([ended]);
-    const next = evaluated(anew, { publishedRecord: record({ ended: [ended] }) });
+    const evaluation = evaluated(undefined, { publishedRecord: record({ deletedProjects: [ended] }) });
+    expect(planData(evaluation, { objects: projectObjects("shop"), namespaceUid })?.deletedProjects).toEqual([ended]);
+    const next = evaluated(anew, { publishedRecord: record({ deletedProjects: [ended] }) });
     const parts = project("shop", withConfig({ uid: "Project shop, anew" }));
     const plan = planData(next, { objects: projectObjects("shop", anew), namespaceUid, parts });
-    expect(plan).toMatchObject({ projectUid: "Project shop, anew", ended: [ended] });
+    expect(plan).toMatchObject({ projectUid: "Project shop, anew", deletedProjects: [ended] });
     const withdrawn = evaluated(undefined, { publishedRecord: record() });
     expect(planData(withdrawn, { objects: projectObjects("shop"), namespaceUid })).toBeUndefined();
   });
 
   it("are purged once, and again after another end", () => {
     expect(
-      evaluated(undefined, { publishedRecord: record({ ended: [ended] }), publishedParts: published }).record?.ended,
+      evaluated(undefined, { publishedRecord: record({ deletedProjects: [ended] }), publishedParts: published }).record
+        ?.deletedProjects,
     ).toEqual([ended]);
     const again = project("shop", withConfig({ uid: "Project shop, anew" }));
     expect(
-      evaluated(undefined, { publishedRecord: record({ ended: [ended] }), publishedParts: again }).record?.ended,
+      evaluated(undefined, { publishedRecord: record({ deletedProjects: [ended] }), publishedParts: again }).record
+        ?.deletedProjects,
     ).toEqual([ended, { uid: "Project shop, anew", purgeFromRevision: 0 }]);
   });
 
   it("are given back to the same Project, unless their purge was ordered", () => {
-    const previous = record({ ended: [ended] });
-    expect(evaluated(there, { publishedRecord: previous }).record).not.toHaveProperty("ended");
-    expect(evaluated(there, { publishedRecord: previous, ordered: new Set([purgeId(ended)]) }).record?.ended).toEqual([
-      ended,
-    ]);
+    const previous = record({ deletedProjects: [ended] });
+    expect(evaluated(there, { publishedRecord: previous }).record).not.toHaveProperty("deletedProjects");
+    expect(
+      evaluated(there, { publishedRecord: previous, ordered: new Set([purgeId(ended)]) }).record?.deletedProjects,
+    ).toEqual([ended]);
   });
 
   it("are remembered of a hundred Projects", () => {
     const many = Array.from({ length: 100 }, (_, n) => ({ uid: `u${n}`, purgeFromRevision: n + 1 }));
-    const { record: found } = evaluated(anew, { publishedRecord: record({ ended: many }), publishedParts: published });
-    expect(found?.ended).toHaveLength(100);
-    expect(found?.ended?.at(-1)).toEqual({ uid: "Project shop", purgeFromRevision: 0 });
+    const { record: found } = evaluated(anew, {
+      publishedRecord: record({ deletedProjects: many }),
+      publishedParts: published,
+    });
+    expect(found?.deletedProjects).toHaveLength(100);
+    expect(found?.deletedProjects?.at(-1)).toEqual({ uid: "Project shop", purgeFromRevision: 0 });
   });
 
   it("have the revision that serves them no more", () => {
-    expect(withPurgeRevision(record({ ended: [ended, { uid: "u", purgeFromRevision: 0 }] }), 12)?.ended).toEqual([
-      ended,
-      { uid: "u", purgeFromRevision: 12 },
-    ]);
+    expect(
+      withPurgeRevision(record({ deletedProjects: [ended, { uid: "u", purgeFromRevision: 0 }] }), 12)?.deletedProjects,
+    ).toEqual([ended, { uid: "u", purgeFromRevision: 12 }]);
   });
 });

@@ -130,7 +130,10 @@ describe("what goes or is contested is reported in the run that serves it", () =
     ["its namespace has gone", { namespaceUid: undefined } as unknown as World],
     ["another installation made its Secrets", { rival: elsewhere }],
     ["stored data are to be purged", { recorded: { ...emptyRecord, entries: [purged] } }],
-    ["sessions are to be purged", { recorded: { ...emptyRecord, ended: [{ uid: "former", purgeFromRevision: 7 }] } }],
+    [
+      "sessions are to be purged",
+      { recorded: { ...emptyRecord, deletedProjects: [{ uid: "former", purgeFromRevision: 7 }] } },
+    ],
     ["a person asks for stored data to be deleted", { requests: [request] }],
   ])("%s", async (_, world) => {
     const { serve, calls } = leader({ ...quiet, ...world });
