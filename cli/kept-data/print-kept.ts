@@ -27,7 +27,7 @@ const head = row({ name: "DATA", since: "KEPT SINCE", bytes: "BYTES", objects: "
 
 function lineOf(item: KeptItem): string {
   const { entry, because, state } = item;
-  const { size, retainedAt: since = "before the update" } = entry;
+  const { size, retainedAt: since = "not recorded yet" } = entry;
   const bytes = size === undefined ? "unknown" : String(size.bytes);
   const objects = size === undefined || entry.what === "rootkey" ? "-" : String(size.objects);
   return row({ name: nameOf(item), since, bytes, objects, because }, state);

@@ -61,7 +61,10 @@ export function requestName(project: ProjectRef, data?: Pick<DataEntry, "what" |
   return data === undefined ? keyOfProject(project) : `${keyOfProject(project)}/${kindOf(data)}/${data.name}`;
 }
 
-/** Whether the request means what was kept so. Data without a time were kept by an earlier version. */
+/**
+ * Whether the request means what was kept so. An entry without a time may get one that is early
+ * enough.
+ */
 export function isMeant(entry: DataEntry, { data, until }: Pick<DeletionRequest, "data" | "until">): boolean {
   if (data !== undefined && (data.what !== entry.what || data.name !== entry.name)) return false;
   return entry.retainedAt === undefined || Date.parse(entry.retainedAt) <= until;

@@ -11,8 +11,6 @@ import { type DeletionRequest, isMeant, requestCause } from "./deletion-requests
 
 export interface KeptInput {
   readonly objects: ProjectObjects;
-  /** As it stood before. */
-  readonly publishedRecord?: DataRecord | undefined;
   /** What is published from now on; absent = nothing. */
   readonly parts?: ProjectParts | undefined;
   /** Absent when there is no namespace any more. */
@@ -33,7 +31,6 @@ export function planKeptData(data: DataEvaluation, input: KeptInput): DataEvalua
 
 export function withKept(record: DataRecord, input: KeptInput): DataRecord {
   const served = entryKeysOf(input.parts);
-  const undated = undatedKeys(input.publishedRecord);
   const claimed = claimedKeys(input.objects);
   // What is asked by now was asked before these data were kept, whatever the clocks of people and of earlier leaders say.
   const since = Math.max(input.now, ...input.requests.map(({ until }) => until + 1));
@@ -45,7 +42,7 @@ export function withKept(record: DataRecord, input: KeptInput): DataRecord {
     if (served.has(entryKey) || entry.purgeFromRevision !== undefined) return entry;
     const size = entry.size ?? input.sizes.get(entryKey);
     const sized: DataEntry = { ...entry, ...(size !== undefined && { size }) };
-    const kept = dated(sized, { isGuarded: isGuarded(entry), isUndated: undated.has(entryKey), since });
+    const kept = dated(sized, { isGuarded: isGuarded(entry), since });
     const isRequested = kept.guarded !== true && requestFor(kept) !== undefined;
     return isRequested ? { ...kept, purgeFromRevision: 0, purgeCause: requestCause } : kept;
   });
@@ -54,15 +51,14 @@ export function withKept(record: DataRecord, input: KeptInput): DataRecord {
 
 interface Dating {
   readonly isGuarded: boolean;
-  readonly isUndated: boolean;
   /** The time of data that are kept from now on. */
   readonly since: number;
 }
 
 /** While an object claims the name, the data belong to it. Afterwards only a policy keeps them. */
-function dated({ guarded, ...entry }: DataEntry, { isGuarded, isUndated, since }: Dating): DataEntry {
+function dated({ guarded, ...entry }: DataEntry, { isGuarded, since }: Dating): DataEntry {
   const isFreed = guarded === true && !isGuarded;
-  const begins = isFreed || (entry.retainedAt === undefined && !isUndated);
+  const begins = isFreed || entry.retainedAt === undefined;
   return {
     ...entry,
     ...(begins && { retainedAt: new Date(since).toISOString() }),
@@ -73,7 +69,7 @@ function dated({ guarded, ...entry }: DataEntry, { isGuarded, isUndated, since }
 /** The record of a project that is served here no more, whatever Project has its name now. */
 export function keptFrom(record: DataRecord, now: number): DataRecord {
   const objects = { ref: { namespace: "", name: "" }, resources: [], rootKeys: [], users: [], keys: [] };
-  return withKept(record, { objects, publishedRecord: record, requests: [], sizes: new Map(), now });
+  return withKept(record, { objects, requests: [], sizes: new Map(), now });
 }
 
 /** Places that objects name, served or not: data of this namespace wait there for their object to be mended, or for its Project. */
@@ -82,14 +78,6 @@ function claimedKeys({ resources, rootKeys }: ProjectObjects): ReadonlySet<strin
     ...resources.map((object) => entryKeyOf({ what: "resource", name: resourceNameOf(object) })),
     ...rootKeys.map((object) => entryKeyOf({ what: "rootkey", name: rootKeyOf(object) })),
   ]);
-}
-
-/** Data that an operator of an earlier version kept have no time. Data that are found to be kept now have one. */
-function undatedKeys(publishedRecord: DataRecord | undefined): ReadonlySet<string> {
-  const undated = (publishedRecord?.entries ?? []).filter(
-    ({ retained, retainedAt }) => retained && retainedAt === undefined,
-  );
-  return new Set(undated.map(entryKeyOf));
 }
 
 /** The latest of those that name the same: thousands of times beside one another cost no more than one. */

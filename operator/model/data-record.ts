@@ -13,17 +13,23 @@ export interface DataEntry {
   readonly uid: string;
   /** UID of the namespace that it was served from. */
   readonly namespaceUid: string;
-  /** No data were kept under the name when this object was first served. Absent = it took up kept data. */
+  /**
+   * No data were kept under the name when this object was first served. Absent = it took up kept
+   * data.
+   */
   readonly startedEmpty?: true;
   /** The object's own policy; absent = it inherits its Project's. */
   readonly policy?: DeletionPolicy;
   /** Its object has gone and its data were kept: only the Project's own deletion still purges them. */
   readonly retained?: true;
-  /** When it ceased to be served and was kept, RFC 3339; absent while it is served, and where an operator of an earlier version kept it. */
+  /**
+   * When it ceased to be served and was kept, RFC 3339; absent while it is served, and until a
+   * reconcile has found it kept.
+   */
   readonly retainedAt?: string;
   /**
-   * An object of this namespace still claims the name. The time of being kept starts when the last such object goes.
-   * An operator of an earlier version leaves it out.
+   * An object of this namespace still claims the name. The time of being kept starts when the last
+   * such object goes.
    */
   readonly guarded?: true;
   /** With `retainedAt` or `retained`: how much was kept, as a replica measured it; absent = none has yet. */

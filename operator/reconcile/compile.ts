@@ -25,7 +25,6 @@ export function compileStep(pass: Pass, evaluation: DataEvaluation, resolved: Re
   });
   const data = planKeptData(evaluation, {
     objects,
-    publishedRecord: published.data,
     parts: namespaceUid === undefined ? undefined : parts,
     namespaceUid,
     requests,

@@ -82,7 +82,7 @@ describe("a request", () => {
     expect(isMeant({ ...entry, retainedAt: "2026-11-22T08:30:00.501Z" }, request)).toBe(false);
   });
 
-  it("means what an earlier version kept, of which nobody knows since when", () => {
+  it("means what has no time yet", () => {
     expect(isMeant(entry, of(`shop/store@${at}`))).toBe(true);
   });
 

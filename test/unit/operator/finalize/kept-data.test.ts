@@ -28,15 +28,10 @@ const recordOf = (...entries: readonly DataEntry[]): DataRecord => ({ policy: "R
 
 describe("data that are served no more", () => {
   it("say since when, from the first look on that finds them so", () => {
-    const [books] = kept([entry("books", { retained: true })], { publishedRecord: recordOf(entry("books")) });
+    const [books] = kept([entry("books", { retained: true })]);
     expect(books).toMatchObject({ retained: true, retainedAt: "2026-11-23T12:00:00.000Z" });
-    const [later] = kept([books as DataEntry], { publishedRecord: recordOf(books as DataEntry), now: now + 60_000 });
+    const [later] = kept([books as DataEntry], { now: now + 60_000 });
     expect(later).toEqual(books);
-  });
-
-  it("and were kept by an earlier version say no time: nobody knows it", () => {
-    const old = entry("books", { retained: true });
-    expect(kept([old], { publishedRecord: recordOf(old) })).toEqual([old]);
   });
 
   it("say it also where a Project of another class has taken the name", () => {
@@ -74,7 +69,6 @@ describe("a request to delete", () => {
 
   it("never concerns what ceases to be served with this very look", () => {
     const [books] = kept([entry("books")], {
-      publishedRecord: recordOf(entry("books")),
       requests: all("2026-11-23T11:59:59.999Z"),
     });
     expect(books?.purgeFromRevision).toBeUndefined();
@@ -82,8 +76,7 @@ describe("a request to delete", () => {
 
   it("never concerns what is kept after it was made, though the clock of whoever made it is ahead", () => {
     const ahead = all("2026-11-23T12:00:01Z");
-    const previous = recordOf(entry("books"));
-    const [books] = kept([entry("books", { retained: true })], { publishedRecord: previous, requests: ahead });
+    const [books] = kept([entry("books", { retained: true })], { requests: ahead });
     expect(books?.retainedAt).toBe("2026-11-23T12:00:01.001Z");
     expect(kept([books as DataEntry], { requests: ahead, now: now + 60_000 })).toEqual([books]);
   });
