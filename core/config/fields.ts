@@ -10,7 +10,6 @@ import type {
   ProjectParts,
   ResourceConfig,
   RootKeyConfig,
-  SessionBounds,
   SigningRing,
   UserConfig,
 } from "./types.ts";
@@ -75,16 +74,12 @@ export type ProjectField =
   | { readonly kind: "rootkey"; readonly value: RootKeyConfig }
   | { readonly kind: "issuer"; readonly value: IssuerConfig };
 
-/** What projects have that were published before the setting was there. */
-const addedLater = { openapi: "Authenticated", console: "Nobody" } as const satisfies Partial<ProjectConfig>;
-const sessionsAddedLater = { maxPerUser: 100, maxPerProject: 10_000 } as const satisfies SessionBounds;
-
 /** Undefined for a field that this version does not know. The text was sealed by us, so its shape is not checked again. */
 export function readProjectField(field: string, text: string): ProjectField | undefined {
   const kind = field.split(":", 1)[0];
   switch (kind) {
     case "project":
-      return { kind, value: withAddedLater(parseJson(text) as ProjectConfig) };
+      return { kind, value: parseJson(text) as ProjectConfig };
     case "signing":
       return { kind, value: parseJson(text) as SigningRing };
     case "resource":
@@ -96,10 +91,6 @@ export function readProjectField(field: string, text: string): ProjectField | un
     default:
       return undefined;
   }
-}
-
-function withAddedLater(config: ProjectConfig): ProjectConfig {
-  return { ...addedLater, ...config, sessions: { ...sessionsAddedLater, ...config.sessions } };
 }
 
 export function readUser(text: string): UserConfig {
