@@ -7,7 +7,6 @@ import { namespaceType, secretType } from "../kube/resource-types.ts";
 import type { Random } from "../resolve/mint.ts";
 import {
   type BesideRing,
-  classlessRingSecret,
   missingRing,
   newRingSecret,
   type RingState,
@@ -27,14 +26,15 @@ export interface FleetRingDeps {
   /** The operator's class; absent = none. */
   readonly className?: string | undefined;
   readonly random: Random;
-  /** Whether configuration was written with this ring by an operator of this class; asked only by one with a class that has no ring yet. */
-  readonly isInUse?: (ring: Keyring) => Promise<boolean>;
   /**
    * Whether Redis holds configuration that another ring has sealed, and no person allowed taking it over: then no new ring is
    * made, which could open none of it. Asked only where there is no ring.
    */
   readonly isSealed?: () => Promise<boolean>;
-  /** Called where a Secret that is there had no key of seals, and has a new one: what a former one sealed is proved no more. */
+  /**
+   * Called where a Secret that is there had no key of seals, and has a new one: what it sealed
+   * before is proved no more.
+   */
   readonly onSealKeyMade?: () => void;
 }
 
@@ -47,9 +47,7 @@ export interface FleetRing {
 
 export async function ensureFleetRing(deps: FleetRingDeps): Promise<FleetRing> {
   const newSealKey = deps.random(sealKeyBytes);
-  const secret = await ensureRingSecret(deps, { sealKey: newSealKey }, async () => {
-    return (await earlierRing(deps)) ?? (await newRing(deps));
-  });
+  const secret = await ensureRingSecret(deps, { sealKey: newSealKey }, () => newRing(deps));
   const { keyring } = readRingSecret(secret);
   return { keyring, sealKey: await ensureSealKey(deps, secret, newSealKey), secretUid: secret.metadata.uid };
 }
@@ -97,20 +95,6 @@ export async function ensureRingSecret(
     if (made === undefined) throw error;
     return made;
   }
-}
-
-/**
- * Before each class had a ring of its own, an operator with a class kept its ring in the Secret of those without one, and goes on with
- * what it had, a rotation that is under way included. To a new one beside others the ring there means nothing.
- */
-async function earlierRing(deps: FleetRingDeps): Promise<RingState | undefined> {
-  const { api, namespace, className, isInUse } = deps;
-  if (className === undefined || isInUse === undefined) return undefined;
-  const name = { namespace, name: classlessRingSecret };
-  const found = await api.get(secretType, name);
-  if (found === undefined) return undefined;
-  const state = readRingSecret(found);
-  return (await isInUse(state.keyring)) ? state : undefined;
 }
 
 /**

@@ -7,7 +7,7 @@ import { annotationsOf, withAnnotations } from "../kube/annotations.ts";
 import type { KubeObject, ObjectName } from "../kube/api.ts";
 
 /** The Secret of operators without a class. */
-export const classlessRingSecret = "jsonplane-keyring";
+const classlessRingSecret = "jsonplane-keyring";
 export const ringEntry = "keyring.json";
 /** 32 bytes that prove which Secrets of credentials this installation made. Replicas don't have it: they mount the ring's entry alone. */
 export const sealKeyEntry = "seal.key";
@@ -86,7 +86,7 @@ export function restingRing(keyring: Keyring): RingState {
   return { keyring, rotate: undefined, rotated: undefined, rotating: undefined, since: 0 };
 }
 
-/** Undefined where an earlier version made the Secret, and where somebody changed the entry. */
+/** Undefined where somebody changed the entry, or restored the Secret without it. */
 export function readSealKey(secret: KubeObject): Uint8Array | undefined {
   const bytes = Buffer.from(dataOf(secret)[sealKeyEntry] ?? "", "base64");
   return bytes.length === sealKeyBytes ? bytes : undefined;

@@ -65,9 +65,8 @@ export async function openRedis(deps: OpenRedisDeps): Promise<LeaderRedis> {
     return connecting;
   };
   try {
-    const isInUse = async (keyRing: Keyring) => (await ownerIn(await connected())) === ownerOf(keyRing, className);
     const isSealed = async () => !deps.adopt && (await ownerIn(await connected())) !== undefined;
-    const { keyring, sealKey, secretUid } = await ensureFleetRing({ ...deps, isInUse, isSealed });
+    const { keyring, sealKey, secretUid } = await ensureFleetRing({ ...deps, isSealed });
     const ringSecret = { namespace, name: ringSecretNameOf(className) };
     const ringLocations = {
       ringLocation: await ringLocationOf(api, ringSecret),

@@ -73,11 +73,6 @@ with it, sees no cluster, and refuses nothing. An upgrade is not refused: the re
 {{- with .Values.operator.className -}}jsonplane-keyring-{{ . }}{{- else -}}jsonplane-keyring{{- end -}}
 {{- end -}}
 
-{{/* With a class, the one of earlier versions too: the operator goes on with the ring that is in there. */}}
-{{- define "jsonplane.keyringSecrets" -}}
-{{- uniq (list (include "jsonplane.keyringSecret" .) "jsonplane-keyring") | join ", " -}}
-{{- end -}}
-
 {{/* dict "root" $ "component" "operator" */}}
 {{- define "jsonplane.selectorLabels" -}}
 app.kubernetes.io/name: {{ include "jsonplane.name" .root | toYaml }}

@@ -5,7 +5,6 @@ import { type Keyring, keyringText, newKeyringText, parseKeyring } from "../../.
 import { ensureFleetRing } from "../../../../operator/keyring/fleet-ring.ts";
 import {
   FleetRingUnusable,
-  readRingSecret,
   readSealKey,
   ringAnnotations,
   sealKeyEntry,
@@ -183,34 +182,13 @@ describe("the fleet's ring at the start", () => {
     expect(written()).toEqual(ring);
   });
 
-  it.each([
-    ["goes on with the ring of its Redis, which an earlier version kept in the Secret of those without a class", true],
-    ["begins with one of its own beside an installation without a class", false],
-  ])("of an operator with a class %s", async (_, isInUse) => {
-    const asked: Keyring[] = [];
-    const inUse = async (of: Keyring) => {
-      asked.push(of);
-      return isInUse;
-    };
-    const of = { api, namespace, className: "internal", random: randomBytes, isInUse: inUse };
+  it("of an operator with a class is one of its own, beside that of an installation without a class", async () => {
+    const of = { api, namespace, className: "internal", random: randomBytes };
     const own = await ensureFleetRing(of);
-    expect(keyringText(own.keyring) === keyringText(ring)).toBe(isInUse);
-    expect(asked).toEqual([ring]);
+    expect(keyringText(own.keyring)).not.toBe(keyringText(ring));
     expect(await ensureFleetRing(of)).toEqual(own);
-    expect(asked).toHaveLength(1);
     expect(server.objects.get("/secrets", namespace, "jsonplane-keyring-internal")).toBeDefined();
     expect((await ensureFleetRing({ api, namespace, random: randomBytes })).keyring).toEqual(ring);
-  });
-
-  it("of an operator with a class goes on with a rotation that was under way when it had none of its own", async () => {
-    annotate("2026-11");
-    expect(await rotate()).toBe("advanced");
-    const className = "internal";
-    await ensureFleetRing({ api, namespace, className, random: randomBytes, isInUse: async () => true });
-    const made = server.objects.get("/secrets", namespace, "jsonplane-keyring-internal") as unknown as KubeObject;
-    const own = readRingSecret(made);
-    expect(own).toEqual(readRingSecret(secret() as unknown as KubeObject));
-    expect(own.rotating).toBe(own.keyring.keys[1]?.kid);
   });
 
   it.each([
