@@ -41,15 +41,13 @@ export interface FleetRingDeps {
 export interface FleetRing {
   readonly keyring: Keyring;
   readonly sealKey: Uint8Array;
-  /** UID of its Secret. */
-  readonly secretUid: string;
 }
 
 export async function ensureFleetRing(deps: FleetRingDeps): Promise<FleetRing> {
   const newSealKey = deps.random(sealKeyBytes);
   const secret = await ensureRingSecret(deps, { sealKey: newSealKey }, () => newRing(deps));
   const { keyring } = readRingSecret(secret);
-  return { keyring, sealKey: await ensureSealKey(deps, secret, newSealKey), secretUid: secret.metadata.uid };
+  return { keyring, sealKey: await ensureSealKey(deps, secret, newSealKey) };
 }
 
 /** Of two operators that add one at the same moment, the slower one takes what the other added. */
@@ -105,9 +103,4 @@ export async function ringLocationOf(api: Pick<KubeApi, "get">, { namespace, nam
   const found = await api.get(namespaceType, { namespace: "", name: namespace });
   if (found === undefined) throw new Error(`There is no namespace "${namespace}" any more`);
   return `${namespace}/${name}/${found.metadata.uid}`;
-}
-
-/** As the version before this one named it: an epoch that it wrote is of this very installation. */
-export function formerRingLocationOf(namespace: string, secretUid: string): string {
-  return `${namespace}/${secretUid}`;
 }

@@ -19,7 +19,10 @@ export abstract class RedisRefused extends Error {
 /** The Redis is left to another installation until a person decides otherwise. */
 export abstract class RedisContested extends RedisRefused {
   readonly reason = "RedisContested";
-  /** Where the key ring of the one is that writes there; empty = an operator of an earlier version, which did not write it. Not for tenants. */
+  /**
+   * Where the key ring of the one is that writes there; empty = its epoch names no location. Not
+   * for tenants.
+   */
   readonly writer: string;
 
   constructor(message: string, writer: string) {
@@ -95,8 +98,6 @@ export interface RedisOwner {
   readonly owner: string;
   /** Where its key ring is, which distinguishes it from one that has a copy of the ring; without `#`. */
   readonly ringLocation: string;
-  /** The same location, as the version before this one named it. */
-  readonly formerRingLocation?: string;
 }
 
 /** What Redis says of its owner and its writer. */
@@ -114,7 +115,7 @@ export function newEpoch(location: string, name: string, id: string): string {
   return `${location}#${name}#${id}`;
 }
 
-/** Empty where the epoch names none: an operator of an earlier version wrote it. */
+/** Empty where the text is no epoch. */
 export function ringLocationIn(epoch: string): string {
   const [location = "", name, id, ...rest] = epoch.split("#");
   return name && id && rest.length === 0 ? location : "";
@@ -124,6 +125,5 @@ export function ringLocationIn(epoch: string): string {
 export function refusalOf({ owner, epoch }: Omit<RedisState, "format">, me: RedisOwner): RedisContested | undefined {
   const location = ringLocationIn(epoch);
   if (owner !== undefined && owner !== me.owner) return new ForeignInstallation(location);
-  if (location === "" || location === me.ringLocation || location === me.formerRingLocation) return undefined;
-  return new KeyRingCopied(location);
+  return epoch === "" || location === me.ringLocation ? undefined : new KeyRingCopied(location);
 }

@@ -11,7 +11,7 @@ import { parseRedisUrl } from "../../core/redis/redis-url.ts";
 import { optionalText } from "../../core/redis/reply.ts";
 import { requireJson } from "../../core/redis/require-json.ts";
 import type { Timers } from "../../core/timers.ts";
-import { ensureFleetRing, formerRingLocationOf, ringLocationOf } from "../keyring/fleet-ring.ts";
+import { ensureFleetRing, ringLocationOf } from "../keyring/fleet-ring.ts";
 import { ringSecretNameOf } from "../keyring/ring-secret.ts";
 import type { CurrentKeyring } from "../keyring/rotate-fleet-ring.ts";
 import { createStoreId, type KeptStoreId } from "../keyring/store-id.ts";
@@ -66,12 +66,9 @@ export async function openRedis(deps: OpenRedisDeps): Promise<LeaderRedis> {
   };
   try {
     const isSealed = async () => !deps.adopt && (await ownerIn(await connected())) !== undefined;
-    const { keyring, sealKey, secretUid } = await ensureFleetRing({ ...deps, isSealed });
+    const { keyring, sealKey } = await ensureFleetRing({ ...deps, isSealed });
     const ringSecret = { namespace, name: ringSecretNameOf(className) };
-    const ringLocations = {
-      ringLocation: await ringLocationOf(api, ringSecret),
-      formerRingLocation: formerRingLocationOf(namespace, secretUid),
-    };
+    const ringLocation = await ringLocationOf(api, ringSecret);
     const store = createStoreId({ api, secret: ringSecret, policy: deps.onDataLoss });
     let keyRing = keyring;
     const redisClient = await connected();
@@ -80,8 +77,8 @@ export async function openRedis(deps: OpenRedisDeps): Promise<LeaderRedis> {
       keyring,
       clock,
       owner: ownerOf(keyRing, className),
+      ringLocation,
       store,
-      ...ringLocations,
     });
     return {
       installation: installationOf(keyRing, ringSecret),

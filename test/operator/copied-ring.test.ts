@@ -153,16 +153,3 @@ describe("a second installation with a copy of the key ring, on the same Redis",
     expect(await epoch()).toBe(after);
   });
 });
-
-it("an epoch that the version before this one wrote in the same place is taken without a person, and no other", async () => {
-  const { metadata } = await objectsOf(fleet.api, systemNamespace).get("Secret", ring);
-  await Promise.all([first.stop(), second.stop()]);
-  const former = `${systemNamespace}/${metadata.uid}#somebody#b7b4e3e1-0000-4000-8000-000000000000`;
-  await redis.hset(configKeys.meta, "epoch", former);
-  await startSecond();
-  await lookedOn(second);
-  expect(await epoch()).toBe(former);
-  await startFirst();
-  await eventually(async () => expect(await epoch()).toMatch(new RegExp(`^${systemNamespace}/${ring}/[^#]+#`)), within);
-  await fleet.ready(theirs.namespace);
-});

@@ -236,8 +236,11 @@ describe("where versions differ", () => {
   afterEach(dismissFake);
 
   const { meta } = configKeys;
-  /** As after another operator has written. */
-  const writtenWith = (format: number) => ask("HSET", meta, "format", format, "epoch", crypto.randomUUID());
+  /** As after another operator of this installation has written. */
+  const writtenWith = async (format: number) => {
+    const [, epoch = ""] = (await ask("HGET", meta, "epoch")).split("\r\n");
+    await ask("HSET", meta, "format", format, "epoch", epoch.replace(/[^#]*$/, crypto.randomUUID()));
+  };
 
   it("a new object says NewerVersion while what Redis holds is of a newer format, and one that was Ready stays so", async () => {
     const tenant = await newTenant(fleet);

@@ -214,15 +214,6 @@ describe("two installations whose key rings are copies of one another, each with
     expect([asked, begun]).toEqual([1, [[]]]);
     writer.close();
   });
-
-  it("are one where the epoch names the place as the version before this one did", async () => {
-    await newPublisher({ redisClient, keyring, ringLocation: "former" }).begin();
-    await expect(newPublisher({ redisClient, keyring }).begin()).rejects.toBeInstanceOf(KeyRingCopied);
-    await newPublisher({ redisClient, keyring, formerRingLocation: "former" }).begin();
-    await expect(newPublisher({ redisClient, keyring, ringLocation: "former" }).begin()).rejects.toBeInstanceOf(
-      KeyRingCopied,
-    );
-  });
 });
 
 describe.each([

@@ -172,14 +172,6 @@ export const operatorMutations: readonly Mutation[] = [
     caughtBy: ["test/store/publisher-config-writer.test.ts"],
   },
   {
-    name: "epoch-of-the-version-before-is-anothers",
-    harm: "After an upgrade nothing is published until a person says that the Redis is this installation's",
-    file: "operator/publish/refusals.ts",
-    find: " || location === me.formerRingLocation",
-    replace: "",
-    caughtBy: ["test/unit/operator/publish/refusals.test.ts"],
-  },
-  {
     name: "place-without-its-cluster",
     harm: "A copy of an installation in another cluster takes its Redis, and withdraws what it serves",
     file: "operator/keyring/fleet-ring.ts",

@@ -26,7 +26,6 @@ export interface PublisherOptions {
   readonly clock?: Clock;
   readonly owner?: string;
   readonly ringLocation?: string;
-  readonly formerRingLocation?: string;
   readonly store?: StoreIdentity;
   readonly format?: number;
 }
