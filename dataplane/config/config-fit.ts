@@ -6,7 +6,7 @@ import type { FollowedKeyring } from "./follow-keyring.ts";
 
 export type ConfigFit = "fits" | "another_ring" | "newer_format";
 
-/** What Redis says of the configuration. What it doesn't say fits: an operator of an earlier version wrote it, or nothing is written yet. */
+/** What Redis says of the configuration. */
 export interface ConfigMarks {
   readonly ringMark: string | undefined;
   readonly format: string | undefined;
@@ -23,7 +23,7 @@ export function createConfigFit(keyring: FollowedKeyring, onChange?: (fit: Confi
   let current: ConfigFit = "fits";
   const evaluate = ({ ringMark, format }: ConfigMarks): ConfigFit => {
     if (isNewerFormat(format)) return "newer_format";
-    return ringMark === undefined || ringMarkOf(keyring.current()) === ringMark ? "fits" : "another_ring";
+    return ringMarkOf(keyring.current()) === ringMark ? "fits" : "another_ring";
   };
   return {
     current: () => current,

@@ -93,7 +93,7 @@ export class Follower {
     // That everything is published now, which only the whole index shows. What a newer version publishes isn't taken up.
     if (project === undefined || this.#fit === "newer_format") return this.#compare(false);
     const revision = Number(hint.get("revision"));
-    if (this.#isGap(revision, hint.get("after"))) return this.#compare(true);
+    if (this.#isGap(revision, Number(hint.get("after")))) return this.#compare(true);
     const fields = JSON.parse(hint.get("fields") ?? "[]") as readonly string[];
     const { projects } = configKeys;
     const text = optionalText(await this.#commands.read(projects, "HGET", projects, project));
@@ -106,11 +106,11 @@ export class Follower {
 
   /**
    * Whether hints before this one are gone: the stream was trimmed faster than it was read. What they named is known to nobody,
-   * so this hint must not be applied alone. Publishers of before say no `after`.
+   * so this hint must not be applied alone.
    */
-  #isGap(revision: number, after: string | undefined): boolean {
-    if (this.#applied === undefined || after === undefined) return false;
-    return revision > this.#applied.revision && Number(after) !== this.#applied.revision;
+  #isGap(revision: number, after: number): boolean {
+    if (this.#applied === undefined) return false;
+    return revision > this.#applied.revision && after !== this.#applied.revision;
   }
 
   /**

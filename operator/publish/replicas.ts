@@ -19,7 +19,7 @@ export interface ReplicaState {
   readonly building: readonly BuildingIndexes[];
   /** Keys of external issuers that it met and does not have. */
   readonly wantedKeys: readonly WantedKeys[];
-  /** The newest format of configuration that it reads; 1 when it says none, as in the first version. */
+  /** The newest format of configuration that it reads; 0 when it says none. */
   readonly format: number;
   /** Fields of its acknowledgement that can't be read. */
   readonly unreadable: readonly string[];
@@ -55,7 +55,7 @@ async function stateOf(redisClient: RedisClient, replica: string): Promise<Repli
   const wanted = listIn("wantedKeys", wantedKeys, isWanted);
   const isBounded = wanted.length <= maxWanted;
   if (!isBounded) unreadable.push("wantedKeys");
-  const reads = readFormat(format) ?? 1;
+  const reads = readFormat(format) ?? 0;
   const isFormat = Number.isFinite(reads);
   if (!isFormat) unreadable.push("format");
   const isRevision = /^[0-9]{1,15}$/.test(revision ?? "0");

@@ -13,7 +13,7 @@ export interface StoredObjects {
 
 export const noStoredObjects: StoredObjects = { counts: new Map(), unreadable: [] };
 
-/** Rejects where Redis can't be asked. Nothing is there while no replica counts, as before all of them are updated. */
+/** Rejects where Redis can't be asked. Nothing is there while no replica counts. */
 export async function readStoredObjects(redisClient: Pick<RedisClient, "read">): Promise<StoredObjects> {
   const fields = fieldsOf(await redisClient.read(storedObjectsKey, "HGETALL", storedObjectsKey));
   const counts = new Map<string, number>();

@@ -88,12 +88,6 @@ describe("indexes that are being built", () => {
     await publisher.publish(changed(shop, withRootKey("more")));
     await eventually(() => expect(builtIndexes()).toBeUndefined());
   });
-
-  it("are none of a replica of before, which does not tell", async () => {
-    await heartbeat("old", 1);
-    await eventually(() => expect(acknowledgements.figures().live).toBe(1));
-    expect(acknowledgements.buildingOf(ref).size).toBe(0);
-  });
 });
 
 describe("a revision", () => {

@@ -163,9 +163,9 @@ export const installationMutations: readonly Mutation[] = [
   },
   {
     name: "heartbeat-without-a-format-reads-all",
-    harm: "Replicas of the first version, whose heartbeats name no format, count as able to read every format",
+    harm: "Replicas whose heartbeats name no format count as able to read every format",
     file: "operator/publish/replicas.ts",
-    find: "readFormat(format) ?? 1",
+    find: "readFormat(format) ?? 0",
     replace: "readFormat(format) ?? 99",
     caughtBy: ["test/store/publisher-formats.test.ts"],
   },
@@ -187,7 +187,7 @@ export const installationMutations: readonly Mutation[] = [
   },
   {
     name: "purge-of-a-newer-version-carried-out",
-    harm: "A replica of an earlier version purges more than a newer operator has ordered",
+    harm: "A replica purges more than a newer operator has ordered",
     file: "dataplane/config/carry-out-purges.ts",
     find: "orders.size === 0 || (await isOfNewerVersion(redisClient))",
     replace: "orders.size === 0",

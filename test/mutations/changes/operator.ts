@@ -63,7 +63,7 @@ export const operatorMutations: readonly Mutation[] = [
     name: "replica-ignores-gaps-in-the-stream",
     harm: "A replica that was paused misses a revocation",
     file: "dataplane/config/follow.ts",
-    find: "return revision > this.#applied.revision && Number(after) !== this.#applied.revision;",
+    find: "return revision > this.#applied.revision && after !== this.#applied.revision;",
     replace: "return false;",
     caughtBy: ["test/store/published-config.test.ts"],
   },
