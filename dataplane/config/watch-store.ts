@@ -52,15 +52,11 @@ export function watchStore({ commands, timers, onLoss, onForbidden }: StoreWatch
 
   const found = async (): Promise<DataLoss | undefined | "nothing"> => {
     const { meta } = configKeys;
-    const fields = [storeFields.id, storeFields.loss, storeFields.guarded, "owner"];
-    const reply = listOf(await read(meta, "HMGET", meta, ...fields)).map(optionalText);
-    const [id, name, guarded, owner] = reply;
-    // Emptied, and the operator has not been there yet; or it is one of a version that knows nothing of this. A loss that had a name
-    // before is another one: who accepted that has not accepted this.
-    if (id === undefined && name === undefined) {
-      if (isGuarded) return {};
-      return owner === undefined ? "nothing" : undefined;
-    }
+    const fields = [storeFields.id, storeFields.loss, storeFields.guarded];
+    const [id, name, guarded] = listOf(await read(meta, "HMGET", meta, ...fields)).map(optionalText);
+    // Emptied, and the operator has not been there yet. A loss that had a name before is another
+    // one: who accepted that has not accepted this.
+    if (id === undefined && name === undefined) return isGuarded ? {} : "nothing";
     isGuarded = guarded === "1";
     return name === undefined ? undefined : { name };
   };

@@ -37,8 +37,7 @@ export interface BeginRequest {
 
 /** What to do about stored data that are not those of the expected store. */
 export interface ExpectedStore {
-  /** "" = nothing is looked at, or marked. */
-  readonly policy: "" | "serve" | "accept" | "refuse";
+  readonly policy: "serve" | "accept" | "refuse";
   /** Undefined = none is known yet: the one that is found is the right one. */
   readonly id?: string | undefined;
   /** For a store without one. */
@@ -50,7 +49,6 @@ export interface ExpectedStore {
 }
 
 export interface FoundStore {
-  /** Empty where nothing was looked at. */
   readonly id: string;
   /** Name of the loss that is not accepted. */
   readonly loss?: string;

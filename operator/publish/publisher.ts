@@ -104,8 +104,7 @@ export interface PublisherDeps extends RedisOwner {
   readonly redisClient: RedisClient;
   readonly keyring: Keyring;
   readonly clock: Clock;
-  /** Absent = nothing is known of the store: whatever Redis holds is served. */
-  readonly store?: StoreIdentity;
+  readonly store: StoreIdentity;
   /** Format of what it writes; `configFormat` when absent. Tests set it. */
   readonly format?: number;
 }
@@ -186,7 +185,7 @@ class RedisPublisher implements Publisher {
   async acceptLoss(): Promise<void> {
     const { id, loss } = this.#store;
     // Remembered first: what ends in between finds the loss under another name, and a person accepts that one.
-    if (loss !== undefined) await this.#deps.store?.keepAccepted(loss);
+    if (loss !== undefined) await this.#deps.store.keepAccepted(loss);
     await this.fenced((epoch) => this.#scripts.acceptLoss(epoch, id));
     this.#store = { id, isOther: true };
   }
@@ -208,7 +207,7 @@ class RedisPublisher implements Publisher {
       return { epoch, revision };
     });
     // The acceptance of a loss has no revision: a Redis that went back behind it may say nothing else that is older.
-    const isAccepted = this.#deps.store === undefined || foundLoss === this.#store.loss;
+    const isAccepted = foundLoss === this.#store.loss;
     if (stands && isAccepted) return "writer";
     this.#end(session);
     return "lost";
@@ -303,7 +302,7 @@ class RedisPublisher implements Publisher {
 
   /** In Redis first, and only then remembered: what ends in between is found there by the next beginning. */
   async #keepStore(found: FoundStore, expected: string | undefined): Promise<void> {
-    if (found.id !== (expected ?? "")) await this.#deps.store?.keep(found.id);
+    if (found.id !== (expected ?? "")) await this.#deps.store.keep(found.id);
     this.#store = found;
   }
 

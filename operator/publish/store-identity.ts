@@ -21,11 +21,10 @@ export interface StoreIdentity {
 
 /** `accepts` = a person allowed taking this Redis as it is. */
 export async function expectedStore(
-  identity: StoreIdentity | undefined,
+  identity: StoreIdentity,
   { accepts }: { readonly accepts: boolean },
 ): Promise<ExpectedStore> {
   const made = { newId: randomUUID(), loss: randomUUID().slice(0, 8) };
-  if (identity === undefined) return { policy: "", ...made };
   const strict = accepts ? "accept" : "refuse";
   const policy = identity.policy === "Serve" ? "serve" : strict;
   return { policy, id: await identity.expected(), lastAccepted: await identity.lastAccepted(), ...made };

@@ -7,7 +7,7 @@ import type { Keyring } from "../../core/config/keyring.ts";
 import type { ProjectParts } from "../../core/config/types.ts";
 import type { RedisClient } from "../../core/redis/redis-client.ts";
 import { createPublisher, type Publisher } from "../../operator/publish/publisher.ts";
-import { openRedisClient } from "../support/fleet/publishing.ts";
+import { openRedisClient, rememberedStore } from "../support/fleet/publishing.ts";
 import { changed, type Modifier } from "../support/http/projects.ts";
 import { eventually } from "../support/time/eventually.ts";
 
@@ -42,6 +42,7 @@ export async function maintainConfig(
     clock: systemClock,
     owner: "chaos",
     ringLocation: "chaos",
+    store: rememberedStore("Serve"),
   });
   let parts = first;
   let paused = false;

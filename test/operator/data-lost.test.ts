@@ -165,7 +165,7 @@ it("is served as it is after a start with --adopt-data, which the log tells", as
   for (const each of [tenant, other]) await add(each);
 });
 
-it("a store that says no id, as one that an earlier version wrote, is taken as it is where none was expected", async () => {
+it("a store that says no id is taken as it is where none was expected", async () => {
   for (const operator of fleet.operators.splice(0)) await operator.stop();
   await system().patch("Secret", ring, { metadata: { annotations: { [idAnnotation]: null } } });
   await ask("HDEL", configKeys.meta, "store", "lost", "guarded");

@@ -24,8 +24,8 @@ async function says(): Promise<readonly (string | undefined)[]> {
   return listOf(await redisClient.read(meta, "HMGET", meta, ...fields)).map(optionalText);
 }
 
-async function begun(store?: StoreIdentity, more: { readonly adopt?: boolean } = {}) {
-  const publisher = newPublisher({ redisClient, keyring, ...(store && { store }) });
+async function begun(store: StoreIdentity, more: { readonly adopt?: boolean } = {}) {
+  const publisher = newPublisher({ redisClient, keyring, store });
   await publisher.begin({ takeOver: more.adopt ?? false });
   return publisher;
 }
@@ -43,7 +43,7 @@ describe("a store", () => {
     expect(await says()).toEqual([first, undefined, "1"]);
   });
 
-  it("that has one already is taken by an installation that remembers none, as after an upgrade or with a new key ring", async () => {
+  it("that has one already is taken by an installation that remembers none, as with a new key ring", async () => {
     await begun(rememberedStore("Refuse", "older"));
     await redisClient.write(meta, "HSET", meta, "store", "older");
     await redisClient.write(meta, "HDEL", meta, "lost");
@@ -67,7 +67,7 @@ describe("a Redis without the id, or with another one", () => {
   it.each<readonly [string, () => Promise<unknown>]>([
     ["emptied", flush],
     ["of another time", () => redisClient.write(meta, "HSET", meta, "store", "other")],
-    ["of an earlier version", () => redisClient.write(meta, "HDEL", meta, "store")],
+    ["whose id was removed", () => redisClient.write(meta, "HDEL", meta, "store")],
   ])("is a loss with a name, which stays its name until it is over: %s", async (_, lose) => {
     const store = rememberedStore();
     await begun(store);
@@ -137,13 +137,6 @@ describe("a Redis without the id, or with another one", () => {
     const serving = await begun(rememberedStore("Serve", store.id));
     expect([serving.dataLoss(), serving.hasOtherStore()]).toEqual([undefined, true]);
     expect(await says()).toEqual([store.id, undefined, undefined]);
-  });
-
-  it("is nothing to a publisher that looks after no store", async () => {
-    await begun(rememberedStore());
-    await flush();
-    expect((await begun()).dataLoss()).toBeUndefined();
-    expect(await says()).toEqual([undefined, undefined, undefined]);
   });
 
   it("is marked in the step that begins: nothing is published before", async () => {

@@ -2,8 +2,9 @@
 --          installation. One that is taken over counts as incomplete until its new owner has published everything.
 -- KEYS: 1 meta
 -- ARGV: 1 owner, 2 epoch that the caller saw ("" none), 3 epoch to take, 4 a name for the data set in Redis, 5 format,
---       6 "1" = take over another installation's, 7 mark of the key ring, 8 what to do about stored data ("" nothing, "serve" whatever
---       there is, "accept" it this once, "refuse" what isn't the store that is expected), 9 id of the expected store ("" none yet),
+--       6 "1" = take over another installation's, 7 mark of the key ring, 8 what to do about stored
+--       data ("serve" whatever there is, "accept" it this once, "refuse" what isn't the store that
+--       is expected), 9 id of the expected store ("" none yet),
 --       10 id for a store without one, 11 name for a loss that is found, 12 name of the loss that was accepted last ("" none)
 -- Returns: {begun, revision published last, id of the store, name of the loss ("" none), "1" = another store was accepted}
 --          | {foreign} | {overtaken}
@@ -27,9 +28,6 @@ if is_foreign then
   redis.call("HDEL", meta, "complete")
 end
 local revision = redis.call("HGET", meta, "revision") or "0"
-if policy == "" then
-  return { code.begun, revision, "", "", "" }
-end
 local held = redis.call("HGET", meta, "store")
 local id = expected ~= "" and expected or held or new_id
 local is_other = expected ~= "" and held ~= expected

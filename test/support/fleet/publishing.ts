@@ -31,7 +31,8 @@ export interface PublisherOptions {
 }
 
 export function newPublisher(options: PublisherOptions): Publisher {
-  return createPublisher({ clock: systemClock, owner: "test", ringLocation: "test", ...options });
+  const store = rememberedStore("Serve");
+  return createPublisher({ clock: systemClock, owner: "test", ringLocation: "test", store, ...options });
 }
 
 export async function begunPublisher(options: PublisherOptions): Promise<Publisher> {
