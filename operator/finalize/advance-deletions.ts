@@ -76,15 +76,15 @@ export async function advanceDeletions(
 ): Promise<DeletionProgress> {
   const outcome = await purge({ objects, record, audit: deps.audit }, redis);
   if (outcome !== undefined && outcome.purged.length > 0) deps.onPurged(outcome.purged.length);
-  const records = { before: record, now: outcome?.record };
-  const finalizers = rival === undefined ? await reconcileFinalizers(objects, records, deps) : nothingReconciled;
+  const finalizers =
+    rival === undefined ? await reconcileFinalizers(objects, outcome?.record, deps) : nothingReconciled;
   const subjects = isNamespaceGone ? [] : deleted;
   for (const object of subjects) deps.onSwept((await deps.sweep.sweepSubject(object)).length);
   return {
     purged: outcome?.purged ?? [],
     waiting: new Map<string, DeletionWait>([...waitingForRights(objects, deps), ...(outcome?.waiting ?? [])]),
     ...finalizers,
-    heldBy: finalizersOfOthers(objects, record, deps),
+    heldBy: finalizersOfOthers(objects, deps),
     ...(outcome?.waitingFor !== undefined && { waitingFor: outcome.waitingFor }),
     purgesSessions: outcome?.purgesSessions ?? false,
   };
@@ -124,23 +124,15 @@ function waitingForRights(objects: ProjectObjects, { mode }: AdvanceDeletionsDep
 
 function finalizersOfOthers(
   objects: ProjectObjects,
-  record: DataRecord | undefined,
   { className }: AdvanceDeletionsDeps,
 ): ReadonlyMap<string, readonly string[]> {
-  const hasProject = objects.project !== undefined;
+  const { droppable } = ownFinalizers(className);
   const held = new Map<string, readonly string[]>();
   for (const object of allObjects(objects).filter(isDeleting)) {
-    const { droppable } = ownFinalizers({ object, className, hasProject, record });
     const others = (object.metadata.finalizers ?? []).filter((name) => !droppable.has(name));
     if (others.length > 0) held.set(object.metadata.uid, others);
   }
   return held;
-}
-
-interface Records {
-  readonly before: DataRecord | undefined;
-  /** After what was purged just now. */
-  readonly now: DataRecord | undefined;
 }
 
 type FinalizerResults = Pick<DeletionProgress, "gone" | "blockedBy" | "finalizerRetryMs" | "finalizerRefusals">;
@@ -151,9 +143,10 @@ const nothingReconciled: FinalizerResults = {
   finalizerRefusals: [],
 };
 
+/** `record`: after what was purged just now. */
 async function reconcileFinalizers(
   objects: ProjectObjects,
-  records: Records,
+  record: DataRecord | undefined,
   deps: AdvanceDeletionsDeps,
 ): Promise<FinalizerResults> {
   // There the operator has no right to touch the objects themselves, only their status.
@@ -165,7 +158,7 @@ async function reconcileFinalizers(
   const rivalNamed = askedOnce(deps.secrets.rivalNamed);
   await mapLimited(allObjects(objects), writesAtATime, async (object) => {
     const { uid } = object.metadata;
-    const result = await reconcileFinalizer(object, { objects, records, rivalNamed }, deps).catch(asRefused);
+    const result = await reconcileFinalizer(object, { objects, record, rivalNamed }, deps).catch(asRefused);
     if (result.outcome === "refused") finalizerRefusals.push(result.error);
     if (result.outcome === "gone") gone.add(uid);
     if (result.outcome === "retry") finalizerRetryMs = Math.max(finalizerRetryMs, result.afterMs);
@@ -192,7 +185,7 @@ function askedOnce(rivalNamed: SecretStore["rivalNamed"]): SecretStore["rivalNam
 
 interface FinalizerContext {
   readonly objects: ProjectObjects;
-  readonly records: Records;
+  readonly record: DataRecord | undefined;
   readonly rivalNamed: SecretStore["rivalNamed"];
 }
 
@@ -206,14 +199,14 @@ type FinalizerResult =
 
 async function reconcileFinalizer(
   object: CustomResource,
-  { objects, records, rivalNamed }: FinalizerContext,
+  { objects, record, rivalNamed }: FinalizerContext,
   { api, mode, className, secrets, adopt, repairs, applyOwnWrite }: AdvanceDeletionsDeps,
 ): Promise<FinalizerResult> {
   const hasProject = objects.project !== undefined;
   const installation = secrets.installation();
-  const own = ownFinalizers({ object, className, installation, hasProject, record: records.before });
+  const own = ownFinalizers(className, installation);
   const effectivePolicy = policyOf(object, objects);
-  const wanted = wantsFinalizer({ object, effectivePolicy, mode, record: records.now, own });
+  const wanted = wantsFinalizer({ object, effectivePolicy, mode, record, own });
   if (isAsWanted(object, wanted, own)) return { outcome: "done" };
   // Without its Project, only the annotation beside the finalizer says which installation set it.
   const setter = setterOf(object, finalizerOf(className)) ?? "";

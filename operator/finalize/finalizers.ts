@@ -6,7 +6,7 @@ import { apiVersion } from "../../core/manifests/object.ts";
 import { isNotFound, type KubeApi, type KubeObject } from "../kube/api.ts";
 import { customTypes } from "../kube/resource-types.ts";
 import type { DataRecord } from "../model/data-record.ts";
-import { finalizer, finalizerOf, purgeFinalizersOf, setterAnnotationOf, setterOf } from "../model/finalizer.ts";
+import { finalizerOf, purgeFinalizersOf, setterAnnotationOf, setterOf } from "../model/finalizer.ts";
 import type { CustomResource, DeletionPolicy } from "../model/objects.ts";
 import { isDeleting } from "../model/project-objects.ts";
 
@@ -19,23 +19,10 @@ export interface OwnFinalizers {
   readonly installation?: string;
 }
 
-export interface Ownership {
-  readonly object: CustomResource;
-  readonly className: string | undefined;
-  /** This one; undefined = not known yet. */
-  readonly installation?: string | undefined;
-  /** Its Project exists and has this operator's class: no other operator manages the object. */
-  readonly hasProject: boolean;
-  /** As it was before anything was purged. */
-  readonly record: DataRecord | undefined;
-}
-
-/** The unclassed finalizer is ours if the object's Project or data are. */
-export function ownFinalizers({ object, className, installation, hasProject, record }: Ownership): OwnFinalizers {
+/** `installation`: this one; undefined = not known yet. */
+export function ownFinalizers(className: string | undefined, installation?: string): OwnFinalizers {
   const mine = finalizerOf(className);
-  const isOurs = hasProject || record?.entries.some(({ uid }) => uid === object.metadata.uid) === true;
-  const droppable = new Set(isOurs ? [mine, finalizer] : [mine]);
-  return { mine, droppable, ...(installation !== undefined && { installation }) };
+  return { mine, droppable: new Set([mine]), ...(installation !== undefined && { installation }) };
 }
 
 export interface FinalizerInput {

@@ -2,7 +2,7 @@
 // operator's own rights may be removed first, and the namespace would hang. Each class has a finalizer of its own, since several
 // operators may manage an object whose Project is missing, and none may remove another's finalizer.
 
-/** The finalizer of the operator without a class, and of every operator before classes had their own. */
+/** The finalizer of the operator without a class. */
 export const finalizer = "jsonplane.io/purge";
 
 export function finalizerOf(className: string | undefined): string {
@@ -19,7 +19,7 @@ export function setterAnnotationOf(finalizerName: string): string {
   return finalizerName.replace(/purge$/, "installation");
 }
 
-/** Undefined where none is named: it was set by an earlier version. */
+/** Undefined where none is named, as where a restored manifest has the finalizer alone. */
 export function setterOf({ metadata }: { readonly metadata: Finalized }, finalizerName: string): string | undefined {
   return metadata.annotations?.[setterAnnotationOf(finalizerName)];
 }

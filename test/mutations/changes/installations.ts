@@ -31,8 +31,8 @@ export const installationMutations: readonly Mutation[] = [
     name: "finalizers-of-a-rival-taken-away",
     harm: "A Project goes before the installation that serves it has deleted its data",
     file: "operator/finalize/advance-deletions.ts",
-    find: "const finalizers = rival === undefined ? await",
-    replace: 'const finalizers = rival?.id !== "" ? await',
+    find: "rival === undefined ? await reconcileFinalizers(",
+    replace: 'rival?.id !== "" ? await reconcileFinalizers(',
     caughtBy: ["test/unit/operator/runtime/two-installations.test.ts"],
   },
   {

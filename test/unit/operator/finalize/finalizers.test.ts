@@ -16,7 +16,6 @@ const finalizers = [finalizer];
 const bluesName = "blue.jsonplane.io/purge";
 const own: OwnFinalizers = { mine: finalizer, droppable: new Set([finalizer]) };
 const blue: OwnFinalizers = { mine: bluesName, droppable: new Set([bluesName]) };
-const blueUpgraded: OwnFinalizers = { mine: bluesName, droppable: new Set([bluesName, finalizer]) };
 const books = (metadata = {}) => stored("ApiResource", "books", { metadata });
 const shop = (metadata = {}) => stored("Project", "shop", { metadata });
 const common = { what: "resource", name: "books", uid: "ApiResource books", namespaceUid: "n" } as const;
@@ -53,11 +52,6 @@ describe("the finalizer", () => {
       false,
     ],
     ["an object that is going, with only another operator's", { object: books(going), record: open, own: blue }, false],
-    [
-      "an object that is going, with the name of before its class had its own",
-      { object: books(going), record: open, own: blueUpgraded },
-      true,
-    ],
     ["a Project that is going, data of a child open", { object: shop(going), record: open }, true],
     ["a Project that is going, nothing open", { object: shop(going), record: settled }, false],
     ["an object of an operator of single namespaces", { mode: "namespaced" }, false],
@@ -106,25 +100,10 @@ const applied = (list: readonly string[]) => ({
   metadata: { namespace: "default", name: "books", uid: "ApiResource books", resourceVersion: "7", finalizers: list },
 });
 
-describe("whose a finalizer is", () => {
-  const of = (more: Partial<Parameters<typeof ownFinalizers>[0]>) => {
-    const { mine, droppable } = ownFinalizers({
-      object: books(),
-      className: "blue",
-      hasProject: false,
-      record: undefined,
-      ...more,
-    });
-    return [mine, ...[...droppable].filter((name) => name !== mine)];
-  };
-  it("is told by its name; the name of before counts where the object is this operator's, or its data are", () => {
-    expect(of({ className: undefined })).toEqual([finalizer]);
-    expect(of({ className: undefined, hasProject: true })).toEqual([finalizer]);
-    expect(of({})).toEqual([bluesName]);
-    expect(of({ hasProject: true })).toEqual([bluesName, finalizer]);
-    expect(of({ record: open })).toEqual([bluesName, finalizer]);
-    expect(of({ record: open, object: books({ uid: "another" }) })).toEqual([bluesName]);
-  });
+it("an operator's finalizer has the name of its class, and it drops no other", () => {
+  expect(ownFinalizers(undefined)).toEqual(own);
+  expect(ownFinalizers("blue")).toEqual(blue);
+  expect(ownFinalizers("blue", "here/ring/id")).toEqual({ ...blue, installation: "here/ring/id" });
 });
 
 describe("the annotation beside a finalizer", () => {
@@ -192,14 +171,6 @@ describe("setting and dropping the finalizer", () => {
       outcome: "changed",
     });
     expect(dropped.calls).toEqual([{ verb: "apply", object: applied(finalizers) }]);
-  });
-
-  it("takes the place of the name of before, and leaves that on an object that is going", async () => {
-    const { api, calls } = answering(served(books({ finalizers: [bluesName] })));
-    await applyFinalizer(api, books({ finalizers }), { wanted: true, own: blueUpgraded });
-    expect(calls).toEqual([{ verb: "apply", object: applied([bluesName]) }]);
-    const going = books({ ...terminating, finalizers });
-    expect(await applyFinalizer(api, going, { wanted: true, own: blueUpgraded })).toEqual({ outcome: "unchanged" });
   });
 
   it("leaves those of others", async () => {
