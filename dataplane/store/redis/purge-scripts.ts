@@ -26,9 +26,6 @@ export interface PurgeScripts {
   purgeDocument(keys: DocumentKeys, identity: string): Promise<"done" | "gone">;
 }
 
-/** A replica that is paused for longer between naming a document and removing it begins again. */
-const documentNameMilliseconds = 5_000;
-
 export function createPurgeScripts(redisClient: RedisClient): PurgeScripts {
   const identifyCollection = freeingScript("identify-collection-2");
   const purgeObjects = freeingScript("purge-objects-n");
@@ -50,8 +47,7 @@ export function createPurgeScripts(redisClient: RedisClient): PurgeScripts {
       return reply.code === code.done ? "done" : "more";
     },
     async identifyDocument({ value, identity }) {
-      const args = [newName(), documentNameMilliseconds];
-      const reply = scriptReply(await redisClient.run(identifyDocument, [value, identity], args));
+      const reply = scriptReply(await redisClient.run(identifyDocument, [value, identity], [newName()]));
       return reply.code === code.missing_document ? undefined : textOf(reply.rest[0]);
     },
     async purgeDocument({ value, size, identity: name }, identity) {
