@@ -9,7 +9,7 @@ local per_second, size, wanted = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(
 local now = store_time()
 local full_after = size / per_second * 1000
 -- Milliseconds by which the bucket may have been filled ahead of now: clocks of two servers before and after a failover differ by
--- less, and so do those of replicas of an earlier version, which filled it by their own.
+-- less.
 local max_ahead = math.min(full_after, 1000)
 
 local state = redis.call("HMGET", bucket, "tokens", "at")
