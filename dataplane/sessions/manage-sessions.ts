@@ -151,7 +151,7 @@ function isLive(
   { record, user }: OfUser,
 ): boolean {
   // It belongs to a Project that had this name before, and whose sessions are still to be purged.
-  if (record.projectUid !== "" && record.projectUid !== config.uid) return false;
+  if (record.projectUid !== config.uid) return false;
   if (user.credentialRevision !== record.credentialRevision) return false;
   // One whose end the store does not know stands there, and may be ended again.
   if (ended.has(record.id) && !unfinished.has(record.id)) return false;

@@ -4,7 +4,9 @@ import type { ProjectRef, SessionBounds } from "../../../core/config/types.ts";
 
 export interface SessionRecord {
   readonly id: string;
-  /** UID of the Project that it was opened in: one that is made again under its name has another. "" = an earlier version stored it. */
+  /**
+   * UID of the Project that it was opened in: one that is made again under its name has another.
+   */
   readonly projectUid: string;
   readonly username: string;
   readonly credentialRevision: string;

@@ -125,9 +125,9 @@ function sessionOf(reply: unknown): SessionRecord | undefined {
   if (fields.size === 0) return undefined;
   return {
     id: fields.get("id") ?? "",
-    projectUid: fields.get("project") ?? "",
+    projectUid: fields.get("project_uid") ?? "",
     username: fields.get("username") ?? "",
-    credentialRevision: fields.get("revision") ?? "",
+    credentialRevision: fields.get("credential_revision") ?? "",
     created: Number(fields.get("created")),
     lastRefresh: Number(fields.get("last_refresh")),
     expires: Number(fields.get("expires")),

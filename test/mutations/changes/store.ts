@@ -337,8 +337,8 @@ export const storeMutations: readonly Mutation[] = [
     name: "session-purge-takes-the-next-projects",
     harm: "Users of a Project that was made anew are logged out by the end of the earlier one",
     file: `${scripts}/purge-sessions-3.lua`,
-    find: "if project == uid or not project and is_gone(key) then",
-    replace: "if project or is_gone(key) then",
+    find: "if project_uid == uid or not project_uid and is_gone(key) then",
+    replace: "if project_uid or is_gone(key) then",
     caughtBy: [redisStore, "test/store/purges.test.ts"],
   },
   {

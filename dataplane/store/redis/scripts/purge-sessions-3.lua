@@ -1,5 +1,5 @@
 -- Purpose: removes the sessions of one Project, by its UID, among a few that come after a cursor. Those of another Project of that name
---          stay, and so do those of an earlier version, which do not say whose they are.
+--          stay.
 -- KEYS: 1 sessions by creation, 2 by user, 3 by expiry; the sessions' keys are derived: which they are, only the set knows, and they
 --       share its slot
 -- ARGV: 1 prefix of the sessions' keys, 2 UID, 3 the last entry by user that was looked at ("" = begin), 4 maximum number of entries
@@ -18,8 +18,8 @@ end
 local entries = redis.call("ZRANGE", by_user, cursor == "" and "-" or "(" .. cursor, "+", "BYLEX", "LIMIT", 0, max_entries)
 for at = 1, #entries do
   local key = session_key(prefix, entries[at])
-  local project = redis.call("HGET", key, "project")
-  if project == uid or not project and is_gone(key) then
+  local project_uid = redis.call("HGET", key, "project_uid")
+  if project_uid == uid or not project_uid and is_gone(key) then
     redis.call("DEL", key)
     unlist(by_creation, by_user, by_expiry, { entries[at] })
   end

@@ -10,12 +10,12 @@ local code = { done = 0, quota_exceeded = 2 }
 local session, by_creation, by_user, by_expiry = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local id, username, revision, created, sortable = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
 local last_refresh, expires, milliseconds = ARGV[6], ARGV[7], tonumber(ARGV[8])
-local prefix, max_of_user, max_of_project, project = ARGV[9], tonumber(ARGV[10]), tonumber(ARGV[11]), ARGV[12]
+local prefix, max_of_user, max_of_project, project_uid = ARGV[9], tonumber(ARGV[10]), tonumber(ARGV[11]), ARGV[12]
 -- Per login: one adds one, so that the lists shrink to what they may hold within a few.
 local expired_at_once, ended_at_once = 200, 20
 -- No setting allows a user more.
 local compared = 1000
--- An hour: what replicas' clocks differ by, and how long some of an earlier version, which set no end, may add to the lists.
+-- An hour, by which the clocks of replicas may differ.
 local slack = 3600000
 
 -- include session-lists
@@ -69,8 +69,8 @@ end
 
 redis.call(
   "HSET", session,
-  "id", id, "username", username, "revision", revision,
-  "created", created, "last_refresh", last_refresh, "expires", expires, "project", project
+  "id", id, "username", username, "credential_revision", revision,
+  "created", created, "last_refresh", last_refresh, "expires", expires, "project_uid", project_uid
 )
 redis.call("PEXPIRE", session, milliseconds)
 local by_time = sortable .. "\0" .. id
@@ -82,8 +82,6 @@ redis.call("ZADD", by_expiry, (now + milliseconds) / 1000, entry)
 if redis.call("PEXPIRE", by_expiry, milliseconds, "GT") == 1 then
   keep_lists(milliseconds)
 elseif redis.call("PEXPIRE", by_expiry, milliseconds, "NX") == 1 then
-  -- New, or of a version that let them stand for ever: then another session may live longer.
-  local last = redis.call("ZRANGE", by_expiry, 0, 0, "REV", "WITHSCORES")
-  keep_lists(math.max(milliseconds, math.floor(tonumber(last[2]) * 1000 - now)))
+  keep_lists(milliseconds)
 end
 return { code.done }
