@@ -4,16 +4,8 @@
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { WriteConflict } from "../../core/errors/store-errors.ts";
-import { connect } from "../../core/redis/connect.ts";
-import { createRedisClient } from "../../core/redis/redis-client.ts";
-import { parseRedisUrl } from "../../core/redis/redis-url.ts";
 import type { Store } from "../../dataplane/store/port.ts";
-import type { NewObject } from "../../dataplane/store/ports/objects.ts";
-import { createIndexScripts } from "../../dataplane/store/redis/index-scripts.ts";
-import { encodedValues } from "../../dataplane/store/redis/index-set.ts";
 import { collectionKeys } from "../../dataplane/store/redis/keys.ts";
-import { createObjectScripts } from "../../dataplane/store/redis/object-scripts.ts";
-import { code } from "../../dataplane/store/redis/store-script.ts";
 import { expectIndexesExact } from "../support/redis/check-integrity.ts";
 import { openRedisStore } from "../support/redis/open-store.ts";
 import { startRedis, type TestRedis } from "../support/redis/redis.ts";
@@ -97,31 +89,6 @@ describe("a resource whose lists show all objects", () => {
     expect(await store.candidates(books, { owner: "user:u0" }, byA, 10)).toEqual({ outcome: "not_ready" });
     expect(await store.count(books, { owner: "user:u0" })).toBe(9);
   });
-
-  it("does not read what a replica of an earlier version leaves; that is gone with the next declaration and the objects", async () => {
-    await writeAsBefore(objectAt(1));
-    await writeAsBefore(objectAt(4));
-    expect(await ofOwners()).toEqual(["own-index:1", "own-index:2", "owned:user:u1"]);
-    expect(await store.pageByCreation(books, { owner: "user:u1" }, range)).toEqual({ outcome: "not_ready" });
-    await store.replace(books, objectAt(1, "100"), objectAt(1));
-    await store.declareIndexes(books, fields, 2, "left out");
-    expect(await ofOwners()).toEqual(["owned:user:u1"]);
-    for (const n of [1, 4]) await store.remove(books, idOf(n), {});
-    expect(await ofOwners()).toEqual([]);
-  });
-
-  /** Such a replica goes by the version and the fields alone. */
-  async function writeAsBefore({ id, owner, text }: NewObject): Promise<void> {
-    const redisClient = createRedisClient(
-      await connect({ target: parseRedisUrl(redis.url), name: "test", commandTimeout: 20_000 }),
-    );
-    const set = await createIndexScripts(redisClient).load(keys);
-    const values = encodedValues(set.indexes, text);
-    const entries = set.indexes.map((index, at) => ({ index, value: values[at] ?? "" }));
-    const call = { keys, version: set.version, maxObjects: plenty, id, owner, text, entries, keepsOwners: true };
-    expect(await createObjectScripts(redisClient).create(call)).toBe(code.done);
-    redisClient.disconnect();
-  }
 
   it("gets all of them once its lists show one's own, and until then none is trusted", async () => {
     await fill(store, 250);
@@ -213,15 +180,6 @@ describe("a resource whose lists no longer show one's own", () => {
     await buildAll(store, books);
     expect(await own()).toMatchObject({ outcome: "page", count: 83 });
     await other.close();
-  });
-
-  it("gets them by the revision that says so, also when a replica of an earlier version declared its fields first", async () => {
-    await store.declareIndexes(books, fields, 2, "left out");
-    await client.hset(keys.indexSet, "revision", 3);
-    await store.declareIndexes(books, [], 3, "kept");
-    await buildAll(store, books);
-    expect(await store.indexes(books)).toHaveLength(2);
-    await expectIndexesExact(store, books, owners);
   });
 
   it("is purged with what is left of them", async () => {

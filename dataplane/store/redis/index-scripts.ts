@@ -124,7 +124,7 @@ export function createIndexScripts(redisClient: RedisClient): IndexScripts {
       const { nextIndexNumber, indexes, dropped, droppedForOwners, cursor, owners } = declaration;
       const gone = [...indexKeys(keys, dropped, true), ...droppedForOwners.map(({ slot }) => keys.ownIndex(slot))];
       const fields = [JSON.stringify(allReady(indexes)), JSON.stringify(indexes)];
-      const ofOwners = [owners.areKept ? 1 : 0, owners.revision, owners.cursor ?? "-"];
+      const ofOwners = [owners.areKept ? 1 : 0, owners.cursor ?? "-"];
       const args = [version, newVersion, revision, nextIndexNumber, ...fields, cursor ?? "-", ...ofOwners];
       const reply = scriptReply(await redisClient.run(declare, [keys.indexSet, keys.ids, ...gone], args));
       if (reply.code === code.stale_index_set) return "stale";

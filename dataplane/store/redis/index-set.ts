@@ -35,10 +35,8 @@ export interface IndexSet {
 
 /** Whether each object also has its entries among those of its owner: `owned` and `ownIndex` in keys.ts. */
 export interface StoredOwners {
-  /** True of a set that says nothing: until it did, they always were. */
+  /** True where nothing was declared. */
   readonly areKept: boolean;
-  /** Of the declaration that said so: replicas of before declare indexes without a word of owners. */
-  readonly revision: number;
   /** The member of ids that adding or removing them goes on after; undefined when neither is under way. */
   readonly cursor: string | undefined;
 }
@@ -46,11 +44,11 @@ export interface StoredOwners {
 /** The hash's fields that `indexSetOf` wants, in its order. */
 export const indexSetFields = [
   ...["version", "revision", "next", "fields", "cursor", "id"],
-  ...["owners", "owners_revision", "owners_cursor"],
+  ...["owners", "owners_cursor"],
 ] as const;
 
 export function indexSetOf(reply: unknown): IndexSet {
-  const [version, revision, nextIndexNumber, fields, cursor, id, owners, ownersRevision, ownersCursor] =
+  const [version, revision, nextIndexNumber, fields, cursor, id, owners, ownersCursor] =
     listOf(reply).map(optionalText);
   return {
     version: version ?? "",
@@ -58,11 +56,7 @@ export function indexSetOf(reply: unknown): IndexSet {
     nextIndexNumber: Number(nextIndexNumber ?? 1),
     indexes: storedIndexesOf(fields ?? "[]"),
     cursor,
-    owners: {
-      areKept: owners !== "0",
-      revision: Number(ownersRevision ?? revision ?? Number.NEGATIVE_INFINITY),
-      cursor: ownersCursor,
-    },
+    owners: { areKept: owners !== "0", cursor: ownersCursor },
     id,
   };
 }
@@ -94,7 +88,7 @@ export interface Declaration {
   readonly nextIndexNumber: number;
   readonly indexes: readonly StoredIndex[];
   readonly dropped: readonly StoredIndex[];
-  /** Indexes that stay, whose owners' entries are none to build on: they are no longer kept, or were not so far. */
+  /** Indexes that stay, whose owners' entries are no longer kept. */
   readonly droppedForOwners: readonly StoredIndex[];
   /** True when writers have to write the same entries as before. */
   readonly isSame: boolean;
@@ -107,7 +101,7 @@ export interface Declaration {
 export function nextIndexSet(
   current: IndexSet,
   fields: readonly IndexField[],
-  owners: Omit<StoredOwners, "cursor"> = current.owners,
+  keepsOwners = current.owners.areKept,
 ): Declaration {
   let nextIndexNumber = current.nextIndexNumber;
   let hasNew = false;
@@ -121,16 +115,15 @@ export function nextIndexSet(
     return { slot: indexNumber, encoding, name, path, ...(parts && { parts }), state: "building" };
   });
   const dropped = current.indexes.filter((index) => !indexes.includes(index));
-  const isSameForOwners = owners.areKept === current.owners.areKept;
+  const isSameForOwners = keepsOwners === current.owners.areKept;
   return {
     nextIndexNumber,
     indexes,
     dropped,
-    // Where none are kept, replicas of before may have left some.
-    droppedForOwners: isSameForOwners && owners.areKept ? [] : indexes,
+    droppedForOwners: isSameForOwners || keepsOwners ? [] : indexes,
     isSame: !hasNew && dropped.length === 0 && isSameForOwners,
     cursor: hasNew ? "" : cursorOf(current, indexes),
-    owners: { ...owners, cursor: isSameForOwners ? current.owners.cursor : "" },
+    owners: { areKept: keepsOwners, cursor: isSameForOwners ? current.owners.cursor : "" },
   };
 }
 

@@ -13,7 +13,6 @@ import {
   nextIndexSet,
   type StatedIndexes,
   type StoredIndex,
-  type StoredOwners,
 } from "./index-set.ts";
 import type { IndexSetCache } from "./index-set-cache.ts";
 import { type CollectionKeys, collectionKeys, separator } from "./keys.ts";
@@ -39,12 +38,11 @@ export function createIndexes(deps: IndexDeps): ObjectIndexes {
     async declareIndexes(collection, fields, revision, owners = "kept") {
       const keys = collectionKeys(collection);
       await indexSetCache.reload(keys);
-      const stated = await indexSetCache.retryWhileStale(keys, (set) => {
-        const declaration = declarationOf(set, { fields, revision, owners });
-        return declaration === undefined
-          ? Promise.resolve(statedOf(set))
-          : replaceIndexSet(scripts, keys, set, declaration);
-      });
+      const stated = await indexSetCache.retryWhileStale(keys, (set) =>
+        revision > set.revision
+          ? replaceIndexSet(scripts, keys, set, { fields, revision, owners })
+          : Promise.resolve(statedOf(set)),
+      );
       indexSetCache.forget(keys);
       return indexStates(stated);
     },
@@ -69,24 +67,7 @@ interface IndexDeclaration {
   readonly fields: readonly IndexField[];
   readonly revision: number;
   /** As they are, if absent. */
-  readonly owners?: Omit<StoredOwners, "cursor">;
-}
-
-interface Declared {
-  readonly fields: readonly IndexField[];
-  readonly revision: number;
-  readonly owners: OwnersEntries;
-}
-
-/** What of it is newer than the set; undefined when nothing is. A replica of before may have declared the fields of this revision alone. */
-function declarationOf(set: IndexSet, { fields, revision, owners }: Declared): IndexDeclaration | undefined {
-  const isNewer = revision > set.revision;
-  const isNewerForOwners = revision > set.owners.revision;
-  if (!isNewer && !isNewerForOwners) return undefined;
-  return {
-    ...(isNewer ? { fields, revision } : { fields: set.indexes, revision: set.revision }),
-    ...(isNewerForOwners && { owners: { areKept: owners === "kept", revision } }),
-  };
+  readonly owners?: OwnersEntries;
 }
 
 function statedOf({ indexes, owners }: IndexSet): StatedIndexes {
@@ -100,7 +81,7 @@ export function replaceIndexSet(
   set: IndexSet,
   { fields, revision, owners }: IndexDeclaration,
 ) {
-  const declaration = nextIndexSet(set, fields, owners);
+  const declaration = nextIndexSet(set, fields, owners === undefined ? undefined : owners === "kept");
   // Random, so that a version never comes back: not even after a purge that began the numbering anew.
   const newVersion = declaration.isSame ? set.version : randomToken();
   return scripts.declare({ keys, version: set.version, newVersion, revision, declaration });

@@ -60,9 +60,8 @@ async function dropIndexes(
   return indexSetCache.retryWhileStale(keys, async (set) => {
     if (set.id !== identity) return "gone";
     if (set.indexes.length === 0) return "dropped";
-    // Of the first revision again, and so are the entries by owner: what is made anew under the name may begin to count at any.
-    const owners = { areKept: set.owners.areKept, revision: 0 };
-    const indexes = await replaceIndexSet(indexScripts, keys, set, { fields: [], revision: 0, owners });
+    // Of the first revision again: what is made anew under the name may begin to count at any.
+    const indexes = await replaceIndexSet(indexScripts, keys, set, { fields: [], revision: 0 });
     return indexes === "stale" ? "stale" : "dropped";
   });
 }

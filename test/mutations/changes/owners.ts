@@ -17,7 +17,7 @@ export const ownersMutations: readonly Mutation[] = [
   },
   {
     name: "owners-entries-read-though-none-are-kept",
-    harm: "A caller's list shows nothing, or what a replica of another version left",
+    harm: "A caller's list shows nothing",
     file: `${redis}/index-set.ts`,
     find: "return owners.areKept && owners.cursor === undefined;",
     replace: "return owners.cursor === undefined;",
@@ -57,7 +57,7 @@ export const ownersMutations: readonly Mutation[] = [
   },
   {
     name: "owners-walk-passes-what-changed-since",
-    harm: "A caller's own list leaves out an object that a replica of an earlier version changed while the entries were added",
+    harm: "A caller's own list leaves out an object that was changed while the entries were added",
     file: `${redis}/scripts/add-owners-n.lua`,
     find: "  if not is_same then\n    break\n  end\n  reached = member\n  if text then\n",
     replace: "  reached = member\n  if text and is_same then\n",
@@ -67,7 +67,7 @@ export const ownersMutations: readonly Mutation[] = [
     name: "owners-old-entries-added-to",
     harm: "A caller's own list counts removed objects, and finds others by values that they no longer have",
     file: `${redis}/index-set.ts`,
-    find: "droppedForOwners: isSameForOwners && owners.areKept ? [] : indexes,",
+    find: "droppedForOwners: isSameForOwners || keepsOwners ? [] : indexes,",
     replace: "droppedForOwners: [],",
     caughtBy: [redisOwners],
   },
@@ -85,14 +85,6 @@ export const ownersMutations: readonly Mutation[] = [
     file: `${redis}/scripts/add-entries-n.lua`,
     find: `if redis.call("HEXISTS", index_set, "owners_cursor") == 1 then`,
     replace: "if false then",
-    caughtBy: [redisOwners],
-  },
-  {
-    name: "owners-declared-by-the-revision-of-fields",
-    harm: "A replica of an earlier version that declares a changed resource first leaves its lists of one's own without entries",
-    file: `${redis}/indexes.ts`,
-    find: "const isNewerForOwners = revision > set.owners.revision;",
-    replace: "const isNewerForOwners = revision > set.revision;",
     caughtBy: [redisOwners],
   },
 ];

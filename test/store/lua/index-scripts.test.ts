@@ -19,7 +19,7 @@ const bench = useScriptBench();
 const scripts = () => createIndexScripts(bench.redisClient);
 const none: IndexSet = {
   ...{ version: "", revision: 0, nextIndexNumber: 1, indexes: [], cursor: undefined, id: undefined },
-  owners: { areKept: true, revision: 0, cursor: undefined },
+  owners: { areKept: true, cursor: undefined },
 };
 const a = { name: "a", path: ["a"] };
 const b = { name: "b", path: ["b"] };
@@ -224,9 +224,9 @@ describe("begin-build and add-entries", () => {
     expect(await begin()).toEqual({ outcome: "done" });
   });
 
-  async function declareOwners(areKept: boolean, newVersion: string): Promise<void> {
+  async function declareOwners(keepsOwners: boolean, newVersion: string): Promise<void> {
     const set = await scripts().load(keys);
-    const declaration = nextIndexSet(set, [a], { areKept, revision: 8 });
+    const declaration = nextIndexSet(set, [a], keepsOwners);
     await scripts().declare({ keys, version: set.version, newVersion, revision: 8, declaration });
   }
 

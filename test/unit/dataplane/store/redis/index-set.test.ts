@@ -28,7 +28,7 @@ describe("a declaration", () => {
       nextIndexNumber: 1,
       indexes: [],
       cursor: undefined,
-      owners: { areKept: true, revision: Number.NEGATIVE_INFINITY, cursor: undefined },
+      owners: { areKept: true, cursor: undefined },
     });
     expect(nextIndexSet(none, [])).toMatchObject({ indexes: [], dropped: [], isSame: true, cursor: undefined });
   });
