@@ -12,7 +12,6 @@ import { systemClock } from "../../core/clock.ts";
 import { StoreUnavailable, WritesRefused } from "../../core/errors/store-errors.ts";
 import { createEmbeddedStore } from "../../dataplane/store/embedded/embedded-store.ts";
 import { DataFolderUnusable } from "../../dataplane/store/embedded/open-database.ts";
-import { applicationId, schemaSteps } from "../../dataplane/store/embedded/schema.ts";
 import type { Store } from "../../dataplane/store/port.ts";
 import type { CollectionRef } from "../../dataplane/store/ports/refs.ts";
 import { expectIndexesExact } from "../support/redis/check-integrity.ts";
@@ -52,24 +51,6 @@ describe("the data folder of an embedded store", () => {
     expect((await stat(join(directory, "jsonplane.db"))).mode & 0o777).toBe(0o600);
   });
 
-  it("of a version before takes every step of the schema, and has the bytes of its objects from then on", async () => {
-    const database = new DatabaseSync(file());
-    database.exec(schemaSteps[0] ?? "");
-    database.exec(`PRAGMA application_id = ${applicationId}; PRAGMA user_version = 1;
-      INSERT INTO collections VALUES (1, 'ns', 'shop', 'books', NULL), (2, 'ns', 'shop', 'films', NULL);
-      INSERT INTO orderings (ordering, collection, state) VALUES (1, 1, 'ready'), (2, 2, 'ready');
-      INSERT INTO owners VALUES (1, 1, '', 2), (2, 1, 'user:ann', 1), (3, 1, 'user:bob', 1), (4, 2, '', 0);
-      INSERT INTO objects VALUES (1, 2, '{"id":"a"}'), (2, 3, '{"id":"b","é":1}');
-      INSERT INTO entries VALUES (1, 1, '', 'a', 1), (1, 2, '', 'a', 1), (1, 1, '', 'b', 2), (1, 3, '', 'b', 2);`);
-    database.close();
-    const store = await openStore();
-    const of = (resource: string) => ({ project: { namespace: "ns", name: "shop" }, resource });
-    expect(await store.collectionSize(of("books"))).toEqual({ objects: 2, bytes: 27, isCounted: true });
-    expect(await store.collectionSize(of("films"))).toEqual({ objects: 0, bytes: 0, isCounted: true });
-    await store.remove(of("books"), "b", {});
-    expect(await store.collectionSize(of("books"))).toEqual({ objects: 1, bytes: 10, isCounted: true });
-  });
-
   it("keeps everything over a restart, and nothing of dropped indexes", async () => {
     const first = await openStore();
     const collection = freshCollection();
@@ -89,22 +70,6 @@ describe("the data folder of an embedded store", () => {
     await expectIndexesExact(second, collection, ["user:alice"]);
     await second.close();
     expect(rowsIn(file(), "SELECT COUNT(DISTINCT ordering) AS n FROM entries")).toBe(2);
-  });
-
-  it("deletes what an earlier version left of dropped indexes", async () => {
-    const first = await openStore();
-    const collection = freshCollection();
-    await first.declareIndexes(collection, [{ name: "a", path: ["a"] }], 1);
-    await first.create(collection, objectOf(1, { a: "1" }), 10);
-    await first.close();
-    const database = new DatabaseSync(file());
-    database.exec("UPDATE orderings SET state = 'dropped' WHERE name = 'a'");
-    database.close();
-    const second = await openStore();
-    expect(await second.indexes(collection)).toEqual([]);
-    await expectIndexesExact(second, collection, ["user:alice"]);
-    await second.close();
-    expect(rowsIn(file(), "SELECT COUNT(DISTINCT ordering) AS n FROM entries")).toBe(1);
   });
 
   it("goes on building an index where the process before stopped", async () => {

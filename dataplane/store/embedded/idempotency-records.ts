@@ -25,11 +25,11 @@ export function createIdempotencyRecords(
 ): RecordTable {
   const owned = "namespace = ? AND project = ? AND place = ?";
   const statements = {
-    get: database.prepare(`SELECT text FROM receipts WHERE ${owned} AND key = ? AND expires > ?`),
-    put: database.prepare("INSERT OR REPLACE INTO receipts VALUES (?, ?, ?, ?, ?, ?)"),
+    get: database.prepare(`SELECT text FROM idempotency_records WHERE ${owned} AND key = ? AND expires > ?`),
+    put: database.prepare("INSERT OR REPLACE INTO idempotency_records VALUES (?, ?, ?, ?, ?, ?)"),
     sweep: database.prepare(
-      `DELETE FROM receipts WHERE (namespace, project, place, key) IN
-        (SELECT namespace, project, place, key FROM receipts WHERE expires <= ? LIMIT ?)`,
+      `DELETE FROM idempotency_records WHERE (namespace, project, place, key) IN
+        (SELECT namespace, project, place, key FROM idempotency_records WHERE expires <= ? LIMIT ?)`,
     ),
   };
   const seconds = () => Math.floor(clock.now() / 1_000);

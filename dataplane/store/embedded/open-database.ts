@@ -81,9 +81,6 @@ function migrate(database: DatabaseSync, file: string): void {
   try {
     const from = versionOf(database, file);
     for (const step of schemaSteps.slice(from)) database.exec(step);
-    // Earlier versions marked dropped indexes, and deleted their entries later.
-    database.exec("DELETE FROM entries WHERE ordering IN (SELECT ordering FROM orderings WHERE state = 'dropped')");
-    database.exec("DELETE FROM orderings WHERE state = 'dropped'");
     database.exec(`PRAGMA application_id = ${applicationId}`);
     database.exec(`PRAGMA user_version = ${schemaSteps.length}`);
     database.exec("COMMIT");

@@ -7,8 +7,13 @@ export const applicationId = 0x6a736f6e;
 
 /**
  * `orderings`: the ways in which a collection can be paged: by creation (name and path are null), and one per index.
- * `owners`: for whom; the owner '' is everyone. `entries`: one per object, ordering and owner, sorted; by creation every
- * value is ''. Reading an object goes through its entry by creation, so that visibility costs nothing.
+ * `owners`: for whom, with the number and the bytes of their objects; the owner '' is everyone.
+ * `entries`: one per object, ordering and owner, sorted; by creation every value is ''. Reading an
+ * object goes through its entry by creation, so that visibility costs nothing.
+ * `documents`: `identity` distinguishes a value from the one that is stored under its root key
+ * after its purge.
+ * `idempotency_records`: what writes with an Idempotency-Key left; `place` = `api/<resource>` or
+ * `json/<root key>`.
  */
 const first = `
 CREATE TABLE collections (
@@ -24,7 +29,7 @@ CREATE TABLE orderings (
   collection INTEGER NOT NULL,
   name TEXT,
   path TEXT,
-  state TEXT NOT NULL CHECK (state IN ('building', 'ready', 'dropped')),
+  state TEXT NOT NULL CHECK (state IN ('building', 'ready')),
   built_to TEXT NOT NULL DEFAULT ''
 ) STRICT;
 CREATE INDEX orderings_by_collection ON orderings (collection);
@@ -33,6 +38,7 @@ CREATE TABLE owners (
   collection INTEGER NOT NULL,
   name TEXT NOT NULL,
   objects INTEGER NOT NULL,
+  bytes INTEGER NOT NULL DEFAULT 0,
   UNIQUE (collection, name)
 ) STRICT;
 CREATE TABLE objects (
@@ -54,6 +60,7 @@ CREATE TABLE documents (
   project TEXT NOT NULL,
   root_key TEXT NOT NULL,
   text TEXT NOT NULL,
+  identity TEXT NOT NULL,
   UNIQUE (namespace, project, root_key)
 ) STRICT;
 CREATE TABLE sessions (
@@ -65,32 +72,19 @@ CREATE TABLE sessions (
   created INTEGER NOT NULL,
   last_refresh INTEGER NOT NULL,
   expires INTEGER NOT NULL,
+  project_uid TEXT NOT NULL,
   PRIMARY KEY (namespace, project, id)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX sessions_by_age ON sessions (namespace, project, created, id);
 CREATE INDEX sessions_by_user ON sessions (namespace, project, username, created, id);
 CREATE INDEX sessions_by_expiry ON sessions (expires);
+CREATE INDEX sessions_by_project ON sessions (namespace, project, expires);
 CREATE TABLE ended_sessions (
   id TEXT PRIMARY KEY,
   tokens_expire INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX ended_sessions_by_expiry ON ended_sessions (tokens_expire);
-`;
-
-/** Each owner's bytes of texts beside the number of its objects; `everyone` has the collection's. */
-const bytesOfOwners = `
-ALTER TABLE owners ADD COLUMN bytes INTEGER NOT NULL DEFAULT 0;
-UPDATE owners SET bytes = sums.bytes
-  FROM (SELECT owner, SUM(octet_length(text)) AS bytes FROM objects GROUP BY owner) AS sums
-  WHERE sums.owner = owners.owner;
-UPDATE owners SET bytes = sums.bytes
-  FROM (SELECT collection, SUM(bytes) AS bytes FROM owners GROUP BY collection) AS sums
-  WHERE sums.collection = owners.collection AND owners.name = '';
-`;
-
-/** What writes with an Idempotency-Key left; `place` = `api/<resource>` or `json/<root key>`. */
-const idempotencyRecords = `
-CREATE TABLE receipts (
+CREATE TABLE idempotency_records (
   namespace TEXT NOT NULL,
   project TEXT NOT NULL,
   place TEXT NOT NULL,
@@ -99,24 +93,8 @@ CREATE TABLE receipts (
   expires INTEGER NOT NULL,
   PRIMARY KEY (namespace, project, place, key)
 ) STRICT, WITHOUT ROWID;
-CREATE INDEX receipts_by_expiry ON receipts (expires);
+CREATE INDEX idempotency_records_by_expiry ON idempotency_records (expires);
 `;
 
-/** Tells a document from the one that is stored under its root key after its purge; '' = stored before there was such a name. */
-const identitiesOfDocuments = "ALTER TABLE documents ADD COLUMN identity TEXT NOT NULL DEFAULT '';";
-
-/** For counting a project's live sessions. */
-const sessionsByProject = "CREATE INDEX sessions_by_project ON sessions (namespace, project, expires);";
-
-/** Tells sessions of a Project from those of one that is made anew under its name; '' = stored before there was such a column. */
-const projectsOfSessions = "ALTER TABLE sessions ADD COLUMN project_uid TEXT NOT NULL DEFAULT '';";
-
 /** The n-th step leads from version n to n + 1. */
-export const schemaSteps: readonly string[] = [
-  first,
-  bytesOfOwners,
-  idempotencyRecords,
-  identitiesOfDocuments,
-  sessionsByProject,
-  projectsOfSessions,
-];
+export const schemaSteps: readonly string[] = [first];
