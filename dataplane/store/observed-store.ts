@@ -27,26 +27,17 @@ const otherKinds: OtherThanCalls = {
   health: "local",
 };
 
-/** Where the metric's label is another one than the method's name: dashboards may have it. */
-const labels: Readonly<Partial<Record<keyof Store, string>>> = {
-  pageAfter: "walk",
-  idempotencyRecord: "receipt",
-  collectionSize: "collectionFigures",
-  documentSize: "documentFigures",
-};
-
 export function observedStore(store: Store, observe: Observe | undefined): Store {
   const calls = new Calls(observe);
   const kinds: Readonly<Partial<Record<keyof Store, Kind<Store[keyof Store]>>>> = otherKinds;
   const wrapped = wrapMethods(store, (name, method) => {
-    const operation = labels[name] ?? name;
     switch (kinds[name]) {
       case "local":
         return method;
       case "iteration":
-        return (...args) => calls.observedSteps(operation, method(...args) as AsyncIterable<unknown>);
+        return (...args) => calls.observedSteps(name, method(...args) as AsyncIterable<unknown>);
       default:
-        return calls.observed(operation, method as CallMethod);
+        return calls.observed(name, method as CallMethod);
     }
   });
   return Object.assign(wrapped, {
