@@ -301,11 +301,11 @@ describe("a POST with an Idempotency-Key whose answer was lost", () => {
     );
   });
 
-  it("is a new one after 24 hours: Redis keeps its receipt so long", async () => {
+  it("is a new one after 24 hours: Redis keeps its record so long", async () => {
     const served = await serveOn("ns-expiry");
     await post(served, "/api/books", "k", { n: 1 });
     await post(served, "/json/doc/a", "k", { n: 1 });
-    const names = (await askRedis(redis.port, "KEYS jp:{ns-expiry/*receipt:*")).match(/^jp:.*$/gm) ?? [];
+    const names = (await askRedis(redis.port, "KEYS jp:{ns-expiry/*idempotency:*")).match(/^jp:.*$/gm) ?? [];
     expect(names).toHaveLength(2);
     for (const name of names) {
       const seconds = Number((await askRedis(redis.port, `TTL ${name}`)).slice(1));

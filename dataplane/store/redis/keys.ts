@@ -51,7 +51,7 @@ function makeCollectionKeys(collection: CollectionRef): CollectionKeys {
     ids: `${base}ids`,
     objectKeyPrefix: `${base}doc:`,
     objectKey: (id) => `${base}doc:${id}`,
-    record: (key) => `${base}receipt:${key}`,
+    record: (key) => `${base}idempotency:${key}`,
     owned: (owner) => `${base}owned:${owner}`,
     index: (indexNumber) => `${base}index:${indexNumber}`,
     ownIndex: (indexNumber) => `${base}own-index:${indexNumber}`,
@@ -74,7 +74,7 @@ export function documentKeys(document: DocumentRef): DocumentKeys {
     value: `${base}value`,
     size: `${base}size`,
     identity: `${base}id`,
-    record: (key) => `${base}receipt:${key}`,
+    record: (key) => `${base}idempotency:${key}`,
   };
 }
 

@@ -27,7 +27,7 @@ export const replicaKill: Scenario = {
 };
 
 /** A write that leaves a record says at its end for how long; a look for one does not. */
-const leavesRecord = new RegExp(`:receipt:[^]*\\r\\n${recordSeconds}\\r\\n`);
+const leavesRecord = new RegExp(`:idempotency:[^]*\\r\\n${recordSeconds}\\r\\n`);
 
 export const replicaKillUnheard: Scenario = {
   name: "replica-kill-unheard",

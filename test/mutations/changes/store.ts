@@ -1,4 +1,4 @@
-// Faults of the scripts that write objects, indexes, documents, receipts and buckets.
+// Faults of the scripts that write objects, indexes, documents, idempotency records and buckets.
 
 import type { Mutation } from "../mutation.ts";
 
