@@ -12,8 +12,7 @@ const formatVersion = 1;
 interface StoredState {
   readonly version: number;
   readonly objects: Readonly<Record<string, KnownObject>>;
-  /** Pending deletions, under the name that files of earlier versions have. */
-  readonly graves: readonly PendingDeletion[];
+  readonly pendingDeletions: readonly PendingDeletion[];
 }
 
 export interface StateFile {
@@ -34,7 +33,7 @@ export function createStateFile(file: string, requireInPlace = (): void => undef
       const state: StoredState = {
         version: formatVersion,
         objects: Object.fromEntries(objects),
-        graves: pendingDeletions,
+        pendingDeletions,
       };
       const text = `${JSON.stringify(state)}\n`;
       if (text === last) return;
@@ -61,7 +60,7 @@ function stateOf(text: string, file: string): DevState {
       `${file} was written by another version of jsonplane: use that one, or another folder with --data`,
     );
   }
-  return { objects: new Map(Object.entries(state.objects)), pendingDeletions: state.graves };
+  return { objects: new Map(Object.entries(state.objects)), pendingDeletions: state.pendingDeletions };
 }
 
 function parsed(text: string, file: string): StoredState {

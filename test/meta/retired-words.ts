@@ -94,7 +94,6 @@ export const retiredWords: readonly RetiredWord[] = [
 
 /** Names that stay as they are, because stored data or files of other programs have them, or the users' data of a test. */
 export const foreignNames: Readonly<Record<string, readonly string[]>> = {
-  "cli/dev/state-file.ts": ["graves"],
   "tools/cluster/settings.ts": ["isGateway"],
   "test/chaos/clients/walker.ts": ["fillShelf"],
   "test/chaos/fleet-world.ts": ["shelfSchema"],
@@ -107,5 +106,4 @@ export const foreignNames: Readonly<Record<string, readonly string[]>> = {
   "test/process/console-objects.test.ts": ["receipt"],
   "test/process/tutorial-tokens.test.ts": ["shelf"],
   "test/store/contract/pages.ts": ["shelf"],
-  "test/unit/cli/dev/cluster.test.ts": ["graves"],
 };

@@ -163,13 +163,13 @@ describe("a folder of manifests", () => {
     expect(dev.parts()).toEqual(before);
   });
 
-  it("keeps what waits for its deletion under the name that earlier versions read", async () => {
+  it("keeps what waits for its deletion", async () => {
     dev.edit("a.yaml", shop);
     await dev.pass();
     dev.edit("a.yaml", undefined);
     await dev.pass();
     const state = JSON.parse(readFileSync(join(dirname(dev.folder), "objects.json"), "utf8"));
-    expect(state.graves).toMatchObject([{ subject: "Project/default/shop", removedAt: dev.clock.now() }]);
+    expect(state.pendingDeletions).toMatchObject([{ subject: "Project/default/shop", removedAt: dev.clock.now() }]);
   });
 
   it("writes nothing when nothing changes", async () => {
