@@ -30,7 +30,7 @@ export async function runReset(folder: string, settings: ResetSettings): Promise
   const { data, project, only } = settings;
   return await runProgram(programOptions({ host: "" }), async (closers) => {
     await requireFolder(folder);
-    const path = data ?? (await chooseDataFolder(folder));
+    const path = data ?? chooseDataFolder(folder);
     if (!existsSync(join(path, "objects.json"))) {
       const others = (await otherDataFolders(folder, path)).map(
         (other) => `; there are data of it in ${other}, name them with --data`,

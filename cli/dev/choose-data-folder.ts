@@ -1,5 +1,5 @@
 // Says where dev mode keeps its data when no --data does: below .jsonplane/, in a folder for each folder of manifests, so that the data of one
-// are never in the way of another. An earlier version kept one folder's data in .jsonplane/ itself; for that folder they stay there.
+// are never in the way of another.
 
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
@@ -10,8 +10,8 @@ import { pathFrom, readBinding } from "./data-binding.ts";
 const parent = ".jsonplane";
 const maxNameCharacters = 40;
 
-export async function chooseDataFolder(manifests: string): Promise<string> {
-  return (await isFormerDataOf(manifests)) ? parent : join(parent, dataFolderName(manifests));
+export function chooseDataFolder(manifests: string): string {
+  return join(parent, dataFolderName(manifests));
 }
 
 /** Other folders with data of the same manifests: dev mode was started in DIR, or in a folder above it, and keeps data below where it starts. */
@@ -35,12 +35,6 @@ async function foldersIn(folder: string): Promise<readonly string[]> {
 async function hasDataOf(folder: string, manifests: string): Promise<boolean> {
   if (!existsSync(join(folder, "objects.json"))) return false;
   return (await readBinding(folder).catch(() => undefined)) === pathFrom(folder, manifests);
-}
-
-/** What names no manifests is theirs who come first, as it was then. */
-async function isFormerDataOf(manifests: string): Promise<boolean> {
-  const bound = await readBinding(parent);
-  return bound === undefined ? existsSync(join(parent, "objects.json")) : bound === pathFrom(parent, manifests);
 }
 
 /**

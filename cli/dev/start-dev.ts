@@ -13,7 +13,7 @@ export async function startDev(options: DevOptions): Promise<number> {
   return await runProgram(programOptions(options), async (closers) => {
     await requireFolder(options.folder);
     if (options.seed !== undefined) await requireSeed(options.seed);
-    const data = await openDataFolder(options.data ?? (await chooseDataFolder(options.folder)), options.folder);
+    const data = await openDataFolder(options.data ?? chooseDataFolder(options.folder), options.folder);
     closers.push(() => data.close());
     // Compiled modules are cached, which makes later starts faster; in this folder and not in the system's temporary one,
     // because the cache holds code that is run.

@@ -1,4 +1,4 @@
-// Where dev mode keeps its data: apart for each folder of manifests, and where an earlier version kept them.
+// Where dev mode keeps its data: apart for each folder of manifests.
 
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -101,29 +101,6 @@ describe("the data folder of jsonplane dev", () => {
     const third = await serve("app/backend", "shelf", option, folder);
     expect(await count(third.notes)).toBe(1);
     expect(third.dev.out()).toContain(`Stored data and generated secrets are in ${folder}.\n`);
-  });
-
-  it("of an earlier version stays in use for its manifests, and other manifests get one inside it", async () => {
-    writeManifests("shelf", "first");
-    writeManifests("other", "second");
-    const before = await serve("shelf", "first", "--data", ".jsonplane");
-    await add(before.notes);
-    await before.dev.stop();
-    const first = await serve("shelf", "first");
-    const second = await serve("other", "second");
-    expect([await count(first.notes), await count(second.notes)]).toEqual([1, 0]);
-    const folders = readdirSync(join(cwd, ".jsonplane")).filter((name) => /-[0-9a-f]{8}$/.test(name));
-    expect(folders.map((name) => name.split("-")[0])).toEqual(["other"]);
-  });
-
-  it("of an earlier version stays in use when its manifests were moved and its file `serves` was removed for that", async () => {
-    writeManifests("shelf", "shelf");
-    const before = await serve("shelf", "shelf", "--data", ".jsonplane");
-    await add(before.notes);
-    await before.dev.stop();
-    cpSync(join(cwd, "shelf"), join(cwd, "moved"), { recursive: true });
-    rmSync(join(cwd, ".jsonplane", "serves"));
-    expect(await count((await serve("moved", "shelf")).notes)).toBe(1);
   });
 });
 

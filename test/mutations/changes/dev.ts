@@ -103,8 +103,8 @@ export const devMutations: readonly Mutation[] = [
     name: "pending-deletions-forgotten",
     harm: "Data and Secrets of what was removed just before dev mode stopped are never deleted",
     file: "cli/dev/state-file.ts",
-    find: "graves: pendingDeletions,",
-    replace: "graves: [],",
+    find: "        pendingDeletions,\n",
+    replace: "        pendingDeletions: [],\n",
     caughtBy: ["test/unit/cli/dev/cluster.test.ts"],
   },
   {
@@ -113,14 +113,6 @@ export const devMutations: readonly Mutation[] = [
     file: "cli/dev/choose-data-folder.ts",
     find: "update(pathFrom(parent, manifests))",
     replace: "update(basename(resolve(manifests)))",
-    caughtBy: ["test/process/dev-data-folder.test.ts"],
-  },
-  {
-    name: "former-data-folder-unused",
-    harm: "After an update, the data and secrets that a folder of manifests had seem to be gone",
-    file: "cli/dev/choose-data-folder.ts",
-    find: "bound === pathFrom(parent, manifests)",
-    replace: "bound === manifests",
     caughtBy: ["test/process/dev-data-folder.test.ts"],
   },
   {
