@@ -10,7 +10,7 @@ export interface ObjectCounts {
   objects(): readonly ObjectCount[];
   /** Objects that need a person. Beyond a thousand series, those of further namespaces are counted together, as of `(others)`. */
   stalled(): readonly StalledCount[];
-  /** Projects that are Ready, and not known to be served. One whose status an earlier version has written says nothing of that. */
+  /** Projects that are Ready, and not known to be served. */
   unavailableProjects(): number;
 }
 
@@ -73,8 +73,8 @@ function withinLimit(stalled: ReadonlyMap<string, StalledCount>): readonly Stall
 }
 
 function isUnavailable(conditions: readonly ConditionSummary[]): boolean {
-  const holds = (name: string) => conditions.find(({ type }) => type === name)?.status ?? "True";
-  return holds("Ready") === "True" && holds("Available") !== "True";
+  const holds = (name: string) => conditions.some(({ type, status }) => type === name && status === "True");
+  return holds("Ready") && !holds("Available");
 }
 
 function conditionsOf({ status }: CustomResource): readonly ConditionSummary[] {

@@ -35,7 +35,6 @@ it("a Project is unavailable when it is Ready and not known to be served; one th
     saying("Project", { Ready: "True", Available: "Unknown" }),
     saying("Project", { Ready: "True", Available: "True" }),
     saying("Project", { Ready: "False", Available: "False" }),
-    saying("Project", { Ready: "True" }),
     saying("RootKey", { Ready: "True" }),
     stored("Project", "new"),
   ];
