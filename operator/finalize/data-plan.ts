@@ -176,7 +176,10 @@ function adopt(record: DataRecord, input: DataInput): DataRecord {
 
 // ----------------------------------------------------------------------------------------------------------- what is served
 
-/** The record, with entries for what is published and in no record: of a version that kept none. */
+/**
+ * The record, with entries for what is published and in no record, as where a person removed one
+ * that could not be read.
+ */
 function completeRecord({ publishedRecord, publishedParts, namespaceUid }: DataInput): DataRecord | undefined {
   if (publishedParts === undefined || namespaceUid === undefined) return publishedRecord;
   const recorded = new Set(publishedRecord?.entries.map(entryKeyOf));

@@ -45,7 +45,7 @@ describe("a sealed field", () => {
   });
 });
 
-/** What an earlier version, or another program, seals with the ring's first key. */
+/** What another program seals with the ring's first key. */
 const sealedByJose = (header: object): Promise<string> =>
   new CompactEncrypt(new TextEncoder().encode("{}"))
     .setProtectedHeader({ alg: "dir", enc: "A256GCM", kid: ring.keys[0].kid, ...header })

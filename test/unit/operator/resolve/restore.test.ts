@@ -190,7 +190,7 @@ describe("a restored record", () => {
   });
 });
 
-describe("Secrets of an earlier version, which have no seal", () => {
+describe("Secrets without a seal", () => {
   it("are used and sealed as far as they hold what is published of the object", async () => {
     const before = { keys: world.liveKeys(), login: world.login(), kids: world.kids() };
     const hashed = world.hashed.length;

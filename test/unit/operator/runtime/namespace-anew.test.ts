@@ -132,7 +132,7 @@ it("an ApiKey made anew under another Project of its namespace gets a key of its
   expect(publishedKeys("blog")).not.toContain(former);
 });
 
-it("Secrets that an earlier version made stay in force, and are sealed from then on", async () => {
+it("Secrets whose seal was removed stay in force, and are sealed again", async () => {
   declare("Project", "shop");
   declare("ApiKey", "ci");
   await lead();
