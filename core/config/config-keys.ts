@@ -7,9 +7,10 @@ const tag = "{jsonplane}";
 
 export const configKeys = {
   /**
-   * Hash: `revision` (the newest that was published), `epoch` (of the leader that may write), `owner` (the installation), `instance` (an id
-   * that changes when Redis was emptied and filled again), `format`, `ring` (which key ring seals, ring-mark.ts), `complete` (set once
-   * every Project is published), and the fields in store-fields.ts.
+   * Hash: `revision` (the newest that was published), `epoch` (of the leader that may write),
+   * `owner` (the installation), `dataset_id` (an id that changes when Redis was emptied and filled
+   * again), `format`, `ring` (which key ring seals, ring-mark.ts), `complete` (set once every
+   * Project is published), and the fields in store-fields.ts.
    */
   meta: `${tag}:meta`,
   /** Hash: `<namespace>/<name>` → revision of the project's last change, and its hosts. */

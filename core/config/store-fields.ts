@@ -2,11 +2,11 @@
 
 export const storeFields = {
   /** The store's id, which comes back with a backup and with nothing else. */
-  id: "store",
+  id: "store_id",
   /** Name of the loss that was found and that nobody has accepted; absent = none. */
-  loss: "lost",
+  loss: "data_loss",
   /** "1" = data are refused where the id is gone; absent = they are served, whatever happens. */
-  guarded: "guarded",
+  refusesLoss: "refuses_loss",
 } as const;
 
 /** On the Secret of the fleet's key ring: the name of the loss that is accepted. */

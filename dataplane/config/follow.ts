@@ -31,7 +31,7 @@ export interface FollowListener {
 
 interface Head {
   readonly revision: number;
-  readonly instance: string;
+  readonly datasetId: string;
   readonly complete: boolean;
 }
 
@@ -119,7 +119,7 @@ export class Follower {
    */
   async #wasEmptied(head: Head | undefined): Promise<boolean> {
     const now = await this.#head();
-    return now === undefined || now.instance !== head?.instance;
+    return now === undefined || now.datasetId !== head?.datasetId;
   }
 
   #apply(head: Head): void {
@@ -129,12 +129,12 @@ export class Follower {
 
   async #head(): Promise<Found | undefined> {
     const { meta } = configKeys;
-    const fields = ["revision", "instance", "complete", ringMarkField, "format"];
+    const fields = ["revision", "dataset_id", "complete", ringMarkField, "format"];
     const reply = listOf(await this.#commands.read(meta, "HMGET", meta, ...fields));
-    const [revision, instance, complete, ringMark, format] = reply.map(optionalText);
+    const [revision, datasetId, complete, ringMark, format] = reply.map(optionalText);
     // Complete and without a revision: a fleet that has no project yet.
     if (revision === undefined && complete === undefined) return undefined;
-    const head = { revision: Number(revision ?? 0), instance: instance ?? "", complete: complete === "1" };
+    const head = { revision: Number(revision ?? 0), datasetId: datasetId ?? "", complete: complete === "1" };
     return { ...head, marks: { ringMark, format } };
   }
 

@@ -52,12 +52,12 @@ export function watchStore({ commands, timers, onLoss, onForbidden }: StoreWatch
 
   const found = async (): Promise<DataLoss | undefined | "nothing"> => {
     const { meta } = configKeys;
-    const fields = [storeFields.id, storeFields.loss, storeFields.guarded];
-    const [id, name, guarded] = listOf(await read(meta, "HMGET", meta, ...fields)).map(optionalText);
+    const fields = [storeFields.id, storeFields.loss, storeFields.refusesLoss];
+    const [id, name, refusesLoss] = listOf(await read(meta, "HMGET", meta, ...fields)).map(optionalText);
     // Emptied, and the operator has not been there yet. A loss that had a name before is another
     // one: who accepted that has not accepted this.
     if (id === undefined && name === undefined) return isGuarded ? {} : "nothing";
-    isGuarded = guarded === "1";
+    isGuarded = refusesLoss === "1";
     return name === undefined ? undefined : { name };
   };
 

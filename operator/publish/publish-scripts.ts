@@ -26,7 +26,10 @@ export interface BeginRequest {
   readonly seen: string;
   /** Names the writer from now on. */
   readonly epoch: string;
-  /** Names the data set in Redis, unless it has a name: replicas see by it that Redis was emptied. Stored as `instance`. */
+  /**
+   * Names the data set in Redis, unless it has a name: replicas see by it that Redis was emptied.
+   * Stored as `dataset_id`.
+   */
   readonly datasetId: string;
   readonly format: number;
   readonly takeOver: boolean;

@@ -75,7 +75,7 @@ async function counted(where: Tenant, count: number): Promise<void> {
 async function lose(): Promise<string> {
   await ask("FLUSHALL");
   return await eventually(async () => {
-    const name = await meta("lost");
+    const name = await meta("data_loss");
     if (name === undefined) throw new Error("No loss is named yet");
     return name;
   }, within);
@@ -84,12 +84,12 @@ async function lose(): Promise<string> {
 it("an id stands in Redis and in the Secret of the key ring from the first start on", async () => {
   const { metadata } = await system().get("Secret", ring);
   expect(metadata.annotations?.[idAnnotation]).toMatch(/^[0-9a-f-]{36}$/);
-  expect(await meta("store")).toBe(metadata.annotations?.[idAnnotation]);
+  expect(await meta("store_id")).toBe(metadata.annotations?.[idAnnotation]);
   await eventually(async () => expect(await gauge()).toBe("0"), within);
 });
 
 it("the id comes back by itself where somebody writes over the Secret, or deletes it", async () => {
-  const id = (await meta("store")) ?? "";
+  const id = (await meta("store_id")) ?? "";
   const isBack = () =>
     eventually(async () => {
       const { metadata } = await system().get("Secret", ring);
@@ -124,14 +124,14 @@ it("an operator and a replica that start then refuse as well", async () => {
 });
 
 it("all Projects are served anew once it is accepted on the Secret; the id stays, and what that accepted goes for no later loss", async () => {
-  const loss = (await meta("lost")) ?? "";
+  const loss = (await meta("data_loss")) ?? "";
   await system().patch("Secret", ring, { metadata: { annotations: { [accept]: "another" } } });
   await refused(tenant);
   await system().patch("Secret", ring, { metadata: { annotations: { [accept]: loss } } });
   await tenant.reports("Project", "shop", "Ready", within);
   await counted(tenant, 0);
-  expect(await meta("store")).toBe((await system().get("Secret", ring)).metadata.annotations?.[idAnnotation]);
-  expect(await meta("lost")).toBeUndefined();
+  expect(await meta("store_id")).toBe((await system().get("Secret", ring)).metadata.annotations?.[idAnnotation]);
+  expect(await meta("data_loss")).toBeUndefined();
   await eventually(async () => expect(accepted()).toContainEqual({ loss, why: "Annotated" }), within);
   await add(tenant);
   await add(other);
@@ -168,10 +168,10 @@ it("is served as it is after a start with --adopt-data, which the log tells", as
 it("a store that says no id is taken as it is where none was expected", async () => {
   for (const operator of fleet.operators.splice(0)) await operator.stop();
   await system().patch("Secret", ring, { metadata: { annotations: { [idAnnotation]: null } } });
-  await ask("HDEL", configKeys.meta, "store", "lost", "guarded");
+  await ask("HDEL", configKeys.meta, "store_id", "data_loss", "refuses_loss");
   await fleet.addOperator();
-  await eventually(async () => expect(await meta("store")).toMatch(/^[0-9a-f-]{36}$/), within);
+  await eventually(async () => expect(await meta("store_id")).toMatch(/^[0-9a-f-]{36}$/), within);
   await fleet.ready(tenant.namespace);
   await counted(tenant, fleet.replicas.length);
-  expect((await system().get("Secret", ring)).metadata.annotations?.[idAnnotation]).toBe(await meta("store"));
+  expect((await system().get("Secret", ring)).metadata.annotations?.[idAnnotation]).toBe(await meta("store_id"));
 });

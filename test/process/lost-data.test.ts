@@ -117,7 +117,7 @@ it("is refused after Redis came back empty, and served again once it is the stor
   const second = await added("r2");
   try {
     await isRefused(second);
-    await redisClient.write(configKeys.meta, "HSET", configKeys.meta, "store", store.id ?? "");
+    await redisClient.write(configKeys.meta, "HSET", configKeys.meta, "store_id", store.id ?? "");
     await published(shop);
     await isServed();
     await isServed(second);

@@ -239,7 +239,7 @@ describe("a Redis that was emptied", () => {
   });
 
   it("is noticed by a look, has another name, and goes on with newer revisions", async () => {
-    const name = async () => String(await redisClient.read(configKeys.meta, "HGET", configKeys.meta, "instance"));
+    const name = async () => String(await redisClient.read(configKeys.meta, "HGET", configKeys.meta, "dataset_id"));
     const before = [await name(), (await publisher.publish(shop, books)).revision] as const;
     await redisClient.write(configKeys.meta, "FLUSHALL");
     expect(await publisher.verify()).toBe("lost");

@@ -20,7 +20,7 @@ useEmptiedRedis((own) => {
 });
 
 async function says(): Promise<readonly (string | undefined)[]> {
-  const fields = [storeFields.id, storeFields.loss, storeFields.guarded];
+  const fields = [storeFields.id, storeFields.loss, storeFields.refusesLoss];
   return listOf(await redisClient.read(meta, "HMGET", meta, ...fields)).map(optionalText);
 }
 
@@ -45,8 +45,8 @@ describe("a store", () => {
 
   it("that has one already is taken by an installation that remembers none, as with a new key ring", async () => {
     await begun(rememberedStore("Refuse", "older"));
-    await redisClient.write(meta, "HSET", meta, "store", "older");
-    await redisClient.write(meta, "HDEL", meta, "lost");
+    await redisClient.write(meta, "HSET", meta, "store_id", "older");
+    await redisClient.write(meta, "HDEL", meta, "data_loss");
     const store = rememberedStore();
     expect((await begun(store)).dataLoss()).toBeUndefined();
     expect(store.id).toBe("older");
@@ -66,8 +66,8 @@ describe("a store", () => {
 describe("a Redis without the id, or with another one", () => {
   it.each<readonly [string, () => Promise<unknown>]>([
     ["emptied", flush],
-    ["of another time", () => redisClient.write(meta, "HSET", meta, "store", "other")],
-    ["whose id was removed", () => redisClient.write(meta, "HDEL", meta, "store")],
+    ["of another time", () => redisClient.write(meta, "HSET", meta, "store_id", "other")],
+    ["whose id was removed", () => redisClient.write(meta, "HDEL", meta, "store_id")],
   ])("is a loss with a name, which stays its name until it is over: %s", async (_, lose) => {
     const store = rememberedStore();
     await begun(store);
@@ -77,7 +77,7 @@ describe("a Redis without the id, or with another one", () => {
     expect((await says()).slice(1)).toEqual([loss, "1"]);
     expect((await begun(store)).dataLoss()).toBe(loss);
     // The backup comes back.
-    await redisClient.write(meta, "HSET", meta, "store", store.id ?? "");
+    await redisClient.write(meta, "HSET", meta, "store_id", store.id ?? "");
     expect((await begun(store)).dataLoss()).toBeUndefined();
     expect((await says()).slice(1)).toEqual([undefined, "1"]);
   });

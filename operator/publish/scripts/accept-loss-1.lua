@@ -7,6 +7,6 @@ local meta = KEYS[1]
 local epoch, id = ARGV[1], ARGV[2]
 
 -- include still-the-writer
-redis.call("HSET", meta, "store", id)
-redis.call("HDEL", meta, "lost")
+redis.call("HSET", meta, "store_id", id)
+redis.call("HDEL", meta, "data_loss")
 return { code.published }

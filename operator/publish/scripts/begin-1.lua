@@ -23,28 +23,28 @@ if (redis.call("HGET", meta, "epoch") or "") ~= seen then
   return { code.overtaken }
 end
 redis.call("HSET", meta, "owner", owner, "epoch", epoch, "format", format, "ring", ring)
-redis.call("HSETNX", meta, "instance", dataset_id)
+redis.call("HSETNX", meta, "dataset_id", dataset_id)
 if is_foreign then
   redis.call("HDEL", meta, "complete")
 end
 local revision = redis.call("HGET", meta, "revision") or "0"
-local held = redis.call("HGET", meta, "store")
+local held = redis.call("HGET", meta, "store_id")
 local id = expected ~= "" and expected or held or new_id
 local is_other = expected ~= "" and held ~= expected
 if policy == "serve" then
-  redis.call("HDEL", meta, "guarded")
+  redis.call("HDEL", meta, "refuses_loss")
 else
-  redis.call("HSET", meta, "guarded", "1")
+  redis.call("HSET", meta, "refuses_loss", "1")
 end
 if is_other and policy == "refuse" then
-  local named = redis.call("HGET", meta, "lost")
+  local named = redis.call("HGET", meta, "data_loss")
   -- A name is used once: a Redis that says it again has gone back behind its acceptance, and lost what came after it.
   if not named or named == last_accepted then
     named = loss
-    redis.call("HSET", meta, "lost", named)
+    redis.call("HSET", meta, "data_loss", named)
   end
   return { code.begun, revision, id, named, "" }
 end
-redis.call("HSET", meta, "store", id)
-redis.call("HDEL", meta, "lost")
+redis.call("HSET", meta, "store_id", id)
+redis.call("HDEL", meta, "data_loss")
 return { code.begun, revision, id, "", is_other and "1" or "" }
