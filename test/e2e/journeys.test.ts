@@ -45,7 +45,7 @@ function journey(name: string, run: () => Promise<void>, tags: readonly string[]
   });
 }
 
-/** One that `--tags-filter upgrade` runs too: the way there from an earlier version and back, which the nightly tier goes from several landings. */
+/** One that `--tags-filter upgrade` runs too: the way there from an earlier version and back. */
 function upgradeJourney(name: string, run: () => Promise<void>): void {
   journey(name, run, ["upgrade"]);
 }

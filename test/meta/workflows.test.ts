@@ -114,7 +114,6 @@ it("the nightly tier has its steps beside the tests: mutations, chaos, a soak an
     "neighbours of a hostile namespace",
     "fuzz",
     "fuzz:openapi",
-    "upgrade from",
     "bare machine",
   ]);
 });

@@ -3,9 +3,7 @@
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { landings } from "../earlier-tree.ts";
 import { nightlyShard } from "./nightly-shard.ts";
-import { upgradeStarts } from "./upgrade-starts.ts";
 
 export interface NightlyStep {
   readonly name: string;
@@ -16,7 +14,6 @@ interface StepCommand {
   readonly name: string;
   /** Of node. */
   readonly args: readonly string[];
-  readonly env?: Readonly<Record<string, string>>;
 }
 
 function commands(seed: string): readonly StepCommand[] {
@@ -28,25 +25,16 @@ function commands(seed: string): readonly StepCommand[] {
     { name: "neighbours of a hostile namespace", args: ["test/bench/operator-scale.ts", "--hostile"] },
     { name: "fuzz", args: ["test/fuzz/run.ts", "--seed", seed, "--requests", "20000", "--manifests", "500"] },
     { name: "fuzz:openapi", args: ["test/fuzz/schemathesis.ts", "--seed", seed, "--examples", "50"] },
-    ...upgradeStarts(landings, seed).map((commit) => ({
-      name: `upgrade from ${commit.slice(0, 12)}`,
-      args: ["tools/test.ts", "e2e", "--tags-filter", "upgrade"],
-      env: { JSONPLANE_E2E_FROM: commit },
-    })),
     { name: "bare machine", args: ["test/bare-machine/run.ts"] },
   ];
 }
 
 export async function runNightlySteps(root: string, seed: string): Promise<readonly NightlyStep[]> {
   const steps: NightlyStep[] = [];
-  for (const { name, args, env } of commands(seed)) {
+  for (const { name, args } of commands(seed)) {
     console.log(`\nNightly: ${name} (node ${args.join(" ")})`);
     const started = performance.now();
-    const child = spawn(process.execPath, args, {
-      cwd: root,
-      env: { ...process.env, ...env },
-      stdio: ["ignore", "inherit", "inherit"],
-    });
+    const child = spawn(process.execPath, args, { cwd: root, stdio: ["ignore", "inherit", "inherit"] });
     const [code] = await once(child, "close");
     const minutes = ((performance.now() - started) / 60_000).toFixed(1);
     console.log(`${code === 0 ? "ok    " : "FAILED"} ${name} (${minutes} min)`);

@@ -4,7 +4,7 @@
 import { existsSync } from "node:fs";
 import { copyFile, cp, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { commitOf, earlierTree, lastLanding } from "../earlier-tree.ts";
+import { commitOf, earlierTree, firstRelease } from "../earlier-tree.ts";
 import { cacheFolder, type Environment, fillCacheFolder } from "./cache.ts";
 import { type Part, partMissing, requirePart } from "./part.ts";
 
@@ -20,12 +20,14 @@ export interface EarlierVersion {
 }
 
 /**
- * What the journeys upgrade from: the commit that JSONPLANE_E2E_FROM names, else the last landing. Undefined where no such history is at
- * hand (a shallow clone, an archive): then this tree is upgraded to itself. Throws for a named commit that is not there.
+ * What the journeys upgrade from: the commit that JSONPLANE_E2E_FROM names, else that of 0.1.0. Undefined
+ * where no such history is at hand (there is no release yet, a shallow clone, an archive): then this tree
+ * is upgraded to itself. Throws for a named commit that is not there.
  */
 export async function upgradedFrom(env: Environment): Promise<Part | undefined> {
   const named = env.JSONPLANE_E2E_FROM;
-  const commit = await commitOf(named || lastLanding);
+  const wanted = named || firstRelease;
+  const commit = wanted === undefined ? undefined : await commitOf(wanted);
   if (commit !== undefined) return versionOf(commit);
   if (!named) return undefined;
   throw partMissing(`JSONPLANE_E2E_FROM is ${named}, and this clone has no such commit`, ways);
