@@ -219,7 +219,7 @@ it("a Redis that comes back empty: JsonplaneDataLost", async () => {
   await isQuiet("JsonplaneDataLost");
   await redis("FLUSHALL");
   await fires("JsonplaneDataLost");
-  const loss = (await redis(`HGET ${configKeys.meta} lost`)).split("\r\n")[1] ?? "";
+  const loss = (await redis(`HGET ${configKeys.meta} data_loss`)).split("\r\n")[1] ?? "";
   const accept = `jsonplane.io/accept-data-loss=${loss}`;
   await fleet.api.kubectl(["annotate", "secret", "jsonplane-keyring", accept, "--namespace", systemNamespace]);
   await fleet.ready(namespace);
