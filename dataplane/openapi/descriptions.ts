@@ -68,12 +68,17 @@ export function createDescriptions(): Descriptions {
   return {
     async of(project, base, limiter) {
       const key = `${keyOfProject(project.config)} ${base}`;
-      const known = addressed.get(key);
-      if (known?.project === project) return known;
+      const find = (): Description | undefined => {
+        const known = addressed.get(key);
+        return known?.project === project ? known : undefined;
+      };
+      const known = find();
+      if (known !== undefined) return known;
       const rest = await restOf(project);
       return await limiter.inTurn(() => {
-        const other = addressed.get(key);
-        if (other?.project === project) return other;
+        // Another request may have made it while this one waited.
+        const other = find();
+        if (other !== undefined) return other;
         const text = `{"openapi":"3.1.0","servers":${JSON.stringify([{ url: base }])}${rest}`;
         const made = { project, bytes: Buffer.from(text), tag: entityTag(text) };
         addressed.set(key, made);

@@ -1,7 +1,6 @@
 // What tests of the publisher share: a publisher on a Redis client, data records, heartbeats of replicas, what Redis was asked to
 // do, and one on which something happens around one of its scripts.
 
-import { randomUUID } from "node:crypto";
 import { type Clock, systemClock } from "../../../core/clock.ts";
 import { acknowledgementKey, configKeys, credentialsKey, projectConfigKey } from "../../../core/config/config-keys.ts";
 import type { Keyring } from "../../../core/config/keyring.ts";
@@ -164,9 +163,4 @@ export function manyUsers(parts: ProjectParts, count: number): ProjectParts {
     return [username, { username, uid: `uid-${at}`, credentialRevision: "r", ...rest }] as const;
   });
   return { ...parts, users: new Map([...parts.users, ...users]) };
-}
-
-/** Names a replica of a test. */
-export function replicaName(): string {
-  return `replica-${randomUUID().slice(0, 8)}`;
 }
