@@ -97,7 +97,6 @@ const conditionsText = `Every object has these conditions, each with the \`obser
 | \`Available\` | Of a Project, for information: a live data-plane replica serves it now. \`False\`: none is live, or none serves it. \`Unknown\`: the operator cannot reach Redis or has lost the fleet's key ring, or every live replica refuses the newest configuration. A replica counts as live for fifteen seconds after its last sign of life, so this is as late where replicas or Redis are killed. \`Ready\`, \`helm --wait\` and GitOps health checks don't depend on it, so that they don't flap |
 | \`Reconciling\` | \`Ready\` is false and will become true by itself. Absent otherwise |
 | \`Stalled\` | \`Ready\` is false until somebody edits something. Absent otherwise |
-| \`Contested\` | [Another installation](fleet.md#two-installations-of-one-class) of the same class is responsible for this Project, or holds this object's finalizer; the message names it. Absent otherwise |
 
 Tools that follow kstatus (\`helm --wait\`, Flux) read an object as in progress while \`status.observedGeneration\` is not
 \`metadata.generation\` or \`Reconciling\` is true, as failed at once when \`Stalled\` is true, and as current when \`Ready\` is true.

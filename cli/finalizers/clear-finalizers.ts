@@ -5,7 +5,7 @@ import type { Kind } from "../../core/manifests/object.ts";
 import { applyFinalizer } from "../../operator/finalize/finalizers.ts";
 import { ApiFailure, isConflict, isNotFound, type KubeApi, type KubeObject } from "../../operator/kube/api.ts";
 import { customTypes } from "../../operator/kube/resource-types.ts";
-import { finalizer, purgeFinalizersOf } from "../../operator/model/finalizer.ts";
+import { finalizer, hasFinalizer } from "../../operator/model/finalizer.ts";
 import type { CustomResource } from "../../operator/model/objects.ts";
 import { isDeleting } from "../../operator/model/project-objects.ts";
 
@@ -75,7 +75,7 @@ async function holders({ api, namespace }: ClearOptions, kind: Kind): Promise<re
       ...(namespace !== undefined && { namespace }),
       ...(next !== undefined && { continue: next }),
     });
-    found.push(...page.items.filter((object) => purgeFinalizersOf(object).length > 0));
+    found.push(...page.items.filter((object) => hasFinalizer(object)));
     next = page.continue;
   } while (next !== undefined && next !== "");
   return found;
@@ -111,11 +111,10 @@ async function removeFrom(options: ClearOptions, removal: Removal): Promise<Clea
   const { api } = options;
   const { kind, object, attempt, say } = removal;
   try {
-    const own = { mine: finalizer, droppable: new Set(purgeFinalizersOf(object)) };
-    const { outcome } = await applyFinalizer(api, asResource(kind, object), { wanted: false, own });
+    const { outcome } = await applyFinalizer(api, asResource(kind, object), false);
     if (outcome === "gone") return say("cleared", "its finalizer is removed, and the object is gone");
     if (outcome === "changed") return say("cleared", "its finalizer is removed");
-    return say("left", `something else set its finalizer; remove ${[...own.droppable].join(", ")} with kubectl edit`);
+    return say("left", `something else set its finalizer; remove ${finalizer} with kubectl edit`);
   } catch (error) {
     if (!isConflict(error) || attempt >= maxAttempts) throw error;
     const now = await api.get(customTypes[kind], object.metadata);

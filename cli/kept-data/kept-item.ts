@@ -10,8 +10,8 @@ export type KeptBecause =
   | "ProjectDeleted"
   /** The namespace is gone, or another one has its name. */
   | "EarlierNamespace"
-  /** A Project of another class has the name. */
-  | "OtherClass"
+  /** Another installation looks after the Project of that name. */
+  | "OtherController"
   /** The operator's account may not look into the namespace, so the operator doesn't either. */
   | "NamespaceNotWatched"
   /** The object is there, and is refused or not served for another reason. */
@@ -32,7 +32,7 @@ export function nameOf({ project, entry }: KeptItem): string {
 
 /** Whether it may be deleted on request. */
 export function isDeletable({ state, because }: KeptItem): boolean {
-  return state === "Kept" && because !== "OtherClass" && because !== "NamespaceNotWatched";
+  return state === "Kept" && because !== "OtherController" && because !== "NamespaceNotWatched";
 }
 
 export interface Choice {

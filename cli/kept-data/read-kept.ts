@@ -4,8 +4,9 @@
 import { projectOfKey } from "../../core/config/config-keys.ts";
 import type { ProjectRef } from "../../core/config/types.ts";
 import type { RedisClient } from "../../core/redis/redis-client.ts";
-import { isForbidden, isNotFound, type KubeReader } from "../../operator/kube/api.ts";
+import { isForbidden, isNotFound, type KubeObject, type KubeReader } from "../../operator/kube/api.ts";
 import { customTypes, namespaceType } from "../../operator/kube/resource-types.ts";
+import { isOthers } from "../../operator/model/controller.ts";
 import { type DataEntry, type DataRecord, isDataKept } from "../../operator/model/data-record.ts";
 import { dataRecordPages } from "../../operator/publish/data-records.ts";
 import type { KeptBecause, KeptItem } from "./kept-item.ts";
@@ -13,8 +14,8 @@ import type { KeptBecause, KeptItem } from "./kept-item.ts";
 export interface KeptSources {
   readonly redisClient: RedisClient;
   readonly api: Pick<KubeReader, "get" | "list">;
-  /** The operator's; undefined = Projects without one. */
-  readonly className: string | undefined;
+  /** The installation whose Redis it is; see model/controller.ts. */
+  readonly controller: string;
   /** Absent = all. */
   readonly namespace: string | undefined;
 }
@@ -41,15 +42,15 @@ export function itemsOf(
   ref: ProjectRef,
   { entries }: DataRecord,
   found: FoundNamespace | undefined,
-  { className }: Pick<KeptSources, "className">,
+  { controller }: Pick<KeptSources, "controller">,
 ): readonly KeptItem[] {
-  const classOf = found?.projects.get(ref.name);
-  const hasProject = classOf !== undefined;
+  const project = found?.projects.get(ref.name);
+  const hasProject = project !== undefined;
   const because = (entry: DataEntry): KeptBecause => {
     if (found === undefined) return "NamespaceNotWatched";
     if (isForeign(entry, found)) return "EarlierNamespace";
     if (!hasProject) return "ProjectDeleted";
-    if (classOf !== (className ?? "")) return "OtherClass";
+    if (isOthers(project, controller)) return "OtherController";
     return isFree(entry) ? "ObjectDeleted" : "ObjectNotServed";
   };
   const isListed = (entry: DataEntry): boolean =>
@@ -90,8 +91,8 @@ function mayKeep({ entries }: DataRecord): boolean {
 export interface FoundNamespace {
   /** Undefined when there is none of the name. */
   readonly uid: string | undefined;
-  /** Projects by name, with their class; "" = none. */
-  readonly projects: ReadonlyMap<string, string>;
+  /** By name. */
+  readonly projects: ReadonlyMap<string, KubeObject>;
 }
 
 const pageSize = 500;
@@ -117,15 +118,13 @@ async function findNamespace(api: KeptSources["api"], name: string): Promise<Fou
   }
 }
 
-async function projectsOf(api: KeptSources["api"], namespace: string): Promise<ReadonlyMap<string, string>> {
-  const found = new Map<string, string>();
+async function projectsOf(api: KeptSources["api"], namespace: string): Promise<ReadonlyMap<string, KubeObject>> {
+  const found = new Map<string, KubeObject>();
   let next: string | undefined;
   try {
     do {
       const page = await api.list(customTypes.Project, { namespace, limit: pageSize, ...(next && { continue: next }) });
-      for (const { metadata, ["spec"]: spec } of page.items) {
-        found.set(metadata.name, (spec as { readonly className?: string } | undefined)?.className ?? "");
-      }
+      for (const project of page.items) found.set(project.metadata.name, project);
       next = page.continue;
     } while (next !== undefined && next !== "");
   } catch (error) {

@@ -6,15 +6,17 @@ import { connect } from "../../core/redis/connect.ts";
 import { createRedisClient, type RedisClient } from "../../core/redis/redis-client.ts";
 import { parseRedisUrl } from "../../core/redis/redis-url.ts";
 import { systemMonotonic, systemTimers } from "../../core/timers.ts";
-import { FleetRingUnusable, readRingSecret, ringSecretNameOf } from "../../operator/keyring/ring-secret.ts";
+import { installationId } from "../../operator/keyring/fleet-ring.ts";
+import { FleetRingUnusable, readRingSecret, ringSecretName } from "../../operator/keyring/ring-secret.ts";
 import { ApiFailure, type KubeApi } from "../../operator/kube/api.ts";
 import { createKubeApi } from "../../operator/kube/connect.ts";
 import { secretType } from "../../operator/kube/resource-types.ts";
+import { controllerIn } from "../../operator/model/controller.ts";
 import { kindOf } from "../../operator/model/data-record.ts";
 import { readDataRecord } from "../../operator/publish/data-records.ts";
 import { RecordUnreadable } from "../../operator/publish/refusals.ts";
 import { operatorRedisUrl, RedisSecretUnusable } from "../../operator/redis-users/redis-secret.ts";
-import { ownerIn, ownerOf } from "../../operator/runtime/open-redis.ts";
+import { ownerIn } from "../../operator/runtime/open-redis.ts";
 import { apiServerOptions, operatorNamespace, whyNoApiServer } from "../api-server.ts";
 import { StartRefused } from "../start-refused.ts";
 import { type Choice, chosenBy, isDeletable, type KeptItem, nameFault, nameOf } from "./kept-item.ts";
@@ -75,12 +77,12 @@ async function listAndDelete(
 
 /** `missing` = the names; those that choose something are taken out of it. */
 async function* chosenPages(
-  { namespace, project, className }: OrphansSettings,
+  { namespace, project }: OrphansSettings,
   missing: Set<string>,
-  { api, redisClient }: Connected,
+  { api, redisClient, secret }: Connected,
 ): AsyncIterable<readonly KeptItem[]> {
   const choice: Choice = { namespace, project, names: [...missing] };
-  for await (const page of keptPages({ api, redisClient, className, namespace })) {
+  for await (const page of keptPages({ api, redisClient, controller: controllerIn(secret.namespace), namespace })) {
     const chosen = page.map((item) => ({ item, by: chosenBy(item, choice) })).filter(({ by }) => by.length > 0);
     for (const { by } of chosen) for (const name of by) missing.delete(name);
     yield chosen.map(({ item }) => item);
@@ -131,7 +133,8 @@ function add(sums: Sums, { size }: KeptItem["entry"]): void {
 }
 
 function whyNot({ because, entry }: KeptItem): string {
-  if (because === "OtherClass") return "a Project of another class has the name: delete that Project first";
+  if (because === "OtherController")
+    return "another installation looks after the Project of that name: delete that Project first";
   if (because === "NamespaceNotWatched") return "the operator's account may not look into the namespace: let it";
   return `the ${kindOf(entry)} that they belong to is there: delete it first, or say deletionPolicy Delete in it before`;
 }
@@ -148,15 +151,15 @@ async function withConnections(
   settings: OrphansSettings,
   work: (connected: Connected) => Promise<number>,
 ): Promise<number> {
-  const { kubeconfig, className } = settings;
+  const { kubeconfig } = settings;
   const apiServer = apiServerOptions(kubeconfig);
   const own = settings.operatorNamespace ?? (await operatorNamespace(apiServer));
   const { api } = await createKubeApi({ ...apiServer, observe: () => undefined });
   try {
-    const secret = { namespace: own, name: ringSecretNameOf(className) };
+    const secret = { namespace: own, name: ringSecretName };
     const redisClient = await connectToRedis(settings, api, own);
     try {
-      await requireOwn(api, secret, { redisClient, className });
+      await requireOwn(api, secret, redisClient);
       return await work({ api, redisClient, secret });
     } finally {
       redisClient.disconnect();
@@ -179,17 +182,14 @@ async function connectToRedis(
 }
 
 /** What is listed is what the operator of this Secret keeps. */
-async function requireOwn(
-  api: KubeApi,
-  secret: Connected["secret"],
-  { redisClient, className }: { readonly redisClient: RedisClient; readonly className: string | undefined },
-): Promise<void> {
+async function requireOwn(api: KubeApi, secret: Connected["secret"], redisClient: RedisClient): Promise<void> {
   const found = await api.get(secretType, secret);
   const name = `${secret.namespace}/${secret.name}`;
-  const advice = "name the operator's namespace with --operator-namespace, and its class with --class-name";
+  const advice = "name the operator's namespace with --operator-namespace";
   if (found === undefined) throw new StartRefused(`There is no Secret ${name} with a key ring: ${advice}`);
   const owner = await ownerIn(redisClient);
-  if (owner === undefined || owner === ownerOf(readRingSecret(found).keyring, className)) return;
+  if (owner === undefined || owner === (await installationId(api, secret.namespace, readRingSecret(found).keyring)))
+    return;
   throw new StartRefused(`This Redis is another installation's than that of the Secret ${name}: ${advice}`);
 }
 

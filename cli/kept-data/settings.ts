@@ -1,7 +1,7 @@
 // What `jsonplane data orphans` can be given, by flags or environment variables.
 
 import { all, deleteData, output, project, timeout, yes } from "../../core/env/kept-data-settings.ts";
-import { className, kubeconfig, namespace, operatorNamespace, redis, redisSecret } from "../../core/env/settings.ts";
+import { kubeconfig, namespace, operatorNamespace, redis, redisSecret } from "../../core/env/settings.ts";
 import type { CommandSettings } from "../command.ts";
 
 export const settings = {
@@ -16,7 +16,6 @@ export const settings = {
   redisSecret: { ...redisSecret, help: "Secret in the operator's namespace with the users of the Redis at --redis" },
   kubeconfig,
   operatorNamespace,
-  className: { ...className, help: "Class of the operator; default: none" },
 };
 
 export type OrphansSettings = CommandSettings<typeof settings, "redis">;

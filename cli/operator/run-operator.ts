@@ -40,7 +40,6 @@ async function start(options: OperatorSettings, closers: Closers, fetchLimits: F
       redisSecret: options.redisSecret,
       namespace: options.operatorNamespace ?? (await operatorNamespace(apiServer)),
       watchNamespaces: options.watchNamespaces,
-      className: options.className,
       identity: newIdentity(options.identity ?? hostname(), randomBytes),
       workers: options.workers,
       leaseDurationMs: options.leaseDuration * 1_000,

@@ -2,7 +2,7 @@
 // the environment.
 
 import { type LogLevel, logLevels } from "../log/logger.ts";
-import { dnsLabel, dnsSubdomain, projectKey } from "../manifests/metadata.ts";
+import { dnsSubdomain, projectKey } from "../manifests/metadata.ts";
 import type { Kind } from "../manifests/object.ts";
 import { type HostRule, readHostRules } from "./host-rules.ts";
 import { type IssuerRule, readIssuerRules } from "./issuer-rules.ts";
@@ -174,13 +174,6 @@ export const watchNamespaces = {
   fallback: "",
   read: (text) => listOf(text).map(readNamespace),
 } as const satisfies Setting<readonly string[]>;
-
-export const className = {
-  flag: "class-name",
-  placeholder: "NAME",
-  help: "Serve the Projects of this spec.className; default: those without one",
-  read: matching(dnsLabel, "a class as in spec.className, such as internal"),
-} as const satisfies Setting<string>;
 
 export const allowedHosts = {
   flag: "allowed-hosts",

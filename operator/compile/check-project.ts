@@ -4,6 +4,7 @@
 import type { ProjectConfig, ProjectLimits, ProjectParts, SigningRing } from "../../core/config/types.ts";
 import type { IssuersContext } from "../model/issuers.ts";
 import type { Project } from "../model/objects.ts";
+import { adoptAnnotation } from "../model/project-objects.ts";
 import { type Fault, type Notice, type Refusal, type Result, refuse, type Verdict } from "../model/verdict.ts";
 import { refused, subjectOf } from "./compile-children.ts";
 import { type CompiledIssuers, compileIssuers, type RefusedIssuer } from "./compile-issuers.ts";
@@ -89,9 +90,6 @@ function fallBack(project: Project, context: ProjectContext, refusal: Refusal): 
   const issuers = withNewestKeys(granted, issuerSourcesOf(project, context.issuers.isAllowed), context.issuers);
   return { live: { project: config, signing: ring, issuers }, verdict };
 }
-
-/** The annotation by which a person says that data of an earlier namespace may be served, where the platform allows it. */
-export const adoptAnnotation = "jsonplane.io/adopt-data";
 
 /** Before all else, a suspended Project included: nothing of it may be served. */
 export function foreignDataRefusal({ metadata: { namespace }, spec }: Project, mayAdopt: boolean): Refusal {

@@ -5,18 +5,16 @@ import { mapLimited } from "../../core/map-limited.ts";
 import { isRefusedWrite, type KubeApi, type KubeObject } from "../kube/api.ts";
 import type { Repairs } from "../kube/repairs.ts";
 import type { DataEntry, DataRecord } from "../model/data-record.ts";
-import { finalizerOf, purgeFinalizersOf, setterOf } from "../model/finalizer.ts";
-import type { Installation } from "../model/installation.ts";
+import { finalizer, hasFinalizer } from "../model/finalizer.ts";
 import type { CustomResource, DeletionPolicy } from "../model/objects.ts";
 import { allObjects, effectiveDeletionPolicy, isDeleting, type ProjectObjects } from "../model/project-objects.ts";
 import type { AuditLog } from "../observe/audit-log.ts";
 import type { OpenRedis } from "../publish/config-writer.ts";
-import type { SecretStore } from "../secrets/secret-store.ts";
 import type { SecretSweep } from "../secrets/secret-sweep.ts";
 import { advancePurges, type DeletionWait, type PurgeOutcome, type PurgeWait } from "./advance-purges.ts";
 import { purgeEntry } from "./data-audit.ts";
 import { isEmpty } from "./data-plan.ts";
-import { applyFinalizer, isAsWanted, ownFinalizers, wantsFinalizer } from "./finalizers.ts";
+import { applyFinalizer, isAsWanted, wantsFinalizer } from "./finalizers.ts";
 
 /** Finalizers of one Project that are set or removed side by side. */
 const writesAtATime = 8;
@@ -24,10 +22,8 @@ const writesAtATime = 8;
 export interface AdvanceDeletionsDeps {
   readonly api: KubeApi;
   readonly mode: "cluster" | "namespaced";
-  readonly className: string | undefined;
   readonly sweep: SecretSweep;
-  readonly secrets: Pick<SecretStore, "installation" | "rivalNamed">;
-  /** Take over what another installation made: disaster recovery, or a move to another namespace. */
+  /** Take over what another installation, or an earlier namespace, left. */
   readonly adopt: boolean;
   /** Limits how often finalizers are set again that something else removes. */
   readonly repairs: Repairs;
@@ -49,8 +45,6 @@ export interface DeletionProgress {
   readonly purgesSessions: boolean;
   /** UIDs of objects that are no more. */
   readonly gone: ReadonlySet<string>;
-  /** For objects that are being deleted, by UID: the other installation whose finalizer they wait for. Only that one may delete their data. */
-  readonly blockedBy: ReadonlyMap<string, Installation>;
   /** For objects that are being deleted, by UID: finalizers that this operator doesn't remove, whatever they are called. */
   readonly heldBy: ReadonlyMap<string, readonly string[]>;
   /** Milliseconds until a finalizer that something else keeps removing may be set again; 0 = none waits for that. */
@@ -65,26 +59,23 @@ interface Deletions {
   readonly isNamespaceGone: boolean;
   readonly deleted: readonly CustomResource[];
   readonly record: DataRecord | undefined;
-  /** The other installation that looks after the Project, whose deletions are its own to advance; undefined = this one does. */
-  readonly rival: Installation | undefined;
 }
 
 export async function advanceDeletions(
-  { objects, isNamespaceGone, deleted, record, rival }: Deletions,
+  { objects, isNamespaceGone, deleted, record }: Deletions,
   redis: OpenRedis,
   deps: AdvanceDeletionsDeps,
 ): Promise<DeletionProgress> {
   const outcome = await purge({ objects, record, audit: deps.audit }, redis);
   if (outcome !== undefined && outcome.purged.length > 0) deps.onPurged(outcome.purged.length);
-  const finalizers =
-    rival === undefined ? await reconcileFinalizers(objects, outcome?.record, deps) : nothingReconciled;
+  const finalizers = await reconcileFinalizers(objects, outcome?.record, deps);
   const subjects = isNamespaceGone ? [] : deleted;
   for (const object of subjects) deps.onSwept((await deps.sweep.sweepSubject(object)).length);
   return {
     purged: outcome?.purged ?? [],
     waiting: new Map<string, DeletionWait>([...waitingForRights(objects, deps), ...(outcome?.waiting ?? [])]),
     ...finalizers,
-    heldBy: finalizersOfOthers(objects, deps),
+    heldBy: finalizersOfOthers(objects),
     ...(outcome?.waitingFor !== undefined && { waitingFor: outcome.waitingFor }),
     purgesSessions: outcome?.purgesSessions ?? false,
   };
@@ -118,27 +109,22 @@ async function purge(
 /** Objects whose finalizer an operator of the whole cluster has set, before this one replaced it: it has no right to remove them. */
 function waitingForRights(objects: ProjectObjects, { mode }: AdvanceDeletionsDeps): readonly [string, DeletionWait][] {
   if (mode === "cluster") return [];
-  const blocked = allObjects(objects).filter((object) => isDeleting(object) && purgeFinalizersOf(object).length > 0);
+  const blocked = allObjects(objects).filter((object) => isDeleting(object) && hasFinalizer(object));
   return blocked.map(({ metadata }) => [metadata.uid, "rights"]);
 }
 
-function finalizersOfOthers(
-  objects: ProjectObjects,
-  { className }: AdvanceDeletionsDeps,
-): ReadonlyMap<string, readonly string[]> {
-  const { droppable } = ownFinalizers(className);
+function finalizersOfOthers(objects: ProjectObjects): ReadonlyMap<string, readonly string[]> {
   const held = new Map<string, readonly string[]>();
   for (const object of allObjects(objects).filter(isDeleting)) {
-    const others = (object.metadata.finalizers ?? []).filter((name) => !droppable.has(name));
+    const others = (object.metadata.finalizers ?? []).filter((name) => name !== finalizer);
     if (others.length > 0) held.set(object.metadata.uid, others);
   }
   return held;
 }
 
-type FinalizerResults = Pick<DeletionProgress, "gone" | "blockedBy" | "finalizerRetryMs" | "finalizerRefusals">;
+type FinalizerResults = Pick<DeletionProgress, "gone" | "finalizerRetryMs" | "finalizerRefusals">;
 const nothingReconciled: FinalizerResults = {
   gone: new Set(),
-  blockedBy: new Map(),
   finalizerRetryMs: 0,
   finalizerRefusals: [],
 };
@@ -152,19 +138,16 @@ async function reconcileFinalizers(
   // There the operator has no right to touch the objects themselves, only their status.
   if (deps.mode === "namespaced") return nothingReconciled;
   const gone = new Set<string>();
-  const blockedBy = new Map<string, Installation>();
   let finalizerRetryMs = 0;
   const finalizerRefusals: unknown[] = [];
-  const rivalNamed = askedOnce(deps.secrets.rivalNamed);
   await mapLimited(allObjects(objects), writesAtATime, async (object) => {
     const { uid } = object.metadata;
-    const result = await reconcileFinalizer(object, { objects, record, rivalNamed }, deps).catch(asRefused);
+    const result = await reconcileFinalizer(object, { objects, record }, deps).catch(asRefused);
     if (result.outcome === "refused") finalizerRefusals.push(result.error);
     if (result.outcome === "gone") gone.add(uid);
     if (result.outcome === "retry") finalizerRetryMs = Math.max(finalizerRetryMs, result.afterMs);
-    if (result.outcome === "left" && isDeleting(object)) blockedBy.set(uid, result.to);
   });
-  return { gone, blockedBy, finalizerRetryMs, finalizerRefusals };
+  return { gone, finalizerRetryMs, finalizerRefusals };
 }
 
 /** Such as by a policy about this object alone. */
@@ -173,54 +156,30 @@ function asRefused(error: unknown): FinalizerResult {
   return { outcome: "refused", error };
 }
 
-/** Thousands of objects may name one installation. */
-function askedOnce(rivalNamed: SecretStore["rivalNamed"]): SecretStore["rivalNamed"] {
-  const answers = new Map<string, Promise<Installation | undefined>>();
-  return (name) => {
-    const answer = answers.get(name) ?? rivalNamed(name);
-    answers.set(name, answer);
-    return answer;
-  };
-}
-
 interface FinalizerContext {
   readonly objects: ProjectObjects;
   readonly record: DataRecord | undefined;
-  readonly rivalNamed: SecretStore["rivalNamed"];
 }
 
 type FinalizerResult =
   | { readonly outcome: "done" | "gone" }
   /** Something else removes the finalizer each time. */
   | { readonly outcome: "retry"; readonly afterMs: number }
-  | { readonly outcome: "refused"; readonly error: unknown }
-  /** Another installation decides about the object. */
-  | { readonly outcome: "left"; readonly to: Installation };
+  | { readonly outcome: "refused"; readonly error: unknown };
 
 async function reconcileFinalizer(
   object: CustomResource,
-  { objects, record, rivalNamed }: FinalizerContext,
-  { api, mode, className, secrets, adopt, repairs, applyOwnWrite }: AdvanceDeletionsDeps,
+  { objects, record }: FinalizerContext,
+  { api, mode, repairs, applyOwnWrite }: AdvanceDeletionsDeps,
 ): Promise<FinalizerResult> {
-  const hasProject = objects.project !== undefined;
-  const installation = secrets.installation();
-  const own = ownFinalizers(className, installation);
-  const effectivePolicy = policyOf(object, objects);
-  const wanted = wantsFinalizer({ object, effectivePolicy, mode, record, own });
-  if (isAsWanted(object, wanted, own)) return { outcome: "done" };
-  // Without its Project, only the annotation beside the finalizer says which installation set it.
-  const setter = setterOf(object, finalizerOf(className)) ?? "";
-  const rival = hasProject ? undefined : await rivalNamed(setter);
+  const wanted = wantsFinalizer({ object, effectivePolicy: policyOf(object, objects), mode, record });
+  if (isAsWanted(object, wanted)) return { outcome: "done" };
   const target = `${object.metadata.uid} finalizer`;
-  const text = `${own.mine} ${installation}`;
-  // Two installations that adopt take the finalizer once each, and not back from one another.
-  const isAdopted = adopt && !(wanted && repairs.wasWritten(target, text));
-  if (rival !== undefined && !isAdopted) return { outcome: "left", to: rival };
-  const waitMs = wanted ? repairs.waitMs(target, text) : 0;
+  const waitMs = wanted ? repairs.waitMs(target, finalizer) : 0;
   if (waitMs > 0) return { outcome: "retry", afterMs: waitMs };
-  const result = await applyFinalizer(api, object, { wanted, own });
+  const result = await applyFinalizer(api, object, wanted);
   // A finalizer that was removed here is set again, not repaired, once its deletionPolicy asks for it again.
-  repairs.wrote(target, wanted ? text : "taken away");
+  repairs.wrote(target, wanted ? finalizer : "removed");
   if (result.outcome === "changed") applyOwnWrite(object, result.object);
   return { outcome: result.outcome === "gone" ? "gone" : "done" };
 }

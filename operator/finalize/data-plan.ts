@@ -3,10 +3,9 @@
 // ever planned against data of another namespace unless a person asked for their adoption, who was allowed to.
 
 import type { ProjectParts } from "../../core/config/types.ts";
-import { adoptAnnotation } from "../compile/check-project.ts";
 import type { DataEntry, DataRecord, DeletedProject } from "../model/data-record.ts";
 import { type CustomResource, type DataObject, isDataObject, type Project } from "../model/objects.ts";
-import type { ProjectObjects } from "../model/project-objects.ts";
+import { adoptAnnotation, type ProjectObjects } from "../model/project-objects.ts";
 import { purgeId } from "./advance-purges.ts";
 import { decidePurge, type PurgeContext } from "./decide-purge.ts";
 

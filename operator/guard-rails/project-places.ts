@@ -30,11 +30,8 @@ interface Counted {
 const first = 0;
 const second = 1;
 
-/** `isCounted`: whether this installation serves the Project. `maxOf` a namespace: how many are allowed; undefined = any number. */
-export function createProjectPlaces(
-  isCounted: (project: Project) => boolean,
-  maxOf: (namespace: string) => number | undefined,
-): ProjectPlaces {
+/** `maxOf` a namespace: how many are allowed; undefined = any number. */
+export function createProjectPlaces(maxOf: (namespace: string) => number | undefined): ProjectPlaces {
   /** By namespace, the first first. */
   const orders = new Map<string, Counted[]>();
   const counted = new Map<string, Counted>();
@@ -71,7 +68,7 @@ export function createProjectPlaces(
     put(project) {
       const { namespace, name, uid, creationTimestamp } = project.metadata;
       const former = counted.get(keyOfProject(project.metadata));
-      const counts = isCounted(project) && !isDeleting(project);
+      const counts = !isDeleting(project);
       if (counts && former?.uid === uid) return [];
       const left = former === undefined ? [] : take(former);
       if (!counts) return left;

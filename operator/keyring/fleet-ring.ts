@@ -1,7 +1,7 @@
 // The fleet's key ring at the operator's start: read from its Secret, or made there once. Of two operators that start at the
 // same moment the slower one reads what the other made. Refuses with FleetRingUnusable what it can't read.
 
-import { type Keyring, newKeyringText, parseKeyring } from "../../core/config/keyring.ts";
+import { type Keyring, keyedHash, newKeyringText, parseKeyring } from "../../core/config/keyring.ts";
 import { isConflict, type KubeApi, type KubeObject, type ObjectName } from "../kube/api.ts";
 import { namespaceType, secretType } from "../kube/resource-types.ts";
 import type { Random } from "../resolve/mint.ts";
@@ -13,7 +13,7 @@ import {
   readRingSecret,
   readSealKey,
   restingRing,
-  ringSecretNameOf,
+  ringSecretName,
   sealKeyBytes,
   withSealKey,
 } from "./ring-secret.ts";
@@ -23,8 +23,6 @@ export interface FleetRingDeps {
   readonly api: Pick<KubeApi, "get" | "create" | "replace">;
   /** The operator's own. */
   readonly namespace: string;
-  /** The operator's class; absent = none. */
-  readonly className?: string | undefined;
   readonly random: Random;
   /**
    * Whether Redis holds configuration that another ring has sealed, and no person allowed taking it over: then no new ring is
@@ -67,22 +65,18 @@ async function ensureSealKey(deps: FleetRingDeps, secret: KubeObject, newSealKey
   }
 }
 
-async function newRing({ namespace, className, random, isSealed }: FleetRingDeps): Promise<RingState> {
-  if ((await isSealed?.()) === true) throw missingRing(`${namespace}/${ringSecretNameOf(className)}`);
+async function newRing({ namespace, random, isSealed }: FleetRingDeps): Promise<RingState> {
+  if ((await isSealed?.()) === true) throw missingRing(`${namespace}/${ringSecretName}`);
   return restingRing(parseKeyring(newKeyringText(random)));
 }
 
 /** The Secret as it is; made with `state` and what stands beside it when there is none. */
 export async function ensureRingSecret(
-  {
-    api,
-    namespace,
-    className,
-  }: Pick<FleetRingDeps, "namespace" | "className"> & { api: Pick<KubeApi, "get" | "create"> },
+  { api, namespace }: { readonly api: Pick<KubeApi, "get" | "create">; readonly namespace: string },
   beside: BesideRing,
   state: () => Promise<RingState>,
 ): Promise<KubeObject> {
-  const name: ObjectName = { namespace, name: ringSecretNameOf(className) };
+  const name: ObjectName = { namespace, name: ringSecretName };
   const found = await api.get(secretType, name);
   if (found !== undefined) return found;
   try {
@@ -96,11 +90,12 @@ export async function ensureRingSecret(
 }
 
 /**
- * Where a key ring is, in a text that no copy of it shares: another cluster, another namespace or another Secret. It stays the same when the Secret
- * is deleted and comes back from a backup. Rejects where the namespace can't be read, and where there is none.
+ * Names an installation in its Redis: the namespace and the UID of it, and a hash that only this ring gives and that outlives every
+ * rotation. So a copy of the ring in another namespace or another cluster is another installation. Rejects where the namespace can't be
+ * read, and where there is none.
  */
-export async function ringLocationOf(api: Pick<KubeApi, "get">, { namespace, name }: ObjectName): Promise<string> {
+export async function installationId(api: Pick<KubeApi, "get">, namespace: string, ring: Keyring): Promise<string> {
   const found = await api.get(namespaceType, { namespace: "", name: namespace });
   if (found === undefined) throw new Error(`There is no namespace "${namespace}" any more`);
-  return `${namespace}/${name}/${found.metadata.uid}`;
+  return `${namespace}/${found.metadata.uid}/${keyedHash(ring, "content", "installation").slice(0, 32)}`;
 }

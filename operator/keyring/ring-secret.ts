@@ -6,16 +6,11 @@ import type { JsonObject } from "../../core/config/types.ts";
 import { annotationsOf, withAnnotations } from "../kube/annotations.ts";
 import type { KubeObject, ObjectName } from "../kube/api.ts";
 
-/** The Secret of operators without a class. */
-const classlessRingSecret = "jsonplane-keyring";
+/** Its name, in the operator's namespace. */
+export const ringSecretName = "jsonplane-keyring";
 export const ringEntry = "keyring.json";
 /** 32 bytes that prove which Secrets of credentials this installation made. Replicas don't have it: they mount the ring's entry alone. */
 export const sealKeyEntry = "seal.key";
-
-/** Each class has a ring of its own, as it has a Lease of its own: two that rotate one ring would drop keys that the other still needs. */
-export function ringSecretNameOf(className: string | undefined): string {
-  return className === undefined ? classlessRingSecret : `${classlessRingSecret}-${className}`;
-}
 
 export const ringAnnotations = {
   /** Any new value asks for a rotation. */

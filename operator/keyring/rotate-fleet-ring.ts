@@ -50,8 +50,6 @@ export interface RotationDeps {
   readonly api: Pick<KubeApi, "get" | "create" | "replace">;
   /** The operator's own. */
   readonly namespace: string;
-  /** The operator's class; absent = none. */
-  readonly className?: string | undefined;
   readonly random: Random;
   readonly clock: Clock;
   readonly keyRing: CurrentKeyring;

@@ -13,8 +13,6 @@ export class SecretContested extends Error {
 export interface Repairs {
   /** Milliseconds until `text` may be written once more at `target`, where it was written before; 0 = now. */
   waitMs(target: string, text: string): number;
-  /** Whether `text` was written last at `target`, within the last hour. */
-  wasWritten(target: string, text: string): boolean;
   /** It was written: what differs from what was written last is no repair. */
   wrote(target: string, text: string): void;
 }
@@ -46,7 +44,6 @@ export function createRepairs(monotonic: Monotonic): Repairs {
       const wait = Math.min(firstWaitMs * 2 ** (before.repeats - repairsAtOnce), maxWaitMs);
       return Math.max(0, before.at + wait - monotonic());
     },
-    wasWritten: (target, text) => repeatOf(target, digestOf(text)) !== undefined,
     wrote(target, text) {
       const digest = digestOf(text);
       const repeats = (repeatOf(target, digest)?.repeats ?? -1) + 1;

@@ -45,6 +45,12 @@ export interface Seen {
   readonly deleted: readonly CustomResource[];
 }
 
+/**
+ * On a Project: data of an earlier namespace may be served, and restored Secrets of the Project and its children may be used, where the
+ * platform allows it.
+ */
+export const adoptAnnotation = "jsonplane.io/adopt-data";
+
 /** ApiResources, RootKeys, ProjectUsers, ApiKeys, each by name. */
 export function childrenOf({ resources, rootKeys, users, keys }: ProjectObjects): readonly Child[] {
   return [resources, rootKeys, users, keys].flatMap((objects: readonly Child[]) => [...objects].sort(byName));

@@ -15,8 +15,6 @@ export const namespaceAnnotation = "jsonplane.io/namespace";
 export const ownerAnnotation = "jsonplane.io/owner-uid";
 /** The Project that it was made for: what lets into one Project never lets into another. */
 export const projectAnnotation = "jsonplane.io/project";
-/** Which installation made it; see installation.ts. */
-export const installationAnnotation = "jsonplane.io/installation";
 /** Proves that the installation made the Secret for the object of that UID. */
 export const sealAnnotation = "jsonplane.io/seal";
 /** Which rotation the value was made for. */
@@ -28,7 +26,6 @@ export const secretAnnotations: readonly string[] = [
   namespaceAnnotation,
   ownerAnnotation,
   projectAnnotation,
-  installationAnnotation,
   sealAnnotation,
   rotationAnnotation,
 ];

@@ -19,18 +19,7 @@ import type { PublishedProject } from "../model/published-project.ts";
 import { readDataRecords } from "./data-records.ts";
 import { type PublishedEntry, PublishHistory } from "./publish-history.ts";
 import { createPublishScripts, type FoundStore, type PublishReply, type PublishScripts } from "./publish-scripts.ts";
-import {
-  ForeignInstallation,
-  NotTheWriter,
-  newEpoch,
-  type RedisContested,
-  type RedisOwner,
-  type RedisState,
-  ReplicasOutdated,
-  refusalOf,
-  ringLocationIn,
-  WrittenByNewerVersion,
-} from "./refusals.ts";
+import { NotTheWriter, RedisContested, ReplicasOutdated, WrittenByNewerVersion } from "./refusals.ts";
 import { liveReplicas } from "./replicas.ts";
 import { expectedStore, type StoreIdentity } from "./store-identity.ts";
 import { type PublishResult, WriterSession } from "./writer-session.ts";
@@ -99,8 +88,9 @@ export interface Publisher {
   fenced(write: (epoch: string) => Promise<PublishReply>): Promise<void>;
 }
 
-/** The installation it writes for; another one's Redis is refused. */
-export interface PublisherDeps extends RedisOwner {
+export interface PublisherDeps {
+  /** Names the installation that it writes for; see installationId. Another one's Redis is refused. */
+  readonly owner: string;
   readonly redisClient: RedisClient;
   readonly keyring: Keyring;
   readonly clock: Clock;
@@ -113,13 +103,20 @@ export function createPublisher(deps: PublisherDeps): Publisher {
   return new RedisPublisher(deps);
 }
 
+/** What Redis says of its owner and its writer. */
+interface RedisState {
+  /** Undefined = no installation. */
+  readonly owner: string | undefined;
+  /** Names the session that writes, and is never used again. Empty = none. */
+  readonly epoch: string;
+  /** Undefined = nothing was written there. */
+  readonly format: number | undefined;
+}
+
 class RedisPublisher implements Publisher {
   readonly #deps: PublisherDeps;
   readonly #scripts: PublishScripts;
-  readonly #name = randomUUID();
   #hasBegun = false;
-  /** The epoch of another installation that was taken over: a Redis that goes back to it is this one's still. */
-  #takenOver: string | undefined;
   #keyring: Keyring;
   #session: WriterSession | undefined;
   #history = new PublishHistory();
@@ -132,20 +129,21 @@ class RedisPublisher implements Publisher {
   }
 
   async begin({ confirm, takeOver = false }: BeginOptions = {}): Promise<RedisContested | undefined> {
-    const { redisClient, clock, owner, ringLocation, format = configFormat } = this.#deps;
+    const { redisClient, clock, owner, format = configFormat } = this.#deps;
     if (this.#session !== undefined) this.#end(this.#session);
     // Read before the Lease is checked: a process that is paused after that check takes nothing from one that began meanwhile.
     const found = await this.#readState();
-    const refusal = refusalOf(found, this.#deps);
-    const mayTake = (takeOver && !this.#hasBegun) || found.epoch === this.#takenOver;
+    const isOurs = found.owner === undefined || found.owner === owner;
+    const refusal = isOurs ? undefined : new RedisContested(found.owner);
+    const mayTake = takeOver && !this.#hasBegun;
     if (refusal !== undefined && !mayTake) throw refusal;
     await this.#requireFormat(found.format, format);
     if (confirm !== undefined && !(await confirm())) {
       throw new NotTheWriter("This process may not write any more");
     }
     const { store } = this.#deps;
-    const expected = await expectedStore(store, { accepts: takeOver && !this.#hasBegun });
-    const epoch = newEpoch(ringLocation, this.#name, randomUUID());
+    const expected = await expectedStore(store, { accepts: mayTake });
+    const epoch = randomUUID();
     const begun = await this.#scripts.begin({
       owner,
       seen: found.epoch,
@@ -157,9 +155,8 @@ class RedisPublisher implements Publisher {
       store: expected,
     });
     if (begun.outcome === "overtaken") throw new NotTheWriter("Another publisher has begun at the same time");
-    if (begun.outcome === "foreign") throw new ForeignInstallation(ringLocationIn(found.epoch));
+    if (begun.outcome === "foreign") throw new RedisContested(found.owner ?? "");
     await this.#keepStore(begun.store, expected.id);
-    if (refusal !== undefined) this.#takenOver = found.epoch;
     this.#hasBegun = true;
     this.#session = new WriterSession({
       redisClient,

@@ -1,6 +1,5 @@
-// Why a publisher refuses to write, beside the store's own errors; and to which installation a Redis belongs. Within one installation the holder of
-// the Lease takes the epoch immediately. The Redis of another one, or of one with a copy of the key ring in another location, is taken only where a person
-// allows it, and one that was written by a newer version never.
+// Why a publisher refuses to write, beside the store's own errors. Within one installation the holder of the Lease takes the
+// epoch immediately. The Redis of another one is taken only where a person allows it, and one that a newer version wrote never.
 
 import type { UnpublishedReason } from "../model/reasons.ts";
 
@@ -16,46 +15,18 @@ export abstract class RedisRefused extends Error {
   abstract readonly facts: Readonly<Record<string, string>>;
 }
 
-/** The Redis is left to another installation until a person decides otherwise. */
-export abstract class RedisContested extends RedisRefused {
+/** The Redis belongs to another installation, or to one whose key ring was lost, until a person decides otherwise. */
+export class RedisContested extends RedisRefused {
+  override readonly name = "RedisContested";
   readonly reason = "RedisContested";
-  /**
-   * Where the key ring of the one is that writes there; empty = its epoch names no location. Not
-   * for tenants.
-   */
-  readonly writer: string;
+  readonly facts: Readonly<Record<string, string>>;
 
-  constructor(message: string, writer: string) {
-    super(message);
-    this.writer = writer;
-  }
-
-  get facts(): Readonly<Record<string, string>> {
-    return { writer: this.writer };
-  }
-}
-
-/** The Redis belongs to another installation, or to one whose key ring was lost. */
-export class ForeignInstallation extends RedisContested {
-  override readonly name = "ForeignInstallation";
-
-  constructor(writer = "") {
+  /** `owner`: what the Redis says of its installation; not for tenants. */
+  constructor(owner: string) {
     super(
-      "This Redis holds the configuration of another installation, or the fleet's key ring was lost: name another Redis with --redis, restore the Secret of the key ring, or start with --adopt-data to take it over",
-      writer,
+      "This Redis belongs to another installation, or the fleet's key ring was lost: name another Redis with --redis, restore the Secret of the key ring, or, once the other installation is stopped, start with --adopt-data to take the Redis over",
     );
-  }
-}
-
-/** Another installation has a copy of this one's key ring, and the Redis. */
-export class KeyRingCopied extends RedisContested {
-  override readonly name = "KeyRingCopied";
-
-  constructor(writer = "") {
-    super(
-      "This Redis is written by another installation, which has a copy of this one's key ring: name another Redis with --redis, or stop the other one and start this one with --adopt-data to take the Redis over",
-      writer,
-    );
+    this.facts = { owner };
   }
 }
 
@@ -90,40 +61,4 @@ export class ReplicasOutdated extends RedisRefused {
 /** The data record of one project is broken; its message says what a person can do. */
 export class RecordUnreadable extends Error {
   override readonly name = "RecordUnreadable";
-}
-
-/** An installation, as a Redis names it. */
-export interface RedisOwner {
-  /** A hash that only its key ring gives. */
-  readonly owner: string;
-  /** Where its key ring is, which distinguishes it from one that has a copy of the ring; without `#`. */
-  readonly ringLocation: string;
-}
-
-/** What Redis says of its owner and its writer. */
-export interface RedisState {
-  /** Undefined = no installation. */
-  readonly owner: string | undefined;
-  /** Empty = none. */
-  readonly epoch: string;
-  /** Undefined = nothing was written there. */
-  readonly format: number | undefined;
-}
-
-/** Never one that was there before, whatever becomes of Redis: a count would begin again. `name` = one publisher of one process. */
-export function newEpoch(location: string, name: string, id: string): string {
-  return `${location}#${name}#${id}`;
-}
-
-/** Empty where the text is no epoch. */
-export function ringLocationIn(epoch: string): string {
-  const [location = "", name, id, ...rest] = epoch.split("#");
-  return name && id && rest.length === 0 ? location : "";
-}
-
-/** Why the Redis is to be left to another installation; undefined = it is `me`'s, or no installation's. */
-export function refusalOf({ owner, epoch }: Omit<RedisState, "format">, me: RedisOwner): RedisContested | undefined {
-  const location = ringLocationIn(epoch);
-  if (owner !== undefined && owner !== me.owner) return new ForeignInstallation(location);
-  return epoch === "" || location === me.ringLocation ? undefined : new KeyRingCopied(location);
 }

@@ -29,8 +29,6 @@ const refusedRequeueMs = 30_000;
 /** Statuses say meanwhile which writes were refused: those come last then. */
 const afterRefusalMs = 1_000;
 const signingRingRequeueMs = 500;
-/** Whether the other installation is still there. */
-const rivalRequeueMs = 60_000;
 
 /** `rewriteAfterMs`: until a status may be written again that something else keeps changing; 0 = all are written. */
 export function resultOf(outcome: ProjectOutcome, rewriteAfterMs: number, now: number): ReconcileResult {
@@ -69,7 +67,6 @@ function momentsOf(
   if (progress.purged.length > 0) moments.push(0);
   if (progress.finalizerRetryMs > 0) moments.push(progress.finalizerRetryMs);
   if (!resolved.isComplete) moments.push(refusedRequeueMs);
-  if (resolved.rival !== undefined || progress.blockedBy.size > 0) moments.push(rivalRequeueMs);
   // The signing ring's next step can be taken, or waits for replicas that nothing else waits for.
   if (resolved.signingRingWaits) moments.push(signingRingRequeueMs);
   if (progress.waitingFor === "purge" || progress.purgesSessions) moments.push(purgeRequeueMs);

@@ -48,16 +48,13 @@ export async function reconcile(seen: Seen, deps: ReconcileDeps, signal: AbortSi
 }
 
 /**
- * Statuses can wait while other Projects are to be served, unless something is being deleted or contested: what has to happen to that in order
+ * Statuses can wait while other Projects are to be served, unless something is being deleted: what has to happen to that in order
  * is one run, in which statuses come last.
  */
-function canWait(
-  { objects, deleted, namespaceUid }: Pass,
-  { resolved, compiled, publishResult: { data } }: Served,
-): boolean {
+function canWait({ objects, deleted, namespaceUid }: Pass, { compiled, publishResult: { data } }: Served): boolean {
   const isPurging = openPurges(data).size > 0 || (data?.deletedProjects ?? []).length > 0;
   const isGoing = deleted.length > 0 || namespaceUid === undefined || isPurging || compiled.requests.length > 0;
-  if (isGoing || resolved.rival !== undefined) return false;
+  if (isGoing) return false;
   return !allObjects(objects).some(isDeleting);
 }
 
@@ -65,8 +62,8 @@ async function unreportedOf(pass: Pass, served: Served): Promise<ReconcileResult
   // What keeps an object until its data are gone has to stand before anybody deletes it.
   const progress = await advance(pass, served);
   recordDataEvents(pass, served, progress);
-  const { statuses, isComplete, rival, signingRingWaits, nextAt, hasLaterWrites } = served.resolved;
-  const reported = { statuses, isComplete, rival, signingRingWaits, ...(hasLaterWrites && { hasLaterWrites }) };
+  const { statuses, isComplete, signingRingWaits, nextAt, hasLaterWrites } = served.resolved;
+  const reported = { statuses, isComplete, signingRingWaits, ...(hasLaterWrites && { hasLaterWrites }) };
   const resolved = { ...reported, ...(nextAt !== undefined && { nextAt }) };
   const { parts, verdicts, requests } = served.compiled;
   const { objects, redis, publishResult } = served;
@@ -176,7 +173,6 @@ async function resolveOrKeep(pass: Pass): Promise<ResolvedProject> {
     return {
       ...asPublished(objects.ref.name, published.parts),
       isComplete: false,
-      rival: undefined,
       failure: { error },
     };
   }
@@ -186,11 +182,10 @@ function isUnpublished({ objects: { project }, published: { parts } }: Pass): bo
   return project !== undefined && !isDeleting(project) && project.metadata.uid !== parts?.project.uid;
 }
 
-async function advance(pass: Pass, { publishResult, resolved }: Served): Promise<DeletionProgress> {
+async function advance(pass: Pass, { publishResult }: Served): Promise<DeletionProgress> {
   const { objects, deleted, namespaceUid, redis, deps } = pass;
   const isNamespaceGone = namespaceUid === undefined;
-  const { rival } = resolved;
-  return await advanceDeletions({ objects, isNamespaceGone, deleted, rival, record: publishResult.data }, redis, deps);
+  return await advanceDeletions({ objects, isNamespaceGone, deleted, record: publishResult.data }, redis, deps);
 }
 
 function recordDataEvents(

@@ -16,7 +16,7 @@ export async function resolveStep(pass: Pass): Promise<ResolvedProject> {
   const { published, redis, deps } = pass;
   const { parts, revision } = published;
   const objects = objectsWithSecrets(pass);
-  const { find, rival, ...trust } = await deps.secrets.prepare(objects);
+  const { find, ...trust } = await deps.secrets.prepare(objects);
   const hashes = deps.hashesOf(keyOfProject(objects.ref));
   const resolved = await resolveProject(objects, parts, {
     findSecret: find,
@@ -28,7 +28,6 @@ export async function resolveStep(pass: Pass): Promise<ResolvedProject> {
     ...trust,
     ringAcknowledged: redis.acknowledgements.rolloutOf(revision) === "programmed",
     maxWritten,
-    ...(rival !== undefined && { rival }),
   });
   const hashingMs = hashes.end();
   const written = await writeSecrets(resolved, {
@@ -40,7 +39,7 @@ export async function resolveStep(pass: Pass): Promise<ResolvedProject> {
     },
   });
   const isComplete = written.refused.length === 0;
-  return { ...written.resolved, isComplete, rival, ...(hashingMs !== undefined && { hashingMs }) };
+  return { ...written.resolved, isComplete, ...(hashingMs !== undefined && { hashingMs }) };
 }
 
 /** A Project whose deletion waits may outlive its namespace: no Secret can be made there any more, and it is withdrawn like one that has gone. */

@@ -5,18 +5,18 @@ import type { KeyObject } from "node:crypto";
 import type { Secret } from "../../core/manifests/object.ts";
 import type { PasswordCost } from "../../core/password/hash-password.ts";
 import type { Resolved } from "../model/credentials.ts";
-import type { Installation } from "../model/installation.ts";
 import type { CredentialEvent } from "./credential-event.ts";
 import type { Random } from "./mint.ts";
 import type { SecretWrite } from "./secret-write.ts";
 
-export interface FoundSecret extends Secret {
-  /** Another installation that looks after it, so that this one leaves it alone. */
-  readonly heldBy?: Installation;
-}
-
 /** The Secret of this name in the namespace of the Project, as it is now. */
-export type FindSecret = (name: string) => FoundSecret | undefined;
+export type FindSecret = (name: string) => Secret | undefined;
+
+/**
+ * Which Secrets of others are used for objects whose credentials are not published yet: `all`, by --adopt-data, whatever is published;
+ * `asked`, by the annotation adopt-data of the Project; none, which the platform lets the Project ask for (`allowed`) or not (`denied`).
+ */
+export type Restore = "all" | "asked" | "allowed" | "denied";
 
 export interface ResolveTools {
   readonly findSecret: FindSecret;
@@ -40,12 +40,7 @@ export interface ResolveTools {
   readonly isProjectKeyWritten?: boolean;
   /** Secret key of the installation: proves which Secrets it made. */
   readonly sealKey: KeyObject;
-  /** What the installation calls itself; absent in dev mode. */
-  readonly installation?: string;
-  /** The platform lets objects here ask for what earlier ones left. */
-  readonly mayRestore: boolean;
-  /** A person has allowed that every Secret is used, whoever made it. */
-  readonly restoresAll: boolean;
+  readonly restore: Restore;
 }
 
 /** What became of one object's Secrets. */

@@ -6,13 +6,12 @@ import type { ProjectParts, SigningRing } from "../../core/config/types.ts";
 import type { Secret } from "../../core/manifests/object.ts";
 import { mapLimited } from "../../core/map-limited.ts";
 import type { Credentials, Resolved } from "../model/credentials.ts";
-import type { Installation } from "../model/installation.ts";
 import type { ApiKey, ProjectUser } from "../model/objects.ts";
-import { isDeleting, type ProjectObjects } from "../model/project-objects.ts";
+import { adoptAnnotation, isDeleting, type ProjectObjects } from "../model/project-objects.ts";
 import { ownSecretNames } from "../model/secret-names.ts";
 import { type Result, refuse } from "../model/verdict.ts";
 import type { CredentialEvent } from "./credential-event.ts";
-import { earliest, type FindSecret, type Resolution, type ResolveTools } from "./resolution.ts";
+import { earliest, type FindSecret, type Resolution, type ResolveTools, type Restore } from "./resolution.ts";
 import { type KeyStatus, resolveKey } from "./resolve-key.ts";
 import { resolveSigning } from "./resolve-signing.ts";
 import { resolveUser, type UserStatus } from "./resolve-user.ts";
@@ -38,13 +37,13 @@ export interface ProjectResolution {
   readonly hasLaterWrites?: true;
 }
 
-export interface ProjectTools extends Omit<ResolveTools, "projectKey" | "isProjectKeyWritten" | "mayRestore"> {
+export interface ProjectTools extends Omit<ResolveTools, "projectKey" | "isProjectKeyWritten" | "restore"> {
+  /** A person has allowed that every Secret is used, whoever made it. */
+  readonly restoresAll: boolean;
   /** Users, and keys, whose Secrets may be written; absent = all. */
   readonly maxWritten?: number;
   /** Every live replica has acknowledged the revision that published `published.signing`: a new key may sign. */
   readonly ringAcknowledged: boolean;
-  /** The other installation that looks after the Project; absent = this one does. */
-  readonly rival?: Installation;
 }
 
 /** Answers without any credential while there is no Project to make them for. `published` = what is published now. */
@@ -54,7 +53,7 @@ export async function resolveProject(
   given: ProjectTools,
 ): Promise<ProjectResolution> {
   const { project } = objects;
-  const tools = { ...given, mayRestore: objects.mayAdopt === true };
+  const tools = { ...given, restore: restoreOf(objects, given.restoresAll) };
   if (project === undefined || isDeleting(project)) return unresolvedProject(objects.ref.name);
   const sameProject = published?.project.uid === project.metadata.uid;
   const isUnserved = !sameProject && objects.notAllowed?.has(project.metadata.uid) === true;
@@ -88,6 +87,12 @@ export async function resolveProject(
     ...(nextAt !== undefined && { nextAt }),
     ...(children.hasLaterWrites && { hasLaterWrites: true }),
   };
+}
+
+function restoreOf({ project, mayAdopt }: ProjectObjects, restoresAll: boolean): Restore {
+  if (restoresAll) return "all";
+  if (mayAdopt !== true) return "denied";
+  return project?.metadata.annotations?.[adoptAnnotation] === "true" ? "asked" : "allowed";
 }
 
 interface Children extends Pick<ProjectResolution, "credentials" | "writes" | "events" | "statuses"> {
@@ -199,7 +204,7 @@ function takenOver(
   { project, users, keys }: ProjectObjects,
   tools: Omit<ResolveTools, "projectKey">,
 ): readonly SecretWrite[] {
-  if (!tools.restoresAll) return [];
+  if (tools.restore !== "all") return [];
   const owners = [...(project === undefined ? [] : [project]), ...users, ...keys];
   return owners.flatMap((owner) =>
     ownSecretNames(owner).flatMap((name) => {

@@ -7,7 +7,6 @@ import type { SigningKey, SigningRing } from "../../core/config/types.ts";
 import { parseOrUndefined } from "../../core/json/parse-or-undefined.ts";
 import type { Secret } from "../../core/manifests/object.ts";
 import { entryText } from "../../core/manifests/secret.ts";
-import type { Installation } from "../model/installation.ts";
 import type { Project } from "../model/objects.ts";
 import { signingSecretName } from "../model/secret-names.ts";
 import { type Result, refuse } from "../model/verdict.ts";
@@ -24,14 +23,7 @@ import {
   retiresAt,
 } from "./ring-rotation.ts";
 import { type SecretWrite, writeOf } from "./secret-write.ts";
-import {
-  heldElsewhere,
-  rewritten,
-  sealingOf,
-  type UsableSecret,
-  type UseContext,
-  usableSecret,
-} from "./usable-secret.ts";
+import { rewritten, sealingOf, type UsableSecret, usableSecret } from "./usable-secret.ts";
 
 /** A new value of this annotation of a Project makes a new signing key. */
 export const rotateSigningKeyAnnotation = "jsonplane.io/rotate-signing-key";
@@ -56,15 +48,9 @@ export interface SigningResolution {
   readonly nextAt?: number;
 }
 
-export interface SigningTools
-  extends Pick<
-    ResolveTools,
-    "findSecret" | "random" | "now" | "sealKey" | "installation" | "mayRestore" | "restoresAll"
-  > {
+export interface SigningTools extends Pick<ResolveTools, "findSecret" | "random" | "now" | "sealKey" | "restore"> {
   /** Every live replica has acknowledged the revision that published `published`, or a newer one. */
   readonly ringAcknowledged: boolean;
-  /** The other installation that manages the Project, which recreates deleted Secrets. */
-  readonly rival?: Installation;
 }
 
 /** `live` = the ring that is published now. */
@@ -76,7 +62,7 @@ export function resolveSigning(
   const published = ringOrUndefined(live);
   const name = signingSecretName(project);
   const sealing = sealingOf(project, tools);
-  const usable = usableSigning(name, { sealing, tools, isPublished: published !== undefined });
+  const usable = usableSecret(name, { sealing, tools, isPublished: published !== undefined });
   if (!usable.ok) return { ...unresolvedSigning, keys: usable };
   const secret = usable.value;
   const found = findKeys(contentOf(secret, published), published);
@@ -109,16 +95,6 @@ export function resolveSigning(
     waits: after.state.pending !== undefined,
     ...(nextAt !== undefined && { nextAt }),
   };
-}
-
-function usableSigning(
-  name: string,
-  use: UseContext & { readonly tools: Pick<SigningTools, "rival"> },
-): Result<UsableSecret> {
-  const { rival } = use.tools;
-  const usable = usableSecret(name, use);
-  const isMissing = usable.ok && usable.value.found === undefined;
-  return isMissing && rival !== undefined ? refuse("SecretConflict", heldElsewhere(name, rival)) : usable;
 }
 
 /** What nothing proves counts for nothing unless its ring is the one that is published. */

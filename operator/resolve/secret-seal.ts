@@ -6,7 +6,6 @@ import type { Secret } from "../../core/manifests/object.ts";
 import { entryText } from "../../core/manifests/secret.ts";
 import type { CustomResource } from "../model/objects.ts";
 import {
-  installationAnnotation,
   namespaceAnnotation,
   ownerAnnotation,
   ownerMarks,
@@ -17,8 +16,6 @@ import {
 export interface Sealing {
   /** Of the installation; as a KeyObject each seal costs half. */
   readonly key: KeyObject;
-  /** What this installation calls itself; absent in dev mode. */
-  readonly installation?: string;
   readonly owner: CustomResource;
 }
 
@@ -26,11 +23,10 @@ type EntryOf = (entry: string) => string | undefined;
 
 /** The annotations that say and prove whose a Secret with these entries is. */
 export function marksOf(secretName: string, entryOf: EntryOf, sealing: Sealing): Readonly<Record<string, string>> {
-  const { owner, installation } = sealing;
+  const { owner } = sealing;
   return {
     [namespaceAnnotation]: owner.metadata.namespace,
     ...ownerMarks(owner),
-    ...(installation !== undefined && { [installationAnnotation]: installation }),
     [sealAnnotation]: sealOfSecret(secretName, entryOf, sealing),
   };
 }

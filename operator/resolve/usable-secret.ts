@@ -7,21 +7,16 @@
 //   nobody knows, and it names this UID without a valid seal
 //                                             where the object is served: used as far as it equals what is published
 //   anything else                             refused with SecretConflict
-//
-// Another installation's Secret is refused whatever it says.
 
 import type { Secret } from "../../core/manifests/object.ts";
-import type { Installation } from "../model/installation.ts";
 import type { CustomResource } from "../model/objects.ts";
+import { adoptAnnotation } from "../model/project-objects.ts";
 import { hasLabelsOf, kindLabel, nameLabel, ownerAnnotation } from "../model/secret-names.ts";
 import { type Result, refuse } from "../model/verdict.ts";
 import { type CredentialEvent, credentialEvent } from "./credential-event.ts";
-import type { FoundSecret, ResolveTools } from "./resolution.ts";
+import type { ResolveTools } from "./resolution.ts";
 import { isOfFormerOwner, readSeal, type Sealing } from "./secret-seal.ts";
 import type { SecretWrite } from "./secret-write.ts";
-
-/** Asks for the credential of an earlier object, whose Secret was restored. */
-export const restoreAnnotation = "jsonplane.io/restore-credentials";
 
 /** `own`: made here for this object, or nothing is used of what is there. */
 export type Origin = "own" | "restored" | "unproved";
@@ -36,16 +31,13 @@ export interface UsableSecret {
   readonly isMarked: boolean;
 }
 
-export function sealingOf(
-  owner: CustomResource,
-  { sealKey, installation }: Pick<ResolveTools, "sealKey" | "installation">,
-): Sealing {
-  return { key: sealKey, owner, ...(installation !== undefined && { installation }) };
+export function sealingOf(owner: CustomResource, { sealKey }: Pick<ResolveTools, "sealKey">): Sealing {
+  return { key: sealKey, owner };
 }
 
 export interface UseContext {
   readonly sealing: Sealing;
-  readonly tools: Pick<ResolveTools, "findSecret" | "mayRestore" | "restoresAll">;
+  readonly tools: Pick<ResolveTools, "findSecret" | "restore">;
   /** Whether a credential of this very object is published. */
   readonly isPublished: boolean;
 }
@@ -59,8 +51,7 @@ export function usableSecret(name: string, { sealing, tools, isPublished }: UseC
   const { isValid, isMarked } = readSeal(found, sealing);
   if (isValid) return usable({ found, content: found, origin: "own", isMarked });
   // An annotation that was left behind changes nothing of what is served.
-  const asks = !isPublished && owner.metadata.annotations?.[restoreAnnotation] === "true";
-  if (tools.restoresAll || (asks && tools.mayRestore))
+  if (tools.restore === "all" || (tools.restore === "asked" && !isPublished))
     return usable({ found, content: found, origin: "restored", isMarked: false });
   if (isOfFormerOwner(found, sealing)) return usable({ found, content: undefined, origin: "own", isMarked: false });
   const saysOwn = found.metadata.annotations?.[ownerAnnotation] === owner.metadata.uid;
@@ -88,7 +79,7 @@ export function rewritten(
 export function notProved(
   name: string,
   { kind }: CustomResource,
-  { mayRestore, isPublished }: Pick<ResolveTools, "mayRestore"> & Pick<UseContext, "isPublished">,
+  { restore, isPublished }: Pick<ResolveTools, "restore"> & Pick<UseContext, "isPublished">,
 ): string {
   const what = `Nothing proves that this installation of jsonplane made Secret "${name}" for this ${kind}`;
   if (isPublished) {
@@ -96,26 +87,19 @@ export function notProved(
       kind === "Project" ? "it is written again" : "for a new key or password change spec.rotation.id, too";
     return `${what}, which goes on with what is served; delete the Secret, and ${remedy}`;
   }
-  const restore = mayRestore
-    ? `to use what it holds, set the annotation ${restoreAnnotation}: "true" on the ${kind}`
-    : "to use what it holds, ask the platform, whose guard rail adoptData forbids it here, or which can start the operator with --adopt-data";
-  return `${what}; delete the Secret, and a new one is made; ${restore}`;
+  const advice =
+    restore === "allowed"
+      ? `to use what it holds, set the annotation ${adoptAnnotation}: "true" on the Project`
+      : "to use what it holds, ask the platform, whose guard rail adoptData forbids it here, or which can start the operator with --adopt-data";
+  return `${what}; delete the Secret, and a new one is made; ${advice}`;
 }
 
-function foreignConflict(secret: FoundSecret, owner: CustomResource): string | undefined {
+function foreignConflict(secret: Secret, owner: CustomResource): string | undefined {
+  if (hasLabelsOf(owner, secret)) return undefined;
   const { kind } = owner;
   const { name } = secret.metadata;
-  if (!hasLabelsOf(owner, secret)) {
-    const { [kindLabel]: otherKind, [nameLabel]: otherName } = secret.metadata.labels ?? {};
-    const other = otherKind === undefined ? "" : `, but for ${otherKind} "${otherName}"`;
-    const remedy =
-      kind === "ApiKey" ? "delete it or choose another spec.secretName" : `delete it, or rename the ${kind}`;
-    return `Secret "${name}" was not made for this ${kind}${other}; ${remedy}`;
-  }
-  return secret.heldBy === undefined ? undefined : heldElsewhere(name, secret.heldBy);
-}
-
-/** For a Secret that another installation keeps, or has to recreate. */
-export function heldElsewhere(name: string, { namespace }: Installation): string {
-  return `Secret "${name}" belongs to the installation of jsonplane in namespace "${namespace}"; give one of the two a class (--class-name), or take over from it with --adopt-data`;
+  const { [kindLabel]: otherKind, [nameLabel]: otherName } = secret.metadata.labels ?? {};
+  const other = otherKind === undefined ? "" : `, but for ${otherKind} "${otherName}"`;
+  const remedy = kind === "ApiKey" ? "delete it or choose another spec.secretName" : `delete it, or rename the ${kind}`;
+  return `Secret "${name}" was not made for this ${kind}${other}; ${remedy}`;
 }

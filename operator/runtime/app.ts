@@ -14,6 +14,7 @@ import { createRefusedCredentials } from "../kube/credentials.ts";
 import type { CallObserved } from "../kube/http-transport.ts";
 import { createElector } from "../lead/elector.ts";
 import { leaseTimesOf } from "../lead/lease-times.ts";
+import { leaseName } from "../model/controller.ts";
 import { createAdminServer } from "../observe/admin-server.ts";
 import { createAuditLog } from "../observe/audit-log.ts";
 import { createInterruptionLog } from "../observe/interruption-log.ts";
@@ -23,7 +24,7 @@ import { createObjectCounts } from "../observe/object-counts.ts";
 import { createReminders } from "../observe/reminders.ts";
 import { noStoredObjects } from "../publish/stored-objects.ts";
 import { type CacheListener, type Caches, type CachesOptions, createCaches } from "../watch/caches.ts";
-import { leaseNameOf, logLead } from "./lead-log.ts";
+import { logLead } from "./lead-log.ts";
 import { runLeaderLoop, SessionStuck } from "./leader-loop.ts";
 import type { LeaderSession } from "./leader-session.ts";
 import type { OperatorContext, OperatorSettings } from "./operator-context.ts";
@@ -64,7 +65,7 @@ export async function startOperator(options: OperatorOptions): Promise<RunningOp
   const metrics = createOperatorMetrics({
     ...counts,
     clock,
-    leaseName: leaseNameOf(settings),
+    leaseName: leaseName,
     workers: settings.workers,
     leads: () => session !== undefined,
     informers: () => caches.informers(),
@@ -199,7 +200,7 @@ function deletionsLog(logger: Logger, monotonic: Monotonic): (kind: Kind, why: s
 
 function leaseOf(settings: OperatorSettings) {
   const { namespace, identity, leaseDurationMs } = settings;
-  return { namespace, name: leaseNameOf(settings), identity, times: leaseTimesOf(leaseDurationMs) };
+  return { namespace, name: leaseName, identity, times: leaseTimesOf(leaseDurationMs) };
 }
 
 function notReady(caches: Caches, guardRails: FollowedGuardRails | undefined): string | undefined {

@@ -6,10 +6,10 @@ import { projectOfKey } from "../../core/config/config-keys.ts";
 import { createDeletionInbox, type DeletionInbox } from "../finalize/deletion-inbox.ts";
 import { createKeptSizes, type KeptSizes } from "../finalize/kept-sizes.ts";
 import type { KubeApi, KubeObject } from "../kube/api.ts";
+import { controllerIn, isOthers } from "../model/controller.ts";
 import { type KeptFigures, keptFigures, nothingKept } from "../observe/kept-figures.ts";
 import type { OpenRedis } from "../publish/config-writer.ts";
 import type { OperatorContext } from "./operator-context.ts";
-import { isOurs } from "./process-key.ts";
 
 export interface KeptDataMaintenanceDeps {
   readonly context: Pick<OperatorContext, "caches" | "settings" | "logger"> & { readonly clock: Clock };
@@ -40,7 +40,8 @@ export function createKeptDataMaintenance({
   const hasProject = (key: string) => caches.index.projectOf(projectOfKey(key)) !== undefined;
   const looksAt = (key: string): boolean => {
     const ref = projectOfKey(key);
-    return caches.isCurrent(ref.namespace) && isOurs(caches.index.projectOf(ref), settings);
+    const project = caches.index.projectOf(ref);
+    return caches.isCurrent(ref.namespace) && !isOthers(project ?? {}, controllerIn(settings.namespace));
   };
   const deletions = createDeletionInbox({
     api,

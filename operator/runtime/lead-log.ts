@@ -7,11 +7,7 @@ import { refusedAdvice } from "../kube/credentials.ts";
 import type { LeadObservation } from "../lead/lead-observation.ts";
 import type { OperatorSettings } from "./operator-context.ts";
 
-export function leaseNameOf({ className }: Pick<OperatorSettings, "className">): string {
-  return className === undefined ? "jsonplane-operator" : `jsonplane-operator-${className}`;
-}
-
-type LeaseSettings = Pick<OperatorSettings, "namespace" | "className">;
+type LeaseSettings = Pick<OperatorSettings, "namespace">;
 type LeadLogger = Pick<Logger, "info" | "warn" | "error">;
 
 export function logLead(observation: LeadObservation, logger: LeadLogger, settings: LeaseSettings): void {

@@ -6,11 +6,11 @@ import { keyOfProject, projectOfKey } from "../../core/config/config-keys.ts";
 import { createResourceCheck } from "../compile/resource-check.ts";
 import { createConfirmedDeletions } from "../finalize/confirmed-deletions.ts";
 import { createNamespaceUids, type NamespaceUids } from "../finalize/namespace-uids.ts";
-import { ringSecretNameOf } from "../keyring/ring-secret.ts";
 import type { KubeApi } from "../kube/api.ts";
 import { createRepairs } from "../kube/repairs.ts";
 import { fencedApi } from "../lead/fenced-api.ts";
 import type { Leadership } from "../lead/leadership.ts";
+import { controllerIn, isOthers } from "../model/controller.ts";
 import { createAcknowledgementLog } from "../observe/acknowledgement-log.ts";
 import { lookAtRedis, type RedisServer } from "../observe/redis-servers.ts";
 import { type ConfigWriter, createConfigWriter, type OpenRedis } from "../publish/config-writer.ts";
@@ -31,7 +31,8 @@ import { createLeaderStatuses } from "./leader-statuses.ts";
 import { createMaintenance, type Maintenance } from "./maintenance.ts";
 import { type LeaderRedis, openRedis } from "./open-redis.ts";
 import type { OperatorContext } from "./operator-context.ts";
-import { isOurs, type ProcessKeyDeps, processKey } from "./process-key.ts";
+import { createOwnership } from "./ownership.ts";
+import { type ProcessKeyDeps, processKey } from "./process-key.ts";
 import { createPublishHealth, type PublishHealth } from "./publish-health.ts";
 import { type ReportKeyDeps, reportKey } from "./report-key.ts";
 import { actsAtOnce, createRevocations, type Revocations } from "./revocations.ts";
@@ -92,7 +93,8 @@ export class LeaderSession {
       add: this.#queue.add,
       revoking: (key, why) => {
         const project = caches.index.projectOf(projectOfKey(key));
-        if (isOurs(project, settings) && actsAtOnce(why, project)) this.revocations.wanted(key);
+        if (!isOthers(project ?? {}, controllerIn(settings.namespace)) && actsAtOnce(why, project))
+          this.revocations.wanted(key);
       },
       hosts: this.#hosts,
       places: this.#limits.places,
@@ -124,7 +126,7 @@ export class LeaderSession {
       confirm: () => leadership.confirm(),
       takeOver: settings.adopt,
       onSessionBegun: (redis) => this.#onSessionBegun(redis),
-      onTakenOver: ({ writer }) => context.audit.record({ action: "redis_taken_over", facts: { writer } }),
+      onTakenOver: ({ facts }) => context.audit.record({ action: "redis_taken_over", facts }),
       onRefused: (refusal) => {
         if (refusal.reason === "RedisContested") metrics.observeConfig({ kind: "contested" });
         this.#maintenance.refused(refusal);
@@ -216,7 +218,6 @@ export class LeaderSession {
       redis: settings.redis,
       redisSecret: settings.redisSecret,
       namespace: settings.namespace,
-      className: settings.className,
       adopt: settings.adopt,
       onDataLoss: settings.onDataLoss,
       random: randomBytes,
@@ -300,7 +301,14 @@ export class LeaderSession {
       api: this.#api,
       applyOwnWrite,
       clock,
-      className: settings.className,
+      ownership: createOwnership({
+        api: this.#api,
+        controller: controllerIn(settings.namespace),
+        adopt: settings.adopt,
+        applyOwnWrite,
+        recorder: this.#recorder,
+        logger,
+      }),
       isCurrent: caches.isCurrent,
       baseUrlOf: settings.baseUrlOf,
       availabilityOf: (ref) =>
@@ -337,10 +345,7 @@ export class LeaderSession {
         own: this.#handlers.ignoringOwnWrites(caches.ownSecrets),
         foreign: caches.foreignSecrets,
         writing: this.#handlers.writeSecret,
-        keyRing: { namespace: settings.namespace, ringSecretName: ringSecretNameOf(settings.className) },
-        installation: () => this.#opened?.installation,
         sealKey: () => this.#opened?.sealKey,
-        seesNamespace: (name) => caches.namespaces?.get("", name) !== undefined,
         adopt: settings.adopt,
         monotonic: this.#context.monotonic,
       }),

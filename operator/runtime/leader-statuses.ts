@@ -3,6 +3,7 @@
 
 import { userField } from "../../core/config/fields.ts";
 import type { KubeApi } from "../kube/api.ts";
+import { controllerIn } from "../model/controller.ts";
 import type { StoppableRecorder } from "../record/create-event-recorder.ts";
 import { createStatusWriter } from "../status/status-writer.ts";
 import type { EventHandlers } from "./event-handlers.ts";
@@ -24,7 +25,7 @@ export function createLeaderStatuses(deps: LeaderStatusesDeps): ProcessKeyDeps["
   const { clock, monotonic, settings, metrics, logger } = deps.context;
   return createStatusWriter({
     api,
-    namespace: settings.namespace,
+    controller: controllerIn(settings.namespace),
     clock,
     monotonic,
     recorder,

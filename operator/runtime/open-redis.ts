@@ -4,19 +4,17 @@
 import { createSecretKey, type KeyObject } from "node:crypto";
 import type { Clock } from "../../core/clock.ts";
 import { configKeys } from "../../core/config/config-keys.ts";
-import { type Keyring, keyedHash } from "../../core/config/keyring.ts";
 import { connect } from "../../core/redis/connect.ts";
 import { createRedisClient, type RedisClient } from "../../core/redis/redis-client.ts";
 import { parseRedisUrl } from "../../core/redis/redis-url.ts";
 import { optionalText } from "../../core/redis/reply.ts";
 import { requireJson } from "../../core/redis/require-json.ts";
 import type { Timers } from "../../core/timers.ts";
-import { ensureFleetRing, ringLocationOf } from "../keyring/fleet-ring.ts";
-import { ringSecretNameOf } from "../keyring/ring-secret.ts";
+import { ensureFleetRing, installationId } from "../keyring/fleet-ring.ts";
+import { ringSecretName } from "../keyring/ring-secret.ts";
 import type { CurrentKeyring } from "../keyring/rotate-fleet-ring.ts";
 import { createStoreId, type KeptStoreId } from "../keyring/store-id.ts";
 import type { KubeApi } from "../kube/api.ts";
-import { type Installation, installationOf } from "../model/installation.ts";
 import { createAcknowledgements, type LookObservation } from "../publish/acknowledgements.ts";
 import type { OpenRedis } from "../publish/config-writer.ts";
 import { createPublisher } from "../publish/publisher.ts";
@@ -31,7 +29,6 @@ export interface OpenRedisDeps {
   readonly redisSecret: string | undefined;
   /** The operator's own, where the ring's Secret is, and that of Redis' users. */
   readonly namespace: string;
-  readonly className: string | undefined;
   /** Whether a person allowed taking the Redis over. */
   readonly adopt: boolean;
   readonly onDataLoss: DataLossPolicy;
@@ -47,8 +44,6 @@ export interface OpenRedisDeps {
 }
 
 export interface LeaderRedis extends OpenRedis {
-  /** This one, as it names itself to others. */
-  readonly installation: Installation;
   readonly keyRing: CurrentKeyring;
   /** Proves which Secrets this installation made. */
   readonly sealKey: KeyObject;
@@ -58,7 +53,7 @@ export interface LeaderRedis extends OpenRedis {
 const commandTimeoutMs = 5_000;
 
 export async function openRedis(deps: OpenRedisDeps): Promise<LeaderRedis> {
-  const { api, clock, timers, onAcknowledged, namespace, className } = deps;
+  const { api, clock, timers, onAcknowledged, namespace } = deps;
   let connecting: Promise<RedisClient> | undefined;
   const connected = (): Promise<RedisClient> => {
     connecting ??= connectToRedis(deps);
@@ -67,21 +62,17 @@ export async function openRedis(deps: OpenRedisDeps): Promise<LeaderRedis> {
   try {
     const isSealed = async () => !deps.adopt && (await ownerIn(await connected())) !== undefined;
     const { keyring, sealKey } = await ensureFleetRing({ ...deps, isSealed });
-    const ringSecret = { namespace, name: ringSecretNameOf(className) };
-    const ringLocation = await ringLocationOf(api, ringSecret);
-    const store = createStoreId({ api, secret: ringSecret, policy: deps.onDataLoss });
+    const store = createStoreId({ api, secret: { namespace, name: ringSecretName }, policy: deps.onDataLoss });
     let keyRing = keyring;
     const redisClient = await connected();
     const publisher = createPublisher({
       redisClient,
       keyring,
       clock,
-      owner: ownerOf(keyRing, className),
-      ringLocation,
+      owner: await installationId(api, namespace, keyRing),
       store,
     });
     return {
-      installation: installationOf(keyRing, ringSecret),
       sealKey: createSecretKey(sealKey),
       store,
       redisClient,
@@ -133,9 +124,4 @@ async function redisUrl({ api, namespace, redis, redisSecret, random }: OpenRedi
   const users = await ensureRedisUsers({ api, secret: { namespace, name: redisSecret }, address: redis, random });
   await applyRedisUsers(users);
   return users.url;
-}
-
-/** Names the installation with this ring's names: they outlive every rotation. Two classes of one cluster can't share a Redis. */
-export function ownerOf(keyRing: Keyring, className: string | undefined): string {
-  return keyedHash(keyRing, "content", `owner\n${className ?? ""}`).slice(0, 32);
 }

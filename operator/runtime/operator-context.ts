@@ -23,8 +23,6 @@ export interface OperatorSettings {
   readonly namespace: string;
   /** None = all. */
   readonly watchNamespaces: readonly string[];
-  /** Absent = Projects without a class. */
-  readonly className: string | undefined;
   /** Names this process; no other one has it. */
   readonly identity: string;
   readonly workers: number;

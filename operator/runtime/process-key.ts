@@ -6,10 +6,11 @@ import type { ProjectRef } from "../../core/config/types.ts";
 import { keptFrom } from "../finalize/kept-data.ts";
 import { isConflict, isNotFound } from "../kube/api.ts";
 import { NotTheLeader } from "../lead/leadership.ts";
-import type { CustomResource, Project } from "../model/objects.ts";
+import type { CustomResource } from "../model/objects.ts";
 import { allObjects, type ProjectObjects } from "../model/project-objects.ts";
 import type { Availability } from "../publish/availability.ts";
 import type { OpenRedis } from "../publish/config-writer.ts";
+import type { Publisher } from "../publish/publisher.ts";
 import type { WorkResult } from "../queue/workers.ts";
 import type { ReconcileDeps } from "../reconcile/pass.ts";
 import { reconcile } from "../reconcile/reconcile.ts";
@@ -18,10 +19,11 @@ import type { Unreported } from "../reconcile/served.ts";
 import { SecretChanged } from "../secrets/secret-object.ts";
 import { NamespaceTerminating } from "../secrets/secret-store.ts";
 import { type WhyUnpublished, whyUnpublished } from "../status/why-unpublished.ts";
+import type { Ownership } from "./ownership.ts";
 
 export interface ProcessKeyDeps extends ReconcileDeps {
   readonly objectsOf: (ref: ProjectRef) => ProjectObjects;
-  readonly className: string | undefined;
+  readonly ownership: Ownership;
   /** False while something of the namespace was never listed: nothing there may be taken for absent. */
   readonly isCurrent: (namespace: string) => boolean;
   /** Objects of the key that the watch or a list reported as gone; they are the caller's until `giveBack`. */
@@ -50,13 +52,12 @@ export async function processKey(key: string, deps: ProcessKeyDeps, signal: Abor
   // Whatever comes of this run is newer.
   deps.unreported.delete(key);
   if (!deps.isCurrent(ref.namespace)) return await keepAsPublished(key, deps);
-  // Read once: a Project of another class may come to children that were here without one while Redis answers.
-  const objects = deps.objectsOf(ref);
-  if (!isOurs(objects.project, deps)) return await leaveToOtherClass(ref, deps);
   const deleted = deps.takeDeleted(key);
   try {
     const { publisher } = await ensureSession(deps);
     const session = deps.sessionCount();
+    const objects = await deps.ownership.take(deps.objectsOf(ref));
+    if (objects === undefined) return await leaveToOther(ref, publisher, deps);
     await publisher.restore(ref);
     const { unreported, ...done } = await reconcile({ objects, deleted }, deps, signal);
     if (unreported !== undefined) deps.unreported.set(key, { unreported, session });
@@ -116,12 +117,8 @@ async function mayLack(ref: ProjectRef, { writer }: ProcessKeyDeps): Promise<boo
   }
 }
 
-/**
- * A Project of another class has taken the name of one of ours: what was served of that ends. Its data stay; one that was to be
- * deleted with its data waited for that.
- */
-async function leaveToOtherClass(ref: ProjectRef, deps: ProcessKeyDeps): Promise<WorkResult> {
-  const { publisher } = await ensureSession(deps);
+/** Another installation looks after the Project: what was served of it here ends. Its data stay. */
+async function leaveToOther(ref: ProjectRef, publisher: Publisher, deps: ProcessKeyDeps): Promise<WorkResult> {
   const { parts, data } = await publisher.load(ref);
   if (parts !== undefined) {
     await publisher.withdraw(ref, data && keptFrom(data, deps.clock.now()));
@@ -129,15 +126,13 @@ async function leaveToOtherClass(ref: ProjectRef, deps: ProcessKeyDeps): Promise
     const { namespace, name, uid } = parts.project;
     deps.audit.record({
       action: "project_withdrawn",
-      facts: { kind: "Project", namespace, name, uid, why: "OtherClass" },
+      facts: { kind: "Project", namespace, name, uid, why: "OtherController" },
     });
   }
   deps.onRevoked(ref);
   // No pass follows: nothing is to be hashed any more, and no hash is kept.
   deps.hashesOf(keyOfProject(ref)).end();
   if (deps.issuers.projectsUsing.has(keyOfProject(ref))) deps.issuers.use(keyOfProject(ref), new Map());
-  // What becomes of their data and Secrets is not ours to decide.
-  deps.takeDeleted(keyOfProject(ref));
   deps.onProcessed(keyOfProject(ref), { nothingMissing: true });
   return undefined;
 }
@@ -159,19 +154,13 @@ async function handleFailure(key: string, error: unknown, deps: ProcessKeyDeps):
 }
 
 async function writeUnpublishedStatuses(ref: ProjectRef, why: WhyUnpublished, deps: ProcessKeyDeps): Promise<void> {
-  const objects = deps.objectsOf(ref);
-  if (!isOurs(objects.project, deps)) return;
-  const rival = await deps.secrets.holderOf(objects);
-  if (why.reason === "RedisContested") await deps.statuses.writeContested(objects, why, rival);
-  else await deps.statuses.writeUnpublished(objects, { ...why, availability: deps.availabilityOf(ref) }, rival);
+  const objects = deps.ownership.ownOf(deps.objectsOf(ref));
+  if (objects === undefined) return;
+  if (why.reason === "RedisContested") await deps.statuses.writeContested(objects, why);
+  else await deps.statuses.writeUnpublished(objects, { ...why, availability: deps.availabilityOf(ref) });
 }
 
 /** The object was changed meanwhile: the watch delivers that in a moment, and the next attempt starts from there. */
 export function isOvertaken(error: unknown): boolean {
   return error instanceof SecretChanged || isConflict(error) || isNotFound(error);
-}
-
-/** Children follow their Project's class. Every operator reports a missing Project, in the same words. */
-export function isOurs(project: Project | undefined, { className }: Pick<ProcessKeyDeps, "className">): boolean {
-  return project === undefined || (project.spec.className ?? undefined) === className;
 }

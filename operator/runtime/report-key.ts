@@ -10,7 +10,9 @@ import type { UnacknowledgedRevision } from "../reconcile/reconcile-result.ts";
 import type { Unreported } from "../reconcile/served.ts";
 import type { ProcessKeyDeps } from "./process-key.ts";
 
-export interface ReportKeyDeps extends Pick<ProcessKeyDeps, "objectsOf" | "sessionCount" | "unreported">, ReportDeps {
+export interface ReportKeyDeps
+  extends Pick<ProcessKeyDeps, "ownership" | "objectsOf" | "sessionCount" | "unreported">,
+    ReportDeps {
   /** Called when the statuses are written. */
   readonly onReported: (key: string, awaited: UnacknowledgedRevision | undefined) => void;
 }
@@ -25,8 +27,8 @@ export async function reportKey(key: string, deps: ReportKeyDeps, signal: AbortS
   // Another session has begun once Redis was emptied, and the revision is one of before.
   const isOver = (): boolean => deps.sessionCount() !== session;
   // With the statuses that were written since, and the versions of now.
-  const objects = deps.objectsOf(projectOfKey(key));
-  if (isOver() || !areSame(unreported, objects)) return servedAnew;
+  const objects = deps.ownership.ownOf(deps.objectsOf(projectOfKey(key)));
+  if (objects === undefined || isOver() || !areSame(unreported, objects)) return servedAnew;
   try {
     const rollout = await awaitReplicas(unreported, signal);
     if (isOver()) return servedAnew;

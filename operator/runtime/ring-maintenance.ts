@@ -43,7 +43,6 @@ export function createRingMaintenance({ context, api, resealProject }: RingMaint
       const rotation = await rotateFleetRing({
         api,
         namespace: settings.namespace,
-        className: settings.className,
         random: randomBytes,
         clock,
         keyRing,

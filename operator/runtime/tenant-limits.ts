@@ -9,7 +9,6 @@ import { type GuardRails, type NamespaceRules, noGuardRails } from "../guard-rai
 import type { CustomResource, Project } from "../model/objects.ts";
 import type { ProjectObjects } from "../model/project-objects.ts";
 import type { OperatorContext } from "./operator-context.ts";
-import { isOurs } from "./process-key.ts";
 
 type TakeDeleted = (key: string) => readonly CustomResource[];
 
@@ -32,10 +31,7 @@ export function createTenantLimits({
       return namespace === settings.namespace ? onlyHosts(rules) : rules;
     },
   };
-  const places = createProjectPlaces(
-    (project) => isOurs(project, settings),
-    (namespace) => rails.rulesOf(namespace).maxProjects,
-  );
+  const places = createProjectPlaces((namespace) => rails.rulesOf(namespace).maxProjects);
   const hosts = hostPolicy((namespace) => rails.rulesOf(namespace).allowedHosts ?? settings.allowedHosts);
   if (guardRails === undefined) return { hosts, places, objectsOf: index.objectsOf, limitDeleted: (take) => take };
   const placeOf = (project: Project): number => places.placeOf(project.metadata);

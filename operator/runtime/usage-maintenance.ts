@@ -3,13 +3,13 @@
 // repeats no write.
 
 import { projectOfKey } from "../../core/config/config-keys.ts";
+import { controllerIn, isOthers } from "../model/controller.ts";
 import type { OpenRedis } from "../publish/config-writer.ts";
 import { noStoredObjects, readStoredObjects } from "../publish/stored-objects.ts";
 import type { Lane } from "../queue/lanes.ts";
 import type { KnownUsage } from "../status/outcomes.ts";
 import { isWorthReporting } from "../status/usage-status.ts";
 import type { OperatorContext } from "./operator-context.ts";
-import { isOurs } from "./process-key.ts";
 
 export interface UsageMaintenance {
   /** As of the last look, by `<namespace>/<name>`. */
@@ -46,7 +46,8 @@ export function createUsageMaintenance({ context, enqueue, redis }: UsageMainten
   const isDue = (key: string, usage: KnownUsage): boolean => {
     const ref = projectOfKey(key);
     const project = caches.index.projectOf(ref);
-    if (project === undefined || !caches.isCurrent(ref.namespace) || !isOurs(project, settings)) return false;
+    if (project === undefined || !caches.isCurrent(ref.namespace)) return false;
+    if (isOthers(project, controllerIn(settings.namespace))) return false;
     return isWorthReporting(project.status, usage);
   };
 

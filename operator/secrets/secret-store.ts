@@ -6,48 +6,43 @@ import type { KeyObject } from "node:crypto";
 import { LRUCache } from "lru-cache";
 import type { Secret } from "../../core/manifests/object.ts";
 import { mapLimited } from "../../core/map-limited.ts";
-import { isConflict, isNamespaceTerminating, isNotFound, type KubeObject, type ObjectName } from "../kube/api.ts";
+import type { Monotonic } from "../../core/timers.ts";
+import {
+  isConflict,
+  isNamespaceTerminating,
+  isNotFound,
+  type KubeApi,
+  type KubeObject,
+  type ObjectName,
+} from "../kube/api.ts";
 import { createRepairs, SecretContested } from "../kube/repairs.ts";
 import { secretType } from "../kube/resource-types.ts";
-import type { Installation } from "../model/installation.ts";
 import { isDeleting, type ProjectObjects } from "../model/project-objects.ts";
-import {
-  hasLabelsOf,
-  installationAnnotation,
-  kindLabel,
-  nameLabel,
-  ownerAnnotation,
-  ownSecretNames,
-  signingSecretName,
-} from "../model/secret-names.ts";
-import type { FindSecret, FoundSecret, ResolveTools } from "../resolve/resolution.ts";
+import { kindLabel, ownerAnnotation } from "../model/secret-names.ts";
+import type { FindSecret } from "../resolve/resolution.ts";
+import type { ProjectTools } from "../resolve/resolve-project.ts";
 import type { SecretWrite } from "../resolve/secret-write.ts";
 import type { Watched } from "../watch/watched.ts";
 import { changedSecret, newSecret, secretChanged, secretOf, unreadSecret, weightOf } from "./secret-object.ts";
-import { createSecretOwnership, type SecretOwnershipDeps } from "./secret-ownership.ts";
 import { referencedSecretNames, secretNamesOf } from "./secret-users.ts";
 
-export interface PreparedSecrets extends Pick<ResolveTools, "sealKey" | "installation" | "restoresAll"> {
+export interface PreparedSecrets extends Pick<ProjectTools, "sealKey" | "restoresAll"> {
   /** Knows the Secrets that may matter to the Project, and throws at other names. */
   readonly find: FindSecret;
-  /** The other installation that looks after the Project; absent = this one does. */
-  readonly rival?: Installation;
 }
 
 export interface SecretStore {
   /** Reads whatever Secret may matter to a Project. */
   prepare(objects: ProjectObjects): Promise<PreparedSecrets>;
-  /** The other installation that looks after the Project and may still exist, even if this one is to take the Project over. */
-  holderOf(objects: ProjectObjects): Promise<Installation | undefined>;
   /** Throws SecretChanged, SecretContested, NamespaceTerminating, or the failure of the API server. */
   write(write: SecretWrite): Promise<void>;
-  /** What this installation names itself on what it makes; undefined = not known yet. */
-  installation(): string | undefined;
-  /** The other installation of this name, if it may still exist. */
-  rivalNamed(name: string): Promise<Installation | undefined>;
 }
 
-export interface SecretStoreDeps extends SecretOwnershipDeps {
+export interface SecretStoreDeps {
+  readonly api: KubeApi;
+  readonly monotonic: Monotonic;
+  /** A person allows that every Secret is used, whoever made it. */
+  readonly adopt: boolean;
   /** Secrets with the label app.kubernetes.io/managed-by=jsonplane. */
   readonly own: Watched;
   /** Metadata of all other Secrets. */
@@ -93,50 +88,24 @@ export function createSecretStore(deps: SecretStoreDeps): SecretStore {
     return referenced || isLabelled(metadata) ? await readForeign(metadata) : unreadSecret(metadata);
   };
 
-  const ownership = createSecretOwnership(deps);
-
-  const readSigning = async ({ ref, project }: ProjectObjects): Promise<Secret | undefined> =>
-    project === undefined ? undefined : await read(ref.namespace, signingSecretName(project), false);
-
-  const rivalOf = async (objects: ProjectObjects, signing: Secret | undefined): Promise<Installation | undefined> =>
-    objects.project && (await ownership.rivalOf(objects.project, projectSecrets(own, objects, signing)));
-
-  const found = async (secret: Secret | undefined): Promise<FoundSecret | undefined> => {
-    if (secret?.metadata.annotations?.[installationAnnotation] === undefined) return secret;
-    const heldBy = await ownership.holderOf(secret);
-    return heldBy === undefined ? secret : { ...secret, heldBy };
-  };
-
   return {
-    installation: ownership.name,
-    rivalNamed: ownership.holderNamed,
-    holderOf: async (objects) =>
-      await ownership.holderOfProject(objects.project, projectSecrets(own, objects, await readSigning(objects))),
     async prepare(objects) {
       const { namespace } = objects.ref;
       const referenced = hasLogins(objects) ? referencedSecretNames(objects) : noNames;
-      const signing = await readSigning(objects);
-      const rival = await rivalOf(objects, signing);
-      const installation = ownership.name();
       const sealKey = deps.sealKey();
       if (sealKey === undefined) throw new Error("The key that seals Secrets is not known yet");
-      const restoresAll = deps.adopt && rival === undefined;
-      const isManaged = restoresAll || (signing !== undefined && ownership.isOurs(signing));
       const names = [...new Set([...secretNamesOf(objects), ...referenced])];
       const reads = await mapLimited(names, readsAtATime, async (name) => {
-        const secret = await read(namespace, name, referenced.has(name));
-        return [name, isManaged ? secret : await found(secret)] as const;
+        return [name, await read(namespace, name, referenced.has(name))] as const;
       });
-      const secrets: ReadonlyMap<string, FoundSecret | undefined> = new Map(reads);
+      const secrets: ReadonlyMap<string, Secret | undefined> = new Map(reads);
       return {
         find(name) {
           if (!secrets.has(name)) throw new Error(`Secret "${name}" was not read before it was asked for`);
           return secrets.get(name);
         },
-        ...(rival !== undefined && { rival }),
         sealKey,
-        ...(installation !== undefined && { installation }),
-        restoresAll,
+        restoresAll: deps.adopt,
       };
     },
     async write(write) {
@@ -145,29 +114,11 @@ export function createSecretStore(deps: SecretStoreDeps): SecretStore {
       try {
         own.applyOwnWrite(await writing(write, () => send(write, deps)));
         repairs.wrote(target, text);
-        const { [kindLabel]: kind, [nameLabel]: owner = "" } = write.labels;
-        if (kind === "Project") ownership.wroteOwn({ namespace: write.namespace, name: owner });
       } catch (error) {
         throw toWriteError(error, write);
       }
     },
   };
-}
-
-/** The Secrets that say which installation manages a Project: its own, or where that was deleted, those of its children. */
-function projectSecrets(
-  own: Watched,
-  { ref, users, keys }: ProjectObjects,
-  signing: Secret | undefined,
-): readonly Secret[] {
-  if (signing !== undefined) return [signing];
-  return [...users, ...keys].flatMap((owner) =>
-    ownSecretNames(owner)
-      .map((name) => own.get(ref.namespace, name))
-      .filter((secret) => secret !== undefined)
-      .map(secretOf)
-      .filter((secret) => hasLabelsOf(owner, secret)),
-  );
 }
 
 const noNames: ReadonlySet<string> = new Set();

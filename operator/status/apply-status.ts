@@ -9,33 +9,37 @@ import { apiVersion, type Kind } from "../../core/manifests/object.ts";
 import type { Monotonic } from "../../core/timers.ts";
 import { ApiFailure, isConflict, isNotFound, type KubeApi, type KubeObject } from "../kube/api.ts";
 import { customTypes } from "../kube/resource-types.ts";
+import { controllerOf, isOthers } from "../model/controller.ts";
 import type { CustomResource } from "../model/objects.ts";
 import type { Status } from "./object-status.ts";
 
 /**
  * Returns the object as the server has it now, for the cache; undefined when nothing had to be written or there is no such object.
- * `yields` = gives up when the object was written meanwhile: that may have been another installation, which decides about it.
- * `drops` = types of conditions to remove, which no other writer maintains any more.
+ * `controller` = this installation: what another one has taken meanwhile is left to it.
  */
 export async function applyStatus(
   api: Pick<KubeApi, "apply" | "get">,
   object: CustomResource,
   status: Status,
-  { yields = false, drops = [] }: { readonly yields?: boolean; readonly drops?: readonly string[] } = {},
+  controller: string,
 ): Promise<KubeObject | undefined> {
-  if (!differs(status, object.status ?? {}, drops)) return undefined;
+  if (!differs(status, object.status ?? {})) return undefined;
   const { namespace, name, uid } = object.metadata;
   let resourceVersion = object.metadata.resourceVersion;
   for (let attempt = 1; attempt < maxAttempts; attempt += 1) {
     const written = await applyTo(api, { object, resourceVersion, status }).catch(unlessConflict);
     if (written !== "conflict") return written;
-    if (yields) return undefined;
     // Edited meanwhile, perhaps in a way that enqueues nothing: what was found of it holds all the same.
     const present = await api.get(customTypes[object.kind], { namespace, name });
-    if (present?.metadata.uid !== uid) return undefined;
+    if (present?.metadata.uid !== uid || wasTaken(object, present, controller)) return undefined;
     resourceVersion = present.metadata.resourceVersion;
   }
   return applyTo(api, { object, resourceVersion, status });
+}
+
+/** By another installation, since the object was read. */
+function wasTaken(object: CustomResource, present: KubeObject, controller: string): boolean {
+  return controllerOf(present) !== controllerOf(object) && isOthers(present, controller);
 }
 
 interface StatusWrite {
@@ -82,9 +86,9 @@ interface AnyStatus {
   readonly conditions?: readonly { readonly type: string }[];
 }
 
-/** Ignores the order of members and conditions. Types in `drops` count as the operator's own. */
-export function differs(status: AnyStatus, present: AnyStatus, drops: readonly string[] = []): boolean {
-  const types = ownTypes.union(new Set([...drops, ...(status.conditions ?? []).map(({ type }) => type)]));
+/** Ignores the order of members and conditions. */
+export function differs(status: AnyStatus, present: AnyStatus): boolean {
+  const types = ownTypes.union(new Set((status.conditions ?? []).map(({ type }) => type)));
   return !isDeepStrictEqual(comparable(status, types), comparable(present, types));
 }
 

@@ -9,9 +9,7 @@ import type { Availability } from "../publish/availability.ts";
 import {
   acceptedMessage,
   availabilityMessages,
-  blockedMessage,
   clipped,
-  contestedMessage,
   dataLostMessage,
   deletingMessage,
   maxConditionCharacters,
@@ -24,7 +22,7 @@ import {
 } from "./messages.ts";
 import type { ObjectOutcome, Progress } from "./outcomes.ts";
 
-export type ConditionType = "Accepted" | "Programmed" | "Ready" | "Reconciling" | "Available" | "Stalled" | "Contested";
+export type ConditionType = "Accepted" | "Programmed" | "Ready" | "Reconciling" | "Available" | "Stalled";
 
 export interface Condition {
   readonly type: ConditionType;
@@ -108,26 +106,6 @@ export function withAvailability(
     const content = byAvailability(availability, former);
     return dated("Available", content, { generation: condition.observedGeneration ?? 0, former, now });
   });
-}
-
-/** For a Project that the installation in `namespace` manages. */
-export function contestedCondition(namespace: string, generation: number, now: number): Condition {
-  return contested({ reason: "SecretConflict", message: contestedMessage(namespace) }, generation, now);
-}
-
-/** For an object whose deletion waits for the installation in `namespace`. */
-export function blockedCondition(namespace: string, generation: number, now: number): Condition {
-  return contested({ reason: "Deleting", message: blockedMessage(namespace) }, generation, now);
-}
-
-interface ContestedContent {
-  readonly reason: Reason;
-  readonly message: string;
-}
-
-function contested({ reason, message }: ContestedContent, generation: number, now: number): Condition {
-  const common = { status: "True", observedGeneration: generation, lastTransitionTime: rfc3339(now) } as const;
-  return { type: "Contested", ...common, reason, message: clipped(message, maxConditionCharacters) };
 }
 
 function acceptedOf(object: PresentObject, { verdict, progress, ...waits }: ObjectOutcome): ConditionContent {

@@ -9,6 +9,11 @@ import { clipped } from "./messages.ts";
 /** Events about conditions and data that are no reason of a condition. */
 export const statusEventCatalogue = {
   Ready: { type: "Normal", action: "Reconcile", meaning: "Every data-plane replica serves the newest spec" },
+  OtherController: {
+    type: "Warning",
+    action: "Reconcile",
+    meaning: "Another installation looks after the Project, as its status.controller says; this one leaves it alone",
+  },
   QuotaNearlyFull: {
     type: "Warning",
     action: "Reconcile",

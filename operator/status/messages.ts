@@ -8,25 +8,6 @@ export const readyMessage = "The spec is valid, and every data-plane replica tha
 export const unavailableMessage = "It is not served; see the condition Accepted";
 export const unprogrammedMessage = "The newest spec is not served; see the condition Accepted";
 
-/** `namespace`: of the installation that looks after the Project. */
-export function contestedMessage(namespace: string): string {
-  return `${holderSubject(namespace)} looks after this Project, and another one would serve it too; give one of the two a class (--class-name), or take the Project over with --adopt-data, as after a move to another namespace`;
-}
-
-/** `namespace`: of the installation whose finalizer an object without a Project has. */
-export function blockedMessage(namespace: string): string {
-  return `${holderSubject(namespace)} set its finalizer, and deletes its data before it removes the finalizer; start that installation again, or remove the finalizer and keep the data: with jsonplane finalizers clear, or with another installation that has --adopt-data`;
-}
-
-/** Whether a condition Contested, perhaps of another version, names the installation in `namespace`. */
-export function namesHolder(message: string, namespace: string): boolean {
-  return message.startsWith(holderSubject(namespace));
-}
-
-function holderSubject(namespace: string): string {
-  return `The installation of jsonplane in namespace "${namespace}"`;
-}
-
 export const programmedMessages = {
   Programmed: "Every data-plane replica that was live has acknowledged it",
   NoReplicas: "No data-plane replica is running; it is served as soon as one is",

@@ -38,6 +38,7 @@ export function statusOf(object: CustomResource, outcome: ObjectOutcome): Status
   const liveGeneration = isProgrammed(conditions, generation) ? generation : former.liveGeneration;
   return {
     observedGeneration: generation,
+    ...(outcome.controller !== undefined && { controller: outcome.controller }),
     ...(live && liveGeneration !== undefined && { liveGeneration }),
     ...ownMembers(object, former, { ...outcome, live }),
     conditions,

@@ -6,7 +6,6 @@ import type { DeletionProgress } from "../finalize/advance-deletions.ts";
 import type { DeletionWait } from "../finalize/advance-purges.ts";
 import type { DataEvaluation } from "../finalize/data-plan.ts";
 import type { DeletionRequest } from "../finalize/deletion-requests.ts";
-import type { Installation } from "../model/installation.ts";
 import type { ProjectObjects } from "../model/project-objects.ts";
 import type { UnpublishedReason } from "../model/reasons.ts";
 import type { Verdict } from "../model/verdict.ts";
@@ -36,8 +35,6 @@ export interface ResolvedProject extends ProjectResolution {
   readonly isComplete: boolean;
   /** Milliseconds for which passwords of the Project have waited to be hashed; undefined = none waits. */
   readonly hashingMs?: number;
-  /** The other installation that manages the Project and writes the statuses of its objects; undefined = this one does. */
-  readonly rival: Installation | undefined;
   /** Secrets could not be read or written: credentials are as they are published, and the reconcile fails with this once that is published. */
   readonly failure?: { readonly error: unknown };
 }
@@ -45,7 +42,7 @@ export interface ResolvedProject extends ProjectResolution {
 /** Without Secrets and credentials: thousands of outcomes may wait in memory. */
 export type ReportedResolution = Pick<
   ResolvedProject,
-  "statuses" | "isComplete" | "rival" | "signingRingWaits" | "nextAt" | "hasLaterWrites"
+  "statuses" | "isComplete" | "signingRingWaits" | "nextAt" | "hasLaterWrites"
 >;
 
 export interface CompiledProject {
@@ -115,6 +112,8 @@ export interface ObjectOutcome {
   readonly usage?: ReportedUsage;
   /** All objects of the Project, for the counts of its status. */
   readonly objects: ProjectObjects;
+  /** The installation that looks after the object; absent = none has taken it. */
+  readonly controller?: string | undefined;
   /** The address that clients use for the Project. */
   readonly baseUrl: string;
   /** Unix milliseconds. */

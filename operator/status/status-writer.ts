@@ -5,7 +5,7 @@ import type { Clock } from "../../core/clock.ts";
 import { mapLimited } from "../../core/map-limited.ts";
 import { isRefusedWrite, type KubeApi, type KubeObject } from "../kube/api.ts";
 import { createRepairs } from "../kube/repairs.ts";
-import type { Installation } from "../model/installation.ts";
+import { controllerOf } from "../model/controller.ts";
 import type { CustomResource } from "../model/objects.ts";
 import { allObjects, type ProjectObjects } from "../model/project-objects.ts";
 import { isUnpublishedReason, type UnpublishedReason } from "../model/reasons.ts";
@@ -13,16 +13,8 @@ import type { Refused, Verdict } from "../model/verdict.ts";
 import type { Availability } from "../publish/availability.ts";
 import type { EventRecorder } from "../record/event-recorder.ts";
 import { applyStatus, createUndeclaredFields, differs, type UndeclaredFieldsDeps } from "./apply-status.ts";
-import {
-  blockedCondition,
-  type Condition,
-  contestedCondition,
-  formerConditions,
-  isProgrammed,
-  withAvailability,
-} from "./conditions.ts";
+import { formerConditions, isProgrammed, withAvailability } from "./conditions.ts";
 import { eventsOf } from "./events-of.ts";
-import { namesHolder } from "./messages.ts";
 import { refusalsByUid, type Status, statusOf } from "./object-status.ts";
 import type { ObjectOutcome, Progress, ProjectOutcome } from "./outcomes.ts";
 import { quotaEventsOf } from "./usage-status.ts";
@@ -39,17 +31,16 @@ export interface StatusWriter {
    */
   write(outcome: ProjectOutcome, isChanged?: () => boolean): Promise<number>;
   /**
-   * Reports that nothing could be written to Redis. Conditions of a spec that was evaluated already stay, except Available. Statuses of
-   * objects that `rival` manages are left to it, as in `write`.
+   * Reports that nothing could be written to Redis. Conditions of a spec that was evaluated already stay, except Available.
    */
-  writeUnpublished(objects: ProjectObjects, unpublished: Unpublished, rival: Installation | undefined): Promise<void>;
+  writeUnpublished(objects: ProjectObjects, unpublished: Unpublished): Promise<void>;
   /** Reports that the Redis belongs to another installation: whether an object is still served is not known. */
-  writeContested(objects: ProjectObjects, why: WhyUnpublished, rival: Installation | undefined): Promise<void>;
+  writeContested(objects: ProjectObjects, why: WhyUnpublished): Promise<void>;
 }
 
 export interface StatusWriterDeps extends UndeclaredFieldsDeps {
-  /** Namespace of this installation. */
-  readonly namespace: string;
+  /** What this installation calls itself in `status.controller`. */
+  readonly controller: string;
   readonly api: Pick<KubeApi, "apply" | "get">;
   readonly clock: Clock;
   readonly recorder: EventRecorder;
@@ -69,25 +60,20 @@ export interface StatusWriterDeps extends UndeclaredFieldsDeps {
 const writesAtATime = 8;
 /** Attempted even if the Project has changed meanwhile. */
 const minAttempts = 2 * writesAtATime;
-const freshMs = 60_000;
 
 export function createStatusWriter(deps: StatusWriterDeps): StatusWriter {
   const repairs = createRepairs(deps.monotonic);
   const undeclared = createUndeclaredFields(deps);
 
   /** Answers with milliseconds to wait, 0 when it is done. */
-  const writeDeclared = async (
-    { object, yields = false, ...wanted }: StatusWrite,
-    mayWrite: MayWrite,
-  ): Promise<number> => {
+  const writeDeclared = async ({ object, ...wanted }: StatusWrite, mayWrite: MayWrite): Promise<number> => {
     const status = undeclared.withoutUndeclared(object.kind, wanted.status);
-    const drops = isOutdated(object, deps.namespace) ? ["Contested"] : [];
-    if (!differs(status, object.status ?? {}, drops)) return 0;
+    if (!differs(status, object.status ?? {})) return 0;
     const text = textOf(status);
     const wait = repairs.waitMs(object.metadata.uid, text);
     if (wait > 0) return wait;
     if (!mayWrite()) return 0;
-    const answer = await applyStatus(deps.api, object, status, { yields, drops });
+    const answer = await applyStatus(deps.api, object, status, deps.controller);
     if (answer === undefined) return 0;
     repairs.wrote(object.metadata.uid, text);
     afterWrite(deps, { object, status, answer });
@@ -115,6 +101,7 @@ export function createStatusWriter(deps: StatusWriterDeps): StatusWriter {
       progress,
       availability,
       objects,
+      controller: controllerOf(object),
       baseUrl: deps.baseUrlOf(objects.ref),
       now: deps.clock.now(),
     });
@@ -122,46 +109,37 @@ export function createStatusWriter(deps: StatusWriterDeps): StatusWriter {
 
   return {
     async write(outcome, isChanged = () => false) {
-      const { objects, resolved, compiled, reports, progress } = outcome;
+      const { objects, compiled, reports, progress } = outcome;
       const { parts, verdicts } = compiled;
-      const { rival } = resolved;
       const now = deps.clock.now();
       const refusals = parts === undefined ? new Map() : refusalsByUid(parts, reports.refusals, deps.userField);
       const byUid = objectsByUid(objects);
       const statuses = verdicts.flatMap((verdict): readonly StatusWrite[] => {
         const object = byUid.get(verdict.uid);
         if (object === undefined || progress.gone.has(verdict.uid)) return [];
-        if (rival !== undefined && isLeftTo(object, now)) return contested(object, rival, now);
-        const status = statusOf(object, objectOutcome(verdict, outcome, { now, refusal: refusals.get(verdict.uid) }));
-        const holder = progress.blockedBy.get(verdict.uid);
-        if (holder !== undefined) return blockedStatus(object, { status, holder, now });
-        return [{ object, status, yields: rival !== undefined }];
+        const found = objectOutcome(verdict, outcome, { now, refusal: refusals.get(verdict.uid) });
+        return [{ object, status: statusOf(object, { ...found, controller: deps.controller }) }];
       });
       const mayWrite = untilChanged(isChanged);
       return await writeAll(statuses, (status) => write(status, mayWrite));
     },
-    async writeUnpublished(objects, { availability, ...why }, rival) {
+    async writeUnpublished(objects, { availability, ...why }) {
       const now = deps.clock.now();
-      const statuses = [...objectsByUid(objects).values()].flatMap((object): readonly StatusWrite[] => {
-        const isLeft = rival !== undefined && isLeftTo(object, now);
-        if (isLeft) return isObserved(object) ? [] : contested(object, rival, now);
+      const statuses = allObjects(objects).map((object): StatusWrite => {
         const verdict = unpublished(object, why);
         const status = isObserved(object)
           ? observedStatus(object, { availability, now })
           : unpublishedStatus(object, { verdict, availability }, objects);
-        return [{ object, status, yields: rival !== undefined }];
+        return { object, status };
       });
       await writeAll(statuses, write);
     },
-    async writeContested(objects, why, rival) {
-      const now = deps.clock.now();
-      const statuses = [...objectsByUid(objects).values()].flatMap((object): readonly StatusWrite[] => {
-        if (objects.project === undefined && isKnownMissing(object)) return [];
-        if (rival !== undefined && isLeftTo(object, now)) return contested(object, rival, now);
+    async writeContested(objects, why) {
+      const statuses = allObjects(objects).map((object): StatusWrite => {
         const verdict = { ...unpublished(object, why), live: false };
         // The rest stays, for the day that the Redis comes back; what was live once matters when Secrets are lost.
         const written = unpublishedStatus(object, { verdict, availability: "unknown" }, objects);
-        return [{ object, status: { ...object.status, ...written }, yields: rival !== undefined }];
+        return { object, status: { ...object.status, ...written } };
       });
       await writeAll(statuses, write);
     },
@@ -226,13 +204,10 @@ async function writeAll(
 interface StatusWrite {
   readonly object: CustomResource;
   readonly status: Status;
-  readonly yields?: boolean;
 }
 
-/** Contested comes first: it matters more to this installation than the other one's conditions. */
 function reasonOf({ conditions }: Status): string {
-  const shown = conditions.find(({ type }) => type === "Contested") ?? conditions.find(({ type }) => type === "Ready");
-  return shown?.reason ?? "";
+  return conditions.find(({ type }) => type === "Ready")?.reason ?? "";
 }
 
 /** By its spec, and not because Redis is away. */
@@ -302,64 +277,6 @@ function isObserved(object: CustomResource): boolean {
   // Why it isn't written may be another reason by now.
   if (isUnpublishedReason(ready?.reason ?? "") || deletionTimestamp !== undefined) return false;
   return ready?.observedGeneration === generation;
-}
-
-/** Its status says that there is no Project. Every installation reports that, whichever has the Redis. */
-function isKnownMissing(object: CustomResource): boolean {
-  const ready = formerConditions(object).find(({ type }) => type === "Ready");
-  return ready?.reason === "ProjectNotFound" && isObserved(object);
-}
-
-/** The other installation has written the status, or will, if it exists. */
-function isLeftTo(object: CustomResource, now: number): boolean {
-  const isFresh = now - Date.parse(object.metadata.creationTimestamp ?? "") < freshMs;
-  return isFresh || formerConditions(object).some(({ type }) => type === "Ready");
-}
-
-/**
- * The other installation's status stays, or the two would write for ever. This one adds a Contested condition; it is removed by the
- * next status that the other one writes, and added again while this one runs.
- */
-function contested(object: CustomResource, holder: Installation, now: number): readonly StatusWrite[] {
-  const present = object.status as Status | undefined;
-  if (object.kind !== "Project" || present === undefined) return [];
-  const condition = contestedCondition(holder.namespace, object.metadata.generation ?? 0, now);
-  return besides(object, { present, condition, holder });
-}
-
-interface BlockedDeletion {
-  readonly status: Status;
-  readonly holder: Installation;
-  readonly now: number;
-}
-
-/** The status of an object whose deletion waits for the other installation. Both installations report that it is being deleted. */
-function blockedStatus(object: CustomResource, { status, holder, now }: BlockedDeletion): readonly StatusWrite[] {
-  const saysDeleting = formerConditions(object).some(({ type, reason }) => type === "Ready" && reason === "Deleting");
-  const present = saysDeleting ? (object.status as Status) : status;
-  const condition = blockedCondition(holder.namespace, object.metadata.generation ?? 0, now);
-  return besides(object, { present, condition, holder });
-}
-
-interface Beside {
-  readonly present: Status;
-  readonly condition: Condition;
-  readonly holder: Installation;
-}
-
-function besides(object: CustomResource, { present, condition, holder }: Beside): readonly StatusWrite[] {
-  const others = present.conditions.filter(({ type }) => type !== condition.type);
-  const former = formerConditions(object).find(({ type }) => type === condition.type);
-  const isPresent = former?.reason === condition.reason && namesHolder(former.message, holder.namespace);
-  if (isPresent && present === object.status) return [];
-  return [{ object, status: { ...present, conditions: [...others, condition] }, yields: true }];
-}
-
-/** The Project's Contested condition names another installation although this one manages it; only this one removes it. */
-function isOutdated(object: CustomResource, namespace: string): boolean {
-  if (object.kind !== "Project") return false;
-  const former = formerConditions(object).find(({ type }) => type === "Contested");
-  return former !== undefined && !namesHolder(former.message, namespace);
 }
 
 function objectsByUid(objects: ProjectObjects): ReadonlyMap<string, CustomResource> {

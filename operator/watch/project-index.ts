@@ -5,6 +5,7 @@ import { keyOfProject } from "../../core/config/config-keys.ts";
 import type { ProjectRef } from "../../core/config/types.ts";
 import type { Kind } from "../../core/manifests/object.ts";
 import type { KubeObject } from "../kube/api.ts";
+import { controllerOf } from "../model/controller.ts";
 import type { ApiKey, ApiResource, Child, CustomResource, Project, ProjectUser, RootKey } from "../model/objects.ts";
 import { type ProjectObjects, projectRefOf } from "../model/project-objects.ts";
 
@@ -94,7 +95,7 @@ export function customResource(kind: Kind, object: KubeObject): CustomResource {
   return (object.kind === kind ? object : { ...object, kind }) as unknown as CustomResource;
 }
 
-/** Whether anything that the operator acts on differs: a status that changed is its own doing. */
+/** Whether anything that the operator acts on differs. A status that changed is its own doing, unless another installation took the object. */
 export function hasRelevantChange(now: KubeObject, before: KubeObject | undefined): boolean {
   if (before === undefined) return true;
   const [is, was] = [now.metadata, before.metadata];
@@ -105,6 +106,7 @@ export function hasRelevantChange(now: KubeObject, before: KubeObject | undefine
     now["spec"] !== before["spec"] ||
     is.deletionTimestamp !== was.deletionTimestamp ||
     JSON.stringify(is.annotations ?? {}) !== JSON.stringify(was.annotations ?? {}) ||
-    JSON.stringify(is.finalizers ?? []) !== JSON.stringify(was.finalizers ?? [])
+    JSON.stringify(is.finalizers ?? []) !== JSON.stringify(was.finalizers ?? []) ||
+    (controllerOf(before) !== undefined && controllerOf(before) !== controllerOf(now))
   );
 }

@@ -41,7 +41,6 @@ export async function maintainConfig(
     keyring,
     clock: systemClock,
     owner: "chaos",
-    ringLocation: "chaos",
     store: rememberedStore("Serve"),
   });
   let parts = first;

@@ -65,15 +65,11 @@ async function renderRules(maxQuotaObjects: number): Promise<string> {
     "ConfigMap",
     "ValidatingAdmissionPolicy",
     "ValidatingAdmissionPolicy",
-    "ValidatingAdmissionPolicy",
-    "ValidatingAdmissionPolicyBinding",
     "ValidatingAdmissionPolicyBinding",
     "ValidatingAdmissionPolicyBinding",
   ]);
   return text;
 }
-
-const asking = { annotations: { "jsonplane.io/restore-credentials": "true" } };
 
 /** Policies take effect a moment after they are there. */
 async function applyPolicies(input: string): Promise<void> {
@@ -81,7 +77,6 @@ async function applyPolicies(input: string): Promise<void> {
   await eventually(async () => {
     expect(await refusal(inside(general, "Project", quotaOf(1_000_000)))).toContain("at most");
     expect(await refusal(inside(edited, "RootKey", { deletionPolicy: "Delete" }))).toContain("deletionPolicy");
-    expect(await refusal(inside(general, "ApiKey", {}, asking))).toContain("restore-credentials");
   });
 }
 
@@ -200,15 +195,6 @@ describe("an admission policy of the chart", () => {
     expect(await edit({ limits: { quota: { objects: 8_999 } } })).toContain("at most 5000");
     expect(await edit({ deletionPolicy: "Retain" })).toBeUndefined();
   });
-
-  it.each(["Project", "ApiKey", "ProjectUser"] as const)(
-    "lets no %s ask for credentials of an earlier one, unless a rule allows it",
-    async (kind) => {
-      expect(await refusal(inside(general, kind, {}, asking))).toContain("of an earlier");
-      expect(await refusal(inside(general, kind, {}))).toBeUndefined();
-      expect(await refusal(inside(adopted, kind, {}, asking))).toBeUndefined();
-    },
-  );
 
   it("lets no Project ask for data of an earlier namespace, unless a rule allows it or it did so before", async () => {
     const adopting = { annotations: { "jsonplane.io/adopt-data": "true" } };

@@ -89,7 +89,7 @@ describe("names", () => {
 });
 
 describe("two installations in one cluster", () => {
-  const second = ["--set", "crds.enabled=false,operator.className=second"];
+  const second = ["--set", "crds.enabled=false"];
   const watched = ["--set", "operator.watchNamespaces={shop}"];
 
   it.each<[string, [string, string], [string, string], string[]]>([

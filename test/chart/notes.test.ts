@@ -31,7 +31,6 @@ describe("the notes of an install", () => {
       "kubectl apply -n shop -f examples/bookshop.yaml && kubectl wait -n shop ",
     ],
     ["operator.watchNamespaces={shop,blog}", "Only these namespaces are served: shop, blog."],
-    ["operator.className=internal", "Only Projects with spec.className: internal are served."],
     ["crds.enabled=false", "kubectl apply --server-side -f crds/"],
     ["publicURL=https://api.example.org/", "Projects are served at https://api.example.org/NAMESPACE/PROJECT"],
     ["dataplane.service.type=LoadBalancer", "kubectl -n js get svc jsonplane"],
@@ -43,7 +42,6 @@ describe("the notes of an install", () => {
   });
 
   it.each([
-    ["operator.className=internal", "examples/bookshop.yaml"],
     ["publicURL=https://api.example.org", "publicURL is empty"],
     ["ingress.enabled=true,ingress.hosts={api.example.org}", "publicURL is empty"],
     ["ingress.enabled=true,ingress.hosts={api.example.org}", "port-forward"],

@@ -28,7 +28,9 @@ afterAll(async () => {
 
 async function start(redis: string, ...args: readonly string[]): Promise<OperatorProcess> {
   const kubeconfig = await api.kubeconfig();
-  const operator = await startOperatorProcess({ kubeconfig, redis, untilReady: false, args });
+  // Each has a Lease of its own.
+  const own = args.includes("--operator-namespace") ? [] : ["--operator-namespace", await api.namespace("operator")];
+  const operator = await startOperatorProcess({ kubeconfig, redis, untilReady: false, args: [...own, ...args] });
   ends.push(() => operator.stop());
   return operator;
 }
@@ -39,17 +41,10 @@ async function redisWith(options: Parameters<typeof startRedis>[0]): Promise<Tes
   return redis;
 }
 
-/** Of the one operator that serves this class. */
-async function statuses(className: string): Promise<() => Promise<string>> {
-  const namespace = await api.namespace();
-  await api.apply(shop({ className }), { namespace });
-  return async () => JSON.stringify(await customResources(api, namespace));
-}
-
 describe("an operator", () => {
   it("that can't reach Redis says where it looked and why it failed, and no password", async () => {
     const port = await freePort();
-    const operator = await start(`redis://someone:a-secret@127.0.0.1:${port}`, "--class-name", "away");
+    const operator = await start(`redis://someone:a-secret@127.0.0.1:${port}`);
     await eventually(
       () => expect(operator.log()).toContain(`Redis at 127.0.0.1:${port} can't be reached: ECONNREFUSED`),
       patience,
@@ -59,7 +54,7 @@ describe("an operator", () => {
 
   it("that Redis doesn't know says so", async () => {
     const redis = await redisWith({ args: ["--requirepass", "right"] });
-    const operator = await start(`redis://:wrong@127.0.0.1:${redis.port}`, "--class-name", "unknown");
+    const operator = await start(`redis://:wrong@127.0.0.1:${redis.port}`);
     await eventually(
       () => expect(operator.log()).toContain(`Redis at 127.0.0.1:${redis.port} can't be reached: WRONGPASS`),
       patience,
@@ -69,8 +64,10 @@ describe("an operator", () => {
 
   it("with a Redis that lacks the JSON module says so, in its log and in conditions", async () => {
     const redis = await redisWith({ json: false });
-    const reported = await statuses("no-json");
-    const operator = await start(redis.url, "--class-name", "no-json");
+    const namespace = await api.namespace();
+    await api.apply(shop(), { namespace });
+    const reported = async () => JSON.stringify(await customResources(api, namespace));
+    const operator = await start(redis.url, "--watch-namespaces", namespace);
     await eventually(() => expect(operator.log()).toContain("This Redis has no JSON module: load RedisJSON"), patience);
     await eventually(async () => expect(await reported()).toContain("This Redis has no JSON module"), patience);
   });
@@ -83,7 +80,7 @@ describe("an operator", () => {
     await allowAsDocumented(redis, right);
     // A replica of long ago would not count.
     await askRedis(redis.port, `ZADD ${configKeys.replicas} ${Date.now() + 3_600_000} replica`);
-    const operator = await start(documentedUrl(redis, "jsonplane-operator"), "--class-name", `blind-${right.length}`);
+    const operator = await start(documentedUrl(redis, "jsonplane-operator"));
     await eventually(() => {
       expect(operator.log()).toContain("Failed to read acknowledgements of replicas");
     }, patience);

@@ -117,7 +117,6 @@ interface Immutable {
 
 const inShop = "projectRef: { name: shop }";
 const immutable: readonly Immutable[] = [
-  { kind: "Project", name: "blue", field: "className", specs: ["{ className: a }", "{ className: b }", "{}"] },
   {
     kind: "ApiResource",
     name: "things",

@@ -187,10 +187,10 @@ describe.concurrent("what is kept although nobody serves it", () => {
     });
     const noApi = await runProgram(["data", "orphans", "--redis", fleet.redis.url, "--kubeconfig", "/nowhere/config"]);
     expect(noApi).toMatchObject({ code: 1, error: expect.stringContaining("There is no way to an API server") });
-    const other = await orphans("--class-name", "other");
+    const other = await orphans("--operator-namespace", "other");
     expect(other).toMatchObject({
       code: 1,
-      error: expect.stringContaining("There is no Secret jsonplane-system/jsonplane-keyring-other"),
+      error: expect.stringContaining("There is no Secret other/jsonplane-keyring"),
     });
   });
 });

@@ -29,20 +29,6 @@ async function restart(options: Partial<OperatorProcessOptions> = {}): Promise<v
   await fleet.addOperator(options);
 }
 
-describe("a name that a Project of another class took while no operator ran", () => {
-  it("is served no longer by the operator that starts", async () => {
-    const tenant = await newTenant(fleet);
-    await tenant.create(declared("Project", "shop"), openBooks());
-    await tenant.reports("ApiResource", "books", "Ready");
-    await bookCount(tenant, 0);
-    await stopOperators();
-    await tenant.remove("Project", "shop");
-    await tenant.create(declared("Project", "shop", { className: "gold" }));
-    await fleet.addOperator();
-    await tenant.everywhere("/api/books", {}, (reply) => expect(reply.status).toBe(404));
-  });
-});
-
 describe("without --allowed-hosts", () => {
   it("no namespace may claim a host", async () => {
     await restart();

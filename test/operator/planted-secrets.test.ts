@@ -84,14 +84,15 @@ describe("a planted Secret", () => {
     },
   );
 
-  it("is used where the object asks for what was there before, and that is told", async () => {
+  it("is used where the Project asks for what was there before, and an Event says so", async () => {
     const shop = await open(planted(web, "web-api-key", { apiKey: "jp_of_a_backup" }));
-    const asking = declared("ApiKey", "web", { access: "Write" });
-    const annotations = { "jsonplane.io/restore-credentials": "true" };
-    await shop.create(declared("Project", "shop"), declared("ApiResource", "notes", { schema: {} }), {
-      ...asking,
-      metadata: { ...asking.metadata, annotations },
-    });
+    const project = declared("Project", "shop");
+    const annotations = { "jsonplane.io/adopt-data": "true" };
+    await shop.create(
+      { ...project, metadata: { ...project.metadata, annotations } },
+      declared("ApiResource", "notes", { schema: {} }),
+      declared("ApiKey", "web", { access: "Write" }),
+    );
     await fleet.ready(shop.namespace);
     await shop.admitted("apikey jp_of_a_backup");
     expect(await shop.reportedOf("ApiKey", "web", "CredentialRestored")).toContain("web-api-key");

@@ -57,10 +57,12 @@ async function secretsGone({ shop }: Before): Promise<void> {
   }, within);
 }
 
+const asks = { "jsonplane.io/adopt-data": "true" };
+
 const asking = (objects: readonly Declared[]): readonly Declared[] =>
   objects.map(({ metadata, ...object }) => {
-    const annotations = { ...(metadata.annotations as object | undefined), "jsonplane.io/restore-credentials": "true" };
-    return { ...object, metadata: { ...metadata, annotations } };
+    if (object.kind !== "Project") return { ...object, metadata };
+    return { ...object, metadata: { ...metadata, annotations: { ...(metadata.annotations as object), ...asks } } };
   });
 
 /** Lines of the operators' audit log with this message about the key and the user. */
@@ -114,7 +116,8 @@ it("of children whose Project stayed: sessions go on too", async () => {
     expect(secrets.map(({ metadata }) => metadata.name)).toEqual(["of-ben", "shop-signing"]);
   }, within);
   await shop.create(...backup.secrets.filter(({ metadata }) => !["of-ben", "shop-signing"].includes(metadata.name)));
-  await shop.create(...asking(children));
+  await shop.patch("Project", "shop", { metadata: { annotations: asks } });
+  await shop.create(...children);
   await isAsBefore(before);
   for (const session of Object.values(sessions)) await shop.goesOn(session);
 });

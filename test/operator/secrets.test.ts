@@ -27,7 +27,6 @@ let watched: WatchedSecrets;
 let secretStore: SecretStore;
 let sweep: SecretSweep;
 const sealKey = createSecretKey(randomBytes(32));
-const ring = { namespace: "jsonplane-system", ringSecretName: "jsonplane-keyring" };
 let namespace: string;
 let now: number;
 let monotonic: number;
@@ -61,9 +60,6 @@ beforeEach(async () => {
     api,
     own: watched.own,
     foreign: watched.foreign,
-    keyRing: ring,
-    installation: () => ({ ...ring, id: "one" }),
-    seesNamespace: () => false,
     sealKey: () => sealKey,
     adopt: false,
     monotonic: () => 0,

@@ -1,7 +1,7 @@
 // Statuses and finalizers as the API server takes them.
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { applyFinalizer, type OwnFinalizers } from "../../operator/finalize/finalizers.ts";
+import { applyFinalizer } from "../../operator/finalize/finalizers.ts";
 import type { KubeApi, KubeObject } from "../../operator/kube/api.ts";
 import { createKubeApi } from "../../operator/kube/connect.ts";
 import { customTypes } from "../../operator/kube/resource-types.ts";
@@ -37,6 +37,7 @@ beforeEach(async () => {
   await apply();
 });
 
+const ours = "jsonplane-system/jsonplane-operator";
 const here = () => objectsOf(server, namespace);
 
 const apply = (metadata = "") =>
@@ -60,9 +61,10 @@ async function report(
     availability: "served",
     objects: { ref: { namespace, name }, project, resources: [], rootKeys: [], users: [], keys: [] },
     baseUrl: "http://localhost/x/shop",
+    controller: ours,
     now,
   });
-  return applyStatus(api, project, { ...status, ...further });
+  return applyStatus(api, project, { ...status, ...further }, ours);
 }
 
 describe("a status", () => {
@@ -112,6 +114,16 @@ describe("a status", () => {
     expect((await report(before, { state: "programmed" }))?.metadata.labels).toEqual({ team: "books" });
   });
 
+  test("does not reach an object that another installation has taken meanwhile", async () => {
+    const before = await shop();
+    const theirs = "elsewhere/jsonplane-operator";
+    await applyStatus(api, before, { observedGeneration: 1, conditions: [], controller: theirs }, theirs);
+    const taken = await shop();
+    expect(await report(before, { state: "programmed" })).toBeUndefined();
+    expect(await shop()).toEqual(taken);
+    expect(taken.status?.controller).toBe(theirs);
+  });
+
   test("does not reach an object that was made anew", async () => {
     const former = await shop();
     await here().remove("Project", "shop");
@@ -122,55 +134,39 @@ describe("a status", () => {
   });
 });
 
-const own: OwnFinalizers = { mine: finalizer, droppable: new Set([finalizer]) };
-const blue: OwnFinalizers = { mine: `blue.${finalizer}`, droppable: new Set([`blue.${finalizer}`]) };
-
 describe("the finalizer", () => {
-  test("stands beside that of another operator: neither takes the other's away, not by an old view either", async () => {
-    const former = await shop();
-    await applyFinalizer(api, former, { wanted: true, own: blue });
-    await expect(applyFinalizer(api, former, { wanted: true, own })).rejects.toMatchObject({ status: 409 });
-    await applyFinalizer(api, await shop(), { wanted: true, own });
-    expect((await shop()).metadata.finalizers?.toSorted()).toEqual([blue.mine, own.mine]);
-    await here().remove("Project", "shop");
-    await applyFinalizer(api, await shop(), { wanted: false, own });
-    expect((await shop()).metadata.finalizers).toEqual([blue.mine]);
-    expect(await applyFinalizer(api, await shop(), { wanted: false, own: blue })).toEqual({ outcome: "gone" });
-    await apply();
-  });
-
   test("is set and dropped beside those of others, and the spec stays the user's", async () => {
     await apply(", finalizers: [example.org/other]");
-    expect(await applyFinalizer(api, await shop(), { wanted: true, own })).toMatchObject({ outcome: "changed" });
+    expect(await applyFinalizer(api, await shop(), true)).toMatchObject({ outcome: "changed" });
     expect((await shop()).metadata.finalizers).toEqual(expect.arrayContaining([finalizer, "example.org/other"]));
     await apply(", finalizers: [example.org/other]");
     expect((await shop()).metadata.finalizers).toContain(finalizer);
-    expect(await applyFinalizer(api, await shop(), { wanted: false, own })).toMatchObject({ outcome: "changed" });
+    expect(await applyFinalizer(api, await shop(), false)).toMatchObject({ outcome: "changed" });
     expect((await shop()).metadata.finalizers).toEqual(["example.org/other"]);
     await apply();
     await here().remove("Project", "shop");
   });
 
   test("lets an object go that waited for nothing else", async () => {
-    await applyFinalizer(api, await shop(), { wanted: true, own });
+    await applyFinalizer(api, await shop(), true);
     await here().remove("Project", "shop");
-    expect(await applyFinalizer(api, await shop(), { wanted: false, own })).toEqual({ outcome: "gone" });
+    expect(await applyFinalizer(api, await shop(), false)).toEqual({ outcome: "gone" });
     expect(await api.get(customTypes.Project, { namespace, name: "shop" })).toBeUndefined();
   });
 
   test("that came with a restored manifest lets its object go as well", async () => {
     await apply(`, finalizers: [${finalizer}]`);
     await here().remove("Project", "shop");
-    expect(await applyFinalizer(api, await shop(), { wanted: false, own })).toEqual({ outcome: "gone" });
+    expect(await applyFinalizer(api, await shop(), false)).toEqual({ outcome: "gone" });
     expect(await api.get(customTypes.Project, { namespace, name: "shop" })).toBeUndefined();
   });
 
   test("is not set on an object that is gone, or made anew", async () => {
     const former = await shop();
     await here().remove("Project", "shop");
-    await expect(applyFinalizer(api, former, { wanted: true, own })).rejects.toMatchObject({ status: 409 });
+    await expect(applyFinalizer(api, former, true)).rejects.toMatchObject({ status: 409 });
     await apply();
-    await expect(applyFinalizer(api, former, { wanted: true, own })).rejects.toMatchObject({ status: 409 });
+    await expect(applyFinalizer(api, former, true)).rejects.toMatchObject({ status: 409 });
     expect((await shop()).metadata.finalizers).toBeUndefined();
   });
 });

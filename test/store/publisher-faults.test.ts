@@ -8,7 +8,7 @@ import { OutcomeUnknown, StoreUnavailable } from "../../core/errors/store-errors
 import type { RedisClient } from "../../core/redis/redis-client.ts";
 import type { Publisher } from "../../operator/publish/publisher.ts";
 import { createPurges } from "../../operator/publish/purges.ts";
-import { ForeignInstallation, NotTheWriter } from "../../operator/publish/refusals.ts";
+import { NotTheWriter, RedisContested } from "../../operator/publish/refusals.ts";
 import { useEmptiedRedis } from "../support/fleet/emptied-redis.ts";
 import {
   type Around,
@@ -346,13 +346,13 @@ describe("a Redis of another installation", () => {
     await publisher.publish(shop, books);
     await publisher.complete();
     const foreign = newPublisher({ redisClient, keyring, owner: "another" });
-    await expect(foreign.begin()).rejects.toThrow(ForeignInstallation);
+    await expect(foreign.begin()).rejects.toThrow(RedisContested);
     expect(await publisher.verify()).toBe("writer");
     await foreign.begin({ takeOver: true });
     expect([foreign.isWriter(), await publisher.verify()]).toEqual([true, "lost"]);
     // Replicas take nothing for gone until the new owner has published everything.
     expect(await redisClient.read(configKeys.meta, "HEXISTS", configKeys.meta, "complete")).toBe(0);
-    await expect(publisher.begin()).rejects.toThrow(ForeignInstallation);
+    await expect(publisher.begin()).rejects.toThrow(RedisContested);
     expect((await foreign.load(ref)).data).toEqual(books);
   });
 });

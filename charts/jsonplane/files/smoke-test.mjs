@@ -3,7 +3,7 @@
 import { readFile } from "node:fs/promises";
 import { env } from "node:process";
 
-const { NAMESPACE, CLASS_NAME, SERVICE_URL, ADMIN_NOTE } = env;
+const { NAMESPACE, SERVICE_URL, ADMIN_NOTE } = env;
 const account = "/var/run/secrets/kubernetes.io/serviceaccount";
 const api = "https://kubernetes.default.svc/apis/jsonplane.io/v1alpha1";
 const name = `helm-test-${Date.now().toString(36)}`;
@@ -51,8 +51,7 @@ function isReady(object) {
 
 const kinds = { projects: name, rootkeys: `${name}-hello` };
 try {
-  const spec = { deletionPolicy: "Delete", ...(CLASS_NAME && { className: CLASS_NAME }) };
-  await kube("POST", "projects", { kind: "Project", metadata: { name }, spec });
+  await kube("POST", "projects", { kind: "Project", metadata: { name }, spec: { deletionPolicy: "Delete" } });
   await kube("POST", "rootkeys", {
     kind: "RootKey",
     metadata: { name: kinds.rootkeys },

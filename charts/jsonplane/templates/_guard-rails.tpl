@@ -95,19 +95,19 @@ matchConditions:
 {{- end -}}
 
 {{/*
-Refuses an annotation by which an object asks for what another one has left, unless it was there before. While the operator takes over all that it
-finds, as after a restore, nothing is refused. list $ of the annotation and what it asks for
+Refuses the annotation by which a Project asks for what an earlier namespace or a backup has left, unless it was there before. While the
+operator takes over all that it finds, as after a restore, nothing is refused.
 */}}
 {{- define "jsonplane.takesOver" -}}
-{{- $annotation := printf "annotations[?'jsonplane.io/%s'].orValue('')" (index . 1) -}}
-{{- if not (index . 0).Values.operator.adoptData -}}
+{{- $annotation := "annotations[?'jsonplane.io/adopt-data'].orValue('')" -}}
+{{- if not .Values.operator.adoptData -}}
 - expression: >-
     {{ include "jsonplane.rule" "adoptData" }}.orValue('Deny') == 'Allow' ||
     object.metadata.?{{ $annotation }} != 'true' ||
     (oldObject != null && oldObject.metadata.?{{ $annotation }} == 'true')
   messageExpression: >-
-    'The platform does not let namespace "' + request.namespace + '" take over {{ index . 2 }}: leave
-    out the annotation jsonplane.io/{{ index . 1 }}'
+    'The platform does not let namespace "' + request.namespace + '" take over data of an earlier namespace: leave
+    out the annotation jsonplane.io/adopt-data'
   reason: Forbidden
 {{- end -}}
 {{- end -}}

@@ -41,8 +41,8 @@
 {{- end -}}
 
 {{/*
-Refuses a second release of one class in one namespace: both would have one Lease and one key ring. `helm template`, and whatever renders
-with it, sees no cluster, and refuses nothing. An upgrade is not refused: the release that was there first must go on upgrading.
+Refuses a second release in one namespace: both would have one Lease and one key ring. `helm template`, and whatever renders with it, sees
+no cluster, and refuses nothing. An upgrade is not refused: the release that was there first must go on upgrading.
 */}}
 {{- define "jsonplane.checkReleases" -}}
 {{- if .Release.IsInstall -}}
@@ -51,13 +51,7 @@ with it, sees no cluster, and refuses nothing. An upgrade is not refused: the re
 {{- $isOperator := and (eq (get $labels "app.kubernetes.io/part-of") "jsonplane") (eq (get $labels "app.kubernetes.io/component") "operator") -}}
 {{- $release := get $labels "app.kubernetes.io/instance" -}}
 {{- if and $isOperator (ne $release $.Release.Name) -}}
-{{- $class := "" -}}
-{{- range (first .spec.template.spec.containers).env -}}
-{{- if eq .name "JSONPLANE_CLASS_NAME" -}}{{- $class = .value -}}{{- end -}}
-{{- end -}}
-{{- if eq $class (default "" $.Values.operator.className) -}}
-{{- fail (printf "The release %s in the namespace %s has %s already: set operator.className, or install into another namespace" $release $.Release.Namespace (ternary "an operator without a class" (printf "an operator of the class %s" $class) (eq $class ""))) -}}
-{{- end -}}
+{{- fail (printf "The release %s of jsonplane is in the namespace %s already: install into another namespace" $release $.Release.Namespace) -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}
@@ -68,10 +62,8 @@ with it, sees no cluster, and refuses nothing. An upgrade is not refused: the re
 {{- printf "%s.%s" .Release.Namespace (include "jsonplane.fullname" .) -}}
 {{- end -}}
 
-{{/* The Secret of the key ring, which the operator makes: each class has one of its own. */}}
-{{- define "jsonplane.keyringSecret" -}}
-{{- with .Values.operator.className -}}jsonplane-keyring-{{ . }}{{- else -}}jsonplane-keyring{{- end -}}
-{{- end -}}
+{{/* The Secret of the key ring, which the operator makes. */}}
+{{- define "jsonplane.keyringSecret" -}}jsonplane-keyring{{- end -}}
 
 {{/* dict "root" $ "component" "operator" */}}
 {{- define "jsonplane.selectorLabels" -}}

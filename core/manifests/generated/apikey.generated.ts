@@ -3,7 +3,7 @@ import type { ObjectMeta } from "../object.ts";
 import type { SchemaNode } from "../schema-node.ts";
 
 /**
- * An ApiKey is a random 256-bit key that programs send as "Authorization: apikey <key>". The operator writes it once to a Secret, together with the base URL. Everywhere else only its SHA-256 is stored. With the annotation jsonplane.io/restore-credentials "true", a new ApiKey takes over the key in a restored Secret, where the platform allows it.
+ * An ApiKey is a random 256-bit key that programs send as "Authorization: apikey <key>". The operator writes it once to a Secret, together with the base URL. Everywhere else only its SHA-256 is stored.
  */
 export interface ApiKey {
   readonly apiVersion: "jsonplane.io/v1alpha1";
@@ -68,6 +68,10 @@ export interface ApiKeyStatus {
    */
   readonly observedGeneration?: number;
   /**
+   * The installation of jsonplane that looks after the object, as <namespace>/<name of its Lease>. Another one leaves it alone.
+   */
+  readonly controller?: string;
+  /**
    * metadata.generation that is served. It is older than observedGeneration while the newest spec is invalid, because the last good one is still served.
    */
   readonly liveGeneration?: number;
@@ -92,13 +96,13 @@ export interface ApiKeyStatus {
    */
   readonly previousKeyExpiresAt?: string;
   /**
-   * Accepted: the spec is valid, and what it refers to exists. Programmed: every live replica serves it. Ready: both are true. Reconciling, Stalled and Contested are present only while they are true. Reconciling: Ready is false and becomes true by itself. Stalled: somebody has to edit something. Contested: another installation is responsible for the object.
+   * Accepted: the spec is valid, and what it refers to exists. Programmed: every live replica serves it. Ready: both are true. Reconciling and Stalled are present only while they are true. Reconciling: Ready is false and becomes true by itself. Stalled: somebody has to edit something.
    */
   readonly conditions?: readonly ApiKeyCondition[];
 }
 export interface ApiKeyCondition {
   /**
-   * Accepted, Programmed, Ready, Reconciling, Stalled or Contested.
+   * Accepted, Programmed, Ready, Reconciling or Stalled.
    */
   readonly type: string;
   /**

@@ -3,7 +3,7 @@ import type { ObjectMeta } from "../object.ts";
 import type { SchemaNode } from "../schema-node.ts";
 
 /**
- * A Project is one JSON backend with its own base URL. ApiResources, ProjectUsers, ApiKeys and RootKeys of the same namespace name it in their projectRef. Every setting has a default, so a Project without a spec is served. Three annotations request something once. jsonplane.io/adopt-data "true": serve the data of a former namespace of this name, where the platform allows it. jsonplane.io/rotate-signing-key with a new value, such as a date: create a new key for session tokens; no session ends. jsonplane.io/restore-credentials "true": take over the signing keys in a restored Secret, where the platform allows it.
+ * A Project is one JSON backend with its own base URL. ApiResources, ProjectUsers, ApiKeys and RootKeys of the same namespace name it in their projectRef. Every setting has a default, so a Project without a spec is served. Two annotations request something once. jsonplane.io/adopt-data "true": serve the data of a former namespace of this name, and use the keys and passwords in restored Secrets, where the platform allows it. jsonplane.io/rotate-signing-key with a new value, such as a date: create a new key for session tokens; no session ends.
  */
 export interface Project {
   readonly apiVersion: "jsonplane.io/v1alpha1";
@@ -16,10 +16,6 @@ export interface Project {
  * The desired state of the Project.
  */
 export interface ProjectSpec {
-  /**
-   * The operator that serves this Project, if several run in one cluster. Unset: the operator without a class. Immutable.
-   */
-  readonly className?: string;
   /**
    * Whether clients need credentials, and whose tokens count as credentials.
    */
@@ -281,6 +277,10 @@ export interface ProjectStatus {
    */
   readonly observedGeneration?: number;
   /**
+   * The installation of jsonplane that looks after the object, as <namespace>/<name of its Lease>. Another one leaves it alone.
+   */
+  readonly controller?: string;
+  /**
    * metadata.generation that is served. It is older than observedGeneration while the newest spec is invalid, because the last good one is still served.
    */
   readonly liveGeneration?: number;
@@ -388,13 +388,13 @@ export interface ProjectStatus {
     readonly nearlyFull: boolean;
   }[];
   /**
-   * Accepted: the spec is valid, and what it refers to exists. Programmed: every live replica serves it. Ready: both are true, and the stored data are not lost; it stays True when replicas restart or are added. Available: a live replica serves it now, for information. Reconciling, Stalled and Contested are present only while they are true. Reconciling: Ready is false and becomes true by itself. Stalled: somebody has to edit something. Contested: another installation is responsible for the object.
+   * Accepted: the spec is valid, and what it refers to exists. Programmed: every live replica serves it. Ready: both are true, and the stored data are not lost; it stays True when replicas restart or are added. Available: a live replica serves it now, for information. Reconciling and Stalled are present only while they are true. Reconciling: Ready is false and becomes true by itself. Stalled: somebody has to edit something.
    */
   readonly conditions?: readonly ProjectCondition[];
 }
 export interface ProjectCondition {
   /**
-   * Accepted, Programmed, Ready, Available, Reconciling, Stalled or Contested.
+   * Accepted, Programmed, Ready, Available, Reconciling or Stalled.
    */
   readonly type: string;
   /**
@@ -426,12 +426,6 @@ export const projectSchema: SchemaNode = {
       "rule": "self.metadata.name.matches('^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$')",
       "fieldPath": ".metadata.name",
       "message": "metadata.name may have lower-case letters, digits and -, up to 63 of them, and starts and ends with a letter or digit"
-    },
-    {
-      "rule": "(has(self.spec.className) ? self.spec.className : '') == (has(oldSelf.spec.className) ? oldSelf.spec.className : '')",
-      "fieldPath": ".spec.className",
-      "reason": "FieldValueForbidden",
-      "message": "className is immutable: write the former value again, or delete this Project and create it again (its data stay under deletionPolicy Retain)"
     }
   ],
   "properties": {
@@ -454,16 +448,6 @@ export const projectSchema: SchemaNode = {
       "type": "object",
       "default": {},
       "properties": {
-        "className": {
-          "type": "string",
-          "maxLength": 63,
-          "x-kubernetes-validations": [
-            {
-              "rule": "self.matches('^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$')",
-              "message": "className may have lower-case letters, digits and -, and starts and ends with a letter or digit"
-            }
-          ]
-        },
         "authentication": {
           "type": "object",
           "default": {},

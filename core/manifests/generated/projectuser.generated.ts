@@ -3,7 +3,7 @@ import type { ObjectMeta } from "../object.ts";
 import type { SchemaNode } from "../schema-node.ts";
 
 /**
- * A ProjectUser is a login. POST <base URL>/sessions/ with user name and password answers with an access token and a refresh token. The password comes from your own Secret, or the operator generates it in the Secret <metadata.name>-password. With the annotation jsonplane.io/restore-credentials "true", a new ProjectUser takes over the password in a restored Secret, where the platform allows it.
+ * A ProjectUser is a login. POST <base URL>/sessions/ with user name and password answers with an access token and a refresh token. The password comes from your own Secret, or the operator generates it in the Secret <metadata.name>-password.
  */
 export interface ProjectUser {
   readonly apiVersion: "jsonplane.io/v1alpha1";
@@ -69,6 +69,10 @@ export interface ProjectUserStatus {
    */
   readonly observedGeneration?: number;
   /**
+   * The installation of jsonplane that looks after the object, as <namespace>/<name of its Lease>. Another one leaves it alone.
+   */
+  readonly controller?: string;
+  /**
    * metadata.generation that is served. It is older than observedGeneration while the newest spec is invalid, because the last good one is still served.
    */
   readonly liveGeneration?: number;
@@ -89,13 +93,13 @@ export interface ProjectUserStatus {
    */
   readonly passwordChangedAt?: string;
   /**
-   * Accepted: the spec is valid, and what it refers to exists. Programmed: every live replica serves it. Ready: both are true. Reconciling, Stalled and Contested are present only while they are true. Reconciling: Ready is false and becomes true by itself. Stalled: somebody has to edit something. Contested: another installation is responsible for the object.
+   * Accepted: the spec is valid, and what it refers to exists. Programmed: every live replica serves it. Ready: both are true. Reconciling and Stalled are present only while they are true. Reconciling: Ready is false and becomes true by itself. Stalled: somebody has to edit something.
    */
   readonly conditions?: readonly ProjectUserCondition[];
 }
 export interface ProjectUserCondition {
   /**
-   * Accepted, Programmed, Ready, Reconciling, Stalled or Contested.
+   * Accepted, Programmed, Ready, Reconciling or Stalled.
    */
   readonly type: string;
   /**

@@ -69,6 +69,10 @@ export interface RootKeyStatus {
    */
   readonly observedGeneration?: number;
   /**
+   * The installation of jsonplane that looks after the object, as <namespace>/<name of its Lease>. Another one leaves it alone.
+   */
+  readonly controller?: string;
+  /**
    * metadata.generation that is served. It is older than observedGeneration while the newest spec is invalid, because the last good one is still served.
    */
   readonly liveGeneration?: number;
@@ -77,13 +81,13 @@ export interface RootKeyStatus {
    */
   readonly url?: string;
   /**
-   * Accepted: the spec is valid, and what it refers to exists. Programmed: every live replica serves it. Ready: both are true. Reconciling, Stalled and Contested are present only while they are true. Reconciling: Ready is false and becomes true by itself. Stalled: somebody has to edit something. Contested: another installation is responsible for the object.
+   * Accepted: the spec is valid, and what it refers to exists. Programmed: every live replica serves it. Ready: both are true. Reconciling and Stalled are present only while they are true. Reconciling: Ready is false and becomes true by itself. Stalled: somebody has to edit something.
    */
   readonly conditions?: readonly RootKeyCondition[];
 }
 export interface RootKeyCondition {
   /**
-   * Accepted, Programmed, Ready, Reconciling, Stalled or Contested.
+   * Accepted, Programmed, Ready, Reconciling or Stalled.
    */
   readonly type: string;
   /**

@@ -20,28 +20,12 @@ export const statusMutations: readonly Mutation[] = [
     caughtBy: ["test/unit/operator/runtime/report-key.test.ts"],
   },
   {
-    name: "former-objects-reported",
-    harm: "Statuses say that an object is served that is being deleted, or has changed since",
-    file: "operator/runtime/report-key.ts",
-    find: "if (isOver() || !areSame(unreported, objects)) return servedAnew;",
-    replace: "if (isOver()) return servedAnew;",
-    caughtBy: ["test/unit/operator/runtime/report-key.test.ts"],
-  },
-  {
     name: "deletion-beside-statuses",
     harm: "A deletion is carried out while statuses of before are written, which then say that the object is served",
     file: "operator/queue/work-queue.ts",
     find: `if (work === undefined) lanes.put(key, lane, "serve");`,
     replace: `if (work === undefined || work.stage === "report") lanes.put(key, lane, "serve");`,
     caughtBy: ["test/unit/operator/queue/stages.test.ts"],
-  },
-  {
-    name: "deletion-reported-later",
-    harm: "Purges and finalizers no longer come before the statuses that say so, and other Projects come in between",
-    file: "operator/reconcile/reconcile.ts",
-    find: "if (isGoing || resolved.rival !== undefined) return false;",
-    replace: "if (isGoing && resolved.rival !== undefined) return false;",
-    caughtBy: ["test/unit/operator/runtime/report-key.test.ts"],
   },
   {
     name: "revocation-after-statuses",

@@ -4,6 +4,7 @@
 import { createSecretKey, type KeyObject, randomBytes } from "node:crypto";
 import type { ProjectParts } from "../../../core/config/types.ts";
 import { PasswordRefused } from "../../../core/password/hash-password.ts";
+import { adoptAnnotation } from "../../../operator/model/project-objects.ts";
 import { pendingIssuers } from "../../../operator/compile/compile-issuers.ts";
 import { compileProject } from "../../../operator/compile/compile-project.ts";
 import { noHosts } from "../../../operator/compile/hosts.ts";
@@ -13,7 +14,6 @@ import type { ProjectObjects } from "../../../operator/model/project-objects.ts"
 import { nameLabel } from "../../../operator/model/secret-names.ts";
 import type { Verdict } from "../../../operator/model/verdict.ts";
 import { type ProjectResolution, resolveProject } from "../../../operator/resolve/resolve-project.ts";
-import { restoreAnnotation } from "../../../operator/resolve/usable-secret.ts";
 import { fakeHash, isFakeHashOf } from "./fake-hash.ts";
 import { createMemorySecrets, type MemorySecrets } from "./memory-secrets.ts";
 
@@ -42,7 +42,7 @@ export class CredentialWorld {
   published: ProjectParts | undefined;
   statuses = new Map<string, object>();
   uids = "1";
-  /** What guard rails allow, what the custom resources ask for, and what the operator was started with. */
+  /** What guard rails allow, what the Project asks for, and what the operator was started with. */
   mayAdopt = false;
   asksToRestore = false;
   restoresAll = false;
@@ -59,10 +59,12 @@ export class CredentialWorld {
       name,
       uid: `${name}-${this.uids}`,
       creationTimestamp: born,
-      ...(this.asksToRestore && { annotations: { [restoreAnnotation]: "true" } }),
     });
     const { annotation, refreshTokenTTL, suspend = false } = this.specs;
-    const annotations = annotation === undefined ? {} : { "jsonplane.io/rotate-signing-key": annotation };
+    const annotations = {
+      ...(annotation !== undefined && { "jsonplane.io/rotate-signing-key": annotation }),
+      ...(this.asksToRestore && { [adoptAnnotation]: "true" }),
+    };
     const withStatus = (kind: string, metadata: StoredMeta, spec: object): unknown => {
       const status = this.statuses.get(metadata.uid);
       return { apiVersion: "jsonplane.io/v1alpha1", kind, metadata, spec, ...(status !== undefined && { status }) };
@@ -71,7 +73,7 @@ export class CredentialWorld {
     const sessions = { accessTokenTTL: "5m", refreshTokenTTL };
     const project = withStatus(
       "Project",
-      { ...meta("shop"), annotations: { ...meta("shop").annotations, ...annotations } },
+      { ...meta("shop"), annotations },
       { ...projectSpec, sessions, suspend },
     ) as Project;
     const user = withStatus("ProjectUser", meta("ada"), { ...child, ...this.specs.user });

@@ -24,14 +24,13 @@ export interface PublisherOptions {
   readonly keyring: Keyring;
   readonly clock?: Clock;
   readonly owner?: string;
-  readonly ringLocation?: string;
   readonly store?: StoreIdentity;
   readonly format?: number;
 }
 
 export function newPublisher(options: PublisherOptions): Publisher {
   const store = rememberedStore("Serve");
-  return createPublisher({ clock: systemClock, owner: "test", ringLocation: "test", store, ...options });
+  return createPublisher({ clock: systemClock, owner: "test", store, ...options });
 }
 
 export async function begunPublisher(options: PublisherOptions): Promise<Publisher> {

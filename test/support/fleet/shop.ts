@@ -8,8 +8,6 @@ export interface ShopPlan {
   readonly longest?: number;
   /** Users whose passwords are generated. */
   readonly users?: readonly string[];
-  /** `spec.className` of the Project. */
-  readonly className?: string;
   /** Of the Project. */
   readonly deletionPolicy?: "Delete" | "Retain";
 }

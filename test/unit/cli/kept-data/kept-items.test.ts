@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { type Choice, chosenBy, isDeletable, type KeptItem, nameFault } from "../../../../cli/kept-data/kept-item.ts";
 import { type FoundNamespace, itemsOf } from "../../../../cli/kept-data/read-kept.ts";
+import type { KubeObject } from "../../../../operator/kube/api.ts";
 import type { DataEntry } from "../../../../operator/model/data-record.ts";
 
 const ref = { namespace: "shop", name: "store" };
@@ -9,43 +10,65 @@ const entry = (more: Partial<DataEntry> = {}): DataEntry => ({
   ...more,
 });
 const retained = entry({ retained: true });
-const found = (className?: string, uid: string | undefined = "n1"): FoundNamespace => ({
+const ours = "jsonplane-system/jsonplane-operator";
+const project = (status: object = { controller: ours }): KubeObject => ({
+  metadata: { namespace: "shop", name: "store", uid: "p", resourceVersion: "1" },
+  status,
+});
+const found = (project?: KubeObject, uid: string | undefined = "n1"): FoundNamespace => ({
   uid,
-  projects: new Map(className === undefined ? [] : [["store", className]]),
+  projects: new Map(project === undefined ? [] : [["store", project]]),
 });
 
-function itemOf(one: DataEntry, namespace: FoundNamespace | undefined, className?: string): KeptItem | undefined {
-  return itemsOf(ref, { policy: "Retain", projectUid: "p", entries: [one] }, namespace, { className })[0];
+function itemOf(one: DataEntry, namespace: FoundNamespace | undefined): KeptItem | undefined {
+  const record = { policy: "Retain", projectUid: "p", entries: [one] } as const;
+  return itemsOf(ref, record, namespace, { controller: ours })[0];
 }
 
 describe("what the record and the cluster say together", () => {
   it.each([
-    ["of an object that went", retained, found(""), "ObjectDeleted Kept deletable"],
+    ["of an object that went", retained, found(project()), "ObjectDeleted Kept deletable"],
     ["of a Project that went, with its object", retained, found(), "ProjectDeleted Kept deletable"],
     ["of a Project that went, whose object is there", entry(), found(), "ProjectDeleted Guarded"],
-    ["of an earlier namespace", entry(), found("", "n2"), "EarlierNamespace Kept deletable"],
+    ["of an earlier namespace", entry(), found(project(), "n2"), "EarlierNamespace Kept deletable"],
     [
       "of a namespace that is gone",
       entry(),
       { uid: undefined, projects: new Map() },
       "EarlierNamespace Kept deletable",
     ],
-    ["under a name of another class", retained, found("internal"), "OtherClass Kept"],
-    ["of a refused object", entry({ retainedAt: "2026-11-20T00:00:00.000Z" }), found(""), "ObjectNotServed Guarded"],
+    [
+      "under a name of a Project of another installation",
+      retained,
+      found(project({ controller: "elsewhere/jsonplane-operator" })),
+      "OtherController Kept",
+    ],
+    [
+      "under a name of a Project that no installation has taken yet",
+      retained,
+      found(project({})),
+      "ObjectDeleted Kept deletable",
+    ],
+    [
+      "of a refused object",
+      entry({ retainedAt: "2026-11-20T00:00:00.000Z" }),
+      found(project()),
+      "ObjectNotServed Guarded",
+    ],
     [
       "that another object names by now, which is refused",
       entry({ retained: true, guarded: true }),
-      found(""),
+      found(project()),
       "ObjectNotServed Guarded",
     ],
     [
       "of an earlier namespace that an object of it named",
       entry({ guarded: true }),
-      found("", "n2"),
+      found(project(), "n2"),
       "EarlierNamespace Kept deletable",
     ],
     ["where nobody may look", retained, undefined, "NamespaceNotWatched Kept"],
-    ["that are being deleted", entry({ purgeFromRevision: 3 }), found(""), "ObjectNotServed Deleting"],
+    ["that are being deleted", entry({ purgeFromRevision: 3 }), found(project()), "ObjectNotServed Deleting"],
   ] as const)("data %s are told so", (_, one, namespace, expected) => {
     const item = itemOf(one, namespace) as KeptItem;
     const described = [item.because, item.state, ...(isDeletable(item) ? ["deletable"] : [])];
@@ -53,18 +76,13 @@ describe("what the record and the cluster say together", () => {
   });
 
   it("what is served is not listed, nor what nobody may look at and no record says is kept", () => {
-    expect(itemOf(entry(), found(""))).toBeUndefined();
+    expect(itemOf(entry(), found(project()))).toBeUndefined();
     expect(itemOf(entry(), undefined)).toBeUndefined();
-  });
-
-  it("the operator's class is the one that Projects have", () => {
-    expect(itemOf(retained, found("internal"), "internal")?.because).toBe("ObjectDeleted");
-    expect(itemOf(retained, found(""), "internal")?.because).toBe("OtherClass");
   });
 });
 
 describe("a choice", () => {
-  const item = itemOf(retained, found("")) as KeptItem;
+  const item = itemOf(retained, found(project())) as KeptItem;
   const by = (choice: Partial<Choice>) =>
     chosenBy(item, { namespace: undefined, project: undefined, names: [], ...choice });
 

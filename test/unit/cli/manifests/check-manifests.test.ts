@@ -112,7 +112,7 @@ describe("a problem says what to write instead", () => {
     ],
     ["a URL with a query", issuer('issuer: { url: "https://a.test?b=c", audiences: [x] }'), ': write "https://a.test"'],
     ["a URL in place of a host", '  hosts: ["https://api.example.org/x"]\n', ': write "api.example.org"'],
-    ["capital letters", "  className: Main\n", ': write "main"'],
+    ["capital letters", '  hosts: ["API.example.org"]\n', ': write "api.example.org"'],
     [
       "a number of seconds",
       "  sessions: { accessTokenTTL: 3600 }\n",
@@ -135,7 +135,7 @@ describe("a problem says what to write instead", () => {
     ["a field whose place is taken", issuer(`${whole}, url: "https://b.test"`), /unknown field "[^"]*"$/],
     ["a field of another type than the one of its name", issuer(`${whole}, audiences: x`), /unknown field "[^"]*"$/],
     ["a text in place of an object with several fields", issuer('issuer: "https://a.test"'), /type object: "string"$/],
-    ["a text that no change makes right", "  className: a b\n", /letter or digit$/],
+    ["a text that no change makes right", '  hosts: ["a b"]\n', /Invalid value: "a b"/],
   ])("but nothing for %s", (_what, spec, end) => {
     expect(linesOf(manifest("Project", spec))[0]).toMatch(end);
   });

@@ -4,7 +4,6 @@ import {
   adminPort,
   adoptData,
   allowedHosts,
-  className,
   data,
   host,
   leaseDuration,
@@ -21,7 +20,6 @@ const settings = {
   adminPort,
   adoptData,
   allowedHosts,
-  className,
   data,
   host,
   leaseDuration,
@@ -187,10 +185,7 @@ describe("each setting", () => {
     expect(valueGiven("leaseDuration", "2s")).toBe('--lease-duration must be a duration from 3s to 5m, not "2s"');
     expect(valueGiven("workers", "0")).toBe('--workers must be a whole number of at least 1, not "0"');
     expect(valueGiven("adoptData", "true")).toBe(true);
-    expect(valueGiven("className", "a.b")).toBe(
-      '--class-name must be a class as in spec.className, such as internal, not "a.b"',
-    );
-    expect(read({ adoptData, workers, watchNamespaces, allowedHosts, className })).toEqual({
+    expect(read({ adoptData, workers, watchNamespaces, allowedHosts })).toEqual({
       ok: true,
       values: { adoptData: false, workers: 8, watchNamespaces: [], allowedHosts: [] },
     });

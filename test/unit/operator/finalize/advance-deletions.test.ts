@@ -1,28 +1,27 @@
-// Finalizers of objects: of one whose deletionPolicy its user changes again and again, where what this operator took away itself is no
-// repair, and of those without a Project that another installation has set.
+// Finalizers of objects: of one whose deletionPolicy its user changes again and again, where what
+// this operator took away itself is no repair, and of one from which somebody else takes it away.
 
 import { beforeEach, expect, it } from "vitest";
 import { type AdvanceDeletionsDeps, advanceDeletions } from "../../../../operator/finalize/advance-deletions.ts";
 import { ApiFailure, type KubeApi, type KubeObject } from "../../../../operator/kube/api.ts";
 import { createRepairs, type Repairs } from "../../../../operator/kube/repairs.ts";
 import { finalizer } from "../../../../operator/model/finalizer.ts";
-import { type Installation, installationText } from "../../../../operator/model/installation.ts";
 import type { OpenRedis } from "../../../../operator/publish/config-writer.ts";
 import { projectObjects, stored, terminating } from "../../../support/kubernetes/stored-crs.ts";
 
 const api = { apply: async (_: unknown, body: unknown) => body as KubeObject } as unknown as KubeApi;
 let repairs: Repairs;
+let now: number;
 beforeEach(() => {
-  repairs = createRepairs(() => 0);
+  now = 0;
+  repairs = createRepairs(() => now);
 });
 
 const deps: Omit<AdvanceDeletionsDeps, "repairs"> = {
   api,
   mode: "cluster",
-  className: undefined,
   adopt: false,
   sweep: { sweepSubject: async () => [] } as unknown as AdvanceDeletionsDeps["sweep"],
-  secrets: { installation: () => undefined, rivalNamed: async () => undefined },
   applyOwnWrite: () => undefined,
   onPurged: () => undefined,
   onSwept: () => undefined,
@@ -32,7 +31,7 @@ const deps: Omit<AdvanceDeletionsDeps, "repairs"> = {
 async function unsetMs(deletionPolicy: "Delete" | "Retain", finalizers: readonly string[]): Promise<number> {
   const shop = stored("Project", "shop", { metadata: { finalizers }, spec: { deletionPolicy } });
   const objects = projectObjects("shop", shop);
-  const deletions = { objects, isNamespaceGone: false, deleted: [], record: undefined, rival: undefined };
+  const deletions = { objects, isNamespaceGone: false, deleted: [], record: undefined };
   return (await advanceDeletions(deletions, {} as OpenRedis, { ...deps, repairs })).finalizerRetryMs;
 }
 
@@ -56,78 +55,23 @@ it("finalizers of many objects are set side by side, eight at most", async () =>
     underWay -= 1;
     return body as KubeObject;
   };
-  const deletions = { objects, isNamespaceGone: false, deleted: [], record: undefined, rival: undefined };
+  const deletions = { objects, isNamespaceGone: false, deleted: [], record: undefined };
   await advanceDeletions(deletions, {} as OpenRedis, { ...deps, api: { ...api, apply } as KubeApi, repairs });
   expect(most).toBe(8);
 });
 
-it("an object on its way out without its Project is left to the installation that set its finalizer, which is asked for once", async () => {
-  const rival: Installation = { namespace: "elsewhere", ringSecretName: "jsonplane-keyring", id: "two" };
-  const annotations = { "jsonplane.io/installation": installationText(rival) };
-  const theirs = { finalizers: [finalizer], annotations };
-  const spec = { deletionPolicy: "Delete" } as const;
-  const going = ["books", "notes"].map((name) =>
-    stored("ApiResource", name, {
-      metadata: { ...theirs, uid: name, ...terminating },
-      spec,
-    }),
-  );
-  const staying = stored("ApiResource", "more", { metadata: { ...theirs, uid: "more" }, spec });
-  const asked: string[] = [];
-  const rivalNamed = async (name: string) => {
-    asked.push(name);
-    return rival;
-  };
-  const objects = projectObjects("shop", ...going, staying);
-  const deletions = { objects, isNamespaceGone: false, deleted: [], record: undefined, rival: undefined };
-  const { blockedBy } = await advanceDeletions(deletions, {} as OpenRedis, {
-    ...deps,
-    secrets: { ...deps.secrets, rivalNamed },
-    repairs,
-  });
-  expect([...blockedBy]).toEqual([
-    ["books", rival],
-    ["notes", rival],
-  ]);
-  expect(asked).toEqual([installationText(rival)]);
-});
-
-it("of two that adopt, each takes the finalizer of an object without a Project once, and lets a deleted one go", async () => {
-  const homes = ["one", "two"].map((name) => ({ namespace: name, ringSecretName: "jsonplane-keyring", id: name }));
-  const [one = "", two = ""] = homes.map(installationText);
-  const repairsOf = new Map([one, two].map((name) => [name, createRepairs(() => 0)]));
-  let books = stored("ApiResource", "books", { spec: { deletionPolicy: "Delete" } });
-  let writes = 0;
-  const look = async (name: string) => {
-    const deletions = { isNamespaceGone: false, deleted: [], record: undefined, rival: undefined };
-    const rivalNamed = async (other: string) =>
-      homes.find((home) => installationText(home) === other && other !== name);
-    const apply = async (_: unknown, body: unknown) => {
-      writes += 1;
-      const { metadata } = body as KubeObject;
-      books = { ...books, metadata: { ...books.metadata, annotations: {}, ...metadata } };
-      return books as unknown as KubeObject;
-    };
-    return await advanceDeletions({ ...deletions, objects: projectObjects("shop", books) }, {} as OpenRedis, {
-      ...deps,
-      api: { apply } as unknown as KubeApi,
-      adopt: true,
-      secrets: { installation: () => name, rivalNamed },
-      repairs: repairsOf.get(name) as Repairs,
-    });
-  };
-  for (let time = 0; time < 5; time += 1)
-    for (const name of [one, two]) expect((await look(name)).finalizerRetryMs).toBe(0);
-  expect(writes).toBe(2);
-  books = { ...books, metadata: { ...books.metadata, ...terminating } };
-  const { blockedBy } = await look(one);
-  expect([...blockedBy]).toEqual([]);
-  expect(books.metadata.finalizers).toEqual([]);
-});
-
-it("a finalizer that something else takes away each time waits", async () => {
+it("a finalizer that something else takes away each time is set again after growing waits", async () => {
   for (let time = 0; time < 4; time += 1) expect(await unsetMs("Delete", [])).toBe(0);
-  expect(await unsetMs("Delete", [])).toBeGreaterThan(0);
+  let lastWait = 0;
+  for (let time = 0; time < 4; time += 1) {
+    const wait = await unsetMs("Delete", []);
+    expect(wait).toBeGreaterThan(lastWait);
+    now += wait - 1;
+    expect(await unsetMs("Delete", [])).toBe(1);
+    now += 1;
+    expect(await unsetMs("Delete", [])).toBe(0);
+    lastWait = wait;
+  }
 });
 
 it("a finalizer that the API server refuses to drop keeps no other object from going; any other failure ends the pass", async () => {
@@ -140,7 +84,7 @@ it("a finalizer that the API server refuses to drop keeps no other object from g
       return { ...(body as KubeObject), metadata: { ...(body as KubeObject).metadata, ...terminating } };
     };
     const objects = projectObjects("shop", stored("Project", "shop"), ...going);
-    const deletions = { objects, isNamespaceGone: false, deleted: [], record: undefined, rival: undefined };
+    const deletions = { objects, isNamespaceGone: false, deleted: [], record: undefined };
     const refusing = { apply } as unknown as KubeApi;
     return advanceDeletions(deletions, {} as OpenRedis, { ...deps, api: refusing, repairs });
   };

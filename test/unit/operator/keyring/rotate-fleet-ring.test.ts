@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { type Keyring, keyringText, newKeyringText, parseKeyring } from "../../../../core/config/keyring.ts";
+import { type Keyring, newKeyringText, parseKeyring } from "../../../../core/config/keyring.ts";
 import { ensureFleetRing } from "../../../../operator/keyring/fleet-ring.ts";
 import {
   FleetRingUnusable,
@@ -182,15 +182,6 @@ describe("the fleet's ring at the start", () => {
     expect(written()).toEqual(ring);
   });
 
-  it("of an operator with a class is one of its own, beside that of an installation without a class", async () => {
-    const of = { api, namespace, className: "internal", random: randomBytes };
-    const own = await ensureFleetRing(of);
-    expect(keyringText(own.keyring)).not.toBe(keyringText(ring));
-    expect(await ensureFleetRing(of)).toEqual(own);
-    expect(server.objects.get("/secrets", namespace, "jsonplane-keyring-internal")).toBeDefined();
-    expect((await ensureFleetRing({ api, namespace, random: randomBytes })).keyring).toEqual(ring);
-  });
-
   it.each([
     ["{secret", "is not a key ring: The key ring's file is not JSON"],
     ['{"keys": [], "names": "c2VjcmV0"}', 'is not a key ring: The key ring\'s "keys" must be a list'],
@@ -209,13 +200,6 @@ describe("the fleet's ring at the start", () => {
 });
 
 describe("a rotation of the fleet's ring", () => {
-  it("of one class leaves that of another in the same namespace as it is", async () => {
-    const other = await ensureFleetRing({ api, namespace, className: "internal", random: randomBytes });
-    annotate("2026-11");
-    expect(await rotate()).toBe("advanced");
-    expect(await ensureFleetRing({ api, namespace, className: "internal", random: randomBytes })).toEqual(other);
-  });
-
   it("brings a new key in before it seals, and drops the former one when nothing needs it", async () => {
     const former = ring;
     expect(await rotate()).toBe("idle");

@@ -48,8 +48,7 @@ function reconcile(key: ApiKey = apiKey()) {
     baseUrl,
     projectKey,
     sealKey,
-    mayRestore: false,
-    restoresAll: false,
+    restore: "denied" as const,
   };
   const resolution = resolveKey(key, published, tools);
   secrets.apply(resolution.writes);

@@ -3,8 +3,8 @@ import { beforeEach, describe, expect, it } from "vitest";
 import type { SigningKey, SigningRing } from "../../../../core/config/types.ts";
 import type { Project } from "../../../../operator/model/objects.ts";
 import { mintSigningKey } from "../../../../operator/resolve/mint.ts";
+import type { Restore } from "../../../../operator/resolve/resolution.ts";
 import { resolveSigning } from "../../../../operator/resolve/resolve-signing.ts";
-import { restoreAnnotation } from "../../../../operator/resolve/usable-secret.ts";
 import { createMemorySecrets, type MemorySecrets } from "../../../support/fleet/memory-secrets.ts";
 
 const sealKey = createSecretKey(randomBytes(32));
@@ -12,12 +12,12 @@ let secrets: MemorySecrets;
 let now: number;
 let acknowledged: boolean;
 let project: Project;
-let mayRestore: boolean;
+let restore: Restore;
 beforeEach(() => {
   secrets = createMemorySecrets();
   now = Date.parse("2026-06-01T12:00:00Z");
   acknowledged = false;
-  mayRestore = false;
+  restore = "denied";
   project = projectWith();
 });
 
@@ -38,8 +38,7 @@ function reconcile(published?: SigningRing) {
     now,
     ringAcknowledged: acknowledged,
     sealKey,
-    mayRestore,
-    restoresAll: false,
+    restore,
   });
   secrets.apply(resolution.writes);
   return resolution;
@@ -97,8 +96,7 @@ describe("a Project's signing ring", () => {
   ])("counts as lost with %s, in a Secret that was restored as in what is published", (_, edit) => {
     const broken = { keys: edit(ringOf(reconcile())) } as SigningRing;
     secrets.edit("shop-signing", "ring", JSON.stringify(broken));
-    project = { ...project, metadata: { ...project.metadata, annotations: { [restoreAnnotation]: "true" } } };
-    mayRestore = true;
+    restore = "asked";
     const { keys, replaced } = reconcile(broken);
     expect([keys.ok, replaced]).toEqual([true, true]);
     expect(reconcile(ringOf({ keys } as ReturnType<typeof reconcile>)).keys).toEqual(keys);
@@ -108,8 +106,7 @@ describe("a Project's signing ring", () => {
     const ring = ringOf(reconcile());
     const more = { extra: "x", keys: ring.keys.map((key) => ({ ...key, extra: "x" })) };
     secrets.edit("shop-signing", "ring", JSON.stringify(more));
-    project = { ...project, metadata: { ...project.metadata, annotations: { [restoreAnnotation]: "true" } } };
-    mayRestore = true;
+    restore = "asked";
     expect(ringOf(reconcile())).toEqual(ring);
   });
 

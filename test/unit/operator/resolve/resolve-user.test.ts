@@ -65,8 +65,7 @@ async function reconcile(object: ProjectUser = user()) {
     baseUrl: "http://localhost/default/shop",
     projectKey,
     sealKey,
-    mayRestore: false,
-    restoresAll: false,
+    restore: "denied" as const,
   };
   const resolution = await resolveUser(object, published, tools);
   secrets.apply(resolution.writes);
@@ -280,8 +279,7 @@ describe("a password from a Secret of the user's own", () => {
       baseUrl: "",
       projectKey,
       sealKey,
-      mayRestore: false,
-      restoresAll: false,
+      restore: "denied" as const,
     };
     const refusal = new PasswordRefused("The password is empty");
     const { credential } = await resolveUser(user(fromSecret), undefined, {

@@ -81,7 +81,7 @@ function unseal(): void {
   for (const name of world.secrets.names()) world.secrets.annotate(name, "jsonplane.io/seal", undefined);
 }
 
-describe("a backup that is restored under new UIDs, as its objects ask", () => {
+describe("a backup that is restored under new UIDs, as its Project asks", () => {
   beforeEach(() => {
     world.mayAdopt = true;
     world.asksToRestore = true;
@@ -239,7 +239,7 @@ describe("a Secret that nothing proves, of an object that is served", () => {
     expect(JSON.stringify(refused)).toContain(
       "delete the Secret, and for a new key or password change spec.rotation.id",
     );
-    expect(JSON.stringify(refused)).not.toContain("restore-credentials");
+    expect(JSON.stringify(refused)).not.toContain("adopt-data");
     world.specs.user = { rotation: { id: "b" } };
     await world.settle();
     expect(world.text("ada-password", "password")).not.toBe("planted");

@@ -20,8 +20,7 @@ function leader() {
   const seen: string[] = [];
   const revoking: (readonly [string, "deleted" | "lowered"])[] = [];
   const hosts = createHostRegistry(hostPolicy(() => [{ namespace: "*", suffix: "example.org" }]));
-  const isCounted = (): boolean => true;
-  const places = createProjectPlaces(isCounted, (namespace) => (namespace === "limited" ? 1 : undefined));
+  const places = createProjectPlaces((namespace) => (namespace === "limited" ? 1 : undefined));
   const handlers = createEventHandlers({
     add: (key, lane = "live") => void added.push(`${key} ${lane}`),
     revoking: (...lost) => void revoking.push(lost),

@@ -4,9 +4,9 @@ import type { DataRecord } from "../../../../operator/model/data-record.ts";
 import type { OpenRedis } from "../../../../operator/publish/config-writer.ts";
 import { createKeptDataMaintenance } from "../../../../operator/runtime/kept-data-maintenance.ts";
 
-/** What is kept of shop/store while a Project of this class has the name; the names of the data that replicas are to measure. */
-async function measured(options: { readonly className?: string; readonly isWatched?: boolean } = {}) {
-  const { className, isWatched = true } = options;
+/** What is kept of shop/store while a Project of this controller has the name; the names of the data that replicas are to measure. */
+async function measured(options: { readonly controller?: string; readonly isWatched?: boolean } = {}) {
+  const { controller, isWatched = true } = options;
   const since = { retained: true, retainedAt: "2026-11-20T00:00:00.000Z" } as const;
   const entries = [{ what: "resource", name: "books", uid: "u", namespaceUid: "n", ...since }] as const;
   const record: DataRecord = { policy: "Retain", projectUid: "p", entries };
@@ -22,8 +22,8 @@ async function measured(options: { readonly className?: string; readonly isWatch
   };
   const maintenance = createKeptDataMaintenance({
     context: {
-      caches: { isCurrent: () => isWatched, index: { projectOf: () => ({ spec: { className } }) } } as never,
-      settings: { className: "blue" } as never,
+      caches: { isCurrent: () => isWatched, index: { projectOf: () => ({ status: { controller } }) } } as never,
+      settings: { namespace: "blue" } as never,
       logger: {} as never,
       clock: systemClock,
     },
@@ -36,14 +36,13 @@ async function measured(options: { readonly className?: string; readonly isWatch
 }
 
 it("kept data of a name are measured where this operator looks after the name", async () => {
-  expect(await measured({ className: "blue" })).toEqual(["books"]);
+  expect(await measured({ controller: "blue/jsonplane-operator" })).toEqual(["books"]);
 });
 
-it("kept data of a name that a Project of another class took are left alone: their size would never be put on record", async () => {
-  expect(await measured({ className: "green" })).toEqual([]);
-  expect(await measured()).toEqual([]);
+it("kept data of a name are left alone where another installation looks after the Project: their size would never be recorded", async () => {
+  expect(await measured({ controller: "green/jsonplane-operator" })).toEqual([]);
 });
 
 it("kept data of a namespace that isn't watched are left alone", async () => {
-  expect(await measured({ className: "blue", isWatched: false })).toEqual([]);
+  expect(await measured({ isWatched: false })).toEqual([]);
 });

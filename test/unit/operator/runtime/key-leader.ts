@@ -5,7 +5,6 @@ import type { ProjectParts } from "../../../../core/config/types.ts";
 import type { DeletionRequest } from "../../../../operator/finalize/deletion-requests.ts";
 import { createRepairs } from "../../../../operator/kube/repairs.ts";
 import type { DataRecord } from "../../../../operator/model/data-record.ts";
-import type { Installation } from "../../../../operator/model/installation.ts";
 import type { KnownIssuer } from "../../../../operator/model/issuers.ts";
 import type { CustomResource } from "../../../../operator/model/objects.ts";
 import type { PublishedProject } from "../../../../operator/model/published-project.ts";
@@ -14,6 +13,7 @@ import type { Acknowledgements, RolloutState } from "../../../../operator/publis
 import type { ConfigWriter, OpenRedis } from "../../../../operator/publish/config-writer.ts";
 import type { Publisher } from "../../../../operator/publish/publisher.ts";
 import type { Purges } from "../../../../operator/publish/purges.ts";
+import { createOwnership } from "../../../../operator/runtime/ownership.ts";
 import { type ProcessKeyDeps, processKey } from "../../../../operator/runtime/process-key.ts";
 import { type ReportKeyDeps, reportKey } from "../../../../operator/runtime/report-key.ts";
 import { fakeHash } from "../../../support/fleet/fake-hash.ts";
@@ -23,7 +23,8 @@ import { type ManualClock, manualClock } from "../../../support/time/manual-cloc
 export const key = "default/shop";
 export const gone = [stored("ApiResource", "books")];
 const never = new AbortController().signal;
-export const elsewhere: Installation = { namespace: "elsewhere", ringSecretName: "jsonplane-keyring", id: "one" };
+/** In `status.controller`: another installation looks after the object. */
+export const elsewhere = "elsewhere/jsonplane-operator";
 
 const sealKey = createSecretKey(Buffer.alloc(32));
 
@@ -45,13 +46,6 @@ export interface World {
   readonly lacking?: boolean;
   /** A publisher has begun anew meanwhile. */
   readonly begunAnew?: boolean;
-  readonly className?: string;
-  /** Another installation made the Project's Secrets. */
-  readonly maker?: Installation;
-  /** Another installation looks after the Project. */
-  readonly rival?: Installation;
-  /** Another installation set the finalizers of objects. */
-  readonly setter?: Installation;
   /** False: something of the namespace was never listed. */
   readonly knows?: boolean | (() => boolean);
   /** False: what is missing may only be unseen. */
@@ -148,7 +142,14 @@ export function leader(world: World = {}) {
     unreported: new Map(),
     onReported: (...reported) => void calls.push(["reported", ...reported]),
     writer,
-    className: world.className,
+    ownership: createOwnership({
+      api: { apply: async () => stored("Project", "shop") as never },
+      controller: "here/jsonplane-operator",
+      adopt: false,
+      applyOwnWrite: () => undefined,
+      recorder: { record: (_, { reason }) => void calls.push(["event", reason]) },
+      logger: { warn: () => undefined } as never,
+    }),
     isCurrent: typeof knows === "boolean" ? () => knows : knows,
     objectsOf() {
       const of = projectObjects("shop", ...seen);
@@ -188,13 +189,9 @@ export function leader(world: World = {}) {
           find: () => undefined,
           sealKey,
           restoresAll: false,
-          ...(world.rival !== undefined && { rival: world.rival }),
         };
       },
       write: async () => undefined,
-      installation: () => undefined,
-      rivalNamed: async () => world.setter,
-      holderOf: async () => world.maker,
     },
     statuses: {
       async write({ objects: { project: written } }, isChanged) {
@@ -203,9 +200,8 @@ export function leader(world: World = {}) {
         calls.push(["write", written === undefined ? [] : [written.metadata.name], ...further]);
         return 0;
       },
-      writeUnpublished: async (_, { reason, message }, rival) =>
-        void calls.push(["writeUnpublished", reason, message, rival]),
-      writeContested: async (_, { message }, rival) => void calls.push(["writeContested", message, rival]),
+      writeUnpublished: async (_, { reason, message }) => void calls.push(["writeUnpublished", reason, message]),
+      writeContested: async (_, { message }) => void calls.push(["writeContested", message]),
     },
     grantOf: () => ({ granted: [], refused: [] }),
     issuers: {

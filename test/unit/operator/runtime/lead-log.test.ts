@@ -30,10 +30,6 @@ it.each<readonly [LeadObservation, unknown[][]]>([
 ])("%j is logged", (observation, expected) => {
   const lines: unknown[][] = [];
   const to = (level: string) => (message: string, fields?: object) => void lines.push([level, message, fields]);
-  logLead(
-    observation,
-    { info: to("info"), warn: to("warn"), error: to("error") },
-    { namespace: "system", className: undefined },
-  );
+  logLead(observation, { info: to("info"), warn: to("warn"), error: to("error") }, { namespace: "system" });
   expect(lines).toEqual(expected);
 });

@@ -10,7 +10,7 @@ import { newRingSecret, restingRing, ringAnnotations } from "../../../../operato
 import type { KubeApi } from "../../../../operator/kube/api.ts";
 import { type Leadership, NotTheLeader } from "../../../../operator/lead/leadership.ts";
 import type { RolloutState } from "../../../../operator/publish/acknowledgements.ts";
-import { KeyRingCopied } from "../../../../operator/publish/refusals.ts";
+import { RedisContested } from "../../../../operator/publish/refusals.ts";
 import type { RecordObservation } from "../../../../operator/record/create-event-recorder.ts";
 import { LeaderSession } from "../../../../operator/runtime/leader-session.ts";
 import type { LeaderRedis, OpenRedisDeps } from "../../../../operator/runtime/open-redis.ts";
@@ -193,11 +193,12 @@ describe("a session that runs", () => {
       ["projects", "shop"],
       ["apiresources", "books"],
     ] as const;
+    const refusal = new RedisContested("there/uid/hash");
     let taken = false;
     const { open } = opened({
       verify: async () => (taken ? "lost" : "writer"),
       mayBegin() {
-        if (taken) throw new KeyRingCopied("there/ring/uid");
+        if (taken) throw refusal;
       },
     });
     const session = await sessionOf(open);
@@ -209,7 +210,7 @@ describe("a session that runs", () => {
     await time.advance(2_200);
     for (const [plural, name] of objects) {
       await soon(() => expect(readyOf(plural, name)).toMatchObject({ reason: "RedisContested" }));
-      expect(readyOf(plural, name)?.message).toBe(new KeyRingCopied().message);
+      expect(readyOf(plural, name)?.message).toBe(refusal.message);
       expect(conditionOf(plural, name, "Programmed")?.status).toBe("False");
     }
     // The day the Redis is back everything is as it was.
@@ -220,17 +221,14 @@ describe("a session that runs", () => {
     await session.stop();
   });
 
-  it("leaves an object that another operator's finalizer keeps to that operator, and takes its own away", async () => {
-    const theirs = "blue.jsonplane.io/purge";
-    const finalizers = (): readonly string[] | undefined =>
-      server.objects.get("jsonplane.io/apiresources", "default", "books")?.metadata.finalizers?.toSorted();
-    const spec = { projectRef: { name: "nowhere" }, deletionPolicy: "Delete" };
-    declare("ApiResource", "books", { spec, metadata: { finalizers: [theirs] } });
+  it("keeps an object whose Project is missing with its finalizer, and lets it go once it is deleted", async () => {
+    const books = () => server.objects.get("jsonplane.io/apiresources", "default", "books");
+    declare("ApiResource", "books", { spec: { projectRef: { name: "nowhere" }, deletionPolicy: "Delete" } });
     const session = await sessionOf(opened().open);
     session.start();
-    await soon(() => expect(finalizers()).toEqual([theirs, "jsonplane.io/purge"]));
+    await soon(() => expect(books()?.metadata["finalizers"]).toEqual(["jsonplane.io/purge"]));
     server.objects.remove("jsonplane.io/apiresources", "default", "books");
-    await soon(() => expect(finalizers()).toEqual([theirs]));
+    await soon(() => expect(books()).toBeUndefined());
     await session.stop();
   });
 

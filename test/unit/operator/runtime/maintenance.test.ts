@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { ForeignInstallation, KeyRingCopied, type RedisRefused } from "../../../../operator/publish/refusals.ts";
+import { RedisContested, type RedisRefused, WrittenByNewerVersion } from "../../../../operator/publish/refusals.ts";
 import { type Call, leader } from "./maintained-leader.ts";
 
 describe("after a publisher has begun", () => {
@@ -184,23 +184,23 @@ describe("while it leads, maintenance", () => {
 
   it("while the Redis is another installation's: looks at everything once, says so once, and once more when it is over", async () => {
     const { time, maintenance, world, taken, logged, end } = leader({ keys: ["shop/a", "shop/b"] });
-    const copied = new KeyRingCopied("there/ring/uid");
+    const contested = new RedisContested("there/uid/hash");
     const refuse = (call: Call, refusal: RedisRefused): void => {
       if (call !== "verify" && call !== "ring") return;
       maintenance.refused(refusal);
       throw refusal;
     };
-    world.onCall = (call) => refuse(call, copied);
+    world.onCall = (call) => refuse(call, contested);
     void maintenance.run();
     await time.advance(300_000);
     const everything = ["shop/a bulk", "shop/b bulk"];
     expect(taken()).toEqual(everything);
     expect(logged.filter(([level]) => level === "warn")).toEqual([
-      ["warn", "Not writing to Redis", { reason: "RedisContested", why: copied.message, writer: copied.writer }],
+      ["warn", "Not writing to Redis", { reason: "RedisContested", why: contested.message, owner: "there/uid/hash" }],
     ]);
     logged.length = 0;
     // For another reason, which the statuses say, too.
-    world.onCall = (call) => refuse(call, new ForeignInstallation());
+    world.onCall = (call) => refuse(call, new WrittenByNewerVersion(2, 1));
     await time.advance(60_000);
     expect([taken(), logged.filter(([level]) => level === "warn").length]).toEqual([everything, 1]);
     world.onCall = () => undefined;
@@ -211,7 +211,7 @@ describe("while it leads, maintenance", () => {
       [...everything, ...everything],
       [["info", "Writing to Redis again", undefined]],
     ]);
-    maintenance.refused(copied);
+    maintenance.refused(contested);
     expect(taken()).toEqual(everything);
     end.abort();
   });

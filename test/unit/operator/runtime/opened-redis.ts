@@ -4,7 +4,6 @@
 import { createHash, createSecretKey } from "node:crypto";
 import { newKeyringText, parseKeyring } from "../../../../core/config/keyring.ts";
 import type { ProjectParts } from "../../../../core/config/types.ts";
-import { type Installation, installationText } from "../../../../operator/model/installation.ts";
 import type { Acknowledgements } from "../../../../operator/publish/acknowledgements.ts";
 import type { PublishedEntry } from "../../../../operator/publish/publish-history.ts";
 import type { Publisher } from "../../../../operator/publish/publisher.ts";
@@ -20,15 +19,9 @@ export interface Opened {
   readonly mayBegin?: () => void;
   readonly awaitRollout?: Acknowledgements["awaitRollout"];
   readonly rolloutOf?: Acknowledgements["rolloutOf"];
-  /** Who writes; one for all by default. */
-  readonly installation?: Installation;
+  /** Which installation writes; one for all by default. */
+  readonly installation?: string;
 }
-
-const onlyInstallation: Installation = {
-  namespace: "jsonplane-system",
-  ringSecretName: "jsonplane-keyring",
-  id: "one",
-};
 
 export const oldRing = parseKeyring(newKeyringText());
 
@@ -40,6 +33,7 @@ export function openedRedis(events: string[], options: Opened) {
   const { awaitRollout = async () => "programmed", rolloutOf = () => "programmed" } = options;
   const parts = new Map<string, ProjectParts>();
   const loads: string[] = [];
+  const withdrawn: string[] = [];
   let writes = false;
   let ring = oldRing;
   let revision = 0;
@@ -76,7 +70,10 @@ export function openedRedis(events: string[], options: Opened) {
       parts.set(each.project.name, each);
       return { changed: 1, revision: next() };
     },
-    withdraw: async () => ({ changed: 0, revision: next() }),
+    async withdraw({ name }) {
+      if (parts.delete(name)) withdrawn.push(name);
+      return { changed: 0, revision: next() };
+    },
     sealedWith: async () => new Set([oldRing.keys[0].kid]),
     async reseal({ name }) {
       events.push(`reseal ${name} with ${ring === oldRing ? "the old key" : "the new key"}`);
@@ -102,14 +99,14 @@ export function openedRedis(events: string[], options: Opened) {
   return {
     parts,
     loads,
+    withdrawn,
     acknowledged: () => acknowledged(),
     async open({ onAcknowledged }: OpenRedisDeps): Promise<LeaderRedis> {
       acknowledged = onAcknowledged;
-      const installation = options.installation ?? onlyInstallation;
+      const { installation = "one" } = options;
       const config = {
-        installation,
         // Each installation has its own.
-        sealKey: createSecretKey(createHash("sha256").update(installationText(installation)).digest()),
+        sealKey: createSecretKey(createHash("sha256").update(installation).digest()),
         store: {
           annotations: () => ({}),
           accepted: async () => undefined,

@@ -7,12 +7,7 @@ import { NotTheLeader } from "../../../../operator/lead/leadership.ts";
 import type { DataRecord } from "../../../../operator/model/data-record.ts";
 import type { CustomResource } from "../../../../operator/model/objects.ts";
 import type { UnpublishedReason } from "../../../../operator/model/reasons.ts";
-import {
-  ForeignInstallation,
-  KeyRingCopied,
-  NotTheWriter,
-  RecordUnreadable,
-} from "../../../../operator/publish/refusals.ts";
+import { NotTheWriter, RecordUnreadable, RedisContested } from "../../../../operator/publish/refusals.ts";
 import { RedisSecretUnusable } from "../../../../operator/redis-users/redis-secret.ts";
 import { isOvertaken } from "../../../../operator/runtime/process-key.ts";
 import { SecretChanged } from "../../../../operator/secrets/secret-object.ts";
@@ -53,25 +48,31 @@ describe("a key of a namespace whose objects are not all known", () => {
   });
 });
 
-describe("a Project of another class", () => {
-  const others = stored("Project", "shop", { spec: { className: "other" } });
+describe("a Project that another installation looks after", () => {
+  const others = { ...stored("Project", "shop"), status: { controller: elsewhere } } as unknown as CustomResource;
   const data: DataRecord = { policy: "Retain", projectUid: "Project shop", entries: [] };
 
-  it("is left to its operator: nothing of it is touched, and nothing that has gone is kept", async () => {
+  it("is left to that one: nothing of it is written, an Event says so once, and nothing that has gone is kept", async () => {
     const { handle, calls, hashesEnded, processed, left } = leader({ objects: [others] });
     expect(await handle()).toBeUndefined();
-    expect(calls).toEqual([["onRevoked", ref]]);
+    expect(calls).toEqual([
+      ["event", "OtherController"],
+      ["onRevoked", ref],
+    ]);
     expect(hashesEnded).toEqual([key]);
     expect(processed).toEqual([[key, { nothingMissing: true }]]);
     expect(left()).toEqual([]);
+    await handle();
+    expect(calls).toHaveLength(3);
   });
 
-  it("that took the name of one of ours ends what was served of that; the data stay on record", async () => {
+  it("is no longer served here where it was, and its data stay on record", async () => {
     const parts = project("shop");
     const { handle, calls } = leader({ objects: [others], published: { revision: 3, parts, data } });
     expect(await handle()).toBeUndefined();
-    const facts = { kind: "Project", ...ref, uid: parts.project.uid, why: "OtherClass" };
+    const facts = { kind: "Project", ...ref, uid: parts.project.uid, why: "OtherController" };
     expect(calls).toEqual([
+      ["event", "OtherController"],
       ["withdraw", ref, data],
       ["onPublished", ref, undefined],
       ["audit", { action: "project_withdrawn", facts }],
@@ -79,47 +80,15 @@ describe("a Project of another class", () => {
     ]);
   });
 
-  it("is one for an operator with a class, too, when it names none", async () => {
-    const { handle, calls } = leader({ objects: [stored("Project", "shop")], className: "own" });
-    expect(await handle()).toBeUndefined();
-    expect(calls).toEqual([["onRevoked", ref]]);
-  });
-
-  it("is not meant by children without a Project: every operator says that theirs is missing", async () => {
-    const { handle, calls } = leader({ className: "own", confirmed: false, objects: [stored("RootKey", "settings")] });
-    expect(await handle()).toEqual({ requeueAfterMs: 5_000 });
-    expect(calls).toEqual([
-      ["restore", ref],
-      ["onRevoked", ref],
-      ["giveBack", key],
-    ]);
-  });
-});
-
-describe("a Project of another class whose children were seen before it", () => {
-  const laterObjects = [stored("Project", "shop", { spec: { className: "other" } })];
-
-  it("is neither published nor told anything by a reconcile of the children that is under way", async () => {
-    const { handle, calls } = leader({ laterObjects });
-    await handle();
-    expect(calls.map(([what]) => what)).toEqual(["restore", "withdraw", "onPublished", "write"]);
-    expect(calls.at(-1)).toEqual(["write", []]);
-  });
-
-  it("is told nothing either when that reconcile can't write to Redis", async () => {
-    const { handle, calls } = leader({ laterObjects, failure: new StoreUnavailable("no") });
-    await expect(handle()).rejects.toThrow("no");
+  it("gets no status from this one while Redis can't be written", async () => {
+    const failure = new StoreUnavailable("no");
+    const { handle, calls } = leader({ objects: [others], failure });
+    await expect(handle()).rejects.toBe(failure);
     expect(calls.map(([what]) => what)).toEqual(["publish_failed", "giveBack"]);
   });
 });
 
 describe("a reconcile that is done", () => {
-  it("comes again in a minute where another installation holds an object back: its namespace may be gone by then", async () => {
-    const going = { finalizers: ["jsonplane.io/purge"], deletionTimestamp: "2026-11-21T12:00:00Z" };
-    const { handle } = leader({ objects: [stored("RootKey", "settings", { metadata: going })], setter: elsewhere });
-    expect(await handle()).toEqual({ requeueAfterMs: 60_000 });
-  });
-
   it("is told, with the revision that replicas have still to acknowledge, and keeps what it took", async () => {
     const { handle, processed, calls, left } = leader({ rollout: "waiting" });
     expect(await handle()).toBeUndefined();
@@ -218,7 +187,7 @@ describe("a reconcile that could not write to Redis", () => {
   ])("says so in the statuses, and is tried again: %s", async (_, failure, reason, message) => {
     const { handle, processed, calls, left } = leader({ failure });
     await expect(handle()).rejects.toBe(failure);
-    const reported = ["writeUnpublished", reason, expect.stringContaining(message), undefined];
+    const reported = ["writeUnpublished", reason, expect.stringContaining(message)];
     expect(calls).toEqual([["publish_failed"], ["giveBack", key], reported]);
     expect(JSON.stringify(calls)).not.toContain("of-a-secret");
     expect(processed).toEqual([[key, { nothingMissing: false, writeFailed: true }]]);
@@ -226,24 +195,16 @@ describe("a reconcile that could not write to Redis", () => {
   });
 });
 
-describe.each([new ForeignInstallation(), new KeyRingCopied("there/ring/uid")])(
-  "a reconcile on a Redis with $name",
-  (failure) => {
-    it("says of every object that it may be served no more, and is tried again", async () => {
-      const { handle, processed, calls, left } = leader({ failure });
-      await expect(handle()).rejects.toBe(failure);
-      expect(calls).toEqual([["publish_failed"], ["giveBack", key], ["writeContested", failure.message, undefined]]);
-      expect(processed).toEqual([[key, { nothingMissing: false, writeFailed: true }]]);
-      expect(left()).toEqual(gone);
-    });
-
-    it("leaves what another installation says of the same objects, whose Secrets it made", async () => {
-      const { handle, calls } = leader({ failure, maker: elsewhere });
-      await expect(handle()).rejects.toBe(failure);
-      expect(calls).toEqual([["publish_failed"], ["giveBack", key], ["writeContested", failure.message, elsewhere]]);
-    });
-  },
-);
+describe("a reconcile on a Redis of another installation", () => {
+  it("says of every object that it may be served no more, and is tried again", async () => {
+    const failure = new RedisContested("there/uid/hash");
+    const { handle, processed, calls, left } = leader({ failure });
+    await expect(handle()).rejects.toBe(failure);
+    expect(calls).toEqual([["publish_failed"], ["giveBack", key], ["writeContested", failure.message]]);
+    expect(processed).toEqual([[key, { nothingMissing: false, writeFailed: true }]]);
+    expect(left()).toEqual(gone);
+  });
+});
 
 describe("a reconcile that failed otherwise", () => {
   it("is tried again and says nothing in the statuses", async () => {

@@ -11,7 +11,7 @@ import type { CustomResource } from "../../../../operator/model/objects.ts";
 import { testIssuer, withIssuer } from "../../../support/http/external-issuer.ts";
 import { project, withConfig } from "../../../support/http/projects.ts";
 import { stored, terminating } from "../../../support/kubernetes/stored-crs.ts";
-import { elsewhere, key, leader, type World } from "./key-leader.ts";
+import { key, leader, type World } from "./key-leader.ts";
 
 const settings = stored("RootKey", "settings");
 const quiet: World = { objects: [settings], deleted: [], namespaceUid: "ns" };
@@ -123,12 +123,11 @@ const request: DeletionRequest = {
   project: { namespace: "default", name: "shop" },
 };
 
-describe("what goes or is contested is reported in the run that serves it", () => {
+describe("what goes is reported in the run that serves it", () => {
   it.each<readonly [string, World]>([
     ["an object has gone", { deleted: [stored("RootKey", "former")] }],
     ["an object is being deleted", { objects: [stored("RootKey", "settings", { metadata: terminating })] }],
     ["its namespace has gone", { namespaceUid: undefined } as unknown as World],
-    ["another installation made its Secrets", { rival: elsewhere }],
     ["stored data are to be purged", { recorded: { ...emptyRecord, entries: [purged] } }],
     [
       "sessions are to be purged",

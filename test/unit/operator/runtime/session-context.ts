@@ -70,7 +70,6 @@ export function sessionContext({
       redisSecret: undefined,
       namespace: "jsonplane-system",
       watchNamespaces: [],
-      className: undefined,
       identity: "one",
       workers: 2,
       leaseDurationMs: 15_000,

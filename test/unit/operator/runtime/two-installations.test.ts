@@ -1,5 +1,5 @@
-// Two installations that both take themselves for the one that serves the Projects of a cluster, over one API server in this process:
-// one of them does, the other says so once, and none undoes what the other writes.
+// Two installations that see the same Projects, over one API server in this process: status.controller says which of them looks after a
+// Project, the other one leaves it alone, and neither undoes what the other writes.
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeEach, expect, it } from "vitest";
@@ -7,9 +7,8 @@ import type { JsonObject } from "../../../../core/config/types.ts";
 import { StoreUnavailable } from "../../../../core/errors/store-errors.ts";
 import type { KubeApi } from "../../../../operator/kube/api.ts";
 import type { Leadership } from "../../../../operator/lead/leadership.ts";
-import { type Installation, installationText } from "../../../../operator/model/installation.ts";
-import { installationAnnotation } from "../../../../operator/model/secret-names.ts";
-import { KeyRingCopied } from "../../../../operator/publish/refusals.ts";
+import { controllerIn } from "../../../../operator/model/controller.ts";
+import { RedisContested } from "../../../../operator/publish/refusals.ts";
 import { LeaderSession } from "../../../../operator/runtime/leader-session.ts";
 import type { CacheListener, Caches } from "../../../../operator/watch/caches.ts";
 import { fakeApiClient } from "../../../support/fake-api/fake-api-client.ts";
@@ -33,6 +32,8 @@ interface Installed {
   readonly parts: ReturnType<typeof openedRedis>["parts"];
   /** Names of the Projects that it looked at. */
   readonly loads: readonly string[];
+  /** Names of the Projects that it ceased to serve. */
+  readonly withdrawn: readonly string[];
   stop(): Promise<void>;
 }
 
@@ -58,11 +59,7 @@ function leadershipOf(ending: AbortController): Leadership {
   };
 }
 
-const homeOf = (name: string): Installation => ({
-  namespace: `system-${name}`,
-  ringSecretName: "jsonplane-keyring",
-  id: name,
-});
+const homeOf = (name: string): string => `system-${name}`;
 
 interface How {
   readonly adopt?: boolean;
@@ -76,18 +73,18 @@ interface How {
 
 async function install(name: string, how: How = {}): Promise<Installed> {
   const { adopt = false, urlOf = name, refused = false, away = () => false } = how;
-  const installation = homeOf(name);
-  if (server.objects.get("/namespaces", "", installation.namespace) === undefined)
-    server.objects.create("/namespaces", { metadata: { name: installation.namespace } });
+  const namespace = homeOf(name);
+  if (server.objects.get("/namespaces", "", namespace) === undefined)
+    server.objects.create("/namespaces", { metadata: { name: namespace } });
   const api: KubeApi = fakeApiClient(server);
   let listener: CacheListener | undefined;
   const caches: Caches = cachesOver({ api, listener: () => listener });
   caches.start();
   await eventually(() => expect(caches.synced()).toBe(true), patience);
   const opened: ReturnType<typeof openedRedis> = openedRedis([], {
-    installation,
+    installation: name,
     mayBegin() {
-      if (refused) throw new KeyRingCopied("there/ring/uid");
+      if (refused) throw new RedisContested("there/uid/hash");
     },
     async load(ref) {
       if (away()) throw new StoreUnavailable("Redis is away");
@@ -97,7 +94,7 @@ async function install(name: string, how: How = {}): Promise<Installed> {
   });
   const context = sessionContext({ api, caches });
   const baseUrlOf = (ref: { readonly name: string }) => `http://${urlOf}.test/${ref.name}`;
-  const settings = { ...context.settings, adopt, baseUrlOf, namespace: installation.namespace };
+  const settings = { ...context.settings, adopt, baseUrlOf, namespace };
   const session = new LeaderSession(leadershipOf(new AbortController()), { ...context, settings }, opened.open);
   listener = session.listener;
   session.start();
@@ -105,6 +102,7 @@ async function install(name: string, how: How = {}): Promise<Installed> {
     name,
     parts: opened.parts,
     loads: opened.loads,
+    withdrawn: opened.withdrawn,
     async stop() {
       await session.stop();
       await caches.stop();
@@ -122,6 +120,7 @@ function declare(kind: Kind, name: string, spec: JsonObject = {}): void {
 }
 
 interface WrittenStatus {
+  readonly controller?: string;
   readonly baseURL?: string;
   readonly conditions?: readonly {
     readonly type: string;
@@ -153,9 +152,16 @@ async function served(by: Installed): Promise<void> {
     expect(condition(statusOf("Project", "shop"), "Ready")?.status).toBe("True");
     expect(condition(statusOf("ApiKey", "ci"), "Ready")?.status).toBe("True");
     expect(baseUrlShown()).toBe(`http://${by.name}.test/shop`);
-    expect(secret("ci-api-key")?.metadata["annotations"]).toMatchObject({
-      [installationAnnotation]: installationText(homeOf(by.name)),
-    });
+    expect(statusOf("Project", "shop").controller).toBe(controllerIn(homeOf(by.name)));
+    expect(statusOf("ApiKey", "ci").controller).toBe(controllerIn(homeOf(by.name)));
+  }, patience);
+}
+
+/** An Event of the second says that it leaves the Project alone. */
+async function leftAlone(): Promise<void> {
+  await eventually(() => {
+    const reasons = server.objects.all("events.k8s.io/events").map(({ reason }) => reason);
+    expect(reasons).toContain("OtherController");
   }, patience);
 }
 
@@ -171,24 +177,19 @@ async function atRest(): Promise<void> {
   );
 }
 
-it("the second leaves the Secrets and the status of the first alone, says so in the Project's status, and comes to rest", async () => {
+it("the second leaves Secrets and statuses of the first alone, says so in an Event, and both come to rest", async () => {
   declare("Project", "shop");
   declare("ApiKey", "ci");
   const first = await install("one");
   await served(first);
   const second = await install("two");
-  await eventually(() => {
-    expect(condition(statusOf("Project", "shop"), "Contested")).toMatchObject({
-      status: "True",
-      reason: "SecretConflict",
-    });
-  }, patience);
+  await leftAlone();
   await atRest();
   await served(first);
   expect(second.parts.has("shop")).toBe(false);
 });
 
-it("of two that see a new Project at once, one serves it", async () => {
+it("of two that see a new Project at the same time, one serves it", async () => {
   await install("one");
   await install("two");
   declare("Project", "shop");
@@ -200,143 +201,79 @@ it("of two that see a new Project at once, one serves it", async () => {
   expect(installations.filter(({ parts }) => parts.has("shop"))).toEqual([serving]);
 });
 
-it("the word of another that is gone goes with the next status of the one that serves", async () => {
+it("a second one whose Redis is away, or another one's, writes nothing of what the first looks after", async () => {
   declare("Project", "shop");
   declare("ApiKey", "ci");
-  const first = await install("one");
-  await served(first);
-  const second = await install("two");
-  await eventually(() => expect(condition(statusOf("Project", "shop"), "Contested")).toBeDefined(), patience);
-  await second.stop();
-  installations.pop();
-  declare("ApiKey", "another");
-  await eventually(() => {
-    expect(condition(statusOf("ApiKey", "another"), "Ready")?.status).toBe("True");
-    expect(condition(statusOf("Project", "shop"), "Contested")).toBeUndefined();
-  }, patience);
-});
-
-it("one that is installed anew in another namespace takes over, with the key in force, as a person asks once that of the former one is gone", async () => {
-  declare("Project", "shop");
-  declare("ApiKey", "ci");
-  const first = await install("one");
-  await served(first);
-  await first.stop();
-  server.objects.remove("/namespaces", "", "system-one");
-  const second = await install("two");
-  await eventually(() => {
-    expect(condition(statusOf("Project", "shop"), "Ready")).toMatchObject({ reason: "SecretConflict" });
-  }, patience);
-  expect(second.parts.has("shop")).toBe(false);
-  await second.stop();
-  const third = await install("two", { adopt: true });
-  await served(third);
-  expect([...(third.parts.get("shop")?.keys.keys() ?? [])]).toEqual([...(first.parts.get("shop")?.keys.keys() ?? [])]);
-});
-
-it("one that is moved, and whose Redis and Projects another one has, says so of each Project that is told of, and takes them when it is to", async () => {
-  declare("Project", "shop");
-  declare("ApiKey", "ci");
-  const first = await install("one");
-  await served(first);
-  await first.stop();
-  const refused = await install("two", { urlOf: "one", refused: true });
-  await eventually(() => {
-    const contested = condition(statusOf("Project", "shop"), "Contested");
-    expect(contested?.message).toContain('in namespace "system-one"');
-    expect(contested?.message).toContain("--adopt-data");
-  }, patience);
-  await atRest();
-  await served(first);
-  await refused.stop();
-  // Its words stand until the one that they send for is there, though it has nothing else to say.
-  await install("two", { urlOf: "one", adopt: true });
-  await eventually(() => {
-    expect(secret("shop-signing")?.metadata["annotations"]).toMatchObject({
-      [installationAnnotation]: installationText(homeOf("two")),
-    });
-    expect(condition(statusOf("Project", "shop"), "Contested")).toBeUndefined();
-    expect(condition(statusOf("Project", "shop"), "Ready")?.status).toBe("True");
-  }, patience);
-});
-
-it("one whose Redis is away says nothing of what was edited, which the other one looks after", async () => {
-  declare("Project", "shop");
-  declare("ApiKey", "ci");
-  const first = await install("one");
-  await served(first);
-  let isAway = false;
-  const second = await install("two", { away: () => isAway });
-  await eventually(() => expect(condition(statusOf("Project", "shop"), "Contested")).toBeDefined(), patience);
-  await first.stop();
-  isAway = true;
-  const before = second.loads.length;
-  edit("ApiKey", "ci", { description: "for the build" });
-  await eventually(() => expect(second.loads.length).toBeGreaterThan(before + 1), patience);
-  await atRest();
-  await served(first);
-});
-
-it("one whose Redis is another one's leaves the status of an object without a Project, of which both say the same", async () => {
   declare("ApiResource", "books", { projectRef: { name: "nowhere" } });
-  declare("Project", "shop");
   const reason = () => condition(statusOf("ApiResource", "books"), "Ready")?.reason;
   const first = await install("one");
+  await served(first);
   await eventually(() => expect(reason()).toBe("ProjectNotFound"), patience);
   await first.stop();
-  await install("two", { refused: true });
-  await eventually(() => expect(condition(statusOf("Project", "shop"), "Contested")).toBeDefined(), patience);
+  installations.pop();
+  await install("two", { away: () => true });
+  await install("three", { refused: true });
+  edit("ApiKey", "ci", { description: "for the build" });
   await atRest();
+  await served(first);
   expect(reason()).toBe("ProjectNotFound");
 });
 
-it("an object without a Project whose finalizer another one set says who holds it, and goes with one that adopts", async () => {
+it("one with --adopt-data takes the Project with the key in force, and the former one no longer serves it", async () => {
+  declare("Project", "shop");
+  declare("ApiKey", "ci");
+  const first = await install("one");
+  await served(first);
+  const key = [...(first.parts.get("shop")?.keys.keys() ?? [])];
+  const second = await install("two", { adopt: true });
+  await served(second);
+  expect([...(second.parts.get("shop")?.keys.keys() ?? [])]).toEqual(key);
+  await eventually(() => expect(first.withdrawn).toContain("shop"), patience);
+  await atRest();
+});
+
+it("two with --adopt-data take a Project once each, and come to rest", async () => {
+  declare("Project", "shop");
+  declare("ApiKey", "ci");
+  declare("ApiResource", "books", { projectRef: { name: "nowhere" } });
+  const first = await install("one", { adopt: true });
+  await served(first);
+  const second = await install("two", { adopt: true });
+  await served(second);
+  await atRest();
+  await served(second);
+});
+
+it("an object without a Project stays with the one that reported it, and its finalizer too, until one adopts it", async () => {
   declare("ApiResource", "books", { projectRef: { name: "nowhere" }, deletionPolicy: "Delete" });
   const books = () => server.objects.get(collections.ApiResource, "default", "books");
   const first = await install("one");
   await eventually(() => expect(books()?.metadata.finalizers).toEqual(["jsonplane.io/purge"]), patience);
+  await eventually(
+    () => expect(statusOf("ApiResource", "books").controller).toBe(controllerIn("system-one")),
+    patience,
+  );
   await first.stop();
+  installations.pop();
   await install("two");
   server.objects.remove(collections.ApiResource, "default", "books");
-  await eventually(() => {
-    const status = statusOf("ApiResource", "books");
-    expect(condition(status, "Ready")).toMatchObject({ status: "False", reason: "Deleting" });
-    expect(condition(status, "Contested")).toMatchObject({ status: "True", reason: "Deleting" });
-    expect(condition(status, "Contested")?.message).toContain('in namespace "system-one"');
-    expect(condition(status, "Contested")?.message).toContain("jsonplane finalizers clear");
-  }, patience);
   await atRest();
   expect(books()?.metadata.finalizers).toEqual(["jsonplane.io/purge"]);
   await install("three", { adopt: true });
   await eventually(() => expect(books()).toBeUndefined(), patience);
 });
 
-it("the second sets no finalizer and takes none away, though the deletion of data is asked for and done by the first", async () => {
+it("the second sets and removes no finalizer of a Project that the first looks after", async () => {
   declare("Project", "shop", { deletionPolicy: "Delete" });
   const first = await install("one");
   await eventually(() => expect(condition(statusOf("Project", "shop"), "Ready")?.status).toBe("True"), patience);
   await first.stop();
+  installations.pop();
   await install("two");
-  await eventually(() => expect(condition(statusOf("Project", "shop"), "Contested")).toBeDefined(), patience);
+  await leftAlone();
   server.objects.remove(collections.Project, "default", "shop");
   await atRest();
   expect(server.objects.get(collections.Project, "default", "shop")?.metadata.finalizers).toEqual([
     "jsonplane.io/purge",
   ]);
-});
-
-it("one that adopts takes over, with the key that is in force, and once: two that adopt come to rest as well", async () => {
-  declare("Project", "shop");
-  declare("ApiKey", "ci");
-  const first = await install("one", { adopt: true });
-  await served(first);
-  const key = [...(first.parts.get("shop")?.keys.keys() ?? [])];
-  const second = await install("two", { adopt: true });
-  await eventually(() => expect([...(second.parts.get("shop")?.keys.keys() ?? [])]).toEqual(key), patience);
-  await atRest();
-  const owners = ["shop-signing", "ci-api-key", "ci-key-hash"].map(
-    (name) =>
-      (secret(name)?.metadata["annotations"] as Readonly<Record<string, string>> | undefined)?.[installationAnnotation],
-  );
-  expect(new Set(owners).size).toBe(1);
 });

@@ -12,7 +12,7 @@ interface World {
   readonly reported: Record<string, number | undefined>;
   /** Likewise, bytes. */
   readonly reportedBytes?: Readonly<Record<string, number>>;
-  readonly className?: string;
+  readonly controller?: string;
   readonly isWatched?: boolean;
   isAway?: boolean;
 }
@@ -35,14 +35,17 @@ function leader(world: World) {
   const projectOf = ({ name }: { readonly name: string }) =>
     name in world.reported
       ? {
-          spec: { className: world.className },
-          status: { storedObjects: world.reported[name], usage: usageIn(world.reportedBytes?.[name]) },
+          status: {
+            controller: world.controller,
+            storedObjects: world.reported[name],
+            usage: usageIn(world.reportedBytes?.[name]),
+          },
         }
       : undefined;
   const maintenance = createUsageMaintenance({
     context: {
       caches: { isCurrent: () => world.isWatched ?? true, index: { projectOf } } as never,
-      settings: { className: undefined } as never,
+      settings: { namespace: "blue" } as never,
       logger: { warn: (...logged: unknown[]) => void warned.push(logged) } as never,
     },
     enqueue: (key, lane) => void enqueued.push(`${key} ${lane}`),
@@ -75,9 +78,11 @@ it("enqueues nothing where a new leader finds what statuses report already, or a
   expect(await leader({ counts: { a: 1_009, b: 3 }, reported: { a: 1_000, b: 3 } }).look()).toEqual([]);
 });
 
-it("leaves Projects alone that are gone, of another class, or of a namespace that it doesn't watch", async () => {
+it("leaves Projects alone that are gone, of another installation, or of a namespace that it doesn't watch", async () => {
   expect(await leader({ counts: { gone: 1 }, reported: {} }).look()).toEqual([]);
-  expect(await leader({ counts: { a: 1 }, reported: { a: 0 }, className: "green" }).look()).toEqual([]);
+  expect(await leader({ counts: { a: 1 }, reported: { a: 0 }, controller: "green/jsonplane-operator" }).look()).toEqual(
+    [],
+  );
   expect(await leader({ counts: { a: 1 }, reported: { a: 0 }, isWatched: false }).look()).toEqual([]);
 });
 

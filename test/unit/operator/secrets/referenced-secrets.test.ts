@@ -8,7 +8,6 @@ import { createSecretStore } from "../../../../operator/secrets/secret-store.ts"
 import { ObjectCache } from "../../../../operator/watch/object-cache.ts";
 import { projectObjects, stored, terminating } from "../../../support/kubernetes/stored-crs.ts";
 
-const ring = { namespace: "jsonplane-system", ringSecretName: "jsonplane-keyring" };
 const failure = new ApiFailure(500, { message: "no" });
 const ann = stored("ProjectUser", "ann", { spec: { passwordSecretRef: { name: "given", key: "password" } } });
 
@@ -25,9 +24,6 @@ function prepare(...projects: readonly CustomResource[]) {
     api: { get: () => Promise.reject(failure) } as Partial<KubeApi> as KubeApi,
     own: cacheOf(),
     foreign: cacheOf({ metadata }),
-    keyRing: ring,
-    installation: () => ({ ...ring, id: "one" }),
-    seesNamespace: () => true,
     sealKey: () => sealKey,
     adopt: false,
     monotonic: () => 0,

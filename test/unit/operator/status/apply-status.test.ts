@@ -5,6 +5,7 @@ import { applyStatus, differs } from "../../../../operator/status/apply-status.t
 import type { Status } from "../../../../operator/status/object-status.ts";
 import { stored } from "../../../support/kubernetes/stored-crs.ts";
 
+const ours = "jsonplane-system/jsonplane-operator";
 const condition = {
   type: "Ready",
   status: "True",
@@ -49,15 +50,17 @@ const answer = { metadata: {} };
 describe("writing a status", () => {
   it("applies it to the status alone, of this very object", async () => {
     const { api, applied } = answering(undefined, answer);
-    expect(await applyStatus(api, stored("Project", "shop"), status)).toBe(answer);
+    expect(await applyStatus(api, stored("Project", "shop"), status, ours)).toBe(answer);
     const metadata = { namespace: "default", name: "shop", uid: "Project shop", resourceVersion: "7" };
     const object = { apiVersion: "jsonplane.io/v1alpha1", kind: "Project", metadata, status };
     expect(applied).toEqual([{ plural: "projects", object, subresource: "status" }]);
   });
 
-  it("of a Project that another installation looks after, goes over nothing that was written meanwhile", async () => {
-    const { api, applied } = answering(answer, conflict, answer);
-    expect(await applyStatus(api, stored("Project", "shop"), status, { yields: true })).toBeUndefined();
+  it("leaves an object alone that another installation has taken meanwhile", async () => {
+    const taken = stored("Project", "shop", { status: { controller: "elsewhere/jsonplane-operator" } });
+    const { api, applied } = answering(taken, conflict, answer);
+    const before = stored("Project", "shop", { status: { controller: ours } });
+    expect(await applyStatus(api, before, { ...status, controller: ours }, ours)).toBeUndefined();
     expect(applied).toHaveLength(1);
   });
 
@@ -68,20 +71,22 @@ describe("writing a status", () => {
       conditions: [...status.conditions].reverse(),
       observedGeneration: 1,
     };
-    expect(await applyStatus(api, stored("Project", "shop", { status: present }), status)).toBeUndefined();
+    expect(await applyStatus(api, stored("Project", "shop", { status: present }), status, ours)).toBeUndefined();
     expect(applied).toEqual([]);
   });
 
   it("is done again with the present version when somebody edited the object meanwhile", async () => {
-    const present = stored("Project", "shop", { metadata: { resourceVersion: "9" } });
-    const { api, applied } = answering(present, conflict, answer);
-    expect(await applyStatus(api, stored("Project", "shop"), status)).toBe(answer);
-    expect(applied[1]?.object).toMatchObject({ metadata: { resourceVersion: "9" } });
+    for (const controller of [undefined, ours]) {
+      const present = stored("Project", "shop", { metadata: { resourceVersion: "9" }, status: { controller } });
+      const { api, applied } = answering(present, conflict, answer);
+      expect(await applyStatus(api, stored("Project", "shop"), status, ours)).toBe(answer);
+      expect(applied[1]?.object).toMatchObject({ metadata: { resourceVersion: "9" } });
+    }
   });
 
   it("gives up when somebody edits the object all the time", async () => {
     const { api, applied } = answering(stored("Project", "shop"), conflict);
-    await expect(applyStatus(api, stored("Project", "shop"), status)).rejects.toBe(conflict);
+    await expect(applyStatus(api, stored("Project", "shop"), status, ours)).rejects.toBe(conflict);
     expect(applied).toHaveLength(3);
   });
 
@@ -91,7 +96,7 @@ describe("writing a status", () => {
     ["made anew", stored("Project", "shop", { metadata: { uid: "another" } }), conflict],
   ])("leaves an object alone that is %s", async (_, present, failure) => {
     const { api, applied } = answering(present, failure);
-    expect(await applyStatus(api, stored("Project", "shop"), status)).toBeUndefined();
+    expect(await applyStatus(api, stored("Project", "shop"), status, ours)).toBeUndefined();
     expect(applied).toHaveLength(1);
   });
 
@@ -100,7 +105,7 @@ describe("writing a status", () => {
     ["cut off", new ApiUnreachable("cut")],
   ])("says that it was %s", async (_, failure) => {
     const { api } = answering(undefined, failure);
-    await expect(applyStatus(api, stored("Project", "shop"), status)).rejects.toBe(failure);
+    await expect(applyStatus(api, stored("Project", "shop"), status, ours)).rejects.toBe(failure);
   });
 });
 

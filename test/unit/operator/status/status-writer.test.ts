@@ -1,15 +1,18 @@
-// Which statuses of a Project are written: all but the one that the API server refuses, such as by a policy; and where something is changed
-// meanwhile, a few each time, so that what was changed is served before thousands of statuses are written.
+// Which statuses of a Project are written: all but the one that the API server refuses, such as by a
+// policy; and where something is changed meanwhile, a few each time, so that what was changed is
+// served before thousands of statuses are written. And which installation they name.
 
 import { beforeEach, describe, expect, it } from "vitest";
 import { ApiFailure, type KubeApi, type KubeObject } from "../../../../operator/kube/api.ts";
 import type { CustomResource } from "../../../../operator/model/objects.ts";
 import type { ProjectObjects } from "../../../../operator/model/project-objects.ts";
+import type { Verdict } from "../../../../operator/model/verdict.ts";
 import type { ProjectOutcome } from "../../../../operator/status/outcomes.ts";
-import { createStatusWriter } from "../../../../operator/status/status-writer.ts";
+import { createStatusWriter, type StatusWriter } from "../../../../operator/status/status-writer.ts";
 import { projectObjects, stored } from "../../../support/kubernetes/stored-crs.ts";
 import { manualClock } from "../../../support/time/manual-clock.ts";
 
+const ours = "jsonplane-system/jsonplane-operator";
 const baseUrl = "http://api.test/default/shop";
 const names = Array.from({ length: 20 }, (_, at) => `resource-${at}`);
 const objects = projectObjects(
@@ -30,7 +33,7 @@ function writerOver(
 ) {
   const clock = manualClock();
   return createStatusWriter({
-    namespace: "jsonplane-system",
+    controller: ours,
     api: { apply: async (_, body) => apply(body as unknown as KubeObject), get: async () => undefined } as Pick<
       KubeApi,
       "apply" | "get"
@@ -48,6 +51,32 @@ function writerOver(
   });
 }
 
+function outcomeOf(found: ProjectObjects, verdicts: readonly Verdict[]): ProjectOutcome {
+  return {
+    objects: found,
+    resolved: { statuses: new Map(), isComplete: true, signingRingWaits: false },
+    compiled: { parts: undefined, verdicts, requests: [] },
+    publishResult: { changed: 1, revision: 7 },
+    rollout: { state: "programmed", availability: "served" },
+    reports: {
+      refusals: [],
+      building: new Map(),
+      usage: { storedObjects: undefined, quotaUsage: undefined, isDue: false },
+    },
+    progress: {
+      purged: [],
+      waiting: new Map(),
+      purgesSessions: false,
+      gone: new Set(),
+      heldBy: new Map(),
+      finalizerRetryMs: 0,
+      finalizerRefusals: [],
+    },
+    dataLoss: undefined,
+    baseUrl,
+  };
+}
+
 describe("one object whose status is refused", () => {
   function write(failure: ApiFailure, isRefused = (_: KubeObject) => true): Promise<void> {
     const writer = writerOver((body) => {
@@ -57,7 +86,7 @@ describe("one object whose status is refused", () => {
       return body;
     });
     const why = { reason: "PublishFailed", message: "Redis is away", availability: "unknown" } as const;
-    return writer.writeUnpublished(objects, why, undefined);
+    return writer.writeUnpublished(objects, why);
   }
 
   it("keeps no other one from its own, and the refusal is reported", async () => {
@@ -82,38 +111,44 @@ describe("one object whose status is refused", () => {
   });
 });
 
+describe("the installation that looks after an object", () => {
+  const away = { reason: "PublishFailed", message: "Redis is away", availability: "unknown" } as const;
+  type Write = (writer: StatusWriter, objects: ProjectObjects) => Promise<unknown>;
+  const namedBy = async (write: Write, status: object = {}): Promise<readonly unknown[]> => {
+    const bodies: KubeObject[] = [];
+    const writer = writerOver((body) => {
+      bodies.push(body);
+      return body;
+    });
+    await write(writer, projectObjects("shop", stored("Project", "shop", { status })));
+    return bodies.map(({ status }) => (status as { readonly controller?: string }).controller);
+  };
+
+  it("is this one in whatever status it writes of what it serves", async () => {
+    const { kind, metadata } = stored("Project", "shop");
+    const { namespace, name, uid } = metadata;
+    const verdict = { kind, namespace, name, uid, notices: [], accepted: true } as const;
+    expect(await namedBy((writer, found) => writer.write(outcomeOf(found, [verdict])))).toEqual([ours]);
+  });
+
+  it.each([
+    ["that none has taken yet", {}, undefined],
+    ["that it has taken", { controller: ours }, ours],
+  ])("stays what it is while Redis can't be written: of one %s", async (_, status, expected) => {
+    const contested = { reason: "RedisContested", message: "It is another one's" } as const;
+    expect(await namedBy((writer, found) => writer.writeUnpublished(found, away), status)).toEqual([expected]);
+    expect(await namedBy((writer, found) => writer.writeContested(found, contested), status)).toEqual([expected]);
+  });
+});
+
 describe("a Project of many objects", () => {
   const many = Array.from({ length: 40 }, (_, at) => stored("RootKey", `key-${at}`));
 
-  function outcomeOf(found: ProjectObjects): ProjectOutcome {
-    const verdicts = found.rootKeys.map(({ kind, metadata: { namespace, name, uid } }) => ({
+  function verdictsOf({ rootKeys }: ProjectObjects): readonly Verdict[] {
+    return rootKeys.map(({ kind, metadata: { namespace, name, uid } }) => ({
       ...{ kind, namespace, name, uid, notices: [] },
-      accepted: true as const,
+      accepted: true,
     }));
-    return {
-      objects: found,
-      resolved: { statuses: new Map(), isComplete: true, rival: undefined, signingRingWaits: false },
-      compiled: { parts: undefined, verdicts, requests: [] },
-      publishResult: { changed: 1, revision: 7 },
-      rollout: { state: "programmed", availability: "served" },
-      reports: {
-        refusals: [],
-        building: new Map(),
-        usage: { storedObjects: undefined, quotaUsage: undefined, isDue: false },
-      },
-      progress: {
-        purged: [],
-        waiting: new Map(),
-        purgesSessions: false,
-        gone: new Set(),
-        blockedBy: new Map(),
-        heldBy: new Map(),
-        finalizerRetryMs: 0,
-        finalizerRefusals: [],
-      },
-      dataLoss: undefined,
-      baseUrl,
-    };
   }
 
   /** How many are written by each of the runs that follow one another. */
@@ -132,7 +167,8 @@ describe("a Project of many objects", () => {
           if (object !== undefined) kept.set(uid, { ...object, status } as typeof object);
         },
       );
-      expect(await writer.write(outcomeOf(projectObjects("shop", ...kept.values())), isChanged)).toBe(0);
+      const found = projectObjects("shop", ...kept.values());
+      expect(await writer.write(outcomeOf(found, verdictsOf(found)), isChanged)).toBe(0);
       counts.push(count);
     }
     return counts;
