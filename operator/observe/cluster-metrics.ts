@@ -113,7 +113,6 @@ function reflectorObserver(
     gone: of("gone", "Watches that the API server could not go on with (410); a list follows"),
     silent: of("silences", "Watches replaced because nothing came for too long"),
     compared: of("comparisons", "Comparisons with the API server's versions, by a process that came to lead"),
-    massDeletion: of("mass_absences", "Lists that lacked most or all objects and were asked for once more"),
     sinkFailed: of("sink_errors", "Changes that the operator failed to take note of: a fault in it"),
   };
   const differences = of("differences", "Objects that a later list had otherwise, and that no watch had reported");

@@ -5,8 +5,8 @@ import type { Clock } from "../../core/clock.ts";
 import type { ProjectParts, ProjectRef } from "../../core/config/types.ts";
 import type { HostGrant } from "../compile/hosts.ts";
 import type { CheckResource } from "../compile/resource-check.ts";
+import type { Absences } from "../finalize/absences.ts";
 import type { AdvanceDeletionsDeps } from "../finalize/advance-deletions.ts";
-import type { ConfirmedDeletions } from "../finalize/confirmed-deletions.ts";
 import type { DeletionInbox } from "../finalize/deletion-inbox.ts";
 import type { KeptSizes } from "../finalize/kept-sizes.ts";
 import type { NamespaceUids } from "../finalize/namespace-uids.ts";
@@ -26,7 +26,7 @@ export interface ReconcileDeps extends AdvanceDeletionsDeps, Pick<ResolveTools, 
   /** Of passwords, in this pass over a Project, `<namespace>/<name>`. */
   readonly hashesOf: (project: string) => PassHashes;
   readonly writer: ConfigWriter;
-  readonly confirmedDeletions: ConfirmedDeletions;
+  readonly absences: Absences;
   readonly namespaces: NamespaceUids;
   readonly deletions: DeletionInbox;
   readonly keptSizes: KeptSizes;

@@ -32,7 +32,9 @@ const unsaidHashingMs = 1_000;
 export async function reconcile(seen: Seen, deps: ReconcileDeps, signal: AbortSignal): Promise<ReconcileResult> {
   const started = await start(seen, deps);
   beginFetching(started);
-  if (!(await areDeletionsConfirmed(started, signal))) return await onlyRevoke(started);
+  const { isConfirmed, gone } = await deps.absences.look(started, signal);
+  // What is missing may only be unseen: nothing else may be published or withdrawn.
+  if (!isConfirmed) return await onlyRevoke({ ...started, deleted: gone });
   const pass: Pass = { ...started, namespaceUid: await namespaceUidOf(started) };
   const stored = await evaluateStoredData(pass);
   const resolved = await resolveOrKeep(pass);
@@ -114,15 +116,6 @@ async function start(seen: Seen, deps: ReconcileDeps): Promise<StartedPass> {
     redis,
     published: isKept ? { ...published, data: withKeptRecord(published.data) } : published,
   };
-}
-
-/** False while something is missing that may only be unseen: nothing may be published or withdrawn then. */
-async function areDeletionsConfirmed(
-  { objects, deleted, published, deps }: StartedPass,
-  signal: AbortSignal,
-): Promise<boolean> {
-  const uids = new Set(deleted.map(({ metadata }) => metadata.uid));
-  return await deps.confirmedDeletions.areConfirmed(objects, published, uids, signal);
 }
 
 async function onlyRevoke(started: StartedPass): Promise<ReconcileResult> {

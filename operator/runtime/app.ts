@@ -5,8 +5,7 @@ import type { Clock } from "../../core/clock.ts";
 import type { FollowedToken } from "../../core/http/admin-port-access.ts";
 import { describeError } from "../../core/log/describe-error.ts";
 import type { Logger } from "../../core/log/logger.ts";
-import type { Kind } from "../../core/manifests/object.ts";
-import { type Monotonic, systemMonotonic, systemTimers } from "../../core/timers.ts";
+import { systemMonotonic, systemTimers } from "../../core/timers.ts";
 import { createFollowedGuardRails, type FollowedGuardRails } from "../guard-rails/followed-guard-rails.ts";
 import { clusterLimits, type FetchLimits } from "../issuers/fetch-limits.ts";
 import type { ConnectedApi } from "../kube/connect.ts";
@@ -21,7 +20,6 @@ import { createInterruptionLog } from "../observe/interruption-log.ts";
 import { nothingKept } from "../observe/kept-figures.ts";
 import { createOperatorMetrics, type OperatorMetrics } from "../observe/metrics.ts";
 import { createObjectCounts } from "../observe/object-counts.ts";
-import { createReminders } from "../observe/reminders.ts";
 import { noStoredObjects } from "../publish/stored-objects.ts";
 import { type CacheListener, type Caches, type CachesOptions, createCaches } from "../watch/caches.ts";
 import { logLead } from "./lead-log.ts";
@@ -91,7 +89,7 @@ export async function startOperator(options: OperatorOptions): Promise<RunningOp
     random,
     observeObject: counts.change,
     observe: observedBy(metrics, createInterruptionLog(logger, monotonic)),
-    ...furtherCacheOptions(settings, guardRails, deletionsLog(logger, monotonic)),
+    ...furtherCacheOptions(settings, guardRails),
   });
   const audit = createAuditLog(logger);
   const tools = { metrics, logger, audit, clock, timers, monotonic, random };
@@ -168,14 +166,11 @@ function guardRailsOf(
 }
 
 function furtherCacheOptions(
-  { watchNamespaces, namespace, guardRails: name }: OperatorSettings,
+  { namespace, guardRails: name }: OperatorSettings,
   guardRails: FollowedGuardRails | undefined,
-  onDeletionsWait: (kind: Kind, why: string) => void,
-): Pick<CachesOptions, "guardRails" | "onDeletionsWait"> {
+): Pick<CachesOptions, "guardRails"> {
   return {
     ...(name !== undefined && guardRails && { guardRails: { configMap: { namespace, name }, sink: guardRails.sink } }),
-    // The right to ask for definitions is one in the whole cluster.
-    ...(watchNamespaces.length === 0 && { onDeletionsWait }),
   };
 }
 
@@ -186,15 +181,6 @@ function delegate(listener: () => CacheListener | undefined): CacheListener {
     objectRemoved: (object) => listener()?.objectRemoved(object),
     secretChanged: (secret) => listener()?.secretChanged(secret),
     secretRemoved: (secret) => listener()?.secretRemoved(secret),
-  };
-}
-
-/** Once a minute: the API server is asked again every second. */
-function deletionsLog(logger: Logger, monotonic: Monotonic): (kind: Kind, why: string) => void {
-  const reminders = createReminders(monotonic);
-  return (kind, why) => {
-    const log = reminders.isDue(kind) ? logger.warn : logger.debug;
-    log("Deletions wait for the CustomResourceDefinition of their kind", { kind, why });
   };
 }
 

@@ -4,7 +4,8 @@
 import { randomBytes } from "node:crypto";
 import { keyOfProject, projectOfKey } from "../../core/config/config-keys.ts";
 import { createResourceCheck } from "../compile/resource-check.ts";
-import { createConfirmedDeletions } from "../finalize/confirmed-deletions.ts";
+import { createAbsences } from "../finalize/absences.ts";
+import { createDefinitions, type Definitions } from "../finalize/definitions.ts";
 import { createNamespaceUids, type NamespaceUids } from "../finalize/namespace-uids.ts";
 import type { KubeApi } from "../kube/api.ts";
 import { createRepairs } from "../kube/repairs.ts";
@@ -13,6 +14,7 @@ import type { Leadership } from "../lead/leadership.ts";
 import { controllerIn, isOthers } from "../model/controller.ts";
 import { createAcknowledgementLog } from "../observe/acknowledgement-log.ts";
 import { lookAtRedis, type RedisServer } from "../observe/redis-servers.ts";
+import { createReminders } from "../observe/reminders.ts";
 import { type ConfigWriter, createConfigWriter, type OpenRedis } from "../publish/config-writer.ts";
 import type { Stage } from "../queue/lanes.ts";
 import { createPasswordHasher, type PasswordHasher } from "../queue/password-hasher.ts";
@@ -57,6 +59,7 @@ export class LeaderSession {
   readonly #namespaces: NamespaceUids;
   readonly #handlers: EventHandlers;
   readonly #recorder: StoppableRecorder;
+  readonly #definitions: Definitions;
   readonly #sweep: SecretSweep;
   readonly #writer: ConfigWriter;
   readonly #keyRing: RingMaintenance;
@@ -111,12 +114,23 @@ export class LeaderSession {
       random,
       observe: metrics.observeRecord,
     });
+    const reminders = createReminders(monotonic);
+    this.#definitions = createDefinitions({
+      api: this.#api,
+      asks: settings.watchNamespaces.length === 0,
+      monotonic,
+      onWait(kind, why) {
+        // Once a minute: thousands of Projects may wait.
+        const log = reminders.isDue(kind) ? context.logger.warn : context.logger.debug;
+        log("Deletions wait for the CustomResourceDefinition of their kind", { kind, why });
+      },
+    });
     this.#sweep = createSecretSweep({
       api: this.#api,
       own: caches.ownSecrets,
       foreign: caches.foreignSecrets,
       objects: caches.objects,
-      isDeletionPending: caches.isDeletionPending,
+      definitions: this.#definitions,
       now: () => clock.now(),
       monotonic,
       audit: context.audit,
@@ -181,7 +195,7 @@ export class LeaderSession {
 
   /** The caches are complete. */
   start(): void {
-    for (const object of this.#context.caches.all()) this.#handlers.addExisting(object);
+    for (const object of this.#context.caches.index.all()) this.#handlers.addExisting(object);
     const deps = this.#handleDeps();
     const workers = runStageWorkers({
       context: this.#context,
@@ -274,7 +288,6 @@ export class LeaderSession {
       keys: () => caches.index.keys(),
       isCurrent: caches.isCurrent,
       publisher: async () => (await this.#writer.session()).publisher,
-      confirmCaches: () => caches.confirm(this.#leadership.ended),
       verify: () => this.#verify(),
       rotateKeyRing: () => this.#health.withKeyRing(() => this.#rotateKeyRing()),
       lookAtRedis: async () => {
@@ -331,9 +344,9 @@ export class LeaderSession {
       deletions: this.keptData.deletions,
       keptSizes: this.keptData.sizes,
       usageDue: this.usage.due,
-      confirmedDeletions: createConfirmedDeletions({
+      absences: createAbsences({
         api: this.#api,
-        monotonic: this.#context.monotonic,
+        definitions: this.#definitions,
         onFound: ({ namespace, name }, objects) => {
           const facts = { namespace, name, objects };
           logger.warn("Objects that the watch lacks still exist; their Project waits for the watch", facts);

@@ -3,13 +3,18 @@
 // is left behind, and looks at everything again now and then.
 
 import { describeError } from "../../core/log/describe-error.ts";
-import { pause } from "../../core/timers.ts";
+import type { Logger } from "../../core/log/logger.ts";
+import { pause, type Timers } from "../../core/timers.ts";
 import { RedisRefused } from "../publish/refusals.ts";
 import type { WorkQueue } from "../queue/work-queue.ts";
-import { createOrphanedProjects, type OrphanedProjectsDeps } from "./orphaned-projects.ts";
+import { type OrphanedProjectsDeps, orphanedProjects } from "./orphaned-projects.ts";
 
-export interface MaintenanceDeps extends Omit<OrphanedProjectsDeps, "queue" | "runTask"> {
+export interface MaintenanceDeps extends OrphanedProjectsDeps {
   readonly queue: WorkQueue;
+  readonly timers: Timers;
+  readonly logger: Logger;
+  /** Aborted when leadership ends. */
+  readonly signal: AbortSignal;
   /** From 0 to 1. */
   readonly random: () => number;
   readonly verify: () => Promise<void>;
@@ -79,7 +84,9 @@ export function createMaintenance(deps: MaintenanceDeps): Maintenance {
     redisUnavailable = false;
   };
 
-  const orphans = createOrphanedProjects({ ...deps, runTask });
+  const enqueueOrphans = async (): Promise<void> => {
+    for (const key of await orphanedProjects(deps)) queue.add(key, "bulk");
+  };
 
   const complete = async (): Promise<void> => {
     if (pending?.size !== 0) return;
@@ -91,7 +98,7 @@ export function createMaintenance(deps: MaintenanceDeps): Maintenance {
     if (sessions !== before) return;
     pending = undefined;
     logger.info("All Projects are published");
-    await orphans.look();
+    await enqueueOrphans();
   };
 
   const every = async (milliseconds: number, name: string, run: () => Promise<unknown>): Promise<void> => {
@@ -136,7 +143,7 @@ export function createMaintenance(deps: MaintenanceDeps): Maintenance {
         every(redisLookMs, "redis-info", deps.lookAtRedis),
         every(usageMs, "usage", deps.lookAtUsage),
         every(orphansMs, "orphans", async () => {
-          if (pending === undefined) await orphans.look();
+          if (pending === undefined) await enqueueOrphans();
           else
             logger.info("Some Projects are not published yet", { projects: pending.size, example: [...pending].at(0) });
           await deps.sweepOrphans();

@@ -3,6 +3,7 @@
 // copy in another namespace. Each decision asks the API server, not the cache.
 
 import { isKind, type Kind } from "../../core/manifests/object.ts";
+import type { Definitions } from "../finalize/definitions.ts";
 import { isConflict, isForbidden, type KubeApi, type KubeObject, type ObjectName } from "../kube/api.ts";
 import { customTypes, secretType } from "../kube/resource-types.ts";
 import type { CustomResource } from "../model/objects.ts";
@@ -35,8 +36,7 @@ export interface SecretSweepDeps {
   /** Metadata of all other Secrets: somebody may take that label off, and what is used of an object has to go with it. */
   readonly foreign: Watched;
   readonly objects: Readonly<Record<Kind, Watched>>;
-  /** True for a deleted object that counts as existing: its deletion waits for the definition of its kind. */
-  readonly isDeletionPending: (kind: Kind, namespace: string, name: string) => boolean;
+  readonly definitions: Definitions;
   /** Unix milliseconds. */
   readonly now: () => number;
   /** Milliseconds that only grow. */
@@ -47,18 +47,17 @@ export interface SecretSweepDeps {
 export const orphanAgeMs = 3_600_000;
 
 export function createSecretSweep(deps: SecretSweepDeps): SecretSweep {
-  const { api, own, foreign, objects, isDeletionPending, now, monotonic } = deps;
+  const { api, own, foreign, objects, definitions, now, monotonic } = deps;
   /** UID of a Secret → when it was first seen without its object. */
   const orphanedSince = new Map<string, number>();
 
   const isGone = async ({ kind, namespace, name }: Owner): Promise<boolean> =>
-    (await api.get(customTypes[kind], { namespace, name })) === undefined;
+    (await api.get(customTypes[kind], { namespace, name })) === undefined && (await definitions.stands(kind));
 
   const isOrphan = (secret: KubeObject): boolean => {
     const owner = ownerOf(secret);
     if (owner === undefined) return false;
-    const { kind, namespace, name } = owner;
-    return objects[kind].get(namespace, name) === undefined && !isDeletionPending(kind, namespace, name);
+    return objects[owner.kind].get(owner.namespace, owner.name) === undefined;
   };
 
   /** A namespace in which the operator lost its rights does not stop the sweep of the others. */

@@ -2,13 +2,12 @@
 // its own Secrets, the metadata of all other Secrets, and, where it may list them, of namespaces; and the ConfigMap of the platform's rules.
 // Says what has changed; decides nothing.
 
-import { isKind, type Kind, kinds } from "../../core/manifests/object.ts";
+import { type Kind, kinds } from "../../core/manifests/object.ts";
 import type { Monotonic, Timers } from "../../core/timers.ts";
 import type { KubeObject, KubeReader, ListScope, ObjectName, ResourceType } from "../kube/api.ts";
 import { configMapType, customTypes, namespaceType, secretType } from "../kube/resource-types.ts";
 import type { CustomResource } from "../model/objects.ts";
 import { managedBy, managedByLabel } from "../model/secret-names.ts";
-import { DeferredDeletions } from "./deferred-deletions.ts";
 import { keptSecret } from "./kept-secret.ts";
 import {
   createProjectIndex,
@@ -42,7 +41,7 @@ export interface Caches {
   readonly namespaces: Watched | undefined;
   start(): void;
   stop(): Promise<void>;
-  /** True once everything was listed that this process may list, and the definition of each kind stood. */
+  /** True once everything was listed that this process may list. */
   synced(): boolean;
   /**
    * Resolves once nothing that is kept is older than this call, whatever became of the connections meanwhile; of namespaces, once the API
@@ -54,10 +53,6 @@ export interface Caches {
    * may only be unseen.
    */
   isCurrent(namespace: string): boolean;
-  /** All objects of the five kinds, those whose deletion waits too. */
-  all(): Iterable<CustomResource>;
-  /** True for a deleted object that counts as existing: its deletion waits for the definition of its kind. */
-  isDeletionPending(kind: Kind, namespace: string, name: string): boolean;
   informers(): readonly Informer[];
 }
 
@@ -80,8 +75,6 @@ export interface CachesOptions {
   readonly observe: (kind: string) => (observation: ReflectorObservation) => void;
   /** Called with every change of an object of the five kinds. */
   readonly observeObject?: ObserveObject;
-  /** Absent where CustomResourceDefinitions can't be asked for: then every deletion counts immediately. */
-  readonly onDeletionsWait?: (kind: Kind, why: string) => void;
   /** The ConfigMap of the platform's rules; absent = there are none. */
   readonly guardRails?: { readonly configMap: ObjectName; readonly sink: WatchSink };
 }
@@ -97,10 +90,9 @@ export function createCaches(options: CachesOptions): Caches {
     return reflector.watched;
   };
 
-  const deferred = deferredByKind(options, (kind) => objectSink(kind, index, listener));
   const objects = Object.fromEntries(
     kinds.map((kind) => {
-      const sink = deferred.get(kind) ?? objectSink(kind, index, listener);
+      const sink = objectSink(kind, index, listener);
       return [kind, reflect(kind, { type: customTypes[kind], scope: {}, sink })];
     }),
   ) as Record<Kind, Watched>;
@@ -118,14 +110,6 @@ export function createCaches(options: CachesOptions): Caches {
       ? reflectOne(options, "Namespace", { type: namespaceType, scope: { metadataOnly: true }, sink: noSink })
       : undefined;
   const guardRails = options.guardRails && reflectGuardRails(options, options.guardRails);
-  /** Without its definition a kind can't be listed: the kept objects are all that is known. */
-  const confirmKind = async (name: string, signal: AbortSignal): Promise<void> => {
-    const deletions = isKind(name) ? deferred.get(name) : undefined;
-    if ((await deletions?.ask(signal)) === "missing") return;
-    await reflectors.get(name)?.confirm(signal);
-    // What is known to be deleted now must not be published by callers that wait for this.
-    await deletions?.ask(signal);
-  };
   return {
     index,
     objects,
@@ -135,21 +119,16 @@ export function createCaches(options: CachesOptions): Caches {
       return namespaceObjects?.forbidden() === false ? namespaceObjects.watched : undefined;
     },
     start() {
-      for (const each of [...deferred.values(), ...reflectors.values(), namespaceObjects, guardRails]) each?.start();
+      for (const each of [...reflectors.values(), namespaceObjects, guardRails]) each?.start();
     },
     async stop() {
-      for (const deletions of deferred.values()) deletions.stop();
       await Promise.all([...reflectors.values(), namespaceObjects, guardRails].map((reflector) => reflector?.stop()));
     },
-    all: () => index.all(),
-    isDeletionPending: (kind, namespace, name) => deferred.get(kind)?.isWaiting(namespace, name) ?? false,
     async confirm(signal) {
-      const kindsConfirmed = [...reflectors.keys()].map((kind) => confirmKind(kind, signal));
-      await Promise.all([...kindsConfirmed, namespaceObjects?.confirm(signal)]);
+      await Promise.all([...reflectors.values(), namespaceObjects].map((reflector) => reflector?.confirm(signal)));
     },
     synced: () =>
       [...reflectors.values()].every(({ watched }) => watched.synced()) &&
-      [...deferred.values()].every((deletions) => deletions.hasStood()) &&
       (namespaceObjects === undefined || namespaceObjects.watched.synced() || namespaceObjects.forbidden()),
     isCurrent: (namespace) => [...reflectors.values()].every((reflector) => reflector.isCurrent(namespace)),
     informers: () =>
@@ -178,16 +157,6 @@ function reflectGuardRails(
   // RBAC grants list and watch by resourceNames, which the API server allows only with this field selector.
   const scope = { namespace: configMap.namespace, fieldSelector: `metadata.name=${configMap.name}` };
   return reflectOne(options, "ConfigMap", { type: configMapType, scope, sink });
-}
-
-function deferredByKind(
-  { reader, timers, onDeletionsWait }: CachesOptions,
-  sinkOf: (kind: Kind) => WatchSink,
-): ReadonlyMap<Kind, DeferredDeletions> {
-  if (onDeletionsWait === undefined) return new Map();
-  const deletionsOf = (kind: Kind): DeferredDeletions =>
-    new DeferredDeletions({ kind, reader, sink: sinkOf(kind), timers, onWait: (why) => onDeletionsWait(kind, why) });
-  return new Map(kinds.map((kind) => [kind, deletionsOf(kind)]));
 }
 
 interface Reflected {

@@ -97,7 +97,7 @@ export class FreshnessCheck {
         this.#reflection.markTrusted();
         return true;
       }
-      return notFound > 0 ? this.#times.confirmMs : backoff.next(retryAfterOf(error));
+      return notFound > 0 ? this.#times.missingMs : backoff.next(retryAfterOf(error));
     };
   }
 

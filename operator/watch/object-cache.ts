@@ -91,12 +91,6 @@ export class ObjectCache implements Watched {
     return this.#writeSequence;
   }
 
-  /** Keys of objects that are kept now and would not be after this list. */
-  absentFrom(list: CompleteList): readonly string[] {
-    const next = this.#merged(list);
-    return [...this.#kept.keys()].filter((key) => !next.has(key));
-  }
-
   /** Replaces everything by the list, then notifies the sink of the differences; their number. */
   takeList(list: CompleteList): number {
     const before = this.#kept;
@@ -250,11 +244,4 @@ function forgetOldest(moments: Map<string, number>): void {
     if (moments.size <= maxRemembered) return;
     moments.delete(key);
   }
-}
-
-const maxUnsuspicious = 10;
-
-/** Most of many, or all of what there was: more likely a fault, or one act that concerned none of them, than a wish about each. */
-export function isMassDeletion(absent: number, known: number): boolean {
-  return (absent > maxUnsuspicious && absent * 2 > known) || (absent > 1 && absent === known);
 }

@@ -16,7 +16,6 @@ export type ReflectorObservation =
   | { readonly what: "silent" }
   | { readonly what: "failed"; readonly error: unknown; readonly pauseMs: number }
   /** A list lacks most or all of what is known: nothing is taken out before a second one says the same. */
-  | { readonly what: "massDeletion"; readonly absent: number; readonly known: number }
   /** Looked at on purpose; so many objects were `behind` what the server has, and no watch had delivered them. */
   | { readonly what: "compared"; readonly behind: number }
   | { readonly what: "sinkFailed"; readonly error: unknown };

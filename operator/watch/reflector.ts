@@ -6,7 +6,7 @@ import { ApiFailure, ApiUnreachable, isForbidden, isNotFound, type WatchEvent } 
 import { joinSignals } from "../kube/deadline.ts";
 import { FreshnessCheck } from "./freshness-check.ts";
 import { isGone, listPages } from "./list-pages.ts";
-import { type CompleteList, isMassDeletion, ObjectCache } from "./object-cache.ts";
+import { type CompleteList, ObjectCache } from "./object-cache.ts";
 import type { ReflectorOptions } from "./reflector-options.ts";
 import { WatchSilent, watchOnce } from "./watch-once.ts";
 import { type Backoff, createBackoff, defaultWatchTimes, retryAfterOf, type WatchTimes } from "./watch-times.ts";
@@ -178,27 +178,13 @@ class Reflection {
   }
 
   async #list(signal: AbortSignal): Promise<void> {
-    const complete = await this.#confirmedList(signal);
+    const complete = await this.#listPages(signal);
     signal.throwIfAborted();
     const first = !this.cache.synced();
     const differences = this.cache.takeList(complete);
     this.#position = complete.resourceVersion;
     this.#isStale = false;
     this.#options.observe({ what: "listed", objects: this.cache.size, differences, first });
-  }
-
-  /** A list whose absences are no mass, or were seen by the list before it, too. */
-  async #confirmedList(signal: AbortSignal): Promise<CompleteList> {
-    let suspected: ReadonlySet<string> = new Set();
-    for (;;) {
-      const complete = await this.#listPages(signal);
-      const absent = this.cache.absentFrom(complete);
-      const known = this.cache.size;
-      if (!isMassDeletion(absent.length, known) || absent.every((key) => suspected.has(key))) return complete;
-      this.#options.observe({ what: "massDeletion", absent: absent.length, known });
-      suspected = new Set(absent);
-      await this.#pause(this.#times.confirmMs, signal);
-    }
   }
 
   async #listPages(signal: AbortSignal): Promise<CompleteList> {

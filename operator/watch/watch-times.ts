@@ -16,8 +16,8 @@ export interface WatchTimes {
   /** The first pause after a failure is up to this long, each further one up to twice as long, up to the cap. */
   readonly backoffMs: number;
   readonly backoffCapMs: number;
-  /** Between a list that lacks most objects and the one that has to confirm it. */
-  readonly confirmMs: number;
+  /** Between two lists that find no such kind. */
+  readonly missingMs: number;
   /** What a list has newer than the cache, the watch has so long to deliver before everything is listed again. */
   readonly catchUpMs: number;
   /** A watch that is to show how far the cache is: the server sends a bookmark two seconds before it ends one. */
@@ -36,7 +36,7 @@ export const defaultWatchTimes: WatchTimes = {
   healthyMs: 5_000,
   backoffMs: 250,
   backoffCapMs: 5_000,
-  confirmMs: 1_000,
+  missingMs: 1_000,
   catchUpMs: 1_000,
   confirmingSeconds: 3,
   bookmarkMs: 6_500,

@@ -18,7 +18,6 @@ export const retiredWords: readonly RetiredWord[] = [
   { words: ["bury", "buried", "burial", "grave", "graves"], write: "pendingDeletion, removed" },
   { words: ["risen"], write: "restored" },
   { words: ["vanished"], write: "missing, confirmedDeletions" },
-  { words: ["absence", "absences"], write: "mass-deletion guard, confirmedDeletions" },
   { words: ["wakeup", "wakeups"], write: "event handlers" },
   { words: ["upkeep"], write: "maintenance" },
   { words: ["serve terms"], write: "leader loop" },

@@ -31,7 +31,7 @@ let namespace: string;
 let now: number;
 let monotonic: number;
 /** Names of objects whose deletion waits. */
-let pending: ReadonlySet<string>;
+let missing: ReadonlySet<string>;
 let audited: AuditEntry[];
 const audit = { record: (entry: AuditEntry) => void audited.push(entry) };
 
@@ -67,7 +67,7 @@ beforeEach(async () => {
   now = Date.now();
   monotonic = 0;
   audited = [];
-  pending = new Set();
+  missing = new Set();
   sweep = sweepThrough(api);
 });
 
@@ -77,7 +77,7 @@ function sweepThrough(asked: KubeApi): SecretSweep {
     own: watched.own,
     foreign: watched.foreign,
     objects: watched.objects,
-    isDeletionPending: (_kind, _namespace, name) => pending.has(name),
+    definitions: { stands: async (kind) => !missing.has(kind) },
     now: () => now,
     monotonic: () => monotonic,
     audit,
@@ -309,7 +309,7 @@ describe("Secrets of objects that are gone", () => {
 
   test("stay while the object's deletion waits for the definition of its kind", async () => {
     await prepared();
-    pending = new Set(["ci"]);
+    missing = new Set(["ApiKey"]);
     await here().remove("ApiKey", "ci");
     await sweepTwice();
     expect(await secretNames()).toEqual(made);

@@ -266,7 +266,6 @@ function beginMaintenance(queue: ReturnType<typeof createWorkQueue>, keys: reado
     keys: () => keys,
     isCurrent: () => true,
     publisher: async () => publisher,
-    confirmCaches: async () => undefined,
     verify: async () => undefined,
     rotateKeyRing: async () => undefined,
     lookAtRedis: async () => undefined,

@@ -72,14 +72,6 @@ export const keptDataMutations: readonly Mutation[] = [
     caughtBy: ["test/unit/cli/kept-data/order-deletion.test.ts"],
   },
   {
-    name: "object-gone-unseen-guards-for-ever",
-    harm: "An object that went while no operator ran stands before its data for ever, and the command refuses to erase them",
-    file: "operator/runtime/orphaned-projects.ts",
-    find: "awaitsPurge(record) || (mayDependOnObject(record) && !isThere(key))",
-    replace: "awaitsPurge(record)",
-    caughtBy: ["test/unit/operator/runtime/orphaned-projects.test.ts", "test/operator/kept-data-rights.test.ts"],
-  },
-  {
     name: "clock-ahead-deletes-what-is-kept-later",
     harm: "An annotation written by a clock that is ahead deletes what is kept after it was written",
     file: "operator/finalize/kept-data.ts",

@@ -68,14 +68,6 @@ export const operatorMutations: readonly Mutation[] = [
     caughtBy: ["test/store/published-config.test.ts"],
   },
   {
-    name: "absence-believed-at-once",
-    harm: "A stale cache withdraws projects that exist",
-    file: "operator/finalize/confirmed-deletions.ts",
-    find: "if (gone && (await api.get(customTypes.Project, objects.ref)) !== undefined) return false;",
-    replace: "if (gone && api.get === undefined) return false;",
-    caughtBy: ["test/unit/operator/finalize/confirmed-deletions.test.ts"],
-  },
-  {
     name: "writes-without-leadership",
     harm: "A former leader goes on writing Secrets and statuses",
     file: "operator/lead/fenced-api.ts",
@@ -309,16 +301,5 @@ export const operatorMutations: readonly Mutation[] = [
     find: "if (served === undefined || served === live ||",
     replace: "if (served === undefined || served !== live ||",
     caughtBy: ["test/unit/operator/finalize/deleted-projects.test.ts"],
-  },
-  {
-    name: "missing-children-unwired",
-    harm: "A watch that lost the children of a Project has them all withdrawn at once, without a second look at the API server",
-    file: "operator/runtime/leader-session.ts",
-    find: "confirmedDeletions: createConfirmedDeletions({",
-    replace: "confirmedDeletions: { areConfirmed: async () => true } as never, ...({",
-    caughtBy: [
-      "test/unit/operator/runtime/missing-children.test.ts",
-      "test/unit/operator/runtime/namespace-anew.test.ts",
-    ],
   },
 ];

@@ -3,6 +3,8 @@
 
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { kinds } from "../../../core/manifests/object.ts";
+import { customTypes } from "../../../operator/kube/resource-types.ts";
 import { type FakeRequest, type Fault, type FaultPlan, noFaults } from "./fake-api-faults.ts";
 import { FakeApiObjects, keyOf, Refused, type StoredObject } from "./fake-api-objects.ts";
 import { streamWatch } from "./fake-api-watch.ts";
@@ -46,9 +48,19 @@ interface Snapshot {
   readonly items: readonly StoredObject[];
 }
 
+/** With the definitions of the five kinds. */
+function definedObjects(): FakeApiObjects {
+  const objects = new FakeApiObjects();
+  for (const kind of kinds) {
+    const name = `${customTypes[kind].plural}.${customTypes[kind].group}`;
+    objects.create("apiextensions.k8s.io/customresourcedefinitions", { metadata: { name } });
+  }
+  return objects;
+}
+
 export async function startFakeApiServer(options: FakeApiOptions = {}): Promise<FakeApiServer> {
   const served: Served = {
-    objects: options.objects ?? new FakeApiObjects(),
+    objects: options.objects ?? definedObjects(),
     snapshots: new Map(),
     bookmarkMs: options.bookmarkMs ?? 60_000,
     secondMs: options.secondMs ?? 1_000,

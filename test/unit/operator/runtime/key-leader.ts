@@ -171,10 +171,10 @@ export function leader(world: World = {}) {
     onRevoked: (ref) => void calls.push(["onRevoked", ref]),
     availabilityOf: () => "unknown",
     sessionCount: () => beginnings,
-    confirmedDeletions: {
-      async areConfirmed() {
+    absences: {
+      async look(of) {
         if (world.lateFailure !== undefined) throw world.lateFailure;
-        return world.confirmed ?? true;
+        return { isConfirmed: world.confirmed ?? true, gone: of.deleted };
       },
     },
     namespaces: { of: async () => world.namespaceUid, seen: () => undefined, removed: () => undefined },

@@ -6,7 +6,7 @@ import type { Publisher } from "../../../../operator/publish/publisher.ts";
 import { createMaintenance } from "../../../../operator/runtime/maintenance.ts";
 import { manualTime } from "../../../support/time/manual-time.ts";
 
-export type Call = "verify" | "confirm" | "complete" | "published" | "ring" | "memory" | "stored" | "sweep";
+export type Call = "verify" | "complete" | "published" | "ring" | "memory" | "stored" | "sweep";
 
 /** Calls fail where the test says so. */
 export function leader({ keys = [] as readonly string[], unknown = "", random = 0.5 } = {}) {
@@ -56,7 +56,6 @@ export function leader({ keys = [] as readonly string[], unknown = "", random = 
       world.onPublisher();
       return publisher;
     },
-    confirmCaches: () => call("confirm"),
     verify: () => call("verify"),
     rotateKeyRing: () => call("ring"),
     lookAtRedis: () => call("memory"),

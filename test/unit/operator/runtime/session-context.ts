@@ -17,12 +17,10 @@ export interface CachesOver {
   /** None = all. */
   readonly namespaces?: readonly string[];
   readonly listener?: () => CacheListener | undefined;
-  /** Deletions wait for the definition of their kind. */
-  readonly asksForDefinitions?: boolean;
 }
 
 /** Not started. */
-export function cachesOver({ api, namespaces = [], listener = () => undefined, ...more }: CachesOver): Caches {
+export function cachesOver({ api, namespaces = [], listener = () => undefined }: CachesOver): Caches {
   return createCaches({
     ...common,
     reader: api,
@@ -34,7 +32,6 @@ export function cachesOver({ api, namespaces = [], listener = () => undefined, .
       secretRemoved: (secret) => listener()?.secretRemoved(secret),
     },
     observe: () => ignore,
-    ...(more.asksForDefinitions && { onDeletionsWait: ignore }),
   });
 }
 

@@ -1,9 +1,7 @@
 // What is kept of the cluster, over an API server in this process.
 
-import { afterEach, beforeEach, describe, expect, it, onTestFinished } from "vitest";
-import { kinds } from "../../../../core/manifests/object.ts";
+import { afterEach, beforeEach, expect, it } from "vitest";
 import type { KubeApi } from "../../../../operator/kube/api.ts";
-import { customTypes } from "../../../../operator/kube/resource-types.ts";
 import type { CacheListener, Caches } from "../../../../operator/watch/caches.ts";
 import { fakeApiClient } from "../../../support/fake-api/fake-api-client.ts";
 import type { FaultPlan } from "../../../support/fake-api/fake-api-faults.ts";
@@ -101,59 +99,4 @@ it("namespaces that the API server refuses to list hold up nothing else, neither
   } finally {
     await later.stop();
   }
-});
-
-describe("caches that ask for definitions", () => {
-  const definitions = "apiextensions.k8s.io/customresourcedefinitions";
-  const never = new AbortController().signal;
-  const booksOf = ({ index }: Caches) =>
-    index.objectsOf({ namespace: "default", name: "shop" }).resources.map(({ metadata }) => metadata.name);
-
-  function started(): Caches {
-    const started = cachesOver({ api, asksForDefinitions: true });
-    onTestFinished(() => started.stop());
-    started.start();
-    return started;
-  }
-
-  function define(): void {
-    for (const kind of kinds) {
-      server.objects.create(definitions, { metadata: { name: `${customTypes[kind].plural}.jsonplane.io` } });
-    }
-  }
-
-  it("are complete once each definition stands", async () => {
-    const waiting = started();
-    await eventually(() => expect(waiting.objects.ApiResource.synced()).toBe(true), within);
-    expect(waiting.synced()).toBe(false);
-    define();
-    await eventually(() => expect(waiting.synced()).toBe(true), within);
-  });
-
-  it("are confirmed once deletions are passed on that arrive meanwhile", async () => {
-    define();
-    const asking = started();
-    await eventually(() => expect(asking.synced()).toBe(true), within);
-    let deletions = 0;
-    server.setFaults((request) => {
-      if (request.collection === collection && deletions === 0) {
-        deletions += 1;
-        server.objects.remove(collection, "default", "books");
-      }
-      return request.collection === definitions ? { kind: "slow", milliseconds: 500 } : undefined;
-    });
-    await asking.confirm(never);
-    expect([deletions, booksOf(asking)]).toEqual([1, []]);
-  });
-
-  it("keep what is deleted while a definition is missing, and are confirmed with it", async () => {
-    define();
-    const asking = started();
-    await eventually(() => expect(asking.synced()).toBe(true), within);
-    server.objects.remove(definitions, "", "apiresources.jsonplane.io");
-    server.objects.remove(collection, "default", "books");
-    await asking.confirm(never);
-    await eventually(() => expect(asking.isDeletionPending("ApiResource", "default", "books")).toBe(true), within);
-    expect([booksOf(asking), asking.synced()]).toEqual([["books"], true]);
-  });
 });

@@ -34,7 +34,7 @@ const times: Partial<WatchTimes> = {
   healthyMs: 50,
   backoffMs: 2.5,
   backoffCapMs: 100,
-  confirmMs: 10,
+  missingMs: 10,
   metadataPageSize: 5,
   maxCompared: 5,
   catchUpMs: 10,

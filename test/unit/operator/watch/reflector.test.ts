@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { ApiFailure, ApiUnreachable, type ListPage, type ListScope } from "../../../../operator/kube/api.ts";
+import { ApiFailure, ApiUnreachable, type ListScope } from "../../../../operator/kube/api.ts";
 import { secretType } from "../../../../operator/kube/resource-types.ts";
 import { reflectNamespaces } from "../../../../operator/watch/reflect-namespaces.ts";
 import { createReflector } from "../../../../operator/watch/reflector.ts";
@@ -9,7 +9,6 @@ import { page, scriptedReader, served } from "./scripted-reader.ts";
 import { sinkRecord } from "./sink-record.ts";
 
 const gone = new ApiFailure(410, { reason: "Expired", message: "too old" });
-const many = Array.from({ length: 20 }, (_, at) => served(`s${at}`, at + 1));
 
 function begun({ random = () => 1 - 2 ** -30, scope = {} as ListScope } = {}) {
   const time = manualTime();
@@ -203,41 +202,6 @@ describe("watches", () => {
     send({ type: "BOOKMARK", resourceVersion: "6" });
     await time.advance(250);
     expect(asked.slice(2)).toEqual(["list", "watch 7"]);
-    await reflector.stop();
-  });
-});
-
-describe("a list that lacks most of what is known", () => {
-  async function relisted(...lists: readonly ListPage[]) {
-    const all = begun();
-    all.answer(page(30, many), ...lists);
-    await settled();
-    all.fail(gone);
-    await settled();
-    return all;
-  }
-
-  test("removes nothing before a second one says the same", async () => {
-    const { observed, reflector, sink, time } = await relisted(page(40, many.slice(0, 5)), page(41, many.slice(0, 5)));
-    expect([...reflector.watched.all()]).toHaveLength(20);
-    expect(observed).toContainEqual({ what: "massDeletion", absent: 15, known: 20 });
-    await time.advance(1_000);
-    expect([...reflector.watched.all()]).toHaveLength(5);
-    expect(sink.reported.filter((line) => line.startsWith("-"))).toHaveLength(15);
-    await reflector.stop();
-  });
-
-  test("removes nothing when the second one has them", async () => {
-    const { reflector, sink, time } = await relisted(page(40, []), page(41, many));
-    await time.advance(1_000);
-    expect(sink.reported.filter((line) => line.startsWith("-"))).toEqual([]);
-    await reflector.stop();
-  });
-
-  test("is believed when they are few", async () => {
-    const { reflector, asked } = await relisted(page(40, many.slice(0, 10)));
-    expect([...reflector.watched.all()]).toHaveLength(10);
-    expect(asked).toEqual(["list", "watch 30", "list", "watch 40"]);
     await reflector.stop();
   });
 });

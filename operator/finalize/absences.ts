@@ -1,0 +1,157 @@
+// What is published is withdrawn only once its object is known to be gone. Known is what the watch reported as deleted, and what the API server,
+// asked in this pass, doesn't list; and both only while the CustomResourceDefinition of the kind stands. Until all that is missing is known to be
+// gone the Project stays as it is published, less the credentials whose deletion is known, and is looked at again after some seconds.
+
+import type { ProjectParts, ProjectRef } from "../../core/config/types.ts";
+import type { Kind } from "../../core/manifests/object.ts";
+import { isNotFound, type KubeReader } from "../kube/api.ts";
+import { customTypes } from "../kube/resource-types.ts";
+import type { DataEntry, DataRecord } from "../model/data-record.ts";
+import type { Child, CustomResource } from "../model/objects.ts";
+import { allObjects, isDeleting, type ProjectObjects } from "../model/project-objects.ts";
+import type { PublishedProject } from "../model/published-project.ts";
+import { readPages } from "../watch/list-pages.ts";
+import type { Definitions } from "./definitions.ts";
+
+export interface Absences {
+  /** Rejects when the API server can't be asked, and when the signal is aborted. */
+  look(seen: SeenOfProject, signal: AbortSignal): Promise<Absence>;
+}
+
+export interface SeenOfProject {
+  readonly objects: ProjectObjects;
+  readonly published: PublishedProject;
+  /** What the watch reported as deleted. */
+  readonly deleted: readonly CustomResource[];
+}
+
+export interface Absence {
+  /** False while something is missing, or being deleted, that may have gone with its definition, or may only be unseen. */
+  readonly isConfirmed: boolean;
+  /** Of what the watch reported as deleted, what is known to be gone. */
+  readonly gone: readonly CustomResource[];
+}
+
+export interface AbsencesDeps {
+  readonly api: Pick<KubeReader, "get" | "list">;
+  readonly definitions: Definitions;
+  /** Called when the API server has objects of the Project that are missing in memory. */
+  readonly onFound: (ref: ProjectRef, objects: number) => void;
+}
+
+const pageSize = 400;
+
+export function createAbsences({ api, definitions, onFound }: AbsencesDeps): Absences {
+  const hasProject = async (ref: ProjectRef): Promise<boolean> =>
+    (await api.get(customTypes.Project, ref)) !== undefined;
+
+  const countFound = async ({ ref }: ProjectObjects, missing: Missing, signal: AbortSignal): Promise<number> => {
+    const project = missing.project && (await hasProject(ref)) ? 1 : 0;
+    const found = await Promise.all(
+      [...missing.children].map(
+        async ([kind, uids]) => (await uidsOf(api, kind, ref.namespace, signal)).intersection(uids).size,
+      ),
+    );
+    return found.reduce((sum, each) => sum + each, project);
+  };
+
+  const standingOf = async (kinds: Iterable<Kind>): Promise<ReadonlySet<Kind>> => {
+    const standing = new Set<Kind>();
+    for (const kind of kinds) if (await definitions.stands(kind)) standing.add(kind);
+    return standing;
+  };
+
+  return {
+    async look({ objects, published, deleted }, signal) {
+      const missing = missingOf({ objects, published, deleted });
+      const going = allObjects(objects).filter(isDeleting);
+      const kinds = new Set([...missingKinds(missing), ...[...deleted, ...going].map(({ kind }) => kind)]);
+      const standing = await standingOf(kinds);
+      const gone = deleted.filter(({ kind }) => standing.has(kind));
+      if (standing.size < kinds.size) return { isConfirmed: false, gone };
+      const found = await countFound(objects, missing, signal).catch(unlessNoSuchKind);
+      if (found > 0) onFound(objects.ref, found);
+      return { isConfirmed: found === 0, gone };
+    },
+  };
+}
+
+/** As an operator of single namespaces finds it, which can't ask for definitions: nothing is known then. */
+function unlessNoSuchKind(error: unknown): number {
+  if (isNotFound(error)) return Number.NaN;
+  throw error;
+}
+
+interface Missing {
+  readonly project: boolean;
+  /** UIDs by kind, of kinds of which some are missing. */
+  readonly children: ReadonlyMap<Child["kind"], ReadonlySet<string>>;
+}
+
+/** What is published, and neither in memory nor reported as deleted. */
+function missingOf({ objects, published: { parts, data }, deleted }: SeenOfProject): Missing {
+  const known = new Set([...allObjects(objects), ...deleted].map(({ metadata }) => metadata.uid));
+  const uid = parts?.project.uid ?? (data !== undefined && decidesOverData(data) ? data.projectUid : undefined);
+  const children = publishedChildren(parts, data);
+  return {
+    project: objects.project === undefined && uid !== undefined && !known.has(uid),
+    children: new Map(
+      [...children].map(([kind, uids]) => [kind, uids.difference(known)] as const).filter(([, uids]) => uids.size > 0),
+    ),
+  };
+}
+
+function missingKinds({ project, children }: Missing): readonly Kind[] {
+  return [...(project ? (["Project"] as const) : []), ...children.keys()];
+}
+
+/**
+ * True while the missing Project decides whether data are purged. Once that is decided, the record says Retain, and the API server,
+ * which may refuse the answer for ever, is not asked again.
+ */
+function decidesOverData({ policy, entries }: DataRecord): boolean {
+  return policy === "Delete" && entries.some((entry) => entry.purgeFromRevision === undefined);
+}
+
+/** UIDs of the children of each kind that are published, or that have data over which nobody has decided. */
+export function publishedChildren(
+  parts: ProjectParts | undefined,
+  record: DataRecord | undefined,
+): ReadonlyMap<Child["kind"], ReadonlySet<string>> {
+  const open = (record?.entries ?? []).filter(
+    (entry) => entry.retained !== true && entry.purgeFromRevision === undefined,
+  );
+  const recorded = (what: DataEntry["what"]) => open.filter((entry) => entry.what === what);
+  const uids = (served: Published, ...more: readonly { readonly uid: string }[]): ReadonlySet<string> =>
+    new Set([...(served?.values() ?? []), ...more].map(({ uid }) => uid));
+  return new Map<Child["kind"], ReadonlySet<string>>([
+    ["ApiResource", uids(parts?.resources, ...recorded("resource"))],
+    ["RootKey", uids(parts?.rootKeys, ...recorded("rootkey"))],
+    ["ProjectUser", uids(parts?.users)],
+    ["ApiKey", uids(parts?.keys)],
+  ]);
+}
+
+type Published = ReadonlyMap<string, { readonly uid: string }> | undefined;
+
+async function uidsOf(
+  reader: Pick<KubeReader, "list">,
+  kind: Child["kind"],
+  namespace: string,
+  signal: AbortSignal,
+): Promise<ReadonlySet<string>> {
+  let uids = new Set<string>();
+  await readPages(reader, {
+    type: customTypes[kind],
+    scope: { namespace, metadataOnly: true },
+    limit: pageSize,
+    signal,
+    onBegin() {
+      uids = new Set();
+    },
+    onPage(items) {
+      for (const { metadata } of items) uids.add(metadata.uid);
+    },
+  });
+  return uids;
+}
