@@ -1,11 +1,13 @@
-// A fair semaphore for work that is costly for everybody: so much of it at once, so much waiting, the rest refused at once
-// with the error that its owner makes. A key that asks for much waits behind itself: permits go round the keys that wait, in the order of
-// arrival within one, and when the waiting room is full, the key that fills it most makes room for others.
+// A semaphore for costly work: `concurrency` permits, and a limited number of callers that wait for
+// one. Permits go round the keys that wait, so a key that asks for much waits behind itself. While
+// the waiting room is full, the key with the most callers in it gives one place up to another key.
+
+import { FairQueue } from "./fair-queue.ts";
 
 export interface Semaphore {
-  /** Resolves with a permit, when it is this key's turn. Throws what `refusal` makes when too many wait already. */
+  /** Resolves with a permit, when it is this key's turn. Throws what `refusal` makes when too many wait. */
   acquire(key: string): Promise<void>;
-  /** Gives a permit back. */
+  /** Returns a permit. */
   release(): void;
 }
 
@@ -23,43 +25,21 @@ export interface SemaphoreOptions {
 }
 
 interface Waiting {
-  go(): void;
-  refuse(error: Error): void;
+  readonly resolve: () => void;
+  readonly reject: (error: Error) => void;
 }
 
 export function createSemaphore({ concurrency, maxWaiting, refusal, observe }: SemaphoreOptions): Semaphore {
-  /** In the order in which keys are served; none is empty. */
-  const queues = new Map<string, Waiting[]>();
+  const queue = new FairQueue<Waiting>();
   let running = 0;
-  let waiting = 0;
-  const report = (): void => observe?.({ running, waiting });
+  const report = (): void => observe?.({ running, waiting: queue.size });
 
-  const leave = (queue: Waiting[], key: string): void => {
-    waiting -= 1;
-    if (queue.length === 0) queues.delete(key);
-  };
-  /** True once somebody of a longer queue than `key`'s was sent away. */
-  const makeRoomFor = (key: string): boolean => {
-    const own = queues.get(key)?.length ?? 0;
-    const [longest, queue] = [...queues].reduce(
-      (most, each) => (each[1].length > most[1].length ? each : most),
-      ["", []],
-    );
-    if (queue.length <= own + 1) return false;
-    queue.pop()?.refuse(refusal());
-    leave(queue, longest);
-    return true;
-  };
-  const next = (): Waiting | undefined => {
-    for (const [key, queue] of queues) {
-      const first = queue.shift();
-      // The others of this key wait until every other key had a turn.
-      queues.delete(key);
-      if (queue.length > 0) queues.set(key, queue);
-      waiting -= 1;
-      return first;
-    }
-    return undefined;
+  const makeRoomFor = (key: string): void => {
+    const longest = queue.longest();
+    // One more or less is no reason to refuse somebody who waits.
+    if (longest === undefined || queue.sizeOf(longest.group) <= queue.sizeOf(key) + 1) throw refusal();
+    queue.remove(longest.last);
+    longest.last.reject(refusal());
   };
 
   return {
@@ -69,20 +49,17 @@ export function createSemaphore({ concurrency, maxWaiting, refusal, observe }: S
         report();
         return;
       }
-      if (waiting >= maxWaiting && !makeRoomFor(key)) throw refusal();
-      await new Promise<void>((go, refuse) => {
-        const queue = queues.get(key) ?? [];
-        queue.push({ go, refuse });
-        queues.set(key, queue);
-        waiting += 1;
+      if (queue.size >= maxWaiting) makeRoomFor(key);
+      await new Promise<void>((resolve, reject) => {
+        queue.add({ resolve, reject }, key);
         report();
       });
     },
     release() {
-      const first = next();
-      // The place is handed on rather than freed, so that nobody who comes now overtakes those who wait.
-      if (first === undefined) running -= 1;
-      else first.go();
+      const next = queue.shift();
+      // The permit is passed on, so that nobody who comes now overtakes those who wait.
+      if (next === undefined) running -= 1;
+      else next.resolve();
       report();
     },
   };

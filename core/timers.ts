@@ -1,26 +1,26 @@
-// Waiting as a port: tests inject timers that they move by hand, programs pass these.
+// Waiting as a port: tests inject timers that they advance, programs pass `systemTimers`.
 
 import { systemClock } from "./clock.ts";
 
 export interface Timers {
-  /** Calls `run` once, no earlier than after `milliseconds`. What it answers with stops that; afterwards it does nothing. */
+  /** Calls `run` once, after at least `milliseconds`. Returns what cancels that. */
   after(milliseconds: number, run: () => void): () => void;
 }
 
-/** Milliseconds since some moment; never goes back and knows nothing of the time of day. */
+/** Milliseconds since an arbitrary moment; never goes back. */
 export type Monotonic = () => number;
 
 export const systemMonotonic: Monotonic = systemClock.monotonic;
 
-/** Beyond this Node fires a timer at once instead of late. */
+/** Node fires a timer with a longer delay immediately. */
 const maxDelayMs = 2 ** 31 - 1;
 
-/** They don't keep the process running: what does is the work itself. */
+/** They don't keep the process running. */
 export const systemTimers: Timers = {
   after(milliseconds, run) {
     let timer: NodeJS.Timeout;
     const end = systemMonotonic() + milliseconds;
-    // Node cuts fractions of a millisecond off, and may be one early beside them: what is left is waited for as well.
+    // Node drops fractions of a millisecond, and may fire another millisecond early.
     const wait = (leftMs: number): void => {
       timer = setTimeout(
         () => {
@@ -36,7 +36,7 @@ export const systemTimers: Timers = {
   },
 };
 
-/** Resolves after that time; rejects with the signal's reason when it is aborted before. */
+/** Resolves after that time. Rejects with the signal's reason when it is aborted first. */
 export function pause(timers: Timers, milliseconds: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal?.aborted) {
@@ -55,8 +55,8 @@ export function pause(timers: Timers, milliseconds: number, signal?: AbortSignal
   });
 }
 
-/** The same for who goes on either way: false when the signal was aborted meanwhile. */
-export async function waited(timers: Timers, milliseconds: number, signal: AbortSignal): Promise<boolean> {
+/** Ends with the signal, too, without rejecting: false when it is aborted. */
+export async function pauseUnlessAborted(timers: Timers, milliseconds: number, signal: AbortSignal): Promise<boolean> {
   await pause(timers, milliseconds, signal).catch(() => undefined);
   return !signal.aborted;
 }

@@ -1,6 +1,5 @@
 // The data plane, put together: authentication, preparer, pipeline, observation, and the two ports they answer on.
 
-import { setTimeout as sleep } from "node:timers/promises";
 import type { FastifyInstance } from "fastify";
 import { type Clock, systemClock } from "../core/clock.ts";
 import type { BuildingIndexes } from "../core/config/building-indexes.ts";
@@ -10,7 +9,7 @@ import type { FollowedToken } from "../core/http/admin-port-access.ts";
 import { errorName } from "../core/log/describe-error.ts";
 import { createLogger, type Fields, type Logger, type LogLevel } from "../core/log/logger.ts";
 import type { PasswordCost } from "../core/password/hash-password.ts";
-import type { Timers } from "../core/timers.ts";
+import { pause, systemTimers, type Timers } from "../core/timers.ts";
 import { createAnonymousWrites } from "./admission/anonymous-writes.ts";
 import { createFairShareLimiter } from "./admission/fair-share.ts";
 import { withLocalFallback } from "./admission/local-buckets.ts";
@@ -312,7 +311,7 @@ async function closeInOrder(
   background: readonly { close(): Promise<void> | void }[],
   admin: FastifyInstance,
 ): Promise<void> {
-  if (drainMs > 0) await sleep(drainMs);
+  if (drainMs > 0) await pause(systemTimers, drainMs);
   await closeWithin(server, closeTimeoutMs);
   for (const each of background) await each.close();
   await closeWithin(admin, closeTimeoutMs);

@@ -3,7 +3,6 @@
 
 import { readFile } from "node:fs/promises";
 import { hostname } from "node:os";
-import { setTimeout as sleep } from "node:timers/promises";
 import { systemClock } from "../../core/clock.ts";
 import { configKeys } from "../../core/config/config-keys.ts";
 import type { PurgeOrder } from "../../core/config/data-order.ts";
@@ -11,6 +10,7 @@ import { configFormat } from "../../core/config/fields.ts";
 import { StoreUnavailable } from "../../core/errors/store-errors.ts";
 import { describeError, errorName } from "../../core/log/describe-error.ts";
 import { createLogger, type Fields, type Logger } from "../../core/log/logger.ts";
+import { pause, systemTimers } from "../../core/timers.ts";
 import { type DataPlaneOptions, startDataPlane } from "../../dataplane/app.ts";
 import { carryOutPurges, failureFacts } from "../../dataplane/config/carry-out-purges.ts";
 import { type CountingFailure, countStoredObjects } from "../../dataplane/config/count-stored-objects.ts";
@@ -185,7 +185,7 @@ async function openKeyring(file: string, logger: Logger): Promise<FollowedKeyrin
   return keyring;
 }
 
-/** A replica may start before its Redis does. Throws AbortError once it is to stop. */
+/** A replica may start before its Redis does. Rejects once it is to stop. */
 async function retryWhileRedisIsAway<T>(logger: Logger, stopping: AbortSignal, attempt: () => Promise<T>): Promise<T> {
   for (;;) {
     try {
@@ -193,7 +193,7 @@ async function retryWhileRedisIsAway<T>(logger: Logger, stopping: AbortSignal, a
     } catch (error) {
       if (!(error instanceof StoreUnavailable)) throw error;
       logger.warn("Redis unavailable at start", { error: describeError(error) });
-      await sleep(retryMilliseconds, undefined, { signal: stopping });
+      await pause(systemTimers, retryMilliseconds, stopping);
     }
   }
 }

@@ -2,6 +2,7 @@
 // it is away, a time limit per command. Refuses with StoreUnavailable when the first connection fails.
 
 import { Cluster, Redis, type RedisOptions } from "ioredis";
+import { backoffMs } from "../backoff.ts";
 import { StoreUnavailable } from "../errors/store-errors.ts";
 import { systemMonotonic } from "../timers.ts";
 import { replyCode } from "./failure.ts";
@@ -18,9 +19,8 @@ export interface ConnectOptions {
   readonly name: string;
 }
 
-/** Milliseconds before each attempt to connect again, so that a restarted server has its clients back within a second. */
-const firstRetry = 50;
-const slowestRetry = 1_000;
+/** A restarted server has its clients back within a second. */
+const retries = { firstMs: 50, maxMs: 1_000, jitter: 0.25 };
 const connectTimeout = 3_000;
 
 export async function connect(options: ConnectOptions): Promise<IoredisClient> {
@@ -173,15 +173,14 @@ function commonOptions({ target, commandTimeout, name }: ConnectOptions) {
     // A server that went silent without closing the connection is left, so that later commands fail before they are sent.
     socketTimeout: commandTimeout + 500,
     connectTimeout,
-    maxLoadingRetryTime: slowestRetry,
+    maxLoadingRetryTime: retries.maxMs,
     // RedisJSON shapes some replies differently under RESP3, and Lua sees RESP2: one shape everywhere.
     protocol: 2 as const,
   } satisfies RedisOptions;
 }
 
 function delay(attempt: number): number {
-  const backoff = Math.min(firstRetry * 2 ** Math.min(attempt - 1, 10), slowestRetry);
-  return backoff * (0.75 + Math.random() / 4);
+  return backoffMs(retries, attempt);
 }
 
 function prefixed(credentials: Credentials) {

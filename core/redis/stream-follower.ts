@@ -2,7 +2,7 @@
 // read at the start, every five seconds and after every interruption. No failure ends it once it runs; a reading that failed is
 // made again.
 
-import { setTimeout as sleep } from "node:timers/promises";
+import { pauseUnlessAborted, systemTimers } from "../timers.ts";
 import type { RedisClient } from "./redis-client.ts";
 import { fieldsOf, listOf, textOf } from "./reply.ts";
 
@@ -56,7 +56,7 @@ export class StreamFollower {
         if (signal.aborted) return;
         this.#options.onFailure?.(failure);
         this.#interrupted = true;
-        await sleep(pauseAfterFailure, undefined, { signal }).catch(() => undefined);
+        await pauseUnlessAborted(systemTimers, pauseAfterFailure, signal);
       }
     }
   }

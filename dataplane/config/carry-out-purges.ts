@@ -2,7 +2,6 @@
 // measurements of what is kept. An order that is interrupted goes on where it was left: what is gone is gone.
 
 import { randomUUID } from "node:crypto";
-import { setTimeout as sleep } from "node:timers/promises";
 import { configKeys } from "../../core/config/config-keys.ts";
 import {
   type DataOrder,
@@ -18,6 +17,7 @@ import { errorName } from "../../core/log/describe-error.ts";
 import type { RedisClient } from "../../core/redis/redis-client.ts";
 import { fieldsOf, listOf, numberOf, optionalText, textsOf } from "../../core/redis/reply.ts";
 import { loadScript, runsWithoutMemory } from "../../core/redis/script.ts";
+import { pauseUnlessAborted, systemTimers } from "../../core/timers.ts";
 import type { CollectionPurges, DocumentPurges, SessionPurges } from "../store/ports/purges.ts";
 import type { ByteCounts, Sizes } from "../store/ports/sizes.ts";
 import { type MayContinue, purgeCollection, purgeProjectSessions, purgeWholeDocument } from "./purge-whole.ts";
@@ -66,7 +66,7 @@ export function carryOutPurges(deps: PurgeDeps): { stop(): Promise<void> } {
     while (!stopping.signal.aborted) {
       const failures = await round(deps, scripts, stopping.signal).catch((error: unknown) => [{ error }]);
       if (failures.length > 0) deps.onFailed(failures);
-      await sleep(roundPauseMilliseconds, undefined, { signal: stopping.signal, ref: false }).catch(() => undefined);
+      await pauseUnlessAborted(systemTimers, roundPauseMilliseconds, stopping.signal);
     }
   };
   const running = run();

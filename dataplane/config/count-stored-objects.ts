@@ -3,12 +3,12 @@
 // that can't be counted keeps its former figure.
 
 import { randomUUID } from "node:crypto";
-import { setTimeout as sleep } from "node:timers/promises";
 import { countingLockKey, keyOfProject, projectConfigKey, storedObjectsKey } from "../../core/config/config-keys.ts";
 import { resourceNameIn } from "../../core/config/fields.ts";
 import type { ProjectRef } from "../../core/config/types.ts";
 import type { RedisClient } from "../../core/redis/redis-client.ts";
 import { fieldsOf, textsOf } from "../../core/redis/reply.ts";
+import { pauseUnlessAborted, systemTimers } from "../../core/timers.ts";
 import type { Sizes } from "../store/ports/sizes.ts";
 import type { Directory } from "./directory.ts";
 import { createFiguresWriter, type FiguresWriter } from "./write-figures.ts";
@@ -42,8 +42,7 @@ export function countStoredObjects(deps: CountStoredObjectsDeps): { stop(): Prom
   const figures = createFiguresWriter(deps.redisClient);
   const stopping = new AbortController();
   const { signal } = stopping;
-  const wait = (milliseconds: number): Promise<void> =>
-    sleep(milliseconds, undefined, { signal, ref: false }).catch(() => undefined);
+  const wait = (milliseconds: number) => pauseUnlessAborted(systemTimers, milliseconds, signal);
 
   const run = async (): Promise<void> => {
     // Short enough that another replica takes over soon after one stops.
@@ -69,7 +68,7 @@ export function countStoredObjects(deps: CountStoredObjectsDeps): { stop(): Prom
 interface Turn extends CountStoredObjectsDeps {
   readonly restMs: number;
   readonly figures: FiguresWriter;
-  readonly wait: (milliseconds: number) => Promise<void>;
+  readonly wait: (milliseconds: number) => Promise<unknown>;
   readonly signal: AbortSignal;
 }
 

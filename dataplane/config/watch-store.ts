@@ -6,7 +6,7 @@ import { storeFields } from "../../core/config/store-fields.ts";
 import { isForbidden } from "../../core/redis/failure.ts";
 import type { RedisClient } from "../../core/redis/redis-client.ts";
 import { listOf, optionalText } from "../../core/redis/reply.ts";
-import { pause, type Timers } from "../../core/timers.ts";
+import { pauseUnlessAborted, type Timers } from "../../core/timers.ts";
 
 export interface StoreWatch {
   /** Whether requests for data are to be refused. */
@@ -86,7 +86,7 @@ export function watchStore({ commands, timers, onLoss, onForbidden }: StoreWatch
         () => lookMs,
         () => awayMs,
       );
-      await pause(timers, waitMs, stopping.signal).catch(() => undefined);
+      await pauseUnlessAborted(timers, waitMs, stopping.signal);
     }
   };
   const running = run();

@@ -18,7 +18,8 @@ import { type Patch, patched } from "../http/patch.ts";
 import { type HttpResponse, ok } from "../http/response.ts";
 import { recordOf, replayed, requireSameBody } from "../operation/idempotency.ts";
 import type { Recheck } from "../operation/steps.ts";
-import { conflictBudgetMs, pause, writeConflict } from "../operation/write-conflicts.ts";
+import { writeConflict } from "../operation/write-conflicts.ts";
+import { conflictBudgetMs, pauseAfterConflict } from "../store/conflicts.ts";
 import {
   type DocumentReads,
   type DocumentRefusal,
@@ -174,7 +175,7 @@ async function compareAndSet<T extends { readonly outcome: string }>(
     if (result.outcome !== "changed") return result;
     if (failure) throw failure;
     if (performance.now() >= deadline) throw writeConflict("value");
-    await pause(attempt);
+    await pauseAfterConflict(attempt);
   }
 }
 

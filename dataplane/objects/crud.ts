@@ -21,7 +21,8 @@ import type { Patch } from "../http/patch.ts";
 import { type HttpResponse, noContent } from "../http/response.ts";
 import { generatedOf, recordKeyOf, recordOf, replayed } from "../operation/idempotency.ts";
 import type { Recheck } from "../operation/steps.ts";
-import { conflictBudgetMs, pause, writeConflict } from "../operation/write-conflicts.ts";
+import { writeConflict } from "../operation/write-conflicts.ts";
+import { conflictBudgetMs, pauseAfterConflict } from "../store/conflicts.ts";
 import type { IdempotencyRecords } from "../store/ports/idempotency.ts";
 import type { ObjectReads, ObjectWrites, StoredObject } from "../store/ports/objects.ts";
 import type { CollectionRef, Owner } from "../store/ports/refs.ts";
@@ -143,7 +144,7 @@ export async function updateObject(
     if (result.outcome === "replaced") return writtenResponse(200, result.text);
     if (result.outcome === "not_found") throw missing();
     if (deps.clock.monotonic() >= deadline) throw writeConflict("object");
-    await pause(attempt);
+    await pauseAfterConflict(attempt);
   }
 }
 
@@ -175,7 +176,7 @@ async function deleteConditionally(deps: ObjectDeps, context: ObjectContext, id:
     if (outcome === "removed") return noContent;
     if (outcome === "not_found") throw missing();
     if (deps.clock.monotonic() >= deadline) throw writeConflict("object");
-    await pause(attempt);
+    await pauseAfterConflict(attempt);
   }
 }
 

@@ -1,9 +1,11 @@
 // Makes sure that the store knows a resource's indexes before the first request touches its objects, and fills new
 // indexes in the background, in small steps, so that requests never wait for them.
 
+import { Backoff } from "../../core/backoff.ts";
 import type { BuildingIndexes } from "../../core/config/building-indexes.ts";
 import { keyOfProject } from "../../core/config/config-keys.ts";
 import { describeError } from "../../core/log/describe-error.ts";
+import { pauseUnlessAborted, systemTimers } from "../../core/timers.ts";
 import { listsOwn } from "../authorize/authorize.ts";
 import type { LiveResource } from "../config/directory.ts";
 import type { IndexState, ObjectIndexes } from "../store/ports/indexes.ts";
@@ -22,10 +24,9 @@ export interface CollectionPreparer {
 
 /** Rest between two steps of one build, so that requests of other collections come first. */
 const stepPauseMs = 2;
-/** Another replica builds, or the first attempt failed: look again. */
-const retryPauseMs = 1_000;
-/** After a build that goes on failing. */
-const maxRetryPauseMs = 10_000;
+/** While another replica builds. */
+const busyPauseMs = 1_000;
+const retries = { firstMs: 1_000, maxMs: 10_000, jitter: 0 };
 
 /** Called when a build fails for the first time, and when it then fails for another reason. */
 export type OnBuildFailed = (collection: CollectionRef, error: unknown) => void;
@@ -62,7 +63,7 @@ export function createCollectionPreparer(store: ObjectIndexes, onBuildFailed: On
 
   const build = async (name: string, collection: CollectionRef): Promise<void> => {
     let failed: string | undefined;
-    let attempts = 0;
+    const backoff = new Backoff(retries);
     while (!stopping.signal.aborted) {
       declaredMeanwhile.delete(name);
       const step = await store.buildIndexes(collection).catch((error: unknown) => {
@@ -73,12 +74,12 @@ export function createCollectionPreparer(store: ObjectIndexes, onBuildFailed: On
       });
       if (step === "done" && !declaredMeanwhile.has(name)) break;
       if (step === "failed") {
-        await pause(Math.min(retryPauseMs * 2 ** attempts, maxRetryPauseMs), stopping.signal);
-        attempts += 1;
+        await pauseUnlessAborted(systemTimers, backoff.next(), stopping.signal);
         continue;
       }
-      [failed, attempts] = [undefined, 0];
-      await pause(step === "busy" ? retryPauseMs : stepPauseMs, stopping.signal);
+      failed = undefined;
+      backoff.reset();
+      await pauseUnlessAborted(systemTimers, step === "busy" ? busyPauseMs : stepPauseMs, stopping.signal);
     }
     // In the same turn as the last look: what is declared from now on begins a build of its own.
     builds.delete(name);
@@ -103,17 +104,4 @@ export function createCollectionPreparer(store: ObjectIndexes, onBuildFailed: On
       await Promise.all(builds.values());
     },
   };
-}
-
-function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(done, milliseconds);
-    function done(): void {
-      clearTimeout(timer);
-      signal.removeEventListener("abort", done);
-      resolve();
-    }
-    signal.addEventListener("abort", done);
-    if (signal.aborted) done();
-  });
 }

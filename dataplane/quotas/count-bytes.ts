@@ -1,8 +1,8 @@
 // Counts the bytes of collections that were there before a quota asked for them: in the background, in small steps, so that no
 // request waits for it. Replicas that count the same collection do so together: each step goes on where the last one ended.
 
-import { setTimeout as sleep } from "node:timers/promises";
 import { keyOfProject } from "../../core/config/config-keys.ts";
+import { pause, systemTimers } from "../../core/timers.ts";
 import type { CollectionRef } from "../store/ports/refs.ts";
 import type { ByteCounts } from "../store/ports/sizes.ts";
 
@@ -20,7 +20,7 @@ export function createByteCounter(store: ByteCounts): ByteCounter {
   let isClosed = false;
 
   const count = async (collection: CollectionRef): Promise<void> => {
-    while (!isClosed && (await store.countBytes(collection)) === "more") await sleep(pauseMs);
+    while (!isClosed && (await store.countBytes(collection)) === "more") await pause(systemTimers, pauseMs);
   };
 
   return {

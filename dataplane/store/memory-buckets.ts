@@ -1,42 +1,26 @@
-// Token buckets in memory, for a store that one process holds, and for a replica whose store takes no writes for now. A restart
-// begins with full buckets.
+// Token buckets in memory: for a store that one process has, and for a replica whose store refuses
+// writes. After a restart they are full.
 
 import { createHash } from "node:crypto";
 import type { Clock } from "../../core/clock.ts";
 import { recentlyUsed } from "../../core/recently-used.ts";
-import type { TokenBucket, TokenBuckets } from "./ports/limits.ts";
+import { TokenBucket } from "../../core/token-bucket.ts";
+import type { TokenBuckets } from "./ports/limits.ts";
 
-interface State {
-  tokens: number;
-  /** When it was filled last, in milliseconds of the monotonic clock. */
-  at: number;
-}
-
-/** Buckets that are kept; one that was used longest ago begins anew, full. */
+/** The one that was used longest ago is dropped beyond these, and is full when it is needed again. */
 const maxBuckets = 20_000;
 
 export function createMemoryBuckets(clock: Clock): TokenBuckets {
-  const states = recentlyUsed<State>(maxBuckets);
-
-  function stateOf({ name, burst }: TokenBucket, now: number): State {
-    // User names and addresses stay out of memory dumps.
-    const hashed = createHash("sha256").update(name).digest("base64");
-    const state = states.get(hashed) ?? { tokens: burst, at: now };
-    states.set(hashed, state);
-    return state;
-  }
-
+  const buckets = recentlyUsed<TokenBucket>(maxBuckets);
   return {
-    async drawTokens(bucket, wanted) {
-      const { perSecond, burst } = bucket;
-      const now = clock.monotonic();
-      const state = stateOf(bucket, now);
-      state.tokens = Math.min(burst, state.tokens + ((now - state.at) * perSecond) / 1_000);
-      state.at = now;
-      const taken = Math.min(wanted, Math.floor(state.tokens));
-      state.tokens -= taken;
-      const waitMs = state.tokens >= 1 ? 0 : Math.ceil(((1 - state.tokens) / perSecond) * 1_000);
-      return { taken, left: Math.floor(state.tokens), waitMs };
+    async drawTokens({ name, perSecond, burst }, wanted) {
+      const rate = { perSecond, burst };
+      // User names and addresses stay out of memory dumps.
+      const hashed = createHash("sha256").update(name).digest("base64");
+      const bucket = buckets.get(hashed) ?? new TokenBucket(rate, () => clock.monotonic());
+      buckets.set(hashed, bucket);
+      const taken = bucket.take(wanted, rate);
+      return { taken, left: bucket.left, waitMs: bucket.waitMs };
     },
   };
 }

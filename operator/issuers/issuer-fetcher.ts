@@ -2,10 +2,12 @@
 // keys have become old or a replica has met one that is not among them, and forgotten with the last Project. An issuer that can't be
 // reached is tried again after longer and longer pauses; what it had stays.
 
+import { backoffMs } from "../../core/backoff.ts";
+import { projectOfKey } from "../../core/config/config-keys.ts";
 import { betweenFetchesMs, type WantedKeys, wantedForMs } from "../../core/config/wanted-keys.ts";
+import { FairQueue } from "../../core/fair-queue.ts";
 import type { Monotonic, Timers } from "../../core/timers.ts";
 import type { IssuerContent, IssuerSource, KnownIssuer } from "../model/issuers.ts";
-import { FairWaiting } from "./fair-waiting.ts";
 import type { FetchedIssuer } from "./fetch-issuer.ts";
 import { FetchFailure } from "./fetch-text.ts";
 
@@ -69,7 +71,7 @@ const fetchMs = 5_000;
 const maxAtOnce = 8;
 /** Places are left for other namespaces, because a token with a new key waits for two seconds only. */
 const maxOfNamespace = 4;
-const backoff = { firstMs: 5_000, maxMs: 300_000 };
+const retries = { firstMs: 5_000, maxMs: 300_000, jitter: 0.2 };
 /** Attempts that may fail in a row before an issuer whose keys are known counts as unreachable: a provider that restarts is no news. */
 const toleratedFailures = 1;
 /** How long nothing is said of an issuer that waits for its first fetch. */
@@ -101,7 +103,8 @@ class Fetcher implements IssuerFetcher {
   readonly #entries = new Map<string, Entry>();
   /** By project, the key of each of its issuers' entries by name. */
   readonly #uses = new Map<string, ReadonlyMap<string, string>>();
-  readonly #waiting = new FairWaiting<Entry>(maxOfNamespace);
+  /** In the namespaces of the Projects that use them. */
+  readonly #waiting = new FairQueue<Entry>();
   readonly #underWay = new Set<Entry>();
   readonly #stopped = new AbortController();
   #onFetched: (() => void)[] = [];
@@ -168,7 +171,7 @@ class Fetcher implements IssuerFetcher {
     const found = this.#entries.get(key);
     if (found !== undefined) {
       found.projects.add(project);
-      if (found.isUnderWay && !this.#underWay.has(found)) this.#waiting.add(found);
+      if (this.#waiting.has(found)) this.#waiting.add(found, projectOfKey(project).namespace);
       return;
     }
     const entry: Entry = {
@@ -191,10 +194,7 @@ class Fetcher implements IssuerFetcher {
     const entry = this.#entries.get(key);
     if (entry === undefined) return;
     entry.projects.delete(project);
-    if (entry.isUnderWay && !this.#underWay.has(entry)) {
-      this.#waiting.remove(entry, project);
-      this.#waiting.add(entry);
-    }
+    if (this.#waiting.remove(entry)) this.#wait(entry);
     if (entry.projects.size > 0) return;
     entry.stopTimer();
     this.#entries.delete(key);
@@ -210,13 +210,22 @@ class Fetcher implements IssuerFetcher {
     if (entry.isUnderWay || this.#stopped.signal.aborted) return;
     entry.stopTimer();
     entry.isUnderWay = true;
-    this.#waiting.add(entry);
+    this.#wait(entry);
     this.#startWaiting();
+  }
+
+  #wait(entry: Entry): void {
+    for (const namespace of namespacesOf(entry)) this.#waiting.add(entry, namespace);
+  }
+
+  #mayHavePlace(namespace: string): boolean {
+    const own = [...this.#underWay].filter((entry) => namespacesOf(entry).has(namespace));
+    return own.length < maxOfNamespace;
   }
 
   #startWaiting(): void {
     while (this.#underWay.size < maxAtOnce) {
-      const entry = this.#waiting.take(this.#underWay);
+      const entry = this.#waiting.shift((namespace) => this.#mayHavePlace(namespace));
       if (entry === undefined) return;
       this.#underWay.add(entry);
       const held: Promise<unknown>[] = [];
@@ -299,8 +308,7 @@ class Fetcher implements IssuerFetcher {
   }
 
   #pauseAfter(failures: number): number {
-    const pause = Math.min(backoff.maxMs, backoff.firstMs * 2 ** Math.min(failures - 1, 16));
-    return pause * (0.8 + 0.4 * this.#deps.random());
+    return backoffMs(retries, failures, this.#deps.random);
   }
 
   #known(entry: Entry): KnownIssuer {
@@ -318,6 +326,10 @@ class Fetcher implements IssuerFetcher {
     for (const resolve of this.#onFetched) resolve();
     this.#onFetched = [];
   }
+}
+
+function namespacesOf({ projects }: Entry): ReadonlySet<string> {
+  return new Set([...projects].map((project) => projectOfKey(project).namespace));
 }
 
 function late(asked: URL | undefined): FetchFailure {

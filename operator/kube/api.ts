@@ -160,6 +160,12 @@ export class ApiUnreachable extends Error {
   override readonly name = "ApiUnreachable";
 }
 
+/** Milliseconds that the server asks to wait. */
+export function retryAfterMsOf(error: unknown): number | undefined {
+  const seconds = error instanceof ApiFailure ? error.retryAfterSeconds : undefined;
+  return seconds === undefined ? undefined : seconds * 1_000;
+}
+
 export function isConflict(error: unknown): boolean {
   return error instanceof ApiFailure && error.status === 409;
 }

@@ -2,6 +2,7 @@
 // installation. The first repairs come immediately, later ones at growing intervals.
 
 import { createHash } from "node:crypto";
+import { backoffMs } from "../../core/backoff.ts";
 import { recentlyUsed } from "../../core/recently-used.ts";
 import type { Monotonic } from "../../core/timers.ts";
 
@@ -24,8 +25,7 @@ interface Written {
 }
 
 const repairsAtOnce = 3;
-const firstWaitMs = 1_000;
-const maxWaitMs = 300_000;
+const waits = { firstMs: 1_000, maxMs: 300_000, jitter: 0 };
 /** A change once an hour is not a loop. */
 const forgottenMs = 3_600_000;
 /** What is forgotten beyond these is immediately repaired again. */
@@ -41,7 +41,7 @@ export function createRepairs(monotonic: Monotonic): Repairs {
     waitMs(target, text) {
       const before = repeatOf(target, digestOf(text));
       if (before === undefined || before.repeats < repairsAtOnce) return 0;
-      const wait = Math.min(firstWaitMs * 2 ** (before.repeats - repairsAtOnce), maxWaitMs);
+      const wait = backoffMs(waits, before.repeats - repairsAtOnce + 1);
       return Math.max(0, before.at + wait - monotonic());
     },
     wrote(target, text) {

@@ -1,7 +1,7 @@
 // Leadership from the moment that the Lease was taken: renewed again and again, over immediately when that fails for too long, when
 // another process has the Lease, or when this process slept.
 
-import { type Timers, waited } from "../../core/timers.ts";
+import { pauseUnlessAborted, type Timers } from "../../core/timers.ts";
 import type { EndReason, LeadObservation } from "./lead-observation.ts";
 import { type Leadership, NotTheLeader } from "./leadership.ts";
 import type { LeaseClient, Moment } from "./lease-client.ts";
@@ -70,7 +70,7 @@ export function keepLease({ client, times, timers, observe }: KeepOptions, since
   };
 
   const run = async (): Promise<void> => {
-    while (await waited(timers, times.retryMs, ended)) {
+    while (await pauseUnlessAborted(timers, times.retryMs, ended)) {
       // A process that wakes up late may not even try: another one may lead.
       if (held()) await renew();
       else endBy("overdue");

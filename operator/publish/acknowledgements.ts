@@ -6,7 +6,7 @@ import type { QuotaUses } from "../../core/config/quota-uses.ts";
 import type { ProjectRef } from "../../core/config/types.ts";
 import type { WantedKeys } from "../../core/config/wanted-keys.ts";
 import type { RedisClient } from "../../core/redis/redis-client.ts";
-import { type Monotonic, pause, systemMonotonic, type Timers } from "../../core/timers.ts";
+import { type Monotonic, pauseUnlessAborted, systemMonotonic, type Timers } from "../../core/timers.ts";
 import { type Availability, availabilityOf, type Liveness, livenessOf } from "./availability.ts";
 import { createQuotaAggregator, type QuotaAggregator, type UnreadableUsage } from "./quota-aggregator.ts";
 import { liveMs, liveReplicas, type ReplicaState } from "./replicas.ts";
@@ -206,8 +206,7 @@ export function createAcknowledgements(deps: AcknowledgementsDeps): Acknowledgem
       await Promise.race([look(), ended]);
       // Without a live replica there is nothing to wait for: a replica that starts reads the newest revision.
       while (rolloutOf(revision) === "waiting" && !over.signal.aborted && !stopped) {
-        await pause(timers, eagerMs, over.signal).catch(() => undefined);
-        if (!over.signal.aborted) await Promise.race([look(), ended]);
+        if (await pauseUnlessAborted(timers, eagerMs, over.signal)) await Promise.race([look(), ended]);
       }
       stopLate();
       signal?.removeEventListener("abort", end);

@@ -2,6 +2,7 @@
 // whether it is still the writer, and begins again when Redis was emptied or another one wrote. Rejects with StoreUnavailable
 // while Redis is away.
 
+import { Backoff } from "../../core/backoff.ts";
 import { StoreUnavailable } from "../../core/errors/store-errors.ts";
 import type { RedisClient } from "../../core/redis/redis-client.ts";
 import { type Monotonic, systemMonotonic } from "../../core/timers.ts";
@@ -44,8 +45,7 @@ export interface ConfigWriterDeps {
 }
 
 /** After an opening or a beginning that failed, the next one waits, unless a look asks for it: ten thousand Projects ask meanwhile. */
-const firstBackoffMs = 250;
-const maxBackoffMs = 5_000;
+const retries = { firstMs: 250, maxMs: 5_000, jitter: 0 };
 
 export function createConfigWriter(deps: ConfigWriterDeps): ConfigWriter {
   const { open, confirm, takeOver, onSessionBegun, onRefused, onTakenOver, monotonic = systemMonotonic } = deps;
@@ -54,11 +54,11 @@ export function createConfigWriter(deps: ConfigWriterDeps): ConfigWriter {
   let current: OpenRedis | undefined;
   let closed = false;
 
-  let refusal: { readonly error: unknown; readonly until: number; readonly backoffMs: number } | undefined;
+  let refusal: { readonly error: unknown; readonly until: number } | undefined;
 
+  const backoff = new Backoff(retries);
   const refuse = (error: unknown): void => {
-    const backoffMs = Math.min((refusal?.backoffMs ?? firstBackoffMs / 2) * 2, maxBackoffMs);
-    refusal = { error, backoffMs, until: monotonic() + backoffMs };
+    refusal = { error, until: monotonic() + backoff.next() };
   };
   const ensureOpen = (): Promise<OpenRedis> => {
     opening ??= open().catch((error: unknown) => {
@@ -92,6 +92,7 @@ export function createConfigWriter(deps: ConfigWriterDeps): ConfigWriter {
       throw error;
     }
     refusal = undefined;
+    backoff.reset();
     current = redis;
     return redis;
   };

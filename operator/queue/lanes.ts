@@ -2,13 +2,11 @@
 // bulk lane is never starved: while both have keys, every eighth key is from it. In each lane namespaces are served in rotation, so that one that changes
 // thousands of objects keeps no other one waiting. Keys wait to be served, or to be reported when they were.
 
+import { projectOfKey } from "../../core/config/config-keys.ts";
+import { FairQueue, type MayHave } from "../../core/fair-queue.ts";
 import type { Monotonic } from "../../core/timers.ts";
-import { createFairQueue, type FairQueue } from "./fair-queue.ts";
 
 export type Lane = "live" | "bulk";
-
-/** Whether a namespace may have a turn now. */
-export type MayHave = (namespace: string) => boolean;
 
 interface Lanes {
   /** A key waits once, in the better lane of those that it was put into. */
@@ -29,21 +27,21 @@ export function betterLane(one: Lane | undefined, other: Lane): Lane {
 }
 
 function createLanes(): Lanes {
-  const live = createFairQueue();
-  const bulk = createFairQueue();
-  const sets: Readonly<Record<Lane, FairQueue>> = { live, bulk };
+  const live = new FairQueue<string>();
+  const bulk = new FairQueue<string>();
+  const sets: Readonly<Record<Lane, FairQueue<string>>> = { live, bulk };
   let sinceBulk = 0;
 
   const nextLane = (): Lane => {
-    if (live.size() === 0) return "bulk";
-    return bulk.size() > 0 && sinceBulk >= bulkEvery - 1 ? "bulk" : "live";
+    if (live.size === 0) return "bulk";
+    return bulk.size > 0 && sinceBulk >= bulkEvery - 1 ? "bulk" : "live";
   };
 
   return {
     put(key, lane) {
       if (lane === "live") bulk.remove(key);
       else if (live.has(key)) return;
-      sets[lane].add(key);
+      sets[lane].add(key, projectOfKey(key).namespace);
     },
     next(mayHave) {
       const first = nextLane();
@@ -60,7 +58,7 @@ function createLanes(): Lanes {
       const lane = live.has(key) ? "live" : "bulk";
       return sets[lane].remove(key) ? lane : undefined;
     },
-    size: (lane) => sets[lane].size(),
+    size: (lane) => sets[lane].size,
     clear() {
       live.clear();
       bulk.clear();

@@ -3,6 +3,8 @@
 
 import { createHash } from "node:crypto";
 import { availableParallelism } from "node:os";
+import { projectOfKey } from "../../core/config/config-keys.ts";
+import { FairQueue } from "../../core/fair-queue.ts";
 import {
   generatedPasswordCost,
   hashPassword,
@@ -13,7 +15,6 @@ import {
   requireHashable,
 } from "../../core/password/hash-password.ts";
 import type { Monotonic } from "../../core/timers.ts";
-import { createFairQueue } from "./fair-queue.ts";
 import type { WorkQueue } from "./work-queue.ts";
 
 export interface PasswordHasher {
@@ -86,7 +87,7 @@ class Hasher implements PasswordHasher {
   readonly #atOnce: number;
   readonly #projects = new Map<string, ProjectJobs>();
   /** Projects with jobs that nobody has begun. */
-  readonly #due = createFairQueue();
+  readonly #due = new FairQueue<string>();
   #underWay = 0;
   #isStopped = false;
 
@@ -102,7 +103,7 @@ class Hasher implements PasswordHasher {
     return new Pass(jobs, argon2, {
       added: () => {
         if (jobs.unmade.size === 1) jobs.since = this.#deps.monotonic();
-        this.#due.add(project);
+        this.#due.add(project, projectOfKey(project).namespace);
         this.#begin();
       },
       ended: () => {
@@ -125,7 +126,7 @@ class Hasher implements PasswordHasher {
       if (next === undefined) continue;
       const [job, make] = next;
       waiting.delete(job);
-      if (waiting.size > 0) this.#due.add(project);
+      if (waiting.size > 0) this.#due.add(project, projectOfKey(project).namespace);
       void this.#run(project, job, make);
     }
   }

@@ -3,9 +3,10 @@
 // backoff that doubles each time.
 
 import { projectOfKey } from "../../core/config/config-keys.ts";
+import type { MayHave } from "../../core/fair-queue.ts";
 import type { Monotonic, Timers } from "../../core/timers.ts";
 import { createBackoffs } from "./backoffs.ts";
-import { betterLane, createStagedLanes, type Lane, type MayHave, type Stage, type StagedLanes } from "./lanes.ts";
+import { betterLane, createStagedLanes, type Lane, type Stage, type StagedLanes } from "./lanes.ts";
 
 export type QueueObservation = { readonly stage: Stage } & (
   | /** Not for a key that waits already. */ { readonly kind: "added" }
@@ -79,7 +80,7 @@ export function createWorkQueue({ timers, monotonic, random, observe }: WorkQueu
   const lanes = createStagedLanes(monotonic);
   const takers: Readonly<Record<Stage, Taker[]>> = { serve: [], report: [] };
   const working = new Map<string, Work>();
-  const backoffs = createBackoffs({ monotonic, random });
+  const backoffs = createBackoffs(monotonic, random);
   const delays = createDelays({ timers, monotonic, due: (key, lane) => add(key, lane) });
   const drained = Promise.withResolvers<void>();
   let stopped = false;

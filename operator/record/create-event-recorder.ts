@@ -1,13 +1,14 @@
 // Writes Events one after the other, and never makes anyone wait for that. Repetitions are counted in the Event that is there;
 // what is too much, can't be written, or comes while too many wait, is dropped and counted.
 
+import { Backoff } from "../../core/backoff.ts";
 import type { Clock } from "../../core/clock.ts";
 import { recentlyUsed } from "../../core/recently-used.ts";
-import { type Monotonic, pause, type Timers } from "../../core/timers.ts";
-import { ApiFailure, ApiUnreachable, isConflict, isNotFound, type KubeApi } from "../kube/api.ts";
+import { type Monotonic, pauseUnlessAborted, type Timers } from "../../core/timers.ts";
+import { TokenBucket } from "../../core/token-bucket.ts";
+import { ApiFailure, ApiUnreachable, isConflict, isNotFound, type KubeApi, retryAfterMsOf } from "../kube/api.ts";
 import { eventType } from "../kube/resource-types.ts";
 import type { Subject } from "../model/verdict.ts";
-import { createTokenBucket, type TokenBucket } from "../queue/token-bucket.ts";
 import { countedEvent, newEvent } from "./event-body.ts";
 import type { EventNote, EventRecorder } from "./event-recorder.ts";
 
@@ -43,9 +44,8 @@ const seriesMs = 600_000;
 const countEveryMs = 300_000;
 const seriesRemembered = 4_096;
 const maxQueueLength = 1_000;
-const attempts = 4;
-const firstPauseMs = 1_000;
-const maxPauseMs = 30_000;
+const attempts = 5;
+const retries = { firstMs: 2_000, maxMs: 30_000, jitter: 0.2 };
 
 interface Series {
   readonly subject: Subject;
@@ -117,31 +117,19 @@ export function createEventRecorder(options: RecorderOptions): StoppableRecorder
 
 /** Never rejects. */
 async function write(options: RecorderOptions, series: Series, signal: AbortSignal): Promise<void> {
+  const backoff = new Backoff(retries, options.random);
   for (let attempt = 1; ; attempt += 1) {
     try {
       await send(options, series, signal);
       options.observe?.({ kind: "written" });
       return;
     } catch (error) {
-      if (await mayTryAgain(options.timers, { error, attempt, signal })) continue;
+      const isLast = attempt === attempts || !isPassing(error);
+      if (!isLast && (await pauseUnlessAborted(options.timers, backoff.next(retryAfterMsOf(error)), signal))) continue;
       options.observe?.({ kind: "dropped", why: signal.aborted ? "stopped" : "failed", error });
       return;
     }
   }
-}
-
-interface Failed {
-  readonly error: unknown;
-  readonly attempt: number;
-  readonly signal: AbortSignal;
-}
-
-/** Answers when it is time to. */
-async function mayTryAgain(timers: Timers, { error, attempt, signal }: Failed): Promise<boolean> {
-  const pauseMs = pauseAfter(error, attempt);
-  if (pauseMs === undefined || attempt === attempts) return false;
-  await pause(timers, pauseMs, signal).catch(() => undefined); // Only stopping ends it early.
-  return !signal.aborted;
 }
 
 async function send(options: RecorderOptions, series: Series, signal: AbortSignal): Promise<void> {
@@ -163,23 +151,21 @@ async function send(options: RecorderOptions, series: Series, signal: AbortSigna
   series.event = { name: made.metadata.name, uid: made.metadata.uid };
 }
 
-/** Undefined when it would be refused again: the namespace is going, the right is missing, this is not the leader. */
-function pauseAfter(error: unknown, attempt: number): number | undefined {
-  const pauseMs = Math.min(maxPauseMs, firstPauseMs * 4 ** (attempt - 1));
-  if (error instanceof ApiUnreachable) return pauseMs;
-  if (!(error instanceof ApiFailure) || (error.status !== 429 && error.status < 500)) return undefined;
-  return Math.min(maxPauseMs, Math.max(pauseMs, (error.retryAfterSeconds ?? 0) * 1000));
+/** Otherwise it would be refused again: the namespace is going, the right is missing, this is not the leader. */
+function isPassing(error: unknown): boolean {
+  if (error instanceof ApiUnreachable) return true;
+  return error instanceof ApiFailure && (error.status === 429 || error.status >= 500);
 }
 
 /**
  * As Kubernetes' own components hold it: a burst of twenty-five of one object, then one in five minutes. Warnings have a bucket of their own, so
  * that Normal Events, even those that are left out, never use up theirs.
  */
-const perObject = { burst: 25, refillMs: 300_000 };
+const perObject = { burst: 25, perSecond: 1 / 300 };
 /** A forgotten one begins again. */
 const objectsRemembered = 4_096;
 /** Normal Events about all objects together. When thousands become ready at once, their statuses say so, and Events are left out. */
-const allNormal = { burst: 100, refillMs: 1_000 };
+const allNormal = { burst: 100, perSecond: 1 };
 /** What happens to each new object leaves the others their room: that data were deleted, or a key was rotated, is told nowhere else. */
 const ofNewObjects: ReadonlySet<string> = new Set([
   "Ready",
@@ -195,16 +181,16 @@ interface EventLimits {
 
 function createEventLimits(monotonic: Monotonic): EventLimits {
   const buckets = recentlyUsed<TokenBucket>(objectsRemembered);
-  const ofNew = createTokenBucket({ ...allNormal, monotonic });
-  const others = createTokenBucket({ ...allNormal, monotonic });
+  const ofNew = new TokenBucket(allNormal, monotonic);
+  const others = new TokenBucket(allNormal, monotonic);
   return {
     exceeded({ subject: { kind, namespace, name, uid }, note }) {
       const key = [note.type, kind, namespace, name, uid].join("/");
-      const bucket = buckets.get(key) ?? createTokenBucket({ ...perObject, monotonic });
+      const bucket = buckets.get(key) ?? new TokenBucket(perObject, monotonic);
       buckets.set(key, bucket);
-      if (!bucket.tryTake()) return "limit";
+      if (bucket.take() === 0) return "limit";
       if (note.type !== "Normal") return undefined;
-      return (ofNewObjects.has(note.reason) ? ofNew : others).tryTake() ? undefined : "rate";
+      return (ofNewObjects.has(note.reason) ? ofNew : others).take() === 1 ? undefined : "rate";
     },
   };
 }

@@ -3,7 +3,7 @@
 // complete requests the Lease: one that must list everything first would take it from one that could continue immediately. And a leader
 // acts only once its caches are up to date: complete caches may be minutes behind on dead connections, and would restore what was revoked.
 
-import { waited } from "../../core/timers.ts";
+import { pauseUnlessAborted } from "../../core/timers.ts";
 import { joinSignals } from "../kube/deadline.ts";
 import type { Elector } from "../lead/elector.ts";
 import type { Leadership } from "../lead/leadership.ts";
@@ -33,7 +33,7 @@ export async function runLeaderLoop({ elector, context, stopping, onSession }: L
   const { caches, guardRails, timers } = context;
   while (!stopping.aborted) {
     if (!caches.synced() || guardRails?.isKnown() === false) {
-      await waited(timers, syncLookMs, stopping);
+      await pauseUnlessAborted(timers, syncLookMs, stopping);
       continue;
     }
     const leadership = await acquired(elector, stopping);

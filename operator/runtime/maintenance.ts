@@ -4,7 +4,7 @@
 
 import { describeError } from "../../core/log/describe-error.ts";
 import type { Logger } from "../../core/log/logger.ts";
-import { pause, type Timers } from "../../core/timers.ts";
+import { pauseUnlessAborted, type Timers } from "../../core/timers.ts";
 import { RedisRefused } from "../publish/refusals.ts";
 import type { WorkQueue } from "../queue/work-queue.ts";
 import { type OrphanedProjectsDeps, orphanedProjects } from "./orphaned-projects.ts";
@@ -104,8 +104,7 @@ export function createMaintenance(deps: MaintenanceDeps): Maintenance {
   const every = async (milliseconds: number, name: string, run: () => Promise<unknown>): Promise<void> => {
     while (!deps.signal.aborted) {
       const jittered = milliseconds * (0.9 + 0.2 * deps.random());
-      await pause(deps.timers, jittered, deps.signal).catch(() => undefined);
-      if (!deps.signal.aborted) await runTask(name, run);
+      if (await pauseUnlessAborted(deps.timers, jittered, deps.signal)) await runTask(name, run);
     }
   };
 

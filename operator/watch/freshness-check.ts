@@ -4,11 +4,11 @@
 
 import { group } from "../../core/manifests/object.ts";
 import { pause } from "../../core/timers.ts";
-import { isForbidden, isNotFound, type KubeObject } from "../kube/api.ts";
+import { isForbidden, isNotFound, type KubeObject, retryAfterMsOf } from "../kube/api.ts";
 import { readPages } from "./list-pages.ts";
 import { isSameVersion, keyOf, type ObjectCache, versionOf } from "./object-cache.ts";
 import type { ReflectorOptions } from "./reflector-options.ts";
-import { createBackoff, retryAfterOf, type WatchTimes } from "./watch-times.ts";
+import { backoffOf, type WatchTimes } from "./watch-times.ts";
 import type { Watched } from "./watched.ts";
 
 /** What is checked. */
@@ -85,7 +85,7 @@ export class FreshnessCheck {
 
   /** After each failure: how long to wait for the next attempt, or how the check has ended. */
   #afterFailures(): (error: unknown) => number | boolean {
-    const backoff = createBackoff(this.#times, this.#options.random);
+    const backoff = backoffOf(this.#times, this.#options.random);
     let notFound = 0;
     return (error) => {
       if (isForbidden(error)) {
@@ -97,7 +97,7 @@ export class FreshnessCheck {
         this.#reflection.markTrusted();
         return true;
       }
-      return notFound > 0 ? this.#times.missingMs : backoff.next(retryAfterOf(error));
+      return notFound > 0 ? this.#times.missingMs : backoff.next(retryAfterMsOf(error));
     };
   }
 

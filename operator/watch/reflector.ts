@@ -1,15 +1,16 @@
 // Keeps the objects of one kind as the server has them: a complete list, then a watch from there, for ever. It never ends by
 // itself: every failure is reported and tried again after a backoff, and only what the server has forgotten is listed again.
 
-import { pause } from "../../core/timers.ts";
-import { ApiFailure, ApiUnreachable, isForbidden, isNotFound, type WatchEvent } from "../kube/api.ts";
+import type { Backoff } from "../../core/backoff.ts";
+import { pause, pauseUnlessAborted } from "../../core/timers.ts";
+import { ApiFailure, ApiUnreachable, isForbidden, isNotFound, retryAfterMsOf, type WatchEvent } from "../kube/api.ts";
 import { joinSignals } from "../kube/deadline.ts";
 import { FreshnessCheck } from "./freshness-check.ts";
 import { isGone, listPages } from "./list-pages.ts";
 import { type CompleteList, ObjectCache } from "./object-cache.ts";
 import type { ReflectorOptions } from "./reflector-options.ts";
 import { WatchSilent, watchOnce } from "./watch-once.ts";
-import { type Backoff, createBackoff, defaultWatchTimes, retryAfterOf, type WatchTimes } from "./watch-times.ts";
+import { backoffOf, defaultWatchTimes, type WatchTimes } from "./watch-times.ts";
 import type { Watched } from "./watched.ts";
 
 export interface Reflector {
@@ -75,7 +76,7 @@ class Reflection {
   constructor(options: ReflectorOptions) {
     this.#options = options;
     this.#times = { ...defaultWatchTimes, ...options.times };
-    this.#backoff = createBackoff(this.#times, options.random);
+    this.#backoff = backoffOf(this.#times, options.random);
     this.cache = new ObjectCache({
       sink: {
         upserted: (...change) => options.sink.upserted(...change),
@@ -263,9 +264,10 @@ class Reflection {
         this.#notFound = error;
       }
       if (isUnusable(error)) this.#position = undefined;
-      const pauseMs = this.#backoff.next(retryAfterOf(error));
+      const pauseMs = this.#backoff.next(retryAfterMsOf(error));
       observe({ what: "failed", error, pauseMs });
-      await this.#pause(pauseMs, signal).catch(() => undefined); // Only stopping, or something else that is due, ends it early.
+      // Only stopping, or something else that is due, ends it early.
+      await pauseUnlessAborted(this.#options.timers, pauseMs, signal);
     }
   }
 

@@ -1,6 +1,6 @@
 // How long a reflector waits for what. Tests scale them all down.
 
-import { ApiFailure } from "../kube/api.ts";
+import { Backoff } from "../../core/backoff.ts";
 
 export interface WatchTimes {
   /** Objects per page of a list: one may have more than a mebibyte. */
@@ -43,30 +43,7 @@ export const defaultWatchTimes: WatchTimes = {
   watchSeconds: [300, 600],
 };
 
-export interface Backoff {
-  /** The next pause in milliseconds, with full jitter; `retryAfterMs` = what the server asked for instead, used up to the cap. */
-  next(retryAfterMs?: number): number;
-  reset(): void;
-}
-
-export function createBackoff({ backoffMs, backoffCapMs }: WatchTimes, random: () => number): Backoff {
-  let failures = 0;
-  return {
-    next(retryAfterMs) {
-      const longest = Math.min(backoffCapMs, backoffMs * 2 ** failures);
-      failures += 1;
-      // A server that says when is alive again: no reason to wait longer, but not all at the same moment.
-      if (retryAfterMs !== undefined) return Math.min(retryAfterMs, backoffCapMs) + random() * backoffMs;
-      return random() * longest;
-    },
-    reset() {
-      failures = 0;
-    },
-  };
-}
-
-/** Milliseconds that the server asked to wait. */
-export function retryAfterOf(error: unknown): number | undefined {
-  const seconds = error instanceof ApiFailure ? error.retryAfterSeconds : undefined;
-  return seconds === undefined ? undefined : seconds * 1_000;
+/** Between attempts that fail: at a random moment of each wait, so that not all reflectors ask at once. */
+export function backoffOf({ backoffMs, backoffCapMs }: WatchTimes, random: () => number): Backoff {
+  return new Backoff({ firstMs: backoffMs, maxMs: backoffCapMs, jitter: 1 }, random);
 }

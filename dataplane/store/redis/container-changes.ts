@@ -1,10 +1,11 @@
 // Carries out changes of one container's text together: reads it once, changes it here, one after the other, and puts it back while it is
 // still the same. Refuses as the port says, and with WriteConflict when others change it faster than it can be put back.
 
-import { setImmediate as eventLoopTurn, setTimeout as sleep } from "node:timers/promises";
+import { setImmediate as eventLoopTurn } from "node:timers/promises";
 import type { Clock } from "../../../core/clock.ts";
 import { WriteConflict } from "../../../core/errors/store-errors.ts";
 import type { SpliceRefusal } from "../../../core/json/splice.ts";
+import { pauseAfterConflict } from "../conflicts.ts";
 import type { DocumentRefusal } from "../ports/documents.ts";
 import type { IdempotencyRecord } from "../ports/idempotency.ts";
 import type { Path } from "../ports/refs.ts";
@@ -67,7 +68,7 @@ export async function changeContainer(
     if ("outcome" in container) return changes.map(() => container);
     const results = await changeOnce(scripts, changes, container);
     if (results !== "conflict") return results;
-    await sleep(Math.random() * Math.min(attempts, 20));
+    await pauseAfterConflict(attempts);
   }
   throw new WriteConflict("Others keep changing the document");
 }

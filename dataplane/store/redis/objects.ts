@@ -3,10 +3,10 @@
 // change an object faster than it can be removed.
 
 import { hash } from "node:crypto";
-import { setTimeout as sleep } from "node:timers/promises";
 import type { Clock } from "../../../core/clock.ts";
 import { WriteConflict } from "../../../core/errors/store-errors.ts";
 import { RedisFault } from "../../../core/redis/failure.ts";
+import { conflictBudgetMs, pauseAfterConflict } from "../conflicts.ts";
 import type { NewObject, ObjectReads, ObjectWrites } from "../ports/objects.ts";
 import type { BatchedCreates } from "./batched-creates.ts";
 import type { BatchedReads } from "./batched-reads.ts";
@@ -15,9 +15,6 @@ import type { IndexSetCache } from "./index-set-cache.ts";
 import { type CollectionKeys, collectionKeys, separator } from "./keys.ts";
 import type { IndexEntry, ObjectScripts, OwnedObject } from "./object-scripts.ts";
 import { code } from "./store-script.ts";
-
-/** How long a remove goes on against others that change the same object. */
-const conflictBudgetMs = 2_000;
 
 export interface ObjectDeps {
   readonly batchedReads: BatchedReads;
@@ -79,7 +76,7 @@ export function createObjects(deps: ObjectDeps): ObjectReads & ObjectWrites {
         const result = await removeFound(deps, keys, id, found);
         if (result !== code.conflict) return result === code.done;
         if (clock.monotonic() > deadline) throw new WriteConflict(`Others keep changing the object ${id}`);
-        await sleep(Math.random() * Math.min(attempts, 20));
+        await pauseAfterConflict(attempts);
       }
     },
     async removeUnchanged(collection, id, { text }) {

@@ -82,8 +82,8 @@ export const limitMutations: readonly Mutation[] = [
     name: "rates-go-by-the-time-of-day",
     harm: "A clock that is set forward fills every bucket, and one that is set back locks callers out",
     file: "dataplane/store/memory-buckets.ts",
-    find: "const now = clock.monotonic();",
-    replace: "const now = clock.now();",
+    find: "() => clock.monotonic()",
+    replace: "() => clock.now()",
     caughtBy: ["test/store/embedded-store.test.ts"],
   },
   {

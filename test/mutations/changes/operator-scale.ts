@@ -9,8 +9,8 @@ export const operatorScaleMutations: readonly Mutation[] = [
     name: "an-event-for-each-new-object",
     harm: "When ten thousand Projects become ready, the API server has thousands of Events to write before it can do anything else",
     file: "operator/record/create-event-recorder.ts",
-    find: `.tryTake() ? undefined : "rate";`,
-    replace: ".tryTake() ? undefined : undefined;",
+    find: `.take() === 1 ? undefined : "rate";`,
+    replace: ".take() === 1 ? undefined : undefined;",
     caughtBy: [recorder],
   },
   {
@@ -56,9 +56,9 @@ export const operatorScaleMutations: readonly Mutation[] = [
   {
     name: "one-namespace-before-all-others",
     harm: "A namespace with thousands of changes delays those of all others, such as a revoked key, until all of its own are served",
-    file: "operator/queue/fair-queue.ts",
-    find: "const namespaceOf = (key: string): string => projectOfKey(key).namespace;",
-    replace: `const namespaceOf = (_: string): string => "";`,
+    file: "operator/queue/lanes.ts",
+    find: "sets[lane].add(key, projectOfKey(key).namespace);",
+    replace: `sets[lane].add(key, "");`,
     caughtBy: ["test/unit/operator/queue/work-queue.test.ts"],
   },
   {

@@ -35,7 +35,7 @@ beforeEach(() => {
   most = 0;
   fetcher = createIssuerFetcher({
     ...time,
-    random: () => 0.5,
+    random: () => 1,
     fetch: async (_source, signal, { asking }) => {
       asking(new URL("/keys", corp.url));
       begun.push(time.monotonic());
@@ -214,7 +214,7 @@ it("nor for one whose fetch does not end, or that nobody names any more", async 
   let ended = 0;
   fetcher = createIssuerFetcher({
     ...time,
-    random: () => 0.5,
+    random: () => 1,
     fetch: (source, signal) => {
       signal.addEventListener("abort", () => {
         ended += 1;
@@ -241,7 +241,7 @@ it("what can't be stopped of a fetch keeps its place, so that it does not pile u
   const sources: IssuerSource[] = [];
   fetcher = createIssuerFetcher({
     ...time,
-    random: () => 0.5,
+    random: () => 1,
     fetch: (source, _signal, { hold }) => {
       sources.push(source);
       if (source === corp) return Promise.resolve(keys("one"));

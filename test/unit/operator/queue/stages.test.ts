@@ -10,7 +10,7 @@ import { type ManualTime, manualTime, settled } from "../../../support/time/manu
 import { countForTier } from "../../../support/time/test-tier.ts";
 
 function queueAt(time: ManualTime = manualTime(), observe?: (observation: QueueObservation) => void): WorkQueue {
-  return createWorkQueue({ ...time, random: () => 0.5, ...(observe && { observe }) });
+  return createWorkQueue({ ...time, random: () => 1, ...(observe && { observe }) });
 }
 
 /** They wait to be reported. */

@@ -13,7 +13,7 @@ interface Trial {
 
 function start({ handle, workers = 2, signal = new AbortController().signal }: Trial) {
   const time = manualTime();
-  const queue = createWorkQueue({ ...time, random: () => 0.5 });
+  const queue = createWorkQueue({ ...time, random: () => 1 });
   const reported: WorkObservation[] = [];
   const ended = runWorkers({
     ...time,
