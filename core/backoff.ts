@@ -9,8 +9,8 @@ export interface BackoffPolicy {
 
 /** `failures` = how many there were in a row, the last one included. `random`: from 0 up to, and without, 1. */
 export function backoffMs({ firstMs, maxMs, jitter }: BackoffPolicy, failures: number, random = Math.random): number {
-  const longest = Math.min(maxMs, firstMs * 2 ** Math.min(failures - 1, 30));
-  return longest * (1 - jitter + jitter * random());
+  const full = Math.min(maxMs, firstMs * 2 ** Math.min(failures - 1, 30));
+  return full * (1 - jitter + jitter * random());
 }
 
 /** Counts the failures in a row of one thing. */

@@ -6,7 +6,7 @@ export type MayHave = (group: string) => boolean;
 
 export class FairQueue<T> {
   /** Groups with items, in the order of their next turns. */
-  readonly #turns = new FifoSet<string>();
+  readonly #order = new FifoSet<string>();
   readonly #items = new Map<string, FifoSet<T>>();
   /** The groups that each item waits in. */
   readonly #groupsOf = new Map<T, string[]>();
@@ -29,7 +29,7 @@ export class FairQueue<T> {
     if (items === undefined) {
       items = new FifoSet();
       this.#items.set(group, items);
-      this.#turns.add(group);
+      this.#order.add(group);
     }
     items.add(item);
   }
@@ -37,9 +37,9 @@ export class FairQueue<T> {
   /** A group that may not have its turn now has the next one after all others. */
   shift(mayHave: MayHave = () => true): T | undefined {
     for (let left = this.#items.size; left > 0; left -= 1) {
-      const group = this.#turns.shift();
+      const group = this.#order.shift();
       if (group === undefined) return undefined;
-      this.#turns.add(group);
+      this.#order.add(group);
       if (!mayHave(group)) continue;
       const item = this.#items.get(group)?.first();
       if (item !== undefined) this.remove(item);
@@ -58,7 +58,7 @@ export class FairQueue<T> {
       items?.delete(item);
       if (items?.size !== 0) continue;
       this.#items.delete(group);
-      this.#turns.delete(group);
+      this.#order.delete(group);
     }
     return true;
   }
@@ -68,7 +68,7 @@ export class FairQueue<T> {
   }
 
   /** The group with the most items, and the one of them that came last. Passes over all groups. */
-  longest(): { readonly group: string; readonly last: T } | undefined {
+  largest(): { readonly group: string; readonly last: T } | undefined {
     const [first, ...others] = this.#items;
     if (first === undefined) return undefined;
     const [group, items] = others.reduce((most, each) => (each[1].size > most[1].size ? each : most), first);
@@ -76,7 +76,7 @@ export class FairQueue<T> {
   }
 
   clear(): void {
-    this.#turns.clear();
+    this.#order.clear();
     this.#items.clear();
     this.#groupsOf.clear();
   }

@@ -35,11 +35,11 @@ export function createSemaphore({ concurrency, maxWaiting, refusal, observe }: S
   const report = (): void => observe?.({ running, waiting: queue.size });
 
   const makeRoomFor = (key: string): void => {
-    const longest = queue.longest();
+    const largest = queue.largest();
     // One more or less is no reason to refuse somebody who waits.
-    if (longest === undefined || queue.sizeOf(longest.group) <= queue.sizeOf(key) + 1) throw refusal();
-    queue.remove(longest.last);
-    longest.last.reject(refusal());
+    if (largest === undefined || queue.sizeOf(largest.group) <= queue.sizeOf(key) + 1) throw refusal();
+    queue.remove(largest.last);
+    largest.last.reject(refusal());
   };
 
   return {

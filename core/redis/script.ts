@@ -1,5 +1,5 @@
-// Reads Lua scripts from a folder; a missing one fails when it is loaded, at start. A line `-- include NAME` is replaced by
-// parts/NAME.lua of that folder.
+// Reads Lua scripts from a folder; a missing one fails when it is loaded, at start. A line
+// `-- include NAME` is replaced by parts/NAME.lua of that folder.
 
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
@@ -13,19 +13,16 @@ export interface Script {
   readonly kind: "read" | "write";
 }
 
-/**
- * `folder` ends in a slash; `name` is the file's name without `.lua`; it ends in the number of keys, or in `n` when the header says how
- * many.
- */
-export function loadScript(folder: URL, name: string, kind: Script["kind"]): Script {
+/** `folder` ends in a slash. `path` is the file's path in it, without `.lua`, and the script's name. */
+export function loadScript(folder: URL, path: string, kind: Script["kind"]): Script {
   const read = (file: string) => readFileSync(new URL(`${file}.lua`, folder), "utf8");
-  const lua = read(name).replace(/^-- include ([a-z-]+)$/gm, (_line, part: string) => read(`parts/${part}`));
-  return scriptOf(name, lua, kind);
+  const lua = read(path).replace(/^-- include ([a-z-]+)$/gm, (_line, part: string) => read(`parts/${part}`));
+  return scriptOf(path, lua, kind);
 }
 
 /**
- * The same script, which Redis runs also when its memory is used up: for what removes and revokes, and writes so little for it, or
- * frees so much, that refusing it would help nobody.
+ * The same script, which Redis also runs when its memory is used up. For scripts that remove or
+ * revoke: they write little, or free more than they write.
  */
 export function runsWithoutMemory({ name, lua, kind }: Script): Script {
   return scriptOf(name, `#!lua flags=allow-oom\n${lua}`, kind);

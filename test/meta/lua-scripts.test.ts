@@ -7,7 +7,7 @@ import { describe, expect, it } from "vitest";
 import { code as knownCodes } from "../../dataplane/store/redis/store-script.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
-const storeScripts = "dataplane/store/redis/scripts";
+const storeScripts = "dataplane/store/redis";
 
 const scripts = ["core", "dataplane", "operator"].flatMap((folder) =>
   readdirSync(join(root, folder), { recursive: true, encoding: "utf8" })

@@ -31,7 +31,7 @@ export function repeatedBy({ code: found, rest }: ScriptReply): Repeated | undef
 }
 
 function idempotentScript({ name, lua, kind }: Script): Script {
-  const around = readFileSync(new URL("./scripts/parts/idempotent.lua", import.meta.url), "utf8");
+  const around = readFileSync(new URL("./parts/idempotent.lua", import.meta.url), "utf8");
   const both = around.replace(/^-- the script$/m, () => lua);
   return scriptOf(`${name}, idempotent`, both, kind);
 }

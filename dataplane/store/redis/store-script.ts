@@ -1,12 +1,12 @@
-// The store's own Lua scripts, in the folder beside this file, and their replies: a code, then what the script's header says. A call of
-// several scripts that has done something can no longer fail with "nothing happened".
+// The store's own Lua scripts, each in the folder of its subject, and their replies: a code, then
+// what the script's header says.
 
 import { OutcomeUnknown, StoreUnavailable } from "../../../core/errors/store-errors.ts";
 import { RedisFault } from "../../../core/redis/failure.ts";
 import { listOf, numberOf } from "../../../core/redis/reply.ts";
 import { loadScript, runsWithoutMemory, type Script } from "../../../core/redis/script.ts";
 
-const folder = new URL("./scripts/", import.meta.url);
+const folder = new URL("./", import.meta.url);
 
 /** One that goes on when Redis' memory is used up. */
 export function freeingScript(name: string): Script {

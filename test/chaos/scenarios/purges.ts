@@ -188,7 +188,12 @@ async function order(purges: Purges, number: number): Promise<readonly string[]>
 }
 
 /** What a purge sends once it found that its order stands: each would do harm to what is new, if it did not know it from what is gone. */
-const steps = ["declare-indexes-n", "purge-objects-n", "purge-document-3", "purge-sessions-3"].map(freeingScript);
+const steps = [
+  "indexes/declare-indexes-n",
+  "purges/purge-objects-n",
+  "purges/purge-document-3",
+  "sessions/purge-sessions-3",
+].map(freeingScript);
 
 /** The replica whose step is held back on its way to Redis. */
 async function holdStep({ world, history }: Stage, { name, sha }: Script): Promise<WorldReplica> {

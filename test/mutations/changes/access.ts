@@ -75,7 +75,7 @@ export const accessMutations: readonly Mutation[] = [
   {
     name: "candidates-of-everyone",
     harm: "A filter that an index narrows shows an owner the objects of others",
-    file: "dataplane/store/redis/keyset-pages.ts",
+    file: "dataplane/store/redis/lists/keyset-pages.ts",
     find: 'rangeScripts.candidates({ keys, set: setOf(keys, index, owner), version, idIs: "last", ranges, max }),',
     replace:
       'rangeScripts.candidates({ keys, set: keys.index(index.slot), version, idIs: "last", ranges: wholeRanges(rangesOf(query), undefined), max }),',
@@ -148,7 +148,7 @@ export const accessMutations: readonly Mutation[] = [
   {
     name: "refused-end-carried-out-later",
     harm: "The store says that the end of a session was refused and had no effect, and ends it within the hour",
-    file: "dataplane/store/redis/session-revocations.ts",
+    file: "dataplane/store/redis/sessions/session-revocations.ts",
     find: "if (!(failure instanceof StoreUnavailable)) remember();",
     replace: "remember();",
     caughtBy: ["test/store/redis-lost-revocations.test.ts"],
@@ -156,7 +156,7 @@ export const accessMutations: readonly Mutation[] = [
   {
     name: "ended-sessions-not-told",
     harm: "After a logout the access token goes on working on the other replicas",
-    file: "dataplane/store/redis/scripts/revoke-session-2.lua",
+    file: "dataplane/store/redis/sessions/revoke-session-2.lua",
     find: `redis.call("XADD", stream,`,
     replace: "local _ = ({",
     caughtBy: ["test/store/redis-ended-sessions.test.ts"],
@@ -164,7 +164,7 @@ export const accessMutations: readonly Mutation[] = [
   {
     name: "told-ends-told-again-and-again",
     harm: "Every replica hears of each ended session anew every five seconds",
-    file: "dataplane/store/redis/session-revocations.ts",
+    file: "dataplane/store/redis/sessions/session-revocations.ts",
     find: "    revocationWrite.in = replicationId;\n",
     replace: "",
     caughtBy: ["test/store/redis-lost-revocations.test.ts"],

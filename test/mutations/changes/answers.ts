@@ -190,7 +190,7 @@ export const answerMutations: readonly Mutation[] = [
   {
     name: "lost-race-told-as-an-outage",
     harm: "A client whose write lost against others reads that the store can't be reached, and the alert of an outage fires",
-    file: "dataplane/store/redis/objects.ts",
+    file: "dataplane/store/redis/objects/objects.ts",
     find: "throw new WriteConflict(",
     replace: "throw new Error(",
     caughtBy: ["test/unit/dataplane/store/redis/lost-races.test.ts"],

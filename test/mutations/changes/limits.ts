@@ -2,7 +2,6 @@
 
 import type { Mutation } from "../mutation.ts";
 
-const scripts = "dataplane/store/redis/scripts";
 const redisStore = "test/store/redis-store.test.ts";
 
 export const limitMutations: readonly Mutation[] = [
@@ -73,7 +72,7 @@ export const limitMutations: readonly Mutation[] = [
   {
     name: "large-page-read-at-once",
     harm: "A page of large objects makes Redis stand still for every project, until other projects hear that the store is away",
-    file: `${scripts}/parts/read-texts.lua`,
+    file: "dataplane/store/redis/parts/read-texts.lua",
     find: "bytes + largest <= budget) do",
     replace: "bytes + largest <= budget + 1e9) do",
     caughtBy: [redisStore],
@@ -90,7 +89,7 @@ export const limitMutations: readonly Mutation[] = [
     // As replicas counted whose clocks differ by 1.5 s: by chance it is one's turn or the other's.
     name: "rates-go-by-two-clocks",
     harm: "Two replicas whose clocks differ by a second answer a hundred times as many requests as a rate allows",
-    file: `${scripts}/parts/store-time.lua`,
+    file: "dataplane/store/redis/parts/store-time.lua",
     find: "math.floor(tonumber(time[2]) / 1000)",
     replace: "math.floor(tonumber(time[2]) / 1000) + 1500 * (tonumber(time[2]) % 2)",
     caughtBy: ["test/http/rate-limits.test.ts"],
@@ -98,7 +97,7 @@ export const limitMutations: readonly Mutation[] = [
   {
     name: "bucket-filled-ahead-locks-out",
     harm: "After the clock of Redis jumped ahead and came back, a project is refused for the length of the jump",
-    file: `${scripts}/draw-tokens-1.lua`,
+    file: "dataplane/store/redis/limits/draw-tokens-1.lua",
     find: "if at - now > max_ahead then",
     replace: "if at - now > max_ahead + 1e12 then",
     caughtBy: ["test/store/lua/limit-scripts.test.ts"],
@@ -106,7 +105,7 @@ export const limitMutations: readonly Mutation[] = [
   {
     name: "window-from-ahead-locks-out",
     harm: "After the clock of Redis jumped ahead and came back, nobody can log in for the length of the jump",
-    file: `${scripts}/spend-budgets-n.lua`,
+    file: "dataplane/store/redis/limits/spend-budgets-n.lua",
     find: "open[at] = now < ends and ends - now <= window",
     replace: "open[at] = now < ends",
     caughtBy: ["test/store/lua/limit-scripts.test.ts"],

@@ -2,11 +2,10 @@
 
 import type { Mutation } from "../mutation.ts";
 
-const scripts = "dataplane/store/redis/scripts";
 const embeddedSessions = "dataplane/store/embedded/sessions.ts";
 const readPage = "dataplane/store/read-page.ts";
 const pageTextsTest = "test/store/page-texts.test.ts";
-const batchedReads = "dataplane/store/redis/batched-reads.ts";
+const batchedReads = "dataplane/store/redis/objects/batched-reads.ts";
 const batchedReadsTest = "test/store/batched-reads.test.ts";
 const embeddedStore = "test/store/embedded-store.test.ts";
 const redisStore = "test/store/redis-store.test.ts";
@@ -72,7 +71,7 @@ export const storeMutations: readonly Mutation[] = [
   {
     name: "append-counts-no-comma",
     harm: "The size that is kept of a document falls short of its text with each element that is appended, and it outgrows its limit",
-    file: "dataplane/store/redis/scripts/insert-value-2.lua",
+    file: "dataplane/store/redis/values/insert-value-2.lua",
     find: "local growth = length > 1 and with_comma or #text",
     replace: "local growth = #text",
     caughtBy: ["test/store/lua/document-scripts.test.ts"],
@@ -112,7 +111,7 @@ export const storeMutations: readonly Mutation[] = [
   {
     name: "create-ignores-index-version",
     harm: "A replica that does not know a new index leaves a new object out of it",
-    file: `${scripts}/create-objects-n.lua`,
+    file: "dataplane/store/redis/objects/create-objects-n.lua",
     find: "if not is_current(index_set, version) then",
     replace: "if not is_current(index_set, version) and false then",
     caughtBy: [redisStore],
@@ -120,7 +119,7 @@ export const storeMutations: readonly Mutation[] = [
   {
     name: "replace-ignores-index-version",
     harm: "A replica that does not know a new index leaves the former value in it",
-    file: `${scripts}/replace-object-n.lua`,
+    file: "dataplane/store/redis/objects/replace-object-n.lua",
     find: "if not is_current(index_set, version) then",
     replace: "if not is_current(index_set, version) and false then",
     caughtBy: [redisStore],
@@ -128,7 +127,7 @@ export const storeMutations: readonly Mutation[] = [
   {
     name: "remove-ignores-index-version",
     harm: "A replica that does not know a new index leaves the entry of a removed object in it",
-    file: `${scripts}/remove-object-n.lua`,
+    file: "dataplane/store/redis/objects/remove-object-n.lua",
     find: "if not is_current(index_set, version) then",
     replace: "if not is_current(index_set, version) and false then",
     caughtBy: [redisStore],
@@ -136,7 +135,7 @@ export const storeMutations: readonly Mutation[] = [
   {
     name: "replace-leaves-index-entry",
     harm: "A list finds an object by a value that it no longer has",
-    file: `${scripts}/replace-object-n.lua`,
+    file: "dataplane/store/redis/objects/replace-object-n.lua",
     find: `  redis.call("ZREM", KEYS[at], before)\n`,
     replace: "",
     caughtBy: [redisStore],
@@ -144,7 +143,7 @@ export const storeMutations: readonly Mutation[] = [
   {
     name: "replace-leaves-own-index-entry",
     harm: "An owner's list finds an object by a value that it no longer has",
-    file: `${scripts}/replace-object-n.lua`,
+    file: "dataplane/store/redis/objects/replace-object-n.lua",
     find: `  redis.call("ZREM", KEYS[at + 1], owner .. "\\0" .. before)\n`,
     replace: "",
     caughtBy: [redisStore],
@@ -152,7 +151,7 @@ export const storeMutations: readonly Mutation[] = [
   {
     name: "remove-leaves-index-entry",
     harm: "The count of a list includes removed objects",
-    file: `${scripts}/remove-object-n.lua`,
+    file: "dataplane/store/redis/objects/remove-object-n.lua",
     find: `  redis.call("ZREM", KEYS[key], entry)\n`,
     replace: "",
     caughtBy: [redisStore],
@@ -160,7 +159,7 @@ export const storeMutations: readonly Mutation[] = [
   {
     name: "remove-leaves-own-index-entry",
     harm: "The count of an owner's list includes removed objects",
-    file: `${scripts}/remove-object-n.lua`,
+    file: "dataplane/store/redis/objects/remove-object-n.lua",
     find: `  redis.call("ZREM", KEYS[key + 1], owner .. "\\0" .. entry)\n`,
     replace: "",
     caughtBy: [redisStore],
@@ -168,7 +167,7 @@ export const storeMutations: readonly Mutation[] = [
   {
     name: "remove-leaves-owners-id",
     harm: "An owner's list counts removed objects",
-    file: `${scripts}/remove-object-n.lua`,
+    file: "dataplane/store/redis/objects/remove-object-n.lua",
     find: `redis.call("ZREM", owned, id)\n`,
     replace: "",
     caughtBy: [redisStore],
@@ -176,7 +175,7 @@ export const storeMutations: readonly Mutation[] = [
   {
     name: "replace-passes-over-half-of-an-index",
     harm: "A list by two fields finds an object by a value that it no longer has",
-    file: "dataplane/store/redis/index-set.ts",
+    file: "dataplane/store/redis/indexes/index-set.ts",
     find: "parts.every((part) => oldAt(part.path) === freshAt(part.path))",
     replace: "parts.some((part) => oldAt(part.path) === freshAt(part.path))",
     caughtBy: [indexSetTest],
@@ -184,7 +183,7 @@ export const storeMutations: readonly Mutation[] = [
   {
     name: "replace-passes-over-a-building-index",
     harm: "An object that is changed while an index is built is missing in it",
-    file: "dataplane/store/redis/index-set.ts",
+    file: "dataplane/store/redis/indexes/index-set.ts",
     find: "if (!isBuilding && parts.every(",
     replace: "if (parts.every(",
     caughtBy: [indexSetTest],
@@ -200,7 +199,7 @@ export const storeMutations: readonly Mutation[] = [
   {
     name: "replace-overwrites-newer-text",
     harm: "Of two concurrent changes of an object, one is lost",
-    file: `${scripts}/replace-object-n.lua`,
+    file: "dataplane/store/redis/objects/replace-object-n.lua",
     find: "if redis.sha1hex(stored) ~= previous then",
     replace: "if redis.sha1hex(stored) ~= previous and false then",
     caughtBy: [redisStore],
@@ -216,7 +215,7 @@ export const storeMutations: readonly Mutation[] = [
   {
     name: "replace-does-not-count-bytes",
     harm: "A project grows beyond its quota of bytes by PUT",
-    file: `${scripts}/replace-object-n.lua`,
+    file: "dataplane/store/redis/objects/replace-object-n.lua",
     find: "add_bytes(index_set, id, #text - #stored)\n",
     replace: "",
     caughtBy: [redisStore],
@@ -224,7 +223,7 @@ export const storeMutations: readonly Mutation[] = [
   {
     name: "create-beyond-limit",
     harm: "A resource holds more than its maxObjects",
-    file: `${scripts}/create-objects-n.lua`,
+    file: "dataplane/store/redis/objects/create-objects-n.lua",
     find: `local room = max_objects - redis.call("ZCARD", ids)`,
     replace: `local room = max_objects - redis.call("ZCARD", ids) + 1`,
     caughtBy: [redisStore],
@@ -232,7 +231,7 @@ export const storeMutations: readonly Mutation[] = [
   {
     name: "build-indexes-what-changed-since",
     harm: "An index keeps a value that an object had while the index was being built",
-    file: `${scripts}/add-entries-n.lua`,
+    file: "dataplane/store/redis/indexes/add-entries-n.lua",
     find: "local is_same = text and redis.sha1hex(text) == hash",
     replace: "local is_same = true",
     caughtBy: ["test/store/lua/index-scripts.test.ts", "test/store/redis-index-build.test.ts"],
@@ -240,7 +239,7 @@ export const storeMutations: readonly Mutation[] = [
   {
     name: "put-ignores-what-is-expected",
     harm: "If-Match on a JSON path overwrites what somebody else wrote",
-    file: `${scripts}/put-value-2.lua`,
+    file: "dataplane/store/redis/values/put-value-2.lua",
     find: "if not is_expected(expected, document, path) then",
     replace: "if not is_expected(expected, document, path) and false then",
     caughtBy: [redisStore],
@@ -248,7 +247,7 @@ export const storeMutations: readonly Mutation[] = [
   {
     name: "put-grows-document-without-bound",
     harm: "A document grows beyond the limit of its size",
-    file: `${scripts}/put-value-2.lua`,
+    file: "dataplane/store/redis/values/put-value-2.lua",
     find: "if old_size + growth > max_bytes then",
     replace: "if #text > max_bytes then",
     caughtBy: [redisStore],
@@ -256,7 +255,7 @@ export const storeMutations: readonly Mutation[] = [
   {
     name: "idempotency-record-never-stored",
     harm: "A repeated POST with the same Idempotency-Key creates a second object",
-    file: `${scripts}/parts/idempotent.lua`,
+    file: "dataplane/store/redis/parts/idempotent.lua",
     find: `  redis.call("SET", record, record_text, "EX", record_seconds)\n`,
     replace: "",
     caughtBy: [redisStore],
@@ -264,7 +263,7 @@ export const storeMutations: readonly Mutation[] = [
   {
     name: "idempotency-record-of-a-refused-write",
     harm: "A POST that was refused is answered as done when it is repeated",
-    file: `${scripts}/parts/idempotent.lua`,
+    file: "dataplane/store/redis/parts/idempotent.lua",
     find: "if reply[1] == done or reply[1] == created then",
     replace: "if true then",
     caughtBy: [redisStore],
@@ -272,7 +271,7 @@ export const storeMutations: readonly Mutation[] = [
   {
     name: "bucket-never-empties",
     harm: "A rate limits nobody",
-    file: `${scripts}/draw-tokens-1.lua`,
+    file: "dataplane/store/redis/limits/draw-tokens-1.lua",
     find: "tokens = tokens - taken\n",
     replace: "",
     caughtBy: [redisStore],
@@ -288,7 +287,7 @@ export const storeMutations: readonly Mutation[] = [
   {
     name: "sessions-of-a-user-unbounded",
     harm: "One user fills Redis with sessions",
-    file: `${scripts}/put-session-4.lua`,
+    file: "dataplane/store/redis/sessions/put-session-4.lua",
     find: "if surplus > 0 then",
     replace: "if surplus > 0 and false then",
     caughtBy: [redisStore],
@@ -296,7 +295,7 @@ export const storeMutations: readonly Mutation[] = [
   {
     name: "sessions-of-a-project-unbounded",
     harm: "The users of one project fill Redis with sessions",
-    file: `${scripts}/put-session-4.lua`,
+    file: "dataplane/store/redis/sessions/put-session-4.lua",
     find: `redis.call("ZCARD", by_expiry) >= max_of_project then`,
     replace: `redis.call("ZCARD", by_expiry) >= max_of_project and false then`,
     caughtBy: [redisStore],
@@ -320,7 +319,7 @@ export const storeMutations: readonly Mutation[] = [
   {
     name: "document-purge-takes-a-later-value",
     harm: "A value that was stored after its root key was made anew is deleted by the end of the earlier one",
-    file: `${scripts}/purge-document-3.lua`,
+    file: "dataplane/store/redis/purges/purge-document-3.lua",
     find: `if redis.call("GET", id) ~= name then`,
     replace: "if false then",
     caughtBy: ["test/store/lua/purge-scripts.test.ts", "test/store/purges.test.ts"],
@@ -328,7 +327,7 @@ export const storeMutations: readonly Mutation[] = [
   {
     name: "object-purge-takes-a-later-collection",
     harm: "Objects that were stored after their resource was made anew are deleted by the end of the earlier one",
-    file: `${scripts}/purge-objects-n.lua`,
+    file: "dataplane/store/redis/purges/purge-objects-n.lua",
     find: `if redis.call("HGET", index_set, "id") ~= name then`,
     replace: "if false then",
     caughtBy: ["test/store/lua/purge-scripts.test.ts"],
@@ -336,7 +335,7 @@ export const storeMutations: readonly Mutation[] = [
   {
     name: "session-purge-takes-the-next-projects",
     harm: "Users of a Project that was made anew are logged out by the end of the earlier one",
-    file: `${scripts}/purge-sessions-3.lua`,
+    file: "dataplane/store/redis/sessions/purge-sessions-3.lua",
     find: "if project_uid == uid or not project_uid and is_gone(key) then",
     replace: "if project_uid or is_gone(key) then",
     caughtBy: [redisStore, "test/store/purges.test.ts"],
@@ -344,7 +343,7 @@ export const storeMutations: readonly Mutation[] = [
   {
     name: "batched-creates-beyond-limit",
     harm: "Objects that are created at the same moment get past the resource's maxObjects",
-    file: `${scripts}/create-objects-n.lua`,
+    file: "dataplane/store/redis/objects/create-objects-n.lua",
     find: "    room = room - 1\n",
     replace: "",
     caughtBy: ["test/store/batched-creates.test.ts"],
@@ -352,7 +351,7 @@ export const storeMutations: readonly Mutation[] = [
   {
     name: "batched-creates-fail-together",
     harm: "An object that can't be stored has others created at the same moment refused after some of them were stored, without index entries",
-    file: `${scripts}/create-objects-n.lua`,
+    file: "dataplane/store/redis/objects/create-objects-n.lua",
     find: 'return redis.pcall("JSON.SET", key, "$", text, "NX")',
     replace: 'return redis.call("JSON.SET", key, "$", text, "NX")',
     caughtBy: ["test/store/batched-creates.test.ts"],
@@ -360,7 +359,7 @@ export const storeMutations: readonly Mutation[] = [
   {
     name: "batched-creates-of-all-collections",
     harm: "An object is stored in the collection of another tenant who creates one at the same moment",
-    file: "dataplane/store/redis/batched-creates.ts",
+    file: "dataplane/store/redis/objects/batched-creates.ts",
     find: "[keys.tag, version, maxObjects]",
     replace: "[version, maxObjects]",
     caughtBy: ["test/store/batched-creates.test.ts"],
@@ -368,7 +367,7 @@ export const storeMutations: readonly Mutation[] = [
   {
     name: "batched-creates-in-the-first-ones-order",
     harm: "Right after a resource's indexes were put in another order, an object gets the entry of one index in another",
-    file: "dataplane/store/redis/object-scripts.ts",
+    file: "dataplane/store/redis/objects/object-scripts.ts",
     find: "...valuesOf(entries, of)",
     replace: "...entries.map(({ value }) => value)",
     caughtBy: ["test/store/batched-creates.test.ts"],

@@ -1,9 +1,9 @@
 // The scripts that read and write inside one document: what each one answers, and that the size they keep is that of the text.
 
 import { describe, expect, it } from "vitest";
-import { createDocumentScripts } from "../../../dataplane/store/redis/document-scripts.ts";
 import { documentKeys } from "../../../dataplane/store/redis/keys.ts";
-import { sha1 } from "../../../dataplane/store/redis/objects.ts";
+import { sha1 } from "../../../dataplane/store/redis/objects/objects.ts";
+import { createDocumentScripts } from "../../../dataplane/store/redis/values/document-scripts.ts";
 import { useScriptBench } from "../../support/redis/script-bench.ts";
 
 const keys = documentKeys({ project: { namespace: "ns", name: "shop" }, rootKey: "flags" });

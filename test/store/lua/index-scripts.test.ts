@@ -1,17 +1,17 @@
 // The scripts that declare and build indexes: what each one answers, and every key that it leaves.
 
 import { describe, expect, it } from "vitest";
-import { createIndexScripts } from "../../../dataplane/store/redis/index-scripts.ts";
+import { createIndexScripts } from "../../../dataplane/store/redis/indexes/index-scripts.ts";
 import {
   allReady,
   type IndexSet,
   nextIndexSet,
   type StatedIndexes,
   type StoredIndex,
-} from "../../../dataplane/store/redis/index-set.ts";
+} from "../../../dataplane/store/redis/indexes/index-set.ts";
 import { collectionKeys } from "../../../dataplane/store/redis/keys.ts";
-import { createObjectScripts } from "../../../dataplane/store/redis/object-scripts.ts";
-import { sha1 } from "../../../dataplane/store/redis/objects.ts";
+import { createObjectScripts } from "../../../dataplane/store/redis/objects/object-scripts.ts";
+import { sha1 } from "../../../dataplane/store/redis/objects/objects.ts";
 import { useScriptBench } from "../../support/redis/script-bench.ts";
 
 const keys = collectionKeys({ project: { namespace: "ns", name: "shop" }, resource: "books" });

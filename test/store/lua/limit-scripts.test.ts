@@ -4,7 +4,7 @@
 import { hash } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { bucketKey } from "../../../dataplane/store/redis/keys.ts";
-import { createBuckets, createCounters } from "../../../dataplane/store/redis/limits.ts";
+import { createBuckets, createCounters } from "../../../dataplane/store/redis/limits/limits.ts";
 import { useScriptBench } from "../../support/redis/script-bench.ts";
 
 const bench = useScriptBench();

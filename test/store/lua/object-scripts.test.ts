@@ -1,10 +1,10 @@
 // The scripts that read and write objects: what each one answers, and every key that it leaves.
 
 import { describe, expect, it } from "vitest";
-import type { StoredIndex } from "../../../dataplane/store/redis/index-set.ts";
+import type { StoredIndex } from "../../../dataplane/store/redis/indexes/index-set.ts";
 import { collectionKeys } from "../../../dataplane/store/redis/keys.ts";
-import { createObjectScripts } from "../../../dataplane/store/redis/object-scripts.ts";
-import { sha1 } from "../../../dataplane/store/redis/objects.ts";
+import { createObjectScripts } from "../../../dataplane/store/redis/objects/object-scripts.ts";
+import { sha1 } from "../../../dataplane/store/redis/objects/objects.ts";
 import { code, neverStale } from "../../../dataplane/store/redis/store-script.ts";
 import { useScriptBench } from "../../support/redis/script-bench.ts";
 

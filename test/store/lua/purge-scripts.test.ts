@@ -1,10 +1,10 @@
 // The scripts that name and purge what a collection or a root key holds: what each one answers, and every key that it leaves.
 
 import { describe, expect, it } from "vitest";
-import { createDocumentScripts } from "../../../dataplane/store/redis/document-scripts.ts";
 import { collectionKeys, documentKeys } from "../../../dataplane/store/redis/keys.ts";
-import { createObjectScripts } from "../../../dataplane/store/redis/object-scripts.ts";
-import { createPurgeScripts } from "../../../dataplane/store/redis/purge-scripts.ts";
+import { createObjectScripts } from "../../../dataplane/store/redis/objects/object-scripts.ts";
+import { createPurgeScripts } from "../../../dataplane/store/redis/purges/purges.ts";
+import { createDocumentScripts } from "../../../dataplane/store/redis/values/document-scripts.ts";
 import { useScriptBench } from "../../support/redis/script-bench.ts";
 
 const project = { namespace: "ns", name: "shop" };

@@ -2,7 +2,7 @@
 
 import { beforeEach, describe, expect, it } from "vitest";
 import { collectionKeys } from "../../../dataplane/store/redis/keys.ts";
-import { createRangeScripts, type ReadRanges } from "../../../dataplane/store/redis/range-scripts.ts";
+import { createRangeScripts, type ReadRanges } from "../../../dataplane/store/redis/lists/ranges.ts";
 import { useScriptBench } from "../../support/redis/script-bench.ts";
 
 const keys = collectionKeys({ project: { namespace: "ns", name: "shop" }, resource: "books" });

@@ -3,7 +3,7 @@
 import { describe, expect, it } from "vitest";
 import type { SessionRecord } from "../../../dataplane/store/ports/sessions.ts";
 import { revocations, sessionKeys } from "../../../dataplane/store/redis/keys.ts";
-import { createSessionScripts } from "../../../dataplane/store/redis/session-scripts.ts";
+import { createSessionScripts } from "../../../dataplane/store/redis/sessions/session-scripts.ts";
 import { useScriptBench } from "../../support/redis/script-bench.ts";
 
 const keys = sessionKeys({ namespace: "ns", name: "shop" });

@@ -51,8 +51,8 @@ describe("a fair queue", () => {
 
   it("names the group with most items, and the last of them", () => {
     const queue = queueOf(["x", "bank"], ["a", "shop"], ["b", "shop"]);
-    expect(queue.longest()).toEqual({ group: "shop", last: "b" });
+    expect(queue.largest()).toEqual({ group: "shop", last: "b" });
     queue.clear();
-    expect([queue.longest(), queue.size, queue.shift()]).toEqual([undefined, 0, undefined]);
+    expect([queue.largest(), queue.size, queue.shift()]).toEqual([undefined, 0, undefined]);
   });
 });

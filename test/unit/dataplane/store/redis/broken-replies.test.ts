@@ -3,12 +3,12 @@
 import { expect, it } from "vitest";
 import { RedisFault } from "../../../../../core/redis/failure.ts";
 import type { RedisClient } from "../../../../../core/redis/redis-client.ts";
-import { createBatchedReads } from "../../../../../dataplane/store/redis/batched-reads.ts";
-import type { IndexSetCache } from "../../../../../dataplane/store/redis/index-set-cache.ts";
-import { createKeysetPages } from "../../../../../dataplane/store/redis/keyset-pages.ts";
-import { createObjectScripts } from "../../../../../dataplane/store/redis/object-scripts.ts";
-import { createPages } from "../../../../../dataplane/store/redis/pages.ts";
-import { createRangeScripts } from "../../../../../dataplane/store/redis/range-scripts.ts";
+import type { IndexSetCache } from "../../../../../dataplane/store/redis/indexes/index-scripts.ts";
+import { createKeysetPages } from "../../../../../dataplane/store/redis/lists/keyset-pages.ts";
+import { createPages } from "../../../../../dataplane/store/redis/lists/pages.ts";
+import { createRangeScripts } from "../../../../../dataplane/store/redis/lists/ranges.ts";
+import { createBatchedReads } from "../../../../../dataplane/store/redis/objects/batched-reads.ts";
+import { createObjectScripts } from "../../../../../dataplane/store/redis/objects/object-scripts.ts";
 import { code } from "../../../../../dataplane/store/redis/store-script.ts";
 
 const collection = { project: { namespace: "ns", name: "shop" }, resource: "books" };

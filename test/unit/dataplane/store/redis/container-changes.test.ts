@@ -1,9 +1,9 @@
 // Whether a change of a container's text frees memory of Redis is decided by bytes: only then may it run while the memory is used up.
 
 import { expect, it } from "vitest";
-import { changeContainer } from "../../../../../dataplane/store/redis/container-changes.ts";
-import type { DocumentScripts } from "../../../../../dataplane/store/redis/document-scripts.ts";
 import { documentKeys } from "../../../../../dataplane/store/redis/keys.ts";
+import type { DocumentScripts } from "../../../../../dataplane/store/redis/values/document-scripts.ts";
+import { changeContainer } from "../../../../../dataplane/store/redis/values/unaddressable-paths.ts";
 import { manualClock } from "../../../../support/time/manual-clock.ts";
 
 const keys = documentKeys({ project: { namespace: "ns", name: "shop" }, rootKey: "doc" });

@@ -1,7 +1,7 @@
 // Which paths Redis JSON can be asked for directly.
 
 import { describe, expect, it } from "vitest";
-import { addressableLength, unambiguousPath } from "../../../../../dataplane/store/redis/document-path.ts";
+import { addressableLength, unambiguousPath } from "../../../../../dataplane/store/redis/values/document-scripts.ts";
 
 describe("a path", () => {
   it("is asked for directly while no segment could be an index", () => {

@@ -10,7 +10,7 @@ import {
   indexSetOf,
   nextIndexSet,
   type StoredIndex,
-} from "../../../../../dataplane/store/redis/index-set.ts";
+} from "../../../../../dataplane/store/redis/indexes/index-set.ts";
 
 const none: IndexSet = indexSetOf([null, null, null, null, null, null, null, null, null]);
 const field = (name: string) => ({ name, path: name.split(".") });

@@ -1,7 +1,7 @@
 // Keys that a set of fixed size holds, forgets and mistakes.
 
 import { expect, it } from "vitest";
-import { createKeySet, keyHash } from "../../../../../dataplane/store/redis/key-set.ts";
+import { createKeySet, keyHash } from "../../../../../dataplane/store/redis/objects/batched-reads.ts";
 
 const keys = (count: number, of: string): readonly number[] =>
   Array.from({ length: count }, (_, n) => keyHash(`jp:{${of}}:${n}`));

@@ -2,13 +2,13 @@
 
 import { expect, it } from "vitest";
 import { WriteConflict } from "../../../../../core/errors/store-errors.ts";
-import type { BatchedCreates } from "../../../../../dataplane/store/redis/batched-creates.ts";
-import type { BatchedReads } from "../../../../../dataplane/store/redis/batched-reads.ts";
-import { createIndexSetCache } from "../../../../../dataplane/store/redis/index-set-cache.ts";
+import { createIndexSetCache } from "../../../../../dataplane/store/redis/indexes/index-scripts.ts";
 import { collectionKeys } from "../../../../../dataplane/store/redis/keys.ts";
-import type { ObjectScripts } from "../../../../../dataplane/store/redis/object-scripts.ts";
-import { createObjects } from "../../../../../dataplane/store/redis/objects.ts";
-import { withIndex } from "../../../../../dataplane/store/redis/pages.ts";
+import { withIndex } from "../../../../../dataplane/store/redis/lists/pages.ts";
+import type { BatchedCreates } from "../../../../../dataplane/store/redis/objects/batched-creates.ts";
+import type { BatchedReads } from "../../../../../dataplane/store/redis/objects/batched-reads.ts";
+import type { ObjectScripts } from "../../../../../dataplane/store/redis/objects/object-scripts.ts";
+import { createObjects } from "../../../../../dataplane/store/redis/objects/objects.ts";
 import { code } from "../../../../../dataplane/store/redis/store-script.ts";
 import { manualClock } from "../../../../support/time/manual-clock.ts";
 

@@ -3,11 +3,14 @@
 import { describe, expect, it } from "vitest";
 import { WriteConflict } from "../../../../../core/errors/store-errors.ts";
 import { type PutOutcome, putAt, removeAt } from "../../../../../core/json/splice.ts";
-import type { Change, UnaddressableWrite } from "../../../../../dataplane/store/redis/container-changes.ts";
-import type { DocumentScripts } from "../../../../../dataplane/store/redis/document-scripts.ts";
 import { documentKeys } from "../../../../../dataplane/store/redis/keys.ts";
-import { sha1 } from "../../../../../dataplane/store/redis/objects.ts";
-import { createUnaddressablePaths } from "../../../../../dataplane/store/redis/unaddressable-paths.ts";
+import { sha1 } from "../../../../../dataplane/store/redis/objects/objects.ts";
+import type { DocumentScripts } from "../../../../../dataplane/store/redis/values/document-scripts.ts";
+import {
+  type Change,
+  createUnaddressablePaths,
+  type UnaddressableWrite,
+} from "../../../../../dataplane/store/redis/values/unaddressable-paths.ts";
 import { manualClock } from "../../../../support/time/manual-clock.ts";
 
 const clock = manualClock();

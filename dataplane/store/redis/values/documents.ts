@@ -1,10 +1,10 @@
 // One Redis JSON document per root key, read and changed in place by one script per request; keys that no path can name go
 // through unaddressable-paths.ts. Refuses as the port says.
 
-import type { Clock } from "../../../core/clock.ts";
-import { insertAt, isTooDeep, putAt, readAt, removeAt } from "../../../core/json/splice.ts";
-import type { RedisClient } from "../../../core/redis/redis-client.ts";
-import { unlessChanged } from "../expected.ts";
+import type { Clock } from "../../../../core/clock.ts";
+import { insertAt, isTooDeep, putAt, readAt, removeAt } from "../../../../core/json/splice.ts";
+import type { RedisClient } from "../../../../core/redis/redis-client.ts";
+import { unlessChanged } from "../../expected.ts";
 import {
   type DocumentRead,
   type DocumentReads,
@@ -12,18 +12,19 @@ import {
   type DocumentWrite,
   type DocumentWrites,
   maxDepth,
-} from "../ports/documents.ts";
-import type { DocumentRef, Path } from "../ports/refs.ts";
-import type { BatchedReads } from "./batched-reads.ts";
-import { addressableLength, unambiguousPath } from "./document-path.ts";
+} from "../../ports/documents.ts";
+import type { DocumentRef, Path } from "../../ports/refs.ts";
+import { createIdempotencyRecords } from "../idempotency-records.ts";
+import { type DocumentKeys, documentKeys } from "../keys.ts";
+import type { BatchedReads } from "../objects/batched-reads.ts";
 import {
+  addressableLength,
   createDocumentScripts,
   type DocumentScripts,
   type MissingDocument,
+  unambiguousPath,
   withoutBrackets,
 } from "./document-scripts.ts";
-import { createIdempotencyRecords } from "./idempotency-records.ts";
-import { type DocumentKeys, documentKeys } from "./keys.ts";
 import { createUnaddressablePaths } from "./unaddressable-paths.ts";
 
 export interface DocumentDeps {

@@ -1,11 +1,11 @@
 // The set of a collection's indexes as Redis holds it: which fields, in which sorted sets, how far each one is built. Turns the
 // stored hash into an IndexSet and a declaration into the next set; pure.
 
-import type { FieldPath, IndexField } from "../../../core/config/types.ts";
-import { membersOf, valueAt } from "../../../core/json/members.ts";
-import { listOf, optionalText } from "../../../core/redis/reply.ts";
-import { encodeIndexed, hasSamePaths } from "../order.ts";
-import { type IndexState, ownersField } from "../ports/indexes.ts";
+import type { FieldPath, IndexField } from "../../../../core/config/types.ts";
+import { membersOf, valueAt } from "../../../../core/json/members.ts";
+import { listOf, optionalText } from "../../../../core/redis/reply.ts";
+import { encodeIndexed, hasSamePaths } from "../../order.ts";
+import { type IndexState, ownersField } from "../../ports/indexes.ts";
 
 /** Grows when encodeSortValue gives other encodings for the same values: indexes of another number are built anew. */
 const encoding = 1;

@@ -2,11 +2,11 @@
 // what is true of its own object, as if it had been created alone. A create with an idempotency record runs alone. Refuses as a
 // script does; where it is not known whether one took effect, that is so of all its objects.
 
-import type { RedisClient } from "../../../core/redis/redis-client.ts";
-import type { Repeated } from "../ports/idempotency.ts";
-import { separator } from "./keys.ts";
+import type { RedisClient } from "../../../../core/redis/redis-client.ts";
+import type { Repeated } from "../../ports/idempotency.ts";
+import { separator } from "../keys.ts";
+import { code } from "../store-script.ts";
 import type { CreateObject, ObjectCode, ObjectScripts } from "./object-scripts.ts";
-import { code } from "./store-script.ts";
 import { type Batch, createTurnBatches } from "./turn-batches.ts";
 
 export interface BatchedCreates {

@@ -1,7 +1,7 @@
 // Gathers what one turn of the event loop asks for into batches, each of which one command or script can take. A full batch is sent at once, so
 // that Redis works on it while this process handles the turn's other requests; the others are sent when the turn ends.
 
-import type { RedisClient } from "../../../core/redis/redis-client.ts";
+import type { RedisClient } from "../../../../core/redis/redis-client.ts";
 
 export type Batch<T> = readonly [T, ...T[]];
 

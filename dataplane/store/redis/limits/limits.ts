@@ -6,11 +6,11 @@
 // holds, for a moment less.
 
 import { hash } from "node:crypto";
-import type { RedisClient } from "../../../core/redis/redis-client.ts";
-import { numberOf } from "../../../core/redis/reply.ts";
-import type { Budget, Counters, SpendOutcome, TokenBuckets } from "../ports/limits.ts";
-import { bucketKey, counterKey } from "./keys.ts";
-import { code, laterStep, scriptReply, storeScript } from "./store-script.ts";
+import type { RedisClient } from "../../../../core/redis/redis-client.ts";
+import { numberOf } from "../../../../core/redis/reply.ts";
+import type { Budget, Counters, SpendOutcome, TokenBuckets } from "../../ports/limits.ts";
+import { bucketKey, counterKey } from "../keys.ts";
+import { code, laterStep, scriptReply, storeScript } from "../store-script.ts";
 
 interface Group {
   readonly keys: readonly string[];
@@ -18,8 +18,8 @@ interface Group {
 }
 
 export function createCounters(redisClient: RedisClient): Counters {
-  const spendBudgets = storeScript("spend-budgets-n", "write");
-  const refundBudgets = storeScript("refund-budgets-n", "write");
+  const spendBudgets = storeScript("limits/spend-budgets-n", "write");
+  const refundBudgets = storeScript("limits/refund-budgets-n", "write");
 
   const spend = async ({ keys, budgets }: Group): Promise<SpendOutcome> => {
     const limits = budgets.flatMap(({ limit, windowSeconds }) => [limit, windowSeconds * 1000]);
@@ -53,7 +53,7 @@ export function createCounters(redisClient: RedisClient): Counters {
 
 /** Each bucket is in a slot of its own, and fills by Redis' own time. */
 export function createBuckets(redisClient: RedisClient): TokenBuckets {
-  const draw = storeScript("draw-tokens-1", "write");
+  const draw = storeScript("limits/draw-tokens-1", "write");
   return {
     async drawTokens({ name, perSecond, burst }, wanted) {
       const args = [perSecond, burst, wanted];

@@ -1,15 +1,15 @@
 // Typed wrappers of the scripts that read and write single objects and pages: the only place that knows the positions of
 // their keys and arguments.
 
-import { RedisFault } from "../../../core/redis/failure.ts";
-import type { RedisClient } from "../../../core/redis/redis-client.ts";
-import { listOf, numberOf, optionalText, textOf, textsOf } from "../../../core/redis/reply.ts";
-import type { IdempotencyRecord, Repeated } from "../ports/idempotency.ts";
-import type { Owner } from "../ports/refs.ts";
-import { createWriter, repeatedBy, type WriteCall } from "./idempotency-records.ts";
-import type { IndexMove, StoredIndex } from "./index-set.ts";
-import { type CollectionKeys, separator } from "./keys.ts";
-import { type Code, code, scriptReply, storeScript, unexpectedCode } from "./store-script.ts";
+import { RedisFault } from "../../../../core/redis/failure.ts";
+import type { RedisClient } from "../../../../core/redis/redis-client.ts";
+import { listOf, numberOf, optionalText, textOf, textsOf } from "../../../../core/redis/reply.ts";
+import type { IdempotencyRecord, Repeated } from "../../ports/idempotency.ts";
+import type { Owner } from "../../ports/refs.ts";
+import { createWriter, repeatedBy, type WriteCall } from "../idempotency-records.ts";
+import type { IndexMove, StoredIndex } from "../indexes/index-set.ts";
+import { type CollectionKeys, separator } from "../keys.ts";
+import { type Code, code, scriptReply, storeScript, unexpectedCode } from "../store-script.ts";
 
 /** Maximum bytes of texts that one script call returns: reading them holds Redis for some four milliseconds. */
 const bytesPerCall = 1024 * 1024;
@@ -123,14 +123,14 @@ export interface ObjectScripts {
 const objectsPerScan = 250;
 
 export function createObjectScripts(redisClient: RedisClient): ObjectScripts {
-  const createScript = storeScript("create-objects-n", "write");
+  const createScript = storeScript("objects/create-objects-n", "write");
   const create = createWriter(redisClient, createScript);
-  const replace = storeScript("replace-object-n", "write");
-  const remove = storeScript("remove-object-n", "write");
-  const read = storeScript("read-object-2", "read");
-  const page = storeScript("read-page-2", "read");
-  const readMany = storeScript("read-objects-n", "read");
-  const scan = storeScript("scan-objects-2", "read");
+  const replace = storeScript("objects/replace-object-n", "write");
+  const remove = storeScript("objects/remove-object-n", "write");
+  const read = storeScript("objects/read-object-2", "read");
+  const page = storeScript("lists/read-page-2", "read");
+  const readMany = storeScript("lists/read-objects-n", "read");
+  const scan = storeScript("lists/scan-objects-2", "read");
 
   return {
     async create(call) {

@@ -1,10 +1,15 @@
 // Typed wrappers of the scripts that declare and build a collection's indexes: the only place that knows the positions of their keys and
 // arguments.
 
-import type { RedisClient } from "../../../core/redis/redis-client.ts";
-import { textOf, textsOf } from "../../../core/redis/reply.ts";
-import type { Script } from "../../../core/redis/script.ts";
-import type { Owner } from "../ports/refs.ts";
+import { WriteConflict } from "../../../../core/errors/store-errors.ts";
+import { recentlyUsed } from "../../../../core/recently-used.ts";
+import type { RedisClient } from "../../../../core/redis/redis-client.ts";
+import { textOf, textsOf } from "../../../../core/redis/reply.ts";
+import type { Script } from "../../../../core/redis/script.ts";
+import type { Owner } from "../../ports/refs.ts";
+import type { CollectionKeys } from "../keys.ts";
+import { indexKeys } from "../objects/object-scripts.ts";
+import { code, freeingScript, scriptReply, storeScript, unexpectedCode } from "../store-script.ts";
 import {
   allReady,
   type Declaration,
@@ -15,9 +20,6 @@ import {
   type StoredIndex,
   storedIndexesOf,
 } from "./index-set.ts";
-import type { CollectionKeys } from "./keys.ts";
-import { indexKeys } from "./object-scripts.ts";
-import { code, freeingScript, scriptReply, storeScript, unexpectedCode } from "./store-script.ts";
 
 export interface DeclareIndexes {
   readonly keys: CollectionKeys;
@@ -106,12 +108,12 @@ export interface IndexScripts {
 
 export function createIndexScripts(redisClient: RedisClient): IndexScripts {
   // As small as what is published of the resource, and a purge begins by dropping the indexes.
-  const declare = freeingScript("declare-indexes-n");
+  const declare = freeingScript("indexes/declare-indexes-n");
   // Without memory as well, because owners' entries are removed in steps that begin with it.
-  const beginBuild = freeingScript("begin-build-3");
-  const addEntries = storeScript("add-entries-n", "write");
-  const addOwners = storeScript("add-owners-n", "write");
-  const dropOwners = freeingScript("drop-owners-n");
+  const beginBuild = freeingScript("indexes/begin-build-3");
+  const addEntries = storeScript("indexes/add-entries-n", "write");
+  const addOwners = storeScript("indexes/add-owners-n", "write");
+  const dropOwners = freeingScript("indexes/drop-owners-n");
 
   const runStep = async (script: Script, keys: readonly string[], args: readonly (string | number)[]) =>
     progressOf(script, await redisClient.run(script, keys, args));
@@ -183,4 +185,54 @@ function progressOf(script: Script, reply: unknown): BuildProgress {
     default:
       throw unexpectedCode(script.name, found);
   }
+}
+
+const maxCollections = 10_000;
+/** Each repetition means that somebody declared indexes in between. */
+const maxAttempts = 25;
+
+export interface IndexSetCache {
+  /** The cached set; loads it when there is none. */
+  get(keys: CollectionKeys): Promise<IndexSet>;
+  reload(keys: CollectionKeys): Promise<IndexSet>;
+  /** Has it loaded anew when it is needed next. */
+  forget(keys: CollectionKeys): void;
+  /**
+   * Calls `attempt` with the cached set, and with a fresh one for as long as it answers `stale`. Throws WriteConflict when that never
+   * ends.
+   */
+  retryWhileStale<T>(keys: CollectionKeys, attempt: (set: IndexSet) => Promise<T | "stale">): Promise<T>;
+}
+
+export function createIndexSetCache(scripts: Pick<IndexScripts, "load">): IndexSetCache {
+  // Promises, so that calls that need the same set at once load it once.
+  const sets = recentlyUsed<Promise<IndexSet>>(maxCollections);
+
+  const load = (keys: CollectionKeys): Promise<IndexSet> => {
+    const loading = scripts.load(keys);
+    sets.set(keys.tag, loading);
+    loading.catch(() => drop(keys, loading));
+    return loading;
+  };
+
+  const drop = (keys: CollectionKeys, set: Promise<IndexSet>) => {
+    if (sets.peek(keys.tag) === set) sets.delete(keys.tag);
+  };
+
+  return {
+    get: (keys) => sets.get(keys.tag) ?? load(keys),
+    reload: load,
+    forget(keys) {
+      sets.delete(keys.tag);
+    },
+    async retryWhileStale(keys, attempt) {
+      for (let made = 0; made < maxAttempts; made += 1) {
+        const loading = sets.get(keys.tag) ?? load(keys);
+        const result = await attempt(await loading);
+        if (result !== "stale") return result;
+        drop(keys, loading);
+      }
+      throw new WriteConflict(`The indexes of ${keys.tag} change faster than they can be read`);
+    },
+  };
 }

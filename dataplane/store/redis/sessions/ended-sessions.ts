@@ -2,11 +2,11 @@
 // read at the start, after each interruption and every five seconds is the sure one. Times are Redis', whose clock all share. Refuses with
 // StoreUnavailable when the first reading fails; later failures are tried again until it is stopped.
 
-import type { RedisClient } from "../../../core/redis/redis-client.ts";
-import { textsOf } from "../../../core/redis/reply.ts";
-import { StreamFollower } from "../../../core/redis/stream-follower.ts";
-import type { EndedSessionFeed } from "../ports/sessions.ts";
-import { revocations } from "./keys.ts";
+import type { RedisClient } from "../../../../core/redis/redis-client.ts";
+import { textsOf } from "../../../../core/redis/reply.ts";
+import { StreamFollower } from "../../../../core/redis/stream-follower.ts";
+import type { EndedSessionFeed } from "../../ports/sessions.ts";
+import { revocations } from "../keys.ts";
 
 const membersPerRead = 5_000;
 

@@ -1,22 +1,20 @@
 // Pages, counts and scans of a collection: one script finds the ids of a sorted set's members by rank, and page-texts.ts reads their
 // objects.
 
-import { WriteConflict } from "../../../core/errors/store-errors.ts";
-import type { RedisClient } from "../../../core/redis/redis-client.ts";
-import { numberOf } from "../../../core/redis/reply.ts";
-import { hasSamePaths } from "../order.ts";
-import type { FieldQuery, FoundPage, IdRange, ObjectLists, PageRange } from "../ports/lists.ts";
-import type { Owner, Visibility } from "../ports/refs.ts";
-import { readOrderedPage, readPage } from "../read-page.ts";
-import type { BatchedReads } from "./batched-reads.ts";
-import { hasAllOwners, type IndexSet, type StoredIndex } from "./index-set.ts";
-import type { IndexSetCache } from "./index-set-cache.ts";
-import { type CollectionKeys, collectionKeys, separator } from "./keys.ts";
-import { rangesAfter, wholeIds, wholeRanges } from "./lex-ranges.ts";
-import type { ObjectScripts, ScanReply } from "./object-scripts.ts";
-import { pageTexts } from "./page-texts.ts";
-import type { RangeScripts } from "./range-scripts.ts";
-import { neverStale } from "./store-script.ts";
+import { WriteConflict } from "../../../../core/errors/store-errors.ts";
+import type { RedisClient } from "../../../../core/redis/redis-client.ts";
+import { numberOf } from "../../../../core/redis/reply.ts";
+import { hasSamePaths } from "../../order.ts";
+import type { FieldQuery, FoundPage, IdRange, ObjectLists, PageRange } from "../../ports/lists.ts";
+import type { Owner, Visibility } from "../../ports/refs.ts";
+import { type ReadTexts, readOrderedPage, readPage } from "../../read-page.ts";
+import type { IndexSetCache } from "../indexes/index-scripts.ts";
+import { hasAllOwners, type IndexSet, type StoredIndex } from "../indexes/index-set.ts";
+import { type CollectionKeys, collectionKeys, separator } from "../keys.ts";
+import type { BatchedReads } from "../objects/batched-reads.ts";
+import type { ObjectScripts, ScanReply } from "../objects/object-scripts.ts";
+import { neverStale } from "../store-script.ts";
+import { type RangeScripts, rangesAfter, wholeIds, wholeRanges } from "./ranges.ts";
 
 export interface PageDeps {
   readonly redisClient: RedisClient;
@@ -191,4 +189,22 @@ function membersOf(keys: CollectionKeys, index: StoredIndex, owner: Owner | unde
   const parts = [owner, equals].filter((part) => part !== undefined);
   const set = setOf(keys, index, owner);
   return parts.length === 0 ? { set } : { set, begin: parts.map((part) => part + separator).join("") };
+}
+
+/** Small objects that one step reads: half a mebibyte, or more if some grew since this replica saw them last. */
+const maxTogether = 32;
+
+export interface TextDeps {
+  readonly scripts: ObjectScripts;
+  readonly batchedReads: BatchedReads;
+}
+
+export function pageTexts({ scripts, batchedReads }: TextDeps, keys: CollectionKeys): ReadTexts {
+  return async (ids) => {
+    const together = batchedReads.readSmall(ids.slice(0, maxTogether).map(keys.objectKey));
+    if (together !== undefined) return await together;
+    const texts = await scripts.readMany(keys, ids);
+    for (const [at, text] of texts.entries()) batchedReads.note(keys.objectKey(ids[at] as string), text);
+    return texts;
+  };
 }

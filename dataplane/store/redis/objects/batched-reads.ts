@@ -2,11 +2,10 @@
 // each hash tag, several for more than 32 keys. Each caller gets what is true of its own key, as if it had been read alone. Refuses with
 // StoreUnavailable, and RedisFault where something else than JSON is stored.
 
-import { isErrorReply } from "../../../core/redis/failure.ts";
-import type { RedisClient } from "../../../core/redis/redis-client.ts";
-import { listOf, optionalText } from "../../../core/redis/reply.ts";
-import { createKeySet, keyHash } from "./key-set.ts";
-import { hashTagOf, separator } from "./keys.ts";
+import { isErrorReply } from "../../../../core/redis/failure.ts";
+import type { RedisClient } from "../../../../core/redis/redis-client.ts";
+import { listOf, optionalText } from "../../../../core/redis/reply.ts";
+import { hashTagOf, separator } from "../keys.ts";
 import { createTurnBatches } from "./turn-batches.ts";
 
 export interface BatchedReads {
@@ -114,4 +113,41 @@ export function createBatchedReads(redisClient: RedisClient): BatchedReads {
 function isSmall(text: unknown): boolean {
   if (typeof text !== "string" || text.length > maxBatchedBytes) return false;
   return text.length * 3 <= maxBatchedBytes || Buffer.byteLength(text) <= maxBatchedBytes;
+}
+
+export interface KeySet {
+  /** Takes what `keyHash` makes of the key, as the others do. */
+  add(hash: number): void;
+  has(hash: number): boolean;
+  delete(hash: number): void;
+}
+
+const placeBits = 17;
+const places = 2 ** placeBits;
+const empty = 0;
+
+export function createKeySet(): KeySet {
+  // The strings themselves, in a map that forgets, would take a quarter of a kibibyte each: 32 MiB instead.
+  const hashes = new Uint32Array(places);
+  /** Two for each hash: with one, a few of a thousand keys would put each other out all the time. */
+  const first = (hash: number): number => hash % places;
+  const second = (hash: number): number => hash >>> (32 - placeBits);
+  const holds = (hash: number): boolean => hashes[first(hash)] === hash || hashes[second(hash)] === hash;
+  return {
+    add(hash) {
+      if (!holds(hash)) hashes[hashes[first(hash)] === empty ? first(hash) : second(hash)] = hash;
+    },
+    has: holds,
+    delete(hash) {
+      if (hashes[first(hash)] === hash) hashes[first(hash)] = empty;
+      else if (hashes[second(hash)] === hash) hashes[second(hash)] = empty;
+    },
+  };
+}
+
+/** FNV-1a over the text's UTF-16 units, 32 bits; never 0, which is an empty place. */
+export function keyHash(key: string): number {
+  let hash = 0x811c9dc5;
+  for (let at = 0; at < key.length; at += 1) hash = Math.imul(hash ^ key.charCodeAt(at), 0x01000193);
+  return hash >>> 0 || 1;
 }

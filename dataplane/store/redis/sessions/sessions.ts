@@ -1,14 +1,14 @@
 // Sessions in Redis: one hash per session that goes by itself, and sorted sets to list them by. Ending one tells every replica
 // first and forgets it then, so that a crash in between leaves a session that can be ended again.
 
-import type { Clock } from "../../../core/clock.ts";
-import type { RedisClient } from "../../../core/redis/redis-client.ts";
-import type { SessionPurges } from "../ports/purges.ts";
-import type { SessionReads, SessionRecord, SessionWrites } from "../ports/sessions.ts";
-import { type SessionKeys, separator, sessionKeys } from "./keys.ts";
+import type { Clock } from "../../../../core/clock.ts";
+import type { RedisClient } from "../../../../core/redis/redis-client.ts";
+import type { SessionPurges } from "../../ports/purges.ts";
+import type { SessionReads, SessionRecord, SessionWrites } from "../../ports/sessions.ts";
+import { type SessionKeys, separator, sessionKeys } from "../keys.ts";
+import { laterStep } from "../store-script.ts";
 import type { SessionRevocations } from "./session-revocations.ts";
 import type { SessionEntry, SessionScripts } from "./session-scripts.ts";
-import { laterStep } from "./store-script.ts";
 
 /** Seconds for which a revocation outlives its tokens: what clocks of replicas may differ by. */
 const grace = 60;

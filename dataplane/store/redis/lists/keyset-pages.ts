@@ -1,14 +1,21 @@
 // Pages behind a position and candidates of a scan: ranges of a sorted set's members by their bytes, then the objects they name.
 
-import type { Candidates, FieldQuery, KeysetPage, KeysetRange, ObjectLists } from "../ports/lists.ts";
-import type { Owner } from "../ports/refs.ts";
-import { rangesOf } from "../ranges.ts";
-import { type PageFilter, readOrderedPage } from "../read-page.ts";
-import { type CollectionKeys, collectionKeys } from "./keys.ts";
-import { idsAfter, type PageStart, positionOf, rangesAfter, wholeIds, wholeRanges } from "./lex-ranges.ts";
-import { pageTexts } from "./page-texts.ts";
-import { type PageDeps, setOf, withIds, withIndex } from "./pages.ts";
-import { idIn, type RangesReply } from "./range-scripts.ts";
+import type { Candidates, FieldQuery, KeysetPage, KeysetRange, ObjectLists } from "../../ports/lists.ts";
+import type { Owner } from "../../ports/refs.ts";
+import { rangesOf } from "../../ranges.ts";
+import { type PageFilter, readOrderedPage } from "../../read-page.ts";
+import { type CollectionKeys, collectionKeys } from "../keys.ts";
+import { type PageDeps, pageTexts, setOf, withIds, withIndex } from "./pages.ts";
+import {
+  idIn,
+  idsAfter,
+  type PageStart,
+  positionOf,
+  type RangesReply,
+  rangesAfter,
+  wholeIds,
+  wholeRanges,
+} from "./ranges.ts";
 
 /** Objects that one call is asked for, at most. */
 const objectsPerCall = 250;

@@ -3,11 +3,11 @@
 // could be refreshed again as soon as nobody remembers its end. Of a Cluster each primary is looked at by itself, and gets what it is
 // to keep; one that can't be written to is tried again at the next look.
 
-import { isStoreFailure, StoreUnavailable } from "../../../core/errors/store-errors.ts";
-import { createNamedTasks } from "../../../core/named-tasks.ts";
-import type { Primary } from "../../../core/redis/primaries.ts";
-import type { RedisClient } from "../../../core/redis/redis-client.ts";
-import { revocations, type SessionKeys } from "./keys.ts";
+import { isStoreFailure, StoreUnavailable } from "../../../../core/errors/store-errors.ts";
+import { createNamedTasks } from "../../../../core/named-tasks.ts";
+import type { Primary } from "../../../../core/redis/primaries.ts";
+import type { RedisClient } from "../../../../core/redis/redis-client.ts";
+import { revocations, type SessionKeys } from "../keys.ts";
 import type { RevokeSession, SessionEntry, SessionScripts } from "./session-scripts.ts";
 
 export interface SessionEnd {

@@ -1,20 +1,20 @@
 // How much collections and documents hold. A collection's bytes are counted where somebody asks for them: over what is there in
 // bounded steps, and by every write from then on, in the very step that writes.
 
-import type { RedisClient } from "../../../core/redis/redis-client.ts";
-import { numberOf } from "../../../core/redis/reply.ts";
-import type { ByteCounts, Sizes } from "../ports/sizes.ts";
-import { collectionKeys, documentKeys } from "./keys.ts";
-import { code, scriptReply, storeScript } from "./store-script.ts";
+import type { RedisClient } from "../../../../core/redis/redis-client.ts";
+import { numberOf } from "../../../../core/redis/reply.ts";
+import type { ByteCounts, Sizes } from "../../ports/sizes.ts";
+import { collectionKeys, documentKeys } from "../keys.ts";
+import { code, scriptReply, storeScript } from "../store-script.ts";
 
 /** Bounds of one step of counting, which holds Redis for some two milliseconds. */
 const objectsPerStep = 200;
 const bytesPerStep = 256 * 1024;
 
 export function createSizes(redisClient: RedisClient): Sizes & ByteCounts {
-  const collectionSize = storeScript("collection-size-2", "read");
-  const documentSize = storeScript("document-size-2", "read");
-  const countBytes = storeScript("count-bytes-2", "write");
+  const collectionSize = storeScript("sizes/collection-size-2", "read");
+  const documentSize = storeScript("sizes/document-size-2", "read");
+  const countBytes = storeScript("sizes/count-bytes-2", "write");
   return {
     async collectionSize(collection) {
       const { indexSet, ids } = collectionKeys(collection);

@@ -2,9 +2,18 @@
 // step is one script that checks what the step was computed from, so that it can be cut anywhere and taken up by another replica.
 
 import { randomBytes } from "node:crypto";
-import type { IndexField } from "../../../core/config/types.ts";
-import type { ObjectIndexes, OwnersEntries } from "../ports/indexes.ts";
-import type { BuildBatch, BuildProgress, BuildStep, BuiltObject, IndexScripts } from "./index-scripts.ts";
+import type { IndexField } from "../../../../core/config/types.ts";
+import type { ObjectIndexes, OwnersEntries } from "../../ports/indexes.ts";
+import { type CollectionKeys, collectionKeys, separator } from "../keys.ts";
+import { sha1 } from "../objects/objects.ts";
+import type {
+  BuildBatch,
+  BuildProgress,
+  BuildStep,
+  BuiltObject,
+  IndexScripts,
+  IndexSetCache,
+} from "./index-scripts.ts";
 import {
   allReady,
   encodedValues,
@@ -14,9 +23,6 @@ import {
   type StatedIndexes,
   type StoredIndex,
 } from "./index-set.ts";
-import type { IndexSetCache } from "./index-set-cache.ts";
-import { type CollectionKeys, collectionKeys, separator } from "./keys.ts";
-import { sha1 } from "./objects.ts";
 
 /** A builder that died is followed by another one after this time. */
 const lockMilliseconds = 5_000;

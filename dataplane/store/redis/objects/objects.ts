@@ -3,18 +3,18 @@
 // change an object faster than it can be removed.
 
 import { hash } from "node:crypto";
-import type { Clock } from "../../../core/clock.ts";
-import { WriteConflict } from "../../../core/errors/store-errors.ts";
-import { RedisFault } from "../../../core/redis/failure.ts";
-import { conflictBudgetMs, pauseAfterConflict } from "../conflicts.ts";
-import type { NewObject, ObjectReads, ObjectWrites } from "../ports/objects.ts";
+import type { Clock } from "../../../../core/clock.ts";
+import { WriteConflict } from "../../../../core/errors/store-errors.ts";
+import { RedisFault } from "../../../../core/redis/failure.ts";
+import { conflictBudgetMs, pauseAfterConflict } from "../../conflicts.ts";
+import type { NewObject, ObjectReads, ObjectWrites } from "../../ports/objects.ts";
+import type { IndexSetCache } from "../indexes/index-scripts.ts";
+import { encodedValues, type IndexSet, indexMoves } from "../indexes/index-set.ts";
+import { type CollectionKeys, collectionKeys, separator } from "../keys.ts";
+import { code } from "../store-script.ts";
 import type { BatchedCreates } from "./batched-creates.ts";
 import type { BatchedReads } from "./batched-reads.ts";
-import { encodedValues, type IndexSet, indexMoves } from "./index-set.ts";
-import type { IndexSetCache } from "./index-set-cache.ts";
-import { type CollectionKeys, collectionKeys, separator } from "./keys.ts";
 import type { IndexEntry, ObjectScripts, OwnedObject } from "./object-scripts.ts";
-import { code } from "./store-script.ts";
 
 export interface ObjectDeps {
   readonly batchedReads: BatchedReads;

@@ -1,11 +1,11 @@
 // Typed wrappers of the scripts that keep sessions: the only place that knows the positions of their keys and arguments.
 
-import type { SessionBounds } from "../../../core/config/types.ts";
-import type { RedisClient } from "../../../core/redis/redis-client.ts";
-import { fieldsOf, listOf, textOf } from "../../../core/redis/reply.ts";
-import type { SessionRecord } from "../ports/sessions.ts";
-import { revocations, type SessionKeys } from "./keys.ts";
-import { code, freeingScript, scriptReply, storeScript } from "./store-script.ts";
+import type { SessionBounds } from "../../../../core/config/types.ts";
+import type { RedisClient } from "../../../../core/redis/redis-client.ts";
+import { fieldsOf, listOf, textOf } from "../../../../core/redis/reply.ts";
+import type { SessionRecord } from "../../ports/sessions.ts";
+import { revocations, type SessionKeys } from "../keys.ts";
+import { code, freeingScript, scriptReply, storeScript } from "../store-script.ts";
 
 /** Where a session stands in the sorted sets. */
 export interface SessionEntry {
@@ -72,12 +72,12 @@ const entriesPerPurge = 200;
 const streamLength = 10_000;
 
 export function createSessionScripts(redisClient: RedisClient): SessionScripts {
-  const put = storeScript("put-session-4", "write");
-  const touch = freeingScript("touch-session-1");
-  const remove = freeingScript("remove-session-4");
-  const list = storeScript("list-sessions-1", "read");
-  const revoke = freeingScript("revoke-session-2");
-  const purge = freeingScript("purge-sessions-3");
+  const put = storeScript("sessions/put-session-4", "write");
+  const touch = freeingScript("sessions/touch-session-1");
+  const remove = freeingScript("sessions/remove-session-4");
+  const list = storeScript("sessions/list-sessions-1", "read");
+  const revoke = freeingScript("sessions/revoke-session-2");
+  const purge = freeingScript("sessions/purge-sessions-3");
   const allKeys = (keys: SessionKeys, id: string) => [keys.session(id), keys.byCreation, keys.byUser, keys.byExpiry];
 
   return {

@@ -1,0 +1,151 @@
+// Typed wrappers of the scripts that read ranges of an index: the only place that knows the positions of their keys and arguments.
+
+import type { RedisClient } from "../../../../core/redis/redis-client.ts";
+import { numberOf, textOf, textsOf } from "../../../../core/redis/reply.ts";
+import { compareEncoded } from "../../order.ts";
+import type { IdRange, Position } from "../../ports/lists.ts";
+import type { Owner } from "../../ports/refs.ts";
+import type { ValueRange } from "../../ranges.ts";
+import { type CollectionKeys, separator } from "../keys.ts";
+import type { FoundIds } from "../objects/object-scripts.ts";
+import { code, scriptReply, storeScript } from "../store-script.ts";
+
+/** From one member of a sorted set to another, as ZRANGE BYLEX names them: `-`, `+`, or `[` or `(` and a text. */
+export interface LexRange {
+  readonly from: string;
+  readonly to: string;
+}
+
+/** Whether a member begins or ends with the id. */
+export type IdPosition = "first" | "last";
+
+export interface ReadRanges {
+  readonly keys: CollectionKeys;
+  /** The sorted set to read. */
+  readonly set: string;
+  /** Present when the set is an index, or one owner's: its index set's version. */
+  readonly version?: string | undefined;
+  readonly idIs: IdPosition;
+  readonly offset: number;
+  readonly limit: number;
+  readonly descending: boolean;
+  /** Whose members are counted. */
+  readonly counted: readonly LexRange[];
+  /** Whose members are shown, in the page's order. */
+  readonly shown: readonly LexRange[];
+}
+
+export interface RangesReply extends FoundIds {
+  /** The page's last member, when there are more after it. */
+  readonly last: string | undefined;
+}
+
+export interface ReadCandidates {
+  readonly keys: CollectionKeys;
+  readonly set: string;
+  readonly version?: string | undefined;
+  readonly idIs: IdPosition;
+  readonly ranges: readonly LexRange[];
+  readonly max: number;
+}
+
+export interface RangeScripts {
+  ranges(call: ReadRanges): Promise<RangesReply | "stale">;
+  candidates(call: ReadCandidates): Promise<readonly string[] | "too_many" | "stale">;
+}
+
+export function createRangeScripts(redisClient: RedisClient): RangeScripts {
+  const readRanges = storeScript("lists/read-ranges-2", "read");
+  const readCandidates = storeScript("lists/read-candidates-2", "read");
+
+  return {
+    async ranges(call) {
+      const { keys, set, version = "*", idIs, offset, limit, descending, counted, shown } = call;
+      const first = [version, idIs, offset, limit, descending ? 1 : 0];
+      const args = [...first, counted.length, ...bounds(counted), ...bounds(shown)];
+      const reply = scriptReply(await redisClient.run(readRanges, [set, keys.indexSet], args));
+      if (reply.code === code.stale_index_set) return "stale";
+      const [count, ids, last] = reply.rest;
+      return { count: numberOf(count), ids: textsOf(ids), last: textOf(last) || undefined };
+    },
+    async candidates({ keys, set, version = "*", idIs, ranges, max }) {
+      const args = [version, max, ...bounds(ranges)];
+      const reply = scriptReply(await redisClient.run(readCandidates, [set, keys.indexSet], args));
+      if (reply.code === code.stale_index_set) return "stale";
+      return reply.code === code.more
+        ? "too_many"
+        : reply.rest.flatMap((members) => textsOf(members).map((member) => idIn(member, idIs)));
+    },
+  };
+}
+
+/** A member of ids begins with one, that of an index ends in it. */
+export function idIn(member: string, idIs: IdPosition): string {
+  if (idIs === "last") return member.slice(member.lastIndexOf(separator) + separator.length);
+  const end = member.indexOf(separator);
+  return end < 0 ? member : member.slice(0, end);
+}
+
+function bounds(ranges: readonly LexRange[]): readonly string[] {
+  return ranges.flatMap(({ from, to }) => [from, to]);
+}
+
+/** Stands behind the separator and all that follows it. */
+const behind = "\u0001";
+
+export interface PageStart {
+  /** Whose part of an index that is kept by owner; undefined in one of everybody's. */
+  readonly owner: Owner | undefined;
+  readonly descending: boolean;
+  readonly after: Position | undefined;
+}
+
+/** The parts of an index that hold these values, all of them ascending. */
+export function wholeRanges(ranges: readonly ValueRange[], owner: Owner | undefined): readonly LexRange[] {
+  const begin = beginOf(owner);
+  return ranges.map(({ from, to }) => ({ from: `[${begin}${from}`, to: `(${begin}${to}` }));
+}
+
+/** What is left of them behind the start, in the direction of the list. */
+export function rangesAfter(ranges: readonly ValueRange[], start: PageStart): readonly LexRange[] {
+  const { owner, descending, after } = start;
+  const ordered = descending ? ranges.toReversed() : ranges;
+  if (after === undefined) return wholeRanges(ordered, owner);
+  const member = after.value + separator + after.id;
+  const begin = beginOf(owner);
+  return ordered.flatMap(({ from, to }) => {
+    const isBehindStart = compareEncoded(member, from) >= 0;
+    const isBehindEnd = compareEncoded(member, to) >= 0;
+    const whole = { from: `[${begin}${from}`, to: `(${begin}${to}` };
+    if (isBehindStart && !isBehindEnd) {
+      return [descending ? { ...whole, to: `(${begin}${member}` } : { ...whole, from: `(${begin}${member}` }];
+    }
+    return isBehindEnd === descending ? [whole] : [];
+  });
+}
+
+/** For a sorted set whose members start with their ids. */
+export function wholeIds(ids: IdRange | undefined): LexRange {
+  if (ids === undefined) return { from: "-", to: "+" };
+  return { from: `[${ids.from}`, to: `(${ids.to}` };
+}
+
+/** What is left of them behind the start. */
+export function idsAfter({ descending, after }: PageStart, ids: IdRange | undefined): LexRange {
+  const whole = wholeIds(ids);
+  if (after === undefined) return whole;
+  // A cursor that lies outside of the range leaves all of it, or nothing.
+  if (descending) return ids !== undefined && after.id >= ids.to ? whole : { ...whole, to: `(${after.id}` };
+  return ids !== undefined && after.id < ids.from ? whole : { ...whole, from: `[${after.id}${behind}` };
+}
+
+/** Where a page ended whose last member this is. */
+export function positionOf(member: string, owner: Owner | undefined): Position {
+  const unowned = owner === undefined ? member : member.slice(owner.length + separator.length);
+  const end = unowned.lastIndexOf(separator);
+  return { value: unowned.slice(0, end), id: unowned.slice(end + separator.length) };
+}
+
+function beginOf(owner: Owner | undefined): string {
+  return owner === undefined ? "" : owner + separator;
+}
