@@ -5,7 +5,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { describeError } from "../core/log/describe-error.ts";
 import { type Ports, refusalOf } from "./start-refused.ts";
-import { stopSignal } from "./stop-signal.ts";
 
 type Close = () => Promise<void> | void;
 
@@ -105,4 +104,19 @@ function createOpened(): Opened {
       return failures;
     },
   };
+}
+
+/** Resolves at the first signal, with the code that shells give to it. A second one ends the process at once, with that code. */
+export async function stopSignal(): Promise<number> {
+  const signals = { SIGINT: 130, SIGTERM: 143 } as const;
+  return await new Promise((resolve) => {
+    let asked = false;
+    for (const [signal, code] of Object.entries(signals)) {
+      process.on(signal, () => {
+        if (asked) process.exit(code);
+        asked = true;
+        resolve(code);
+      });
+    }
+  });
 }

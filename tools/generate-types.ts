@@ -29,7 +29,6 @@ async function typesOf(kind: string, schema: Node): Promise<string> {
   const status = titled(withConditionNamed(properties["status"], `${kind}Condition`), `${kind}Status`);
   const whole = {
     title: kind,
-    description: schema.description,
     type: "object",
     required: ["apiVersion", "kind", "metadata", "spec"],
     properties: {
@@ -62,16 +61,14 @@ function titled(node: Node | undefined, title: string): object {
   return { ...forTypes(node), title };
 }
 
-/** A schema node as the type generator wants it. */
+/** A schema node as the type generator wants it; descriptions stay in the CRD. */
 function forTypes(node: Node): object {
-  const description = node.description === undefined ? {} : { description: node.description };
   if (node["x-kubernetes-preserve-unknown-fields"] === true) {
-    return { ...description, tsType: node.type === "object" ? "JsonObject" : "Json" };
+    return { tsType: node.type === "object" ? "JsonObject" : "Json" };
   }
   const properties = Object.entries(node.properties ?? {});
   const defaulted = properties.filter(([, property]) => property.default !== undefined).map(([name]) => name);
   return {
-    ...description,
     ...(node.title === undefined ? {} : { title: node.title }),
     type: node.type,
     ...(node.enum === undefined ? {} : { enum: node.enum }),

@@ -5,7 +5,7 @@
 import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { stopSignal } from "../cli/stop-signal.ts";
+import { stopSignal } from "../cli/run-program.ts";
 import { PartMissing } from "./parts/part.ts";
 import { endRunning } from "./parts/run-command.ts";
 import { WrongArguments } from "./script-arguments.ts";

@@ -9,9 +9,8 @@ import { purgeCollection, purgeWholeDocument } from "../../dataplane/config/purg
 import { createEmbeddedStore } from "../../dataplane/store/embedded/embedded-store.ts";
 import { storedNames } from "../../dataplane/store/embedded/stored-names.ts";
 import type { Store } from "../../dataplane/store/port.ts";
-import { chooseDataFolder, otherDataFolders } from "../dev/choose-data-folder.ts";
-import { openDataFolder } from "../dev/data-folder.ts";
-import { createStateFile } from "../dev/state-file.ts";
+import { chooseDataFolder, openDataFolder, otherDataFolders } from "../dev/data-folder/data-folder.ts";
+import { createStateFile } from "../dev/data-folder/dev-state.ts";
 import { programOptions, runProgram } from "../run-program.ts";
 import { programWord, shellWord } from "../shell-words.ts";
 import { requireFolder, StartRefused } from "../start-refused.ts";

@@ -3,10 +3,9 @@
 import { enableCompileCache } from "node:module";
 import { programOptions, runProgram } from "../run-program.ts";
 import { requireFolder, requireSeed } from "../start-refused.ts";
-import { chooseDataFolder } from "./choose-data-folder.ts";
-import { openDataFolder } from "./data-folder.ts";
+import { chooseDataFolder, openDataFolder } from "./data-folder/data-folder.ts";
+import { watchDataFolder } from "./data-folder/held-files.ts";
 import type { DevOptions } from "./run-dev.ts";
-import { watchDataFolder } from "./watch-data-folder.ts";
 
 /** Resolves with the exit code once a signal has ended it, or at once when it can't start. */
 export async function startDev(options: DevOptions): Promise<number> {
@@ -21,7 +20,7 @@ export async function startDev(options: DevOptions): Promise<number> {
     const { runDev } = await import("./run-dev.ts");
     await runDev(options, data, closers);
     const printError = (line: string): void => void process.stderr.write(`jsonplane: ${line}\n`);
-    const watch = watchDataFolder(data, printError);
+    const watch = watchDataFolder(data.path, data.held, printError);
     closers.push(watch.stop);
     return watch;
   });

@@ -1,12 +1,11 @@
 // `jsonplane init [DIR]`: writes one commented file of manifests, with a Project named after the folder, and says how to serve it. Refuses a folder with anything in it, so that
 // nothing of anybody's is overwritten, or served beside what is written here.
 
-import { mkdir, readFile, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
+import { basename, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
+import { readPlainScalar } from "../manifests/convert-document.ts";
 import { programWord, shellWord } from "../shell-words.ts";
-import { entriesIn } from "./entries-in.ts";
-import { projectNameFor, renamedTemplate } from "./project-name.ts";
 
 const fileName = "project.yaml";
 const template = fileURLToPath(new URL(fileName, import.meta.url));
@@ -49,4 +48,45 @@ async function writeProject(folder: string): Promise<string | undefined> {
 function occupied(folder: string, entry: string): string {
   const [program, word] = [programWord(), shellWord(folder)];
   return `${folder} is not empty (${entry} is in it), and nothing was written: name a new folder with ${program} init DIR, or serve what is in this one with ${program} dev ${word}`;
+}
+
+/** The name in the template. */
+export const templateName = "todo";
+
+const maxCharacters = 63;
+
+/** A valid metadata.name; that of the template where nothing of the folder's name can be in one. */
+export function projectNameFor(folder: string): string {
+  const plain = basename(resolve(folder)).normalize("NFKD").replaceAll(/\p{M}/gu, "").toLowerCase();
+  const name = plain
+    .replaceAll(/[^a-z0-9]+/g, "-")
+    .replace(/^-/, "")
+    .slice(0, maxCharacters)
+    .replace(/-$/, "");
+  return name === "" ? templateName : name;
+}
+
+/** The template for a Project of another name. Its names are in `name: todo` and in the path of a comment. */
+export function renamedTemplate(template: string, name: string): string {
+  return template
+    .replaceAll(new RegExp(`(?<=\\bname: )${templateName}\\b`, "g"), yamlText(name))
+    .replaceAll(new RegExp(`(?<=/default/)${templateName}\\b`, "g"), name);
+}
+
+/** In quotes where YAML would read a number or a truth value. */
+function yamlText(name: string): string {
+  const reading = readPlainScalar(name);
+  return reading.ok && reading.value === name ? name : JSON.stringify(name);
+}
+
+export async function entriesIn(folder: string): Promise<readonly string[]> {
+  return (await readdir(folder)).filter((name) => !name.startsWith(".")).sort();
+}
+
+/** False of what can't be read as a folder, too. */
+export async function isEmptyFolder(path: string): Promise<boolean> {
+  return await entriesIn(path).then(
+    (entries) => entries.length === 0,
+    () => false,
+  );
 }

@@ -12,7 +12,6 @@ import { openAdminToken } from "../admin-token.ts";
 import { apiServerOptions, operatorNamespace } from "../api-server.ts";
 import { type Closers, programOptions, runProgram } from "../run-program.ts";
 import { StartRefused } from "../start-refused.ts";
-import { newIdentity } from "./identity.ts";
 import type { OperatorSettings } from "./settings.ts";
 
 /** Resolves with the exit code once a signal has ended it, when it can't lead any more, or when it can't start. */
@@ -68,4 +67,12 @@ async function start(options: OperatorSettings, closers: Closers, fetchLimits: F
     return 1;
   });
   return { ended };
+}
+
+/**
+ * What the process calls itself in the Lease and in Events: the host's name for people, and random
+ * bytes, because a restarted container is another process with the same name.
+ */
+export function newIdentity(host: string, random: (bytes: number) => Uint8Array): string {
+  return `${host}_${Buffer.from(random(8)).toString("hex")}`;
 }

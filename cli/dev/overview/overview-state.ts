@@ -13,10 +13,10 @@ import type {
 } from "../../../pages/overview/state.ts";
 import type { SourceProblem } from "../../manifests/source.ts";
 import { shellWord } from "../../shell-words.ts";
-import type { LocatedCredential } from "../credentials.ts";
-import type { DevOperatorView } from "../dev-operator.ts";
-import type { MessageLog } from "../messages.ts";
-import { type Snapshot, sentenceOf, unreadableSentence } from "../report.ts";
+import type { DevOperatorView } from "../apply/dev-operator.ts";
+import type { LocatedCredential } from "../report/credentials.ts";
+import type { MessageLog } from "../report/messages.ts";
+import { type Snapshot, sentenceOf, unreadableSentence } from "../report/report.ts";
 
 export interface OverviewFacts {
   readonly view: DevOperatorView;

@@ -8,15 +8,15 @@ import { createPage, isPageWanted, pageSafety } from "../../../dataplane/http/pa
 import type { HttpResponse } from "../../../dataplane/http/response.ts";
 import { belowPublicPath, publicAddress } from "../../../dataplane/route/find-project.ts";
 import { splitTarget } from "../../../dataplane/route/request-target.ts";
-import { isEmptyFolder } from "../../init/entries-in.ts";
-import { locateCredentials } from "../credentials.ts";
-import type { DevOperator } from "../dev-operator.ts";
-import { failedPassLine } from "../follow.ts";
-import type { MessageLog } from "../messages.ts";
-import { type HostedRequest, ownHosts } from "../own-hosts.ts";
-import type { SecretFiles } from "../secret-files.ts";
-import { noProjectLine } from "../startup-message.ts";
+import { isEmptyFolder } from "../../init/run-init.ts";
+import type { DevOperator } from "../apply/dev-operator.ts";
+import { failedPassLine } from "../apply/follow.ts";
+import type { SecretFiles } from "../data-folder/secret-files.ts";
+import { locateCredentials } from "../report/credentials.ts";
+import type { MessageLog } from "../report/messages.ts";
+import { noProjectLine } from "../report/startup-message.ts";
 import { overviewState } from "./overview-state.ts";
+import { type HostedRequest, ownHosts } from "./own-hosts.ts";
 
 export interface OverviewOptions {
   /** The address that dev mode listens on. */

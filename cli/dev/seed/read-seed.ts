@@ -1,13 +1,13 @@
 // Reads the file of a seed: the JSON texts in it, each with where it is in the file.
 
 import { createReadStream } from "node:fs";
-import { readFile, stat } from "node:fs/promises";
+import { readdir, readFile, stat } from "node:fs/promises";
+import { basename, join, relative, sep } from "node:path";
 import { createInterface } from "node:readline";
+import type { ProjectRef } from "../../../core/config/types.ts";
 import { type CanonicalJson, canonicalJson } from "../../../core/json/canonical.ts";
 import { elementsOf, kindOf, membersOf } from "../../../core/json/members.ts";
 import { maxDepth } from "../../../dataplane/store/ports/documents.ts";
-import type { SeedFile } from "./find-seed-files.ts";
-import { SeedFault } from "./seed-fault.ts";
 
 export interface SeedEntry {
   /** `:12` = line 12, `[3]` = the fourth element. */
@@ -66,4 +66,79 @@ function canonical(text: string, where: string): CanonicalJson {
   const result = canonicalJson(text.replace(/^\uFEFF/, ""), maxDepth);
   if (result.ok) return result.json;
   throw new SeedFault(`${where}: ${result.error.detail}`);
+}
+
+export interface SeedFile {
+  readonly path: string;
+  /** Absent = the only one. */
+  readonly project?: ProjectRef;
+  /** Absent = whichever has a resource or a root key of the name. */
+  readonly kind?: "api" | "json";
+  /** Of the resource or root key. */
+  readonly name: string;
+  /** One JSON text a line, and not one for the whole file. */
+  readonly isLines: boolean;
+  /** Another one when the file is written. */
+  readonly version: string;
+}
+
+const extension = /\.(json|ndjson|jsonl)$/;
+/** More files than this are probably not a seed, but a whole disk. */
+const maxFiles = 1_000;
+/** `<namespace>/<project>/api/<file>`. */
+const maxFolders = 3;
+
+/** A folder, or one file. Throws SeedFault for too many files; rejects as node:fs does where there is nothing. */
+export async function findSeedFiles(path: string): Promise<readonly SeedFile[]> {
+  const isFolder = (await stat(path)).isDirectory();
+  const paths: string[] = [];
+  if (isFolder) await addFilesBelow(path, maxFolders, paths);
+  else paths.push(path);
+  if (paths.length > maxFiles) throw new SeedFault(`${path} has more than ${maxFiles} files`);
+  const found: SeedFile[] = [];
+  for (const file of paths.sort()) {
+    const named = seedFileOf(file, isFolder ? relative(path, file).split(sep) : [basename(file)]);
+    if (named !== undefined) found.push({ ...named, version: await versionOf(file) });
+  }
+  return found;
+}
+
+/** Up to one more than the limit. */
+async function addFilesBelow(folder: string, folders: number, paths: string[]): Promise<void> {
+  for (const entry of await readdir(folder, { withFileTypes: true })) {
+    if (paths.length > maxFiles) return;
+    if (entry.name.startsWith(".")) continue;
+    const path = join(folder, entry.name);
+    if (entry.isFile()) paths.push(path);
+    else if (entry.isDirectory() && folders > 0) await addFilesBelow(path, folders - 1, paths);
+  }
+}
+
+async function versionOf(file: string): Promise<string> {
+  const { mtimeMs, size, ino } = await stat(file);
+  return `${mtimeMs} ${size} ${ino}`;
+}
+
+/** Undefined of what has another name than a seed, such as a note for people. */
+function seedFileOf(path: string, parts: readonly string[]): Omit<SeedFile, "version"> | undefined {
+  const file = parts.at(-1) ?? "";
+  const suffix = extension.exec(file)?.[1];
+  if (suffix === undefined) return undefined;
+  const folders = parts.slice(0, -1);
+  const last = folders.at(-1);
+  const hasKind = folders.length % 2 === 1 && (last === "api" || last === "json");
+  const [namespace, name, ...more] = hasKind ? folders.slice(0, -1) : folders;
+  if (more.length > 0 || (namespace !== undefined && name === undefined)) return undefined;
+  return {
+    path,
+    ...(namespace !== undefined && name !== undefined && { project: { namespace, name } }),
+    ...(hasKind && { kind: last }),
+    name: file.slice(0, -suffix.length - 1),
+    isLines: suffix !== "json",
+  };
+}
+
+/** What is wrong with a seed, and where: a sentence for the terminal. */
+export class SeedFault extends Error {
+  override readonly name = "SeedFault";
 }

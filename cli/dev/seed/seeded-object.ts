@@ -12,8 +12,7 @@ import {
   validateNew,
 } from "../../../dataplane/objects/validate-object.ts";
 import type { NewObject } from "../../../dataplane/store/ports/objects.ts";
-import type { SeedEntry } from "./read-seed.ts";
-import { SeedFault } from "./seed-fault.ts";
+import { type SeedEntry, SeedFault } from "./read-seed.ts";
 
 export type SeededObjects = (entry: SeedEntry) => NewObject;
 

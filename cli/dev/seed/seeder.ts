@@ -15,10 +15,8 @@ import type { DocumentReads, DocumentWrites } from "../../../dataplane/store/por
 import type { ObjectLists } from "../../../dataplane/store/ports/lists.ts";
 import type { NewObject, ObjectWrites } from "../../../dataplane/store/ports/objects.ts";
 import type { Level } from "../../../pages/overview/state.ts";
-import type { DevMessage } from "../messages.ts";
-import { findSeedFiles, type SeedFile } from "./find-seed-files.ts";
-import { namesIn, objectsIn, type SeedEntry, valueIn } from "./read-seed.ts";
-import { SeedFault } from "./seed-fault.ts";
+import type { DevMessage } from "../report/messages.ts";
+import { findSeedFiles, namesIn, objectsIn, type SeedEntry, SeedFault, type SeedFile, valueIn } from "./read-seed.ts";
 import { createSeededObjects, type SeededObjects } from "./seeded-object.ts";
 
 export interface SeederOptions {
@@ -303,4 +301,22 @@ async function seedValue(
 
 function objectNoun(objects: number): string {
   return objects === 1 ? "object" : "objects";
+}
+
+export interface Terminal {
+  readonly isTTY?: boolean;
+  write(text: string): unknown;
+}
+
+const minTotal = 1_000;
+const width = 24;
+const clearLine = "\r\u001b[2K";
+
+export function createSeedProgress(terminal: Terminal): (progress: SeedProgress) => void {
+  return ({ name, stored, total }) => {
+    if (terminal.isTTY !== true || total < minTotal) return;
+    const filled = Math.floor((width * stored) / total);
+    const bar = "#".repeat(filled).padEnd(width, ".");
+    terminal.write(stored === total ? clearLine : `${clearLine}Seeding ${name} [${bar}] ${stored} of ${total}`);
+  };
 }

@@ -2,9 +2,6 @@
 import type { ObjectMeta } from "../object.ts";
 import type { SchemaNode } from "../schema-node.ts";
 
-/**
- * An ApiKey is a random 256-bit key that programs send as "Authorization: apikey <key>". The operator writes it once to a Secret, together with the base URL. Everywhere else only its SHA-256 is stored.
- */
 export interface ApiKey {
   readonly apiVersion: "jsonplane.io/v1alpha1";
   readonly kind: "ApiKey";
@@ -12,118 +9,37 @@ export interface ApiKey {
   readonly spec: ApiKeySpec;
   readonly status?: ApiKeyStatus;
 }
-/**
- * The desired state of the ApiKey.
- */
 export interface ApiKeySpec {
-  /**
-   * The Project that this ApiKey belongs to, in the same namespace. Immutable.
-   */
   readonly projectRef: {
-    /**
-     * metadata.name of the Project. It may be applied before or after this ApiKey.
-     */
     readonly name: string;
   };
-  /**
-   * What the key is for. It appears in the logs with each request that uses the key.
-   */
   readonly description?: string;
-  /**
-   * Users: reaches the objects that access.scope of each ApiResource allows, by default the objects that the caller created. Administrators: reaches every object. Default: Users.
-   */
   readonly role: "Users" | "Administrators";
-  /**
-   * Read: may get and list. Write: may also create, edit and delete. Default: Read.
-   */
   readonly access: "Read" | "Write";
-  /**
-   * The Secret to which the key is written, in the entries apiKey, id and baseURL. Unset: <metadata.name>-api-key. A Secret of that name that jsonplane did not create is left alone. Immutable.
-   */
   readonly secretName?: string;
-  /**
-   * Creates a new key; the former one works until gracePeriod is over.
-   */
   readonly rotation?: {
-    /**
-     * Any name for this key, such as a date. A new id creates a new key. Quote it if it is a number.
-     */
     readonly id: string;
-    /**
-     * How long the former key works after a rotation; 0s ends it at once. At most two keys work at a time. Default: 24h.
-     */
     readonly gracePeriod: string;
   };
-  /**
-   * When the key stops working, such as 2030-12-31T23:59:59Z. Unset: never.
-   */
   readonly expiresAt?: string;
 }
-/**
- * The state that the operator found and reached. Only the operator writes it.
- */
 export interface ApiKeyStatus {
-  /**
-   * metadata.generation that the conditions describe; -1 until the operator has seen the object.
-   */
   readonly observedGeneration?: number;
-  /**
-   * The installation of jsonplane that looks after the object, as <namespace>/<name of its Lease>. Another one leaves it alone.
-   */
   readonly controller?: string;
-  /**
-   * metadata.generation that is served. It is older than observedGeneration while the newest spec is invalid, because the last good one is still served.
-   */
   readonly liveGeneration?: number;
-  /**
-   * The name of the key in logs. It is not secret.
-   */
   readonly keyID?: string;
-  /**
-   * The Secret to which the key was written.
-   */
   readonly secretName?: string;
-  /**
-   * rotation.id of the present key.
-   */
   readonly rotationID?: string;
-  /**
-   * When the present key was created.
-   */
   readonly rotatedAt?: string;
-  /**
-   * When the former key stops working; absent if there is none.
-   */
   readonly previousKeyExpiresAt?: string;
-  /**
-   * Accepted: the spec is valid, and what it refers to exists. Programmed: every live replica serves it. Ready: both are true. Reconciling and Stalled are present only while they are true. Reconciling: Ready is false and becomes true by itself. Stalled: somebody has to edit something.
-   */
   readonly conditions?: readonly ApiKeyCondition[];
 }
 export interface ApiKeyCondition {
-  /**
-   * Accepted, Programmed, Ready, Reconciling or Stalled.
-   */
   readonly type: string;
-  /**
-   * Whether the condition holds.
-   */
   readonly status: "True" | "False" | "Unknown";
-  /**
-   * metadata.generation that this condition describes.
-   */
   readonly observedGeneration?: number;
-  /**
-   * When status last changed.
-   */
   readonly lastTransitionTime: string;
-  /**
-   * The cause in one word, for programs, such as InvalidSchema or ProjectNotFound.
-   */
   readonly reason: string;
-  /**
-   * The cause in a sentence, for people. It contains no secret, no counter and no time.
-   */
   readonly message: string;
 }
 

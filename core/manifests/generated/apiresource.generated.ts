@@ -3,9 +3,6 @@ import type { JsonObject } from "../../config/types.ts";
 import type { ObjectMeta } from "../object.ts";
 import type { SchemaNode } from "../schema-node.ts";
 
-/**
- * An ApiResource is a collection of JSON objects, served at <base URL>/api/<resourceName>: create, get, list, edit and delete, checked against a JSON Schema.
- */
 export interface ApiResource {
   readonly apiVersion: "jsonplane.io/v1alpha1";
   readonly kind: "ApiResource";
@@ -13,140 +10,44 @@ export interface ApiResource {
   readonly spec: ApiResourceSpec;
   readonly status?: ApiResourceStatus;
 }
-/**
- * The desired state of the ApiResource.
- */
 export interface ApiResourceSpec {
-  /**
-   * The Project that this ApiResource belongs to, in the same namespace. Immutable.
-   */
   readonly projectRef: {
-    /**
-     * metadata.name of the Project. It may be applied before or after this ApiResource.
-     */
     readonly name: string;
   };
-  /**
-   * The last part of the collection's path, /api/<resourceName>. Unset: metadata.name. Immutable.
-   */
   readonly resourceName?: string;
-  /**
-   * The JSON Schema (2020-12, or draft-07, -06 or -04 when $schema says so) that every object must match, at most 128 KiB. The fields id and _metadata are made by the service and are not part of it.
-   */
   readonly schema: JsonObject;
-  /**
-   * Fields by which lists of any size can be sorted and filtered. A dot selects a field of a nested object, such as address.city. Two fields with a comma, such as status,created, are one index, for lists that filter by the first field and sort by the second. Unset: every top-level string, number, integer and boolean of the schema, up to 16. An empty list: none. Sorting by id and _metadata.created is always possible.
-   */
   readonly indexes?: readonly string[];
-  /**
-   * Access rules, one per operation. Anyone: no credentials are needed. Authenticated: callers with credentials whose access allows it. Administrators: of these, only those with role Administrators. Nobody: the operation is always refused.
-   */
   readonly access: {
-    /**
-     * Who may POST a new object. Default: Authenticated.
-     */
     readonly create: "Anyone" | "Authenticated" | "Administrators" | "Nobody";
-    /**
-     * Who may get and list objects. Default: Authenticated.
-     */
     readonly read: "Anyone" | "Authenticated" | "Administrators" | "Nobody";
-    /**
-     * Who may PUT and PATCH objects; both need read as well. Default: Authenticated.
-     */
     readonly update: "Anyone" | "Authenticated" | "Administrators" | "Nobody";
-    /**
-     * Who may DELETE objects. Default: Authenticated.
-     */
     readonly delete: "Anyone" | "Authenticated" | "Administrators" | "Nobody";
-    /**
-     * To which objects the access rules apply, for role Users and for callers without credentials. Own: objects that the caller created. All: every object. Administrators always reach every object.
-     */
     readonly scope: {
-      /**
-       * Which objects they can read. Other objects are not in lists and counts. Default: Own.
-       */
       readonly read: "Own" | "All";
-      /**
-       * Which objects they can edit and delete. Default: Own.
-       */
       readonly write: "Own" | "All";
     };
   };
-  /**
-   * How much the collection may contain.
-   */
   readonly limits: {
-    /**
-     * Number of objects; a POST that exceeds it answers 403. Default: 1000000.
-     */
     readonly maxObjects: number;
   };
-  /**
-   * What happens to the stored objects when this ApiResource is deleted. Retain: they are kept for the next ApiResource of the same name. Delete: they are deleted for good. Unset: the Project's deletionPolicy.
-   */
   readonly deletionPolicy?: "Retain" | "Delete";
 }
-/**
- * The state that the operator found and reached. Only the operator writes it.
- */
 export interface ApiResourceStatus {
-  /**
-   * metadata.generation that the conditions describe; -1 until the operator has seen the object.
-   */
   readonly observedGeneration?: number;
-  /**
-   * The installation of jsonplane that looks after the object, as <namespace>/<name of its Lease>. Another one leaves it alone.
-   */
   readonly controller?: string;
-  /**
-   * metadata.generation that is served. It is older than observedGeneration while the newest spec is invalid, because the last good one is still served.
-   */
   readonly liveGeneration?: number;
-  /**
-   * The address of the collection.
-   */
   readonly url?: string;
-  /**
-   * The fields that are indexed.
-   */
   readonly indexes?: readonly string[];
-  /**
-   * The indexes that replicas are building. Until an index is complete, queries that need it are answered by a scan, or refused with 503. A replica starts to build with the first request for the collection, and reports it within some five seconds.
-   */
   readonly indexesBuilding?: readonly string[];
-  /**
-   * Parts of the schema that have no effect, such as unknown keywords, each with its JSON Pointer.
-   */
   readonly warnings?: readonly string[];
-  /**
-   * Accepted: the spec is valid, and what it refers to exists. Programmed: every live replica serves it. Ready: both are true. Reconciling and Stalled are present only while they are true. Reconciling: Ready is false and becomes true by itself. Stalled: somebody has to edit something.
-   */
   readonly conditions?: readonly ApiResourceCondition[];
 }
 export interface ApiResourceCondition {
-  /**
-   * Accepted, Programmed, Ready, Reconciling or Stalled.
-   */
   readonly type: string;
-  /**
-   * Whether the condition holds.
-   */
   readonly status: "True" | "False" | "Unknown";
-  /**
-   * metadata.generation that this condition describes.
-   */
   readonly observedGeneration?: number;
-  /**
-   * When status last changed.
-   */
   readonly lastTransitionTime: string;
-  /**
-   * The cause in one word, for programs, such as InvalidSchema or ProjectNotFound.
-   */
   readonly reason: string;
-  /**
-   * The cause in a sentence, for people. It contains no secret, no counter and no time.
-   */
   readonly message: string;
 }
 

@@ -2,9 +2,6 @@
 import type { ObjectMeta } from "../object.ts";
 import type { SchemaNode } from "../schema-node.ts";
 
-/**
- * A ProjectUser is a login. POST <base URL>/sessions/ with user name and password answers with an access token and a refresh token. The password comes from your own Secret, or the operator generates it in the Secret <metadata.name>-password.
- */
 export interface ProjectUser {
   readonly apiVersion: "jsonplane.io/v1alpha1";
   readonly kind: "ProjectUser";
@@ -12,115 +9,37 @@ export interface ProjectUser {
   readonly spec: ProjectUserSpec;
   readonly status?: ProjectUserStatus;
 }
-/**
- * The desired state of the ProjectUser.
- */
 export interface ProjectUserSpec {
-  /**
-   * The Project that this ProjectUser belongs to, in the same namespace. Immutable.
-   */
   readonly projectRef: {
-    /**
-     * metadata.name of the Project. It may be applied before or after this ProjectUser.
-     */
     readonly name: string;
   };
-  /**
-   * The login name, and the creator of the objects that the user creates. It is case-sensitive. Unset: metadata.name. Immutable.
-   */
   readonly username?: string;
-  /**
-   * A Secret of the same namespace that contains the password. A change of it takes effect within seconds and ends the user's sessions. Unset: the operator generates a password in the Secret <metadata.name>-password.
-   */
   readonly passwordSecretRef?: {
-    /**
-     * metadata.name of the Secret.
-     */
     readonly name: string;
-    /**
-     * The entry of the Secret with the password. One final line break is removed. Default: password.
-     */
     readonly key: string;
   };
-  /**
-   * Users: reaches the objects that access.scope of each ApiResource allows, by default the objects that the caller created. Administrators: reaches every object. Default: Users.
-   */
   readonly role: "Users" | "Administrators";
-  /**
-   * Read: may get and list. Write: may also create, edit and delete. Default: Read.
-   */
   readonly access: "Read" | "Write";
-  /**
-   * Creates a new password. The former password stops working at once, and the user's sessions end. Not together with passwordSecretRef.
-   */
   readonly rotation?: {
-    /**
-     * Any name for this password, such as a date. A new id creates a new password. Quote it if it is a number.
-     */
     readonly id: string;
   };
 }
-/**
- * The state that the operator found and reached. Only the operator writes it.
- */
 export interface ProjectUserStatus {
-  /**
-   * metadata.generation that the conditions describe; -1 until the operator has seen the object.
-   */
   readonly observedGeneration?: number;
-  /**
-   * The installation of jsonplane that looks after the object, as <namespace>/<name of its Lease>. Another one leaves it alone.
-   */
   readonly controller?: string;
-  /**
-   * metadata.generation that is served. It is older than observedGeneration while the newest spec is invalid, because the last good one is still served.
-   */
   readonly liveGeneration?: number;
-  /**
-   * The login name.
-   */
   readonly username?: string;
-  /**
-   * The Secret that contains the password.
-   */
   readonly secretName?: string;
-  /**
-   * rotation.id of the present password.
-   */
   readonly rotationID?: string;
-  /**
-   * When the password last changed.
-   */
   readonly passwordChangedAt?: string;
-  /**
-   * Accepted: the spec is valid, and what it refers to exists. Programmed: every live replica serves it. Ready: both are true. Reconciling and Stalled are present only while they are true. Reconciling: Ready is false and becomes true by itself. Stalled: somebody has to edit something.
-   */
   readonly conditions?: readonly ProjectUserCondition[];
 }
 export interface ProjectUserCondition {
-  /**
-   * Accepted, Programmed, Ready, Reconciling or Stalled.
-   */
   readonly type: string;
-  /**
-   * Whether the condition holds.
-   */
   readonly status: "True" | "False" | "Unknown";
-  /**
-   * metadata.generation that this condition describes.
-   */
   readonly observedGeneration?: number;
-  /**
-   * When status last changed.
-   */
   readonly lastTransitionTime: string;
-  /**
-   * The cause in one word, for programs, such as InvalidSchema or ProjectNotFound.
-   */
   readonly reason: string;
-  /**
-   * The cause in a sentence, for people. It contains no secret, no counter and no time.
-   */
   readonly message: string;
 }
 

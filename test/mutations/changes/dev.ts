@@ -30,7 +30,7 @@ export const devMutations: readonly Mutation[] = [
   {
     name: "notes-printed-at-every-change",
     harm: "The one line that matters after a change is lost among notes that were printed before",
-    file: "cli/dev/report.ts",
+    file: "cli/dev/report/report.ts",
     find: "...(before?.notes ?? []).map(noteLine)",
     replace: "...(before?.notes ?? []).map(problemLine)",
     caughtBy: ["test/unit/cli/dev/cluster.test.ts"],
@@ -54,7 +54,7 @@ export const devMutations: readonly Mutation[] = [
   {
     name: "deletion-announced-as-keeping",
     harm: "Dev mode says that data are kept which it deletes five seconds later",
-    file: "cli/dev/stored-data-news.ts",
+    file: "cli/dev/stored-data/stored-data-news.ts",
     find: "object: own, policy: deletionPolicy, cause",
     replace: 'object: own, policy: "Retain", cause',
     caughtBy: ["test/unit/cli/dev/stored-data-news.test.ts"],
@@ -62,7 +62,7 @@ export const devMutations: readonly Mutation[] = [
   {
     name: "secrets-of-a-renamed-project-removed",
     harm: "Five seconds after a Project was renamed, the files with the passwords and keys of its users are gone",
-    file: "cli/dev/pending-deletions.ts",
+    file: "cli/dev/stored-data/pending-deletions.ts",
     find: " && !belongsToPresent(secret)",
     replace: "",
     caughtBy: ["test/unit/cli/dev/renamed-project.test.ts"],
@@ -70,7 +70,7 @@ export const devMutations: readonly Mutation[] = [
   {
     name: "data-of-a-renamed-project-deleted-at-once",
     harm: "Data of a renamed Project with deletionPolicy Delete are gone before anybody can take the edit back",
-    file: "cli/dev/pending-deletions.ts",
+    file: "cli/dev/stored-data/pending-deletions.ts",
     find: "return now >= removedAt + graceMs;",
     replace: "return now >= removedAt;",
     caughtBy: ["test/unit/cli/dev/renamed-project.test.ts"],
@@ -78,7 +78,7 @@ export const devMutations: readonly Mutation[] = [
   {
     name: "misspelt-project-withdraws-objects",
     harm: "A typing error in projectRef withdraws the object, and five seconds later its data are deleted",
-    file: "cli/dev/apply-manifests.ts",
+    file: "cli/dev/apply/apply-manifests.ts",
     find: "if (isMoved && !isThere(projectSubjectOf(entry.manifest))) {",
     replace: "if (isMoved && entry === undefined) {",
     caughtBy: ["test/unit/cli/dev/renamed-project.test.ts"],
@@ -102,7 +102,7 @@ export const devMutations: readonly Mutation[] = [
   {
     name: "pending-deletions-forgotten",
     harm: "Data and Secrets of what was removed just before dev mode stopped are never deleted",
-    file: "cli/dev/state-file.ts",
+    file: "cli/dev/data-folder/dev-state.ts",
     find: "        pendingDeletions,\n",
     replace: "        pendingDeletions: [],\n",
     caughtBy: ["test/unit/cli/dev/cluster.test.ts"],
@@ -110,7 +110,7 @@ export const devMutations: readonly Mutation[] = [
   {
     name: "folders-of-one-name-share-data",
     harm: "Two folders of manifests with one name have one data folder, and the second can't be served",
-    file: "cli/dev/choose-data-folder.ts",
+    file: "cli/dev/data-folder/data-folder.ts",
     find: "update(pathFrom(parent, manifests))",
     replace: "update(basename(resolve(manifests)))",
     caughtBy: ["test/process/dev-data-folder.test.ts"],
@@ -126,7 +126,7 @@ export const devMutations: readonly Mutation[] = [
   {
     name: "lost-data-end-as-success",
     harm: "A script that started dev mode can't know that its data folder was removed under it",
-    file: "cli/dev/watch-data-folder.ts",
+    file: "cli/dev/data-folder/held-files.ts",
     find: "resolve(1)",
     replace: "resolve(0)",
     caughtBy: ["test/process/dev-data-folder.test.ts"],
@@ -134,7 +134,7 @@ export const devMutations: readonly Mutation[] = [
   {
     name: "secrets-minted-into-a-lost-folder",
     harm: "Secrets are reported as gone and made again, in a data folder that was just removed or replaced",
-    file: "cli/dev/secret-files.ts",
+    file: "cli/dev/data-folder/secret-files.ts",
     find: "async read() {\n      requireInPlace();",
     replace: "async read() {",
     caughtBy: ["test/unit/cli/dev/held-files.test.ts"],
@@ -166,7 +166,7 @@ export const devMutations: readonly Mutation[] = [
   {
     name: "queries-at-the-terminal",
     harm: "A key that somebody sent as a query parameter by mistake is shown at the terminal, and in every recording of it",
-    file: "cli/dev/request-lines.ts",
+    file: "cli/dev/report/request-lines.ts",
     find: 'const [path = "", ...query] = target.split(/[?#]/);',
     replace: 'const [path = "", ...query] = target.split(/[#]/);',
     caughtBy: ["test/unit/cli/dev/request-lines.test.ts"],
@@ -174,7 +174,7 @@ export const devMutations: readonly Mutation[] = [
   {
     name: "terminal-commands-in-paths",
     harm: "A request's path can write anything at the terminal that runs dev mode",
-    file: "cli/dev/request-lines.ts",
+    file: "cli/dev/report/request-lines.ts",
     find: "const shown = printable(path);",
     replace: "const shown = path;",
     caughtBy: ["test/unit/cli/dev/request-lines.test.ts"],
@@ -182,7 +182,7 @@ export const devMutations: readonly Mutation[] = [
   {
     name: "every-stored-object-checked",
     harm: "A change of a schema reads every object that is stored, however many there are",
-    file: "cli/dev/check-stored-objects.ts",
+    file: "cli/dev/stored-data/check-stored-objects.ts",
     find: "while (!count.isAll && count.checked < maxObjects &&",
     replace: "while (!count.isAll &&",
     caughtBy: ["test/unit/cli/dev/check-stored-objects.test.ts"],
@@ -190,7 +190,7 @@ export const devMutations: readonly Mutation[] = [
   {
     name: "stored-objects-checked-at-once",
     harm: "No request is answered while stored objects are checked against a changed schema",
-    file: "cli/dev/check-stored-objects.ts",
+    file: "cli/dev/stored-data/check-stored-objects.ts",
     find: "      await nextTurn();\n",
     replace: "",
     caughtBy: ["test/unit/cli/dev/check-stored-objects.test.ts"],
@@ -198,7 +198,7 @@ export const devMutations: readonly Mutation[] = [
   {
     name: "new-credentials-without-a-word",
     harm: "Nobody is told where the password of a new user is",
-    file: "cli/dev/report-changes.ts",
+    file: "cli/dev/report/report-changes.ts",
     find: "return [...news, ...fresh.map((credential) => ({ text: line(credential) }))];",
     replace: "return news;",
     caughtBy: ["test/process/dev-terminal.test.ts"],
@@ -214,7 +214,7 @@ export const devMutations: readonly Mutation[] = [
   {
     name: "overview-believes-every-proxy",
     harm: "A foreign page gets past the check of the host by a header that it may set itself",
-    file: "cli/dev/own-hosts.ts",
+    file: "cli/dev/overview/own-hosts.ts",
     find: '[host, headers.host ?? ""]',
     replace: "[host]",
     caughtBy: ["test/unit/cli/dev/overview.test.ts"],
@@ -222,7 +222,7 @@ export const devMutations: readonly Mutation[] = [
   {
     name: "secrets-beside-their-files",
     harm: "The overview of dev mode and its terminal show passwords and keys to everybody who looks on",
-    file: "cli/dev/credentials.ts",
+    file: "cli/dev/report/credentials.ts",
     find: "role, access, file, digest };",
     replace: "role, access, file: file + secret, digest };",
     caughtBy: ["test/unit/cli/dev/overview.test.ts"],

@@ -1,6 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { createStoredObjectsCheck, type StoredObjectsCheck } from "../../../../cli/dev/check-stored-objects.ts";
-import type { DevMessage } from "../../../../cli/dev/messages.ts";
+import type { DevMessage } from "../../../../cli/dev/report/messages.ts";
+import {
+  createStoredObjectsCheck,
+  type StoredObjectsCheck,
+} from "../../../../cli/dev/stored-data/check-stored-objects.ts";
 import type { JsonObject } from "../../../../core/config/types.ts";
 import { createMemoryDirectory, type MemoryDirectory } from "../../../../dataplane/config/memory-directory.ts";
 import { createEmbeddedStore } from "../../../../dataplane/store/embedded/embedded-store.ts";

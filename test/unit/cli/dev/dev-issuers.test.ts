@@ -2,7 +2,7 @@
 
 import type { ServerResponse } from "node:http";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { createDevIssuers } from "../../../../cli/dev/dev-issuers.ts";
+import { createDevIssuers } from "../../../../cli/dev/apply/dev-issuers.ts";
 import { systemTimers } from "../../../../core/timers.ts";
 import { type IssuerServer, publicJwk, startIssuerServer } from "../../../support/oidc/issuer-server.ts";
 import { eventually } from "../../../support/time/eventually.ts";

@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import type { DevOperatorView } from "../../../../cli/dev/dev-operator.ts";
-import { type Following, follow } from "../../../../cli/dev/follow.ts";
+import type { DevOperatorView } from "../../../../cli/dev/apply/dev-operator.ts";
+import { type Following, follow } from "../../../../cli/dev/apply/follow.ts";
 import { type ManualTime, manualTime } from "../../../support/time/manual-time.ts";
 
 let folder = "";

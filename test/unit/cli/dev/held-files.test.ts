@@ -2,10 +2,9 @@ import { closeSync, mkdirSync, mkdtempSync, openSync, readdirSync, renameSync, r
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { emptyState } from "../../../../cli/dev/dev-state.ts";
-import { DataFolderLost, type HeldFiles, holdFiles } from "../../../../cli/dev/held-files.ts";
-import { createSecretFiles } from "../../../../cli/dev/secret-files.ts";
-import { createStateFile } from "../../../../cli/dev/state-file.ts";
+import { createStateFile, emptyState } from "../../../../cli/dev/data-folder/dev-state.ts";
+import { DataFolderLost, type HeldFiles, holdFiles } from "../../../../cli/dev/data-folder/held-files.ts";
+import { createSecretFiles } from "../../../../cli/dev/data-folder/secret-files.ts";
 
 let root = "";
 let data = "";

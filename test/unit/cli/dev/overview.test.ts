@@ -2,13 +2,13 @@
 
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { createMessageLog } from "../../../../cli/dev/messages.ts";
 import {
   createOverview,
   type Overview,
   type OverviewOptions,
   type OverviewRequest,
 } from "../../../../cli/dev/overview/overview.ts";
+import { createMessageLog } from "../../../../cli/dev/report/messages.ts";
 import type { OverviewState } from "../../../../pages/overview/state.ts";
 import { type DevCluster, devCluster } from "./dev-cluster.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createRequestLines, requestLinesFor, type ShownRequest } from "../../../../cli/dev/request-lines.ts";
+import { createRequestLines, requestLinesFor, type ShownRequest } from "../../../../cli/dev/report/request-lines.ts";
 import type { Caller } from "../../../../dataplane/authenticate/caller.ts";
 import { manualTime } from "../../../support/time/manual-time.ts";
 

@@ -1,7 +1,7 @@
 // What dev mode says of stored data when their manifest goes or changes: before anything is deleted.
 
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { graceMs } from "../../../../cli/dev/pending-deletions.ts";
+import { graceMs } from "../../../../cli/dev/stored-data/pending-deletions.ts";
 import { type DevCluster, devCluster } from "./dev-cluster.ts";
 
 const manifest = (kind: string, name: string, spec: string): string =>

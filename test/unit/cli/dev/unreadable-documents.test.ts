@@ -1,7 +1,7 @@
 // A file of manifests of which one document can't be read: what it may have held goes on being served, and no data are deleted.
 
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { graceMs } from "../../../../cli/dev/pending-deletions.ts";
+import { graceMs } from "../../../../cli/dev/stored-data/pending-deletions.ts";
 import { type DevCluster, devCluster } from "./dev-cluster.ts";
 
 const document = (kind: string, name: string, spec: string): string =>

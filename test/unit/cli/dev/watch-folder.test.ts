@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { type FolderWatch, watchFolders } from "../../../../cli/dev/watch-folder.ts";
+import { type FolderWatch, watchFolders } from "../../../../cli/dev/apply/watch-folder.ts";
 import { eventually } from "../../../support/time/eventually.ts";
 
 let folder = "";

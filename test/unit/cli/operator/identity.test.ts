@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { newIdentity } from "../../../../cli/operator/identity.ts";
+import { newIdentity } from "../../../../cli/operator/run-operator.ts";
 
 test("an identity says which host, and differs when the host's process is started again", () => {
   const zeros = newIdentity("operator-7f9c", (count) => new Uint8Array(count));

@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { findSeedFiles } from "../../../../../cli/dev/seed/find-seed-files.ts";
+import { findSeedFiles } from "../../../../../cli/dev/seed/read-seed.ts";
 
 let folder = "";
 beforeEach(() => {

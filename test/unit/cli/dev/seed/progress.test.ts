@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { createSeedProgress } from "../../../../../cli/dev/seed/progress.ts";
+import { createSeedProgress } from "../../../../../cli/dev/seed/seeder.ts";
 
 function shown(isTTY: boolean, total: number): readonly string[] {
   const written: string[] = [];

@@ -1,0 +1,197 @@
+// Turns the valid objects into what is served, project by project: Secrets are resolved and written first, then everything is
+// compiled against what was published before. One project's errors do not affect another.
+
+import { createSecretKey } from "node:crypto";
+import type { ProjectParts, ProjectRef, SigningRing } from "../../../core/config/types.ts";
+import type { Secret } from "../../../core/manifests/object.ts";
+import { pendingIssuers } from "../../../operator/compile/compile-issuers.ts";
+import { compileProject } from "../../../operator/compile/compile-project.ts";
+import { sourcesToFetch } from "../../../operator/compile/declared-issuers.ts";
+import { type HostGrant, noHosts } from "../../../operator/compile/hosts.ts";
+import type { CheckResource } from "../../../operator/compile/resource-check.ts";
+import type { Credentials, LiveKeys, PasswordCredential, Resolved } from "../../../operator/model/credentials.ts";
+import type { CustomResource } from "../../../operator/model/objects.ts";
+import type { ProjectObjects } from "../../../operator/model/project-objects.ts";
+import { keyHashSecretName, signingSecretName, userHashSecretName } from "../../../operator/model/secret-names.ts";
+import { type Result, refuse, type Verdict } from "../../../operator/model/verdict.ts";
+import { readKeyRecord } from "../../../operator/resolve/key-record.ts";
+import { earliest, type FindSecret, type ResolveTools } from "../../../operator/resolve/resolution.ts";
+import { type ProjectResolution, resolveProject } from "../../../operator/resolve/resolve-project.ts";
+import { readProjectKeys } from "../../../operator/resolve/resolve-signing.ts";
+import { type SecretWrite, writtenSecret } from "../../../operator/resolve/secret-write.ts";
+import { readUserRecord } from "../../../operator/resolve/user-record.ts";
+import { grantHosts, groupByProject } from "../../manifests/projects.ts";
+import { type DevState, liveManifest, storedObject } from "../data-folder/dev-state.ts";
+import type { DevIssuers } from "./dev-issuers.ts";
+
+/** By `<namespace>/<name>`. */
+export type Published = ReadonlyMap<string, ProjectParts>;
+
+export interface CompileTools extends Pick<ResolveTools, "hashPassword" | "isPasswordOf" | "random"> {
+  readonly checkResource: CheckResource;
+  readonly issuers: DevIssuers;
+  readonly secretOf: (namespace: string, name: string) => Secret | undefined;
+  readonly writeSecret: (write: SecretWrite) => Promise<void>;
+  /** Unix milliseconds. */
+  readonly now: number;
+  readonly baseUrlOf: (ref: ProjectRef) => string;
+}
+
+export interface CompiledFolder {
+  readonly published: Published;
+  readonly verdicts: readonly Verdict[];
+  /** By UID: what resolve wants remembered. */
+  readonly statuses: ReadonlyMap<string, Readonly<Record<string, unknown>>>;
+  /** Projects whose signing ring was lost and recreated. */
+  readonly ringsReplaced: readonly ProjectRef[];
+  /** Unix milliseconds: the earliest moment at which another pass gives something else although nothing was edited. */
+  readonly nextAt?: number;
+}
+
+const noSecret = createSecretKey(Buffer.alloc(32));
+
+/** A new signing key signs once every replica has it; this process is the only replica, so a moment is enough. */
+const signingRingAgainMs = 500;
+
+export async function compileFolder(known: DevState, before: Published, tools: CompileTools): Promise<CompiledFolder> {
+  const objects = [...known.objects.values()].map((object) => storedObject(object, object.manifest));
+  const grants = grantsOf(objects, before);
+  const published = new Map<string, ProjectParts>();
+  const verdicts: Verdict[] = [];
+  const statuses = new Map<string, Readonly<Record<string, unknown>>>();
+  const ringsReplaced: ProjectRef[] = [];
+  const bundles = groupByProject(objects);
+  await tools.issuers.useOnly(issuerSources(bundles, before, tools.issuers));
+  const moments: (number | undefined)[] = [];
+  const written = new Map<string, Secret>();
+  for (const [key, bundle] of bundles) {
+    const previous = before.get(key);
+    const resolved = await resolveBundle(bundle, previous, { ...tools, written });
+    for (const [uid, status] of resolved.statuses) statuses.set(uid, { ...status });
+    if (resolved.ringReplaced) ringsReplaced.push(bundle.ref);
+    moments.push(resolved.nextAt, resolved.signingRingWaits ? tools.now + signingRingAgainMs : undefined);
+    const { signing, credentials } = resolved;
+    const { checkResource, issuers } = tools;
+    const context = { signing, credentials, hosts: grantOf(bundle, grants), checkResource, issuers };
+    const compiled = compileProject({ ...bundle, ...context, ...(previous !== undefined && { published: previous }) });
+    if (compiled.parts !== undefined) published.set(key, withConsole(compiled.parts));
+    verdicts.push(...compiled.verdicts);
+  }
+  const nextAt = earliest(moments, tools.now);
+  return { published, verdicts, statuses, ringsReplaced, ...(nextAt !== undefined && { nextAt }) };
+}
+
+function issuerSources(bundles: ReadonlyMap<string, ProjectObjects>, before: Published, { isAllowed }: DevIssuers) {
+  return new Map(
+    [...bundles].flatMap(([key, { project }]) =>
+      project === undefined ? [] : [[key, sourcesToFetch(project, before.get(key), isAllowed)] as const],
+    ),
+  );
+}
+
+interface BundleTools extends CompileTools {
+  /** What this pass wrote, by `<namespace>/<name>`: Projects of one namespace may want a Secret of the same name. */
+  readonly written: Map<string, Secret>;
+}
+
+/** Resolves, and writes what that takes. */
+async function resolveBundle(
+  bundle: ProjectObjects,
+  previous: ProjectParts | undefined,
+  { written, ...tools }: BundleTools,
+): Promise<ProjectResolution> {
+  const findSecret = finderOf(bundle, tools);
+  const resolved = await resolveProject(bundle, previous, {
+    findSecret: (name) => written.get(`${bundle.ref.namespace}/${name}`) ?? findSecret(name),
+    random: tools.random,
+    now: tools.now,
+    hashPassword: tools.hashPassword,
+    isPasswordOf: tools.isPasswordOf,
+    baseUrl: tools.baseUrlOf(bundle.ref),
+    // Whoever can write the data folder may have every credential in it: nothing has to be proved.
+    sealKey: noSecret,
+    restoresAll: true,
+    // One process: what was published before is what every replica serves.
+    ringAcknowledged: true,
+  });
+  for (const write of resolved.writes) {
+    await tools.writeSecret(write);
+    written.set(`${write.namespace}/${write.name}`, writtenSecret(write));
+  }
+  return resolved;
+}
+
+/**
+ * What was served when dev mode stopped, from the last good versions and the hashes that were kept: incumbents keep their
+ * names, and an edit that was broken before a restart is still broken after it, with the version before it served.
+ */
+export function recallFolder(known: DevState, tools: Pick<CompileTools, "checkResource" | "secretOf">): Published {
+  const objects = [...known.objects.values()].flatMap((object) => {
+    const manifest = liveManifest(object);
+    return manifest === undefined ? [] : [storedObject(object, manifest)];
+  });
+  const grants = grantsOf(objects, new Map());
+  const published = new Map<string, ProjectParts>();
+  for (const [key, bundle] of groupByProject(objects)) {
+    const recalled = recallProject(bundle, finderOf(bundle, tools));
+    const { parts } = compileProject({
+      ...bundle,
+      ...recalled,
+      hosts: grantOf(bundle, grants),
+      // Their keys are fetched again with the first pass.
+      issuers: pendingIssuers,
+      checkResource: tools.checkResource,
+    });
+    if (parts !== undefined) published.set(key, withConsole(parts));
+  }
+  return published;
+}
+
+/** In dev mode every project has its console, for those who may sign in: it is what a person looks at first. */
+function withConsole(parts: ProjectParts): ProjectParts {
+  const { project } = parts;
+  return project.console === "Nobody" ? { ...parts, project: { ...project, console: "Authenticated" } } : parts;
+}
+
+function grantsOf(objects: readonly CustomResource[], before: Published): ReadonlyMap<string, HostGrant> {
+  const incumbents = new Map<string, string>();
+  for (const { project } of before.values()) for (const host of project.hosts) incumbents.set(host, project.uid);
+  const projects = objects.filter((object) => object.kind === "Project");
+  return grantHosts(projects, incumbents);
+}
+
+function grantOf({ project }: ProjectObjects, grants: ReadonlyMap<string, HostGrant>): HostGrant {
+  return (project && grants.get(project.metadata.uid)) ?? noHosts;
+}
+
+function finderOf({ ref }: ProjectObjects, { secretOf }: Pick<CompileTools, "secretOf">): FindSecret {
+  return (name) => secretOf(ref.namespace, name);
+}
+
+export interface RecalledProject {
+  readonly signing: Result<SigningRing>;
+  readonly credentials: Credentials;
+}
+
+export function recallProject({ project, users, keys }: ProjectObjects, findSecret: FindSecret): RecalledProject {
+  const found = project === undefined ? undefined : readProjectKeys(findSecret(signingSecretName(project)));
+  const recalledUsers = new Map<string, Resolved<PasswordCredential>>();
+  const recalledKeys = new Map<string, Resolved<LiveKeys>>();
+  for (const owner of users) {
+    const record = readUserRecord(findSecret(userHashSecretName(owner)));
+    const value = record && { passwordHash: record.hash, credentialRevision: record.revision };
+    recalledUsers.set(owner.metadata.name, value === undefined ? forgotten() : { ok: true, value });
+  }
+  for (const owner of keys) {
+    const record = readKeyRecord(findSecret(keyHashSecretName(owner)));
+    const former = record?.former === undefined ? [] : [record.former];
+    const value: LiveKeys | undefined = record && [{ sha256: record.current }, ...former];
+    recalledKeys.set(owner.metadata.name, value === undefined ? forgotten() : { ok: true, value });
+  }
+  const signing: Result<SigningRing> = found === undefined ? forgotten() : { ok: true, value: found.signingRing };
+  return { signing, credentials: { users: recalledUsers, keys: recalledKeys } };
+}
+
+function forgotten(): ReturnType<typeof refuse> {
+  return refuse("SecretNotFound", "Nothing is remembered");
+}

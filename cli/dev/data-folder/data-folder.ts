@@ -1,0 +1,164 @@
+// Opens the folder where dev mode keeps stored data, generated secrets and what it has accepted: made when missing, closed to
+// other users, ignored by git, held by one process at a time and bound to one folder of manifests. Refuses with what to do.
+
+import { createHash } from "node:crypto";
+import { existsSync } from "node:fs";
+import { mkdir, readdir, writeFile } from "node:fs/promises";
+import { basename, dirname, join, relative, resolve, sep } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { StartRefused } from "../../start-refused.ts";
+import { readText, writeAtomically } from "./files.ts";
+import { type HeldFiles, holdFiles } from "./held-files.ts";
+
+export interface DataFolder {
+  /** As given, for messages. */
+  readonly path: string;
+  /** Nothing was served from it yet. */
+  readonly isNew: boolean;
+  readonly file: (name: string) => string;
+  readonly held: HeldFiles;
+  close(): void;
+}
+
+/** SQLite's code for "somebody else holds the lock". */
+const busy = 5;
+
+export async function openDataFolder(path: string, manifests: string): Promise<DataFolder> {
+  if (isReadAsManifests(path, manifests)) {
+    throw new StartRefused(
+      `The data folder ${path} lies among the manifests in ${manifests}: choose another with --data`,
+    );
+  }
+  const file = (name: string): string => join(path, name);
+  try {
+    await makeFolder(resolve(path));
+    // What lies here are secrets and data: `git add .` must not pick them up.
+    await writeFile(file(".gitignore"), "*\n", { mode: 0o600 });
+  } catch (cause) {
+    throw new StartRefused(`The data folder ${path} can't be used (${reasonOf(cause)}): choose another with --data`, {
+      cause,
+    });
+  }
+  const lock = await takeLock(path, file);
+  const isNew = !existsSync(file("objects.json"));
+  try {
+    await bind(path, manifests);
+    await writeFile(file("pid"), `${process.pid}\n`, { mode: 0o600 });
+  } catch (error) {
+    lock.close();
+    throw error;
+  }
+  const held = holdFiles(path);
+  held.hold(file("lock.db"));
+  return { path, isNew, file, held, close: () => lock.close() };
+}
+
+/** With all above it. Node's own way of that never ends below a folder that takes none, such as /proc. */
+async function makeFolder(path: string): Promise<void> {
+  const make = () => mkdir(path, { mode: 0o700 });
+  try {
+    await make();
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === "EEXIST") return;
+    if (code !== "ENOENT" || dirname(path) === path) throw error;
+    await makeFolder(dirname(path));
+    await make();
+  }
+}
+
+/** Secrets that are generated there would count as manifests; hidden folders are not read. */
+function isReadAsManifests(path: string, manifests: string): boolean {
+  const parts = relative(resolve(manifests), resolve(path)).split(sep);
+  return parts[0] !== ".." && !parts.some((part) => part.startsWith(".") || part === "node_modules");
+}
+
+/** The system lets go of a SQLite lock however the process ends, which no file with a process id does. */
+async function takeLock(path: string, file: (name: string) => string): Promise<DatabaseSync> {
+  await writeFile(file("lock.db"), "", { flag: "a", mode: 0o600 });
+  const database = new DatabaseSync(file("lock.db"), { timeout: 0 });
+  try {
+    // Without a journal file, which the end would remove by its name, even from another folder that stands there by then.
+    database.exec("PRAGMA journal_mode = MEMORY; PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE");
+    return database;
+  } catch (cause) {
+    database.close();
+    if ((cause as { readonly errcode?: number }).errcode !== busy) throw cause;
+    const holder = await readText(file("pid"));
+    const who = holder === undefined ? "another jsonplane" : `another jsonplane (process ${holder.trim()})`;
+    throw new StartRefused(`${who} uses the data folder ${path}: stop it, or choose another folder with --data`, {
+      cause,
+    });
+  }
+}
+
+/** Serving other manifests would withdraw everything that these data belong to. */
+async function bind(path: string, manifests: string): Promise<void> {
+  const file = bindingFile(path);
+  const here = pathFrom(path, manifests);
+  const bound = await readBinding(path);
+  if (bound === undefined) return await writeAtomically(file, `${here}\n`);
+  if (bound === here) return;
+  const there = relative(process.cwd(), resolve(path, bound)) || ".";
+  throw new StartRefused(
+    `The data folder ${path} belongs to the manifests in ${there}: remove it to start over, choose another with --data, or, if the manifests have moved, remove ${file}`,
+  );
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+export function bindingFile(folder: string): string {
+  return join(folder, "serves");
+}
+
+/** What leads from a data folder to its manifests. */
+export function pathFrom(folder: string, manifests: string): string {
+  return relative(resolve(folder), resolve(manifests)) || ".";
+}
+
+/** Undefined when the folder belongs to no manifests, or isn't there. */
+export async function readBinding(folder: string): Promise<string | undefined> {
+  return (await readText(bindingFile(folder)))?.trim();
+}
+
+const parent = ".jsonplane";
+const maxNameCharacters = 40;
+
+export function chooseDataFolder(manifests: string): string {
+  return join(parent, dataFolderName(manifests));
+}
+
+/** Other folders with data of the same manifests: dev mode was started in DIR, or in a folder above it, and keeps data below where it starts. */
+export async function otherDataFolders(manifests: string, used: string): Promise<readonly string[]> {
+  const found: string[] = [];
+  for (let above = resolve(manifests); ; above = dirname(above)) {
+    const own = join(above, parent);
+    for (const folder of [own, ...(await foldersIn(own))]) {
+      if (folder !== resolve(used) && (await hasDataOf(folder, manifests))) found.push(relative("", folder));
+    }
+    if (above === dirname(above)) return found;
+  }
+}
+
+/** None where it can't be read. */
+async function foldersIn(folder: string): Promise<readonly string[]> {
+  const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
+  return entries.filter((entry) => entry.isDirectory()).map(({ name }) => join(folder, name));
+}
+
+async function hasDataOf(folder: string, manifests: string): Promise<boolean> {
+  if (!existsSync(join(folder, "objects.json"))) return false;
+  return (await readBinding(folder).catch(() => undefined)) === pathFrom(folder, manifests);
+}
+
+/**
+ * The name is for people, the hash tells apart what has one name. It is made from the path that leads from here, so that data stay found when
+ * everything is moved together.
+ */
+function dataFolderName(manifests: string): string {
+  const hash = createHash("sha256").update(pathFrom(parent, manifests)).digest("hex").slice(0, 8);
+  const plain = basename(resolve(manifests)).replaceAll(/[^\p{L}\p{N}._-]+/gu, "-");
+  return `${[...plain].slice(0, maxNameCharacters).join("")}-${hash}`;
+}

@@ -1,0 +1,88 @@
+// Knows whether the files that are open are still the ones at their paths: a folder may be removed, moved or replaced while it is in use, by
+// `rm -r`, a `git clean` or the restoring of a backup. Writing on would go into files that nobody can find, or into somebody else's.
+
+import { statSync } from "node:fs";
+import { resolve } from "node:path";
+
+export type Loss = "removed" | "replaced";
+
+/** Something was to be written into a data folder that isn't there any more. */
+export class DataFolderLost extends Error {
+  override readonly name = "DataFolderLost";
+}
+
+export interface HeldFiles {
+  /** The file has to stay from now on. It must be open until the end: the system may give the number of a file that is gone to another one. */
+  hold(file: string): void;
+  /** What has happened to the first file that isn't in its place. A folder that was lost once stays so. */
+  loss(): Loss | undefined;
+  /** Throws a DataFolderLost. */
+  requireInPlace(): void;
+}
+
+export function holdFiles(path: string): HeldFiles {
+  const identities = new Map<string, string | undefined>();
+  let known: Loss | undefined;
+  const loss = (): Loss | undefined => {
+    for (const [file, identity] of identities) known ??= lossOf(identity, identityOf(file));
+    return known;
+  };
+  return {
+    hold(file) {
+      // Where it is now, even if what is around the working directory is moved.
+      const absolute = resolve(file);
+      identities.set(absolute, identityOf(absolute));
+    },
+    loss,
+    requireInPlace() {
+      const found = loss();
+      if (found !== undefined) throw new DataFolderLost(`The data folder ${path} was ${found}`);
+    },
+  };
+}
+
+function lossOf(before: string | undefined, now: string | undefined): Loss | undefined {
+  if (now === before || now === unknown) return undefined;
+  return now === undefined ? "removed" : "replaced";
+}
+
+/** A file that can't be looked at for the moment, as on a network that is down, isn't gone. */
+const unknown = "unknown";
+
+/** Undefined when there is no such file. */
+function identityOf(file: string): string | undefined {
+  try {
+    const found = statSync(file, { bigint: true, throwIfNoEntry: false });
+    return found && `${found.dev}:${found.ino}`;
+  } catch {
+    return unknown;
+  }
+}
+
+export interface DataFolderWatch {
+  /** Resolves with the exit code once the folder is lost; never while it stays. */
+  readonly ended: Promise<number>;
+  stop(): void;
+}
+
+const lookEveryMs = 500;
+
+const advice: Readonly<Record<Loss, string>> = {
+  removed: "Start again for a new one; to keep what was stored, put the folder back first",
+  replaced: "Start again to use the one that is there now",
+};
+
+export function watchDataFolder(path: string, held: HeldFiles, printError: (line: string) => void): DataFolderWatch {
+  let looking: NodeJS.Timeout | undefined;
+  const stop = (): void => clearInterval(looking);
+  const ended = new Promise<number>((resolve) => {
+    looking = setInterval(() => {
+      const loss = held.loss();
+      if (loss === undefined) return;
+      stop();
+      printError(`The data folder ${path} was ${loss} while it was in use. Nothing more is written. ${advice[loss]}`);
+      resolve(1);
+    }, lookEveryMs);
+  });
+  return { ended, stop };
+}

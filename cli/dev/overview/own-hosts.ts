@@ -1,0 +1,35 @@
+// Which Host headers are dev mode's own. Others are refused by what names files or shows usage, against DNS rebinding: another site's name
+// can be made to resolve to this machine.
+
+import type { IncomingHttpHeaders } from "node:http";
+import { hostName } from "../../../dataplane/route/request-target.ts";
+
+export interface HostedRequest {
+  /** The host that the client used, as a trusted proxy says. */
+  readonly host: string;
+  readonly headers: IncomingHttpHeaders;
+  readonly socket: { readonly localAddress?: string | undefined };
+}
+
+/**
+ * Whether the client used one of dev mode's own addresses: a loopback address, the one listened on, the public URL's. The Host header must be
+ * one of them beside the host that a trusted proxy names: a page can send the headers of a proxy, but no other Host than its own.
+ */
+export function ownHosts(listened: string, publicUrl: string): (request: HostedRequest) => boolean {
+  const own = new Set([bracketed(listened), ...(publicUrl === "" ? [] : [new URL(publicUrl).hostname])]);
+  return ({ host, headers, socket }) => {
+    const here = bracketed(socket.localAddress ?? "");
+    return [host, headers.host ?? ""]
+      .map(hostName)
+      .every((name) => loopback.test(name) || own.has(name) || name === here);
+  };
+}
+
+/** RFC 6761: names below `localhost` lead to the machine itself. */
+const loopback = /^(?:(?:.+\.)?localhost|127(?:\.\d{1,3}){3}|\[::1\])$/;
+
+/** As it stands in a URL. */
+function bracketed(address: string): string {
+  const plain = address.replace(/^::ffff:(?=\d+\.)/, "").toLowerCase();
+  return plain.includes(":") ? `[${plain}]` : plain;
+}

@@ -1,0 +1,133 @@
+// Shows requests at a terminal, one short line each: method, path, status, time, caller, and why a token is refused. Queries are left out, because
+// filters and misplaced keys are data; so is everything else that a client sends. In a burst it counts what it doesn't show.
+
+import type { IncomingHttpHeaders } from "node:http";
+import { styleText } from "node:util";
+import type { LogLevel } from "../../../core/log/logger.ts";
+import type { Timers } from "../../../core/timers.ts";
+import { type Caller, creatorOf } from "../../../dataplane/authenticate/caller.ts";
+import type { Ending, Exchange } from "../../../dataplane/http/exchange.ts";
+import { printable } from "../../../operator/status/messages.ts";
+
+export interface RequestLinesOptions {
+  readonly write: (text: string) => void;
+  readonly hasColors: boolean;
+  readonly timers: Timers;
+}
+
+export interface RequestLines {
+  show(exchange: ShownRequest, ending: Ending): void;
+  /** Writes what is gathered. */
+  flush(): void;
+}
+
+/** What of a request is shown. */
+export type ShownRequest = Pick<Exchange, "rawUrl" | "proof"> & {
+  readonly request: {
+    readonly method: string;
+    readonly headers: Pick<IncomingHttpHeaders, "host" | "origin" | "authorization">;
+  };
+  readonly problem?: { readonly message: string };
+  readonly project?: { readonly config: { readonly cors: { readonly allowedOrigins: readonly string[] } } } | undefined;
+};
+
+const flushAfterMs = 100;
+const maxLinesPerFlush = 40;
+const maxPathCharacters = 100;
+
+/** Undefined where nobody looks on: in a pipe, and where warnings aren't wanted either. */
+export function requestLinesFor(
+  stdout: Pick<NodeJS.WriteStream, "isTTY" | "write"> & { hasColors?(): boolean },
+  logLevel: LogLevel,
+  timers: Timers,
+): RequestLines | undefined {
+  if (!stdout.isTTY || logLevel === "error" || logLevel === "silent") return undefined;
+  // Node goes by NO_COLOR and by what the terminal is.
+  const hasColors = stdout.hasColors?.() ?? false;
+  return createRequestLines({ write: (text) => void stdout.write(text), hasColors, timers });
+}
+
+export function createRequestLines({ write, hasColors, timers }: RequestLinesOptions): RequestLines {
+  let lines: string[] = [];
+  let left = 0;
+  let stopTimer: (() => void) | undefined;
+  const flush = (): void => {
+    stopTimer?.();
+    stopTimer = undefined;
+    if (lines.length === 0) return;
+    const more = left === 0 ? [] : [`… and ${left} more ${left === 1 ? "request" : "requests"}`];
+    write([...lines, ...more, ""].join("\n"));
+    lines = [];
+    left = 0;
+  };
+  return {
+    show(exchange, ending) {
+      stopTimer ??= timers.after(flushAfterMs, flush);
+      if (lines.length < maxLinesPerFlush) lines.push(requestLine(exchange, ending, hasColors));
+      else left += 1;
+    },
+    flush,
+  };
+}
+
+type Style = Parameters<typeof styleText>[0];
+
+function requestLine(exchange: ShownRequest, ending: Ending, hasColors: boolean): string {
+  const { request, rawUrl, proof } = exchange;
+  const refused = refusedOrigin(exchange);
+  const { status, code, seconds } = ending;
+  const fault = status === 401 ? faultOfToken(exchange) : undefined;
+  const styled = (style: Style, text: string): string =>
+    hasColors ? styleText(style, text, { validateStream: false }) : text;
+  const outcome = code === undefined ? `${status}` : `${status} ${code}`;
+  return [
+    `${request.method.padEnd(6)} ${shownPath(rawUrl)}`,
+    styled(styleOf(status), outcome),
+    styled("dim", timeOf(seconds)),
+    styled("dim", printable(callerName(proof?.caller))),
+    ...(fault === undefined ? [] : [styled("yellow", printable(fault))]),
+    ...(refused === undefined ? [] : [styled("yellow", `origin ${refused} is not in spec.cors.allowedOrigins`)]),
+  ].join("  ");
+}
+
+/** Its sentence is ours: of what it names, claims are the Project's own words, and nothing is of the token. */
+function faultOfToken({ request: { headers }, problem }: ShownRequest): string | undefined {
+  return /^bearer /i.test(headers.authorization ?? "") ? problem?.message : undefined;
+}
+
+/** The origin of a page whose browser will not show it the response; a browser tells the page nothing of why. */
+function refusedOrigin({ request: { headers }, project }: ShownRequest): string | undefined {
+  const { origin, host } = headers;
+  if (origin === undefined || project === undefined || origin.endsWith(`://${host}`)) return undefined;
+  const { allowedOrigins } = project.config.cors;
+  if (allowedOrigins.includes("*") || allowedOrigins.includes(origin)) return undefined;
+  return printable(origin.slice(0, maxPathCharacters));
+}
+
+function styleOf(status: number): Style {
+  if (status >= 500) return "red";
+  if (status >= 400) return "yellow";
+  return status >= 300 ? "cyan" : "green";
+}
+
+/** The path as it was sent. Before it may stand a host with a password, behind it a query. */
+function shownPath(rawUrl: string): string {
+  const target = rawUrl.replace(/^[^/?#]+:\/\/[^/?#]*/, "");
+  const [path = "", ...query] = target.split(/[?#]/);
+  const shown = printable(path);
+  const short = shown.length > maxPathCharacters ? `${shown.slice(0, maxPathCharacters)}…` : shown;
+  return query.length === 0 ? short : `${short}?…`;
+}
+
+function timeOf(seconds: number): string {
+  const milliseconds = seconds * 1000;
+  if (milliseconds >= 1000) return `${seconds.toFixed(1)} s`;
+  return `${milliseconds.toFixed(milliseconds < 10 ? 1 : 0)} ms`;
+}
+
+function callerName(caller: Caller | undefined): string {
+  if (caller === undefined) return "not authenticated";
+  if (caller.kind === "anonymous") return "anonymous";
+  if (caller.kind === "external") return `external ${printable(creatorOf(caller))}`;
+  return caller.kind === "user" ? `user ${caller.name}` : `key ${caller.name}`;
+}

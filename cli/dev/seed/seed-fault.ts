@@ -1,4 +1,0 @@
-/** What is wrong with a seed, and where: a sentence for the terminal. */
-export class SeedFault extends Error {
-  override readonly name = "SeedFault";
-}
