@@ -21,14 +21,13 @@ import { createStateFile } from "./data-folder/dev-state.ts";
 import { createSecretFiles, type SecretFiles } from "./data-folder/secret-files.ts";
 import { createOverview, type Overview } from "./overview/overview.ts";
 import { ownHosts } from "./overview/own-hosts.ts";
-import { usableCredentials } from "./report/credentials.ts";
+import { type LocatedCredential, locateCredentials, usableCredentials } from "./report/credentials.ts";
 import { createMessageLog } from "./report/messages.ts";
-import { reportingOperator } from "./report/report-changes.ts";
 import { type RequestLines, requestLinesFor } from "./report/request-lines.ts";
 import { startupMessage } from "./report/startup-message.ts";
 import { createSeeder, createSeedProgress, type Seeder } from "./seed/seeder.ts";
 import type { DevSettings } from "./settings.ts";
-import { createStoredObjectsCheck } from "./stored-data/check-stored-objects.ts";
+import { createStoredObjectsCheck, type StoredObjectsCheck } from "./stored-data/check-stored-objects.ts";
 
 export interface DevOptions extends DevSettings {
   readonly folder: string;
@@ -212,4 +211,35 @@ function seeding(devOperator: DevOperator, seeder: Seeder): DevOperator {
 /** A wildcard address is not one that every client can connect to. */
 function reachable(url: string): string {
   return url.replace("//0.0.0.0:", "//127.0.0.1:").replace("//[::]:", "//[::1]:");
+}
+
+export interface ReportOptions {
+  readonly secretFiles: SecretFiles;
+  readonly check: StoredObjectsCheck;
+}
+
+/** What is there now is no news. */
+export function reportingOperator(devOperator: DevOperator, { secretFiles, check }: ReportOptions): DevOperator {
+  const locate = (): readonly LocatedCredential[] => locateCredentials(devOperator.view(), secretFiles);
+  let known = digests(locate());
+  check.afterPass();
+  return {
+    view: devOperator.view,
+    async reconcile() {
+      const news = await devOperator.reconcile();
+      check.afterPass();
+      const credentials = locate();
+      const fresh = credentials.filter(({ subject, digest }) => known.get(subject) !== digest);
+      known = digests(credentials);
+      return [...news, ...fresh.map((credential) => ({ text: line(credential) }))];
+    },
+  };
+}
+
+function line({ kind, subject, file }: LocatedCredential): string {
+  return `${subject}: its ${kind === "login" ? "password" : "key"} is in ${file}`;
+}
+
+function digests(credentials: readonly LocatedCredential[]): ReadonlyMap<string, string> {
+  return new Map(credentials.map(({ subject, digest }) => [subject, digest]));
 }

@@ -1,6 +1,7 @@
 // Connects to Redis and to the API server as the operator does, lists what is kept, and orders the deletion of what was chosen. What a person
 // must mend is a sentence and exit code 1; a command line that leaves open what is meant is refused with 2.
 
+import type { OutputFormat } from "../../core/env/settings.ts";
 import { StoreUnavailable } from "../../core/errors/store-errors.ts";
 import { connect } from "../../core/redis/connect.ts";
 import { createRedisClient, type RedisClient } from "../../core/redis/redis-client.ts";
@@ -21,7 +22,6 @@ import { apiServerOptions, operatorNamespace, whyNoApiServer } from "../api-serv
 import { StartRefused } from "../start-refused.ts";
 import { type Choice, chosenBy, isDeletable, type KeptItem, nameFault, nameOf } from "./kept-item.ts";
 import { orderDeletion } from "./order-deletion.ts";
-import { createPrinter } from "./print-kept.ts";
 import { keptPages } from "./read-kept.ts";
 import type { OrphansSettings } from "./settings.ts";
 
@@ -214,4 +214,58 @@ function say(line: string): void {
 function refuse(why: string, code: number): number {
   say(`jsonplane: ${why}`);
   return code;
+}
+
+export interface KeptPrinter {
+  page(items: readonly KeptItem[]): void;
+}
+
+/** Column width that fits most names; a longer name shifts the rest of its line. */
+const widths = { name: 48, since: 24, bytes: 12, objects: 10, because: 19 } as const;
+
+export function createPrinter(format: OutputFormat, out: (line: string) => void): KeptPrinter {
+  if (format === "json") return { page: (items) => items.forEach((item) => void out(JSON.stringify(asJson(item)))) };
+  let hasHead = false;
+  return {
+    page(items) {
+      if (items.length > 0 && !hasHead) out(head);
+      hasHead ||= items.length > 0;
+      for (const item of items) out(lineOf(item));
+    },
+  };
+}
+
+const head = row({ name: "DATA", since: "KEPT SINCE", bytes: "BYTES", objects: "OBJECTS", because: "WHY" }, "STATE");
+
+function lineOf(item: KeptItem): string {
+  const { entry, because, state } = item;
+  const { size, retainedAt: since = "not recorded yet" } = entry;
+  const bytes = size === undefined ? "unknown" : String(size.bytes);
+  const objects = size === undefined || entry.what === "rootkey" ? "-" : String(size.objects);
+  return row({ name: nameOf(item), since, bytes, objects, because }, state);
+}
+
+function row(cells: Readonly<Record<keyof typeof widths, string>>, state: string): string {
+  const padded = Object.entries(widths).map(([name, width]) => {
+    const text = cells[name as keyof typeof widths];
+    return name === "bytes" || name === "objects" ? text.padStart(width) : text.padEnd(width);
+  });
+  return [...padded, state].join("  ");
+}
+
+/** What is not known is null. */
+function asJson({ project, entry, because, state }: KeptItem): object {
+  return {
+    namespace: project.namespace,
+    project: project.name,
+    kind: kindOf(entry),
+    name: entry.name,
+    keptSince: entry.retainedAt ?? null,
+    bytes: entry.size?.bytes ?? null,
+    objects: entry.what === "rootkey" ? null : (entry.size?.objects ?? null),
+    uid: entry.uid,
+    namespaceUid: entry.namespaceUid,
+    because,
+    state,
+  };
 }

@@ -1,7 +1,18 @@
 // What `jsonplane data orphans` can be given, by flags or environment variables.
 
-import { all, deleteData, output, project, timeout, yes } from "../../core/env/kept-data-settings.ts";
-import { kubeconfig, namespace, operatorNamespace, redis, redisSecret } from "../../core/env/settings.ts";
+import {
+  all,
+  deleteData,
+  kubeconfig,
+  namespace,
+  operatorNamespace,
+  output,
+  project,
+  redis,
+  redisSecret,
+  timeout,
+  yes,
+} from "../../core/env/settings.ts";
 import type { CommandSettings } from "../command.ts";
 
 export const settings = {

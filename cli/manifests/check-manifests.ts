@@ -3,10 +3,10 @@
 
 import { valueAtPointer } from "../../core/json/json-pointer.ts";
 import { type ManifestProblem, typeName } from "../../core/manifests/field-errors.ts";
-import { kinds, type Secret } from "../../core/manifests/object.ts";
+import { annotationBytes, maxAnnotationBytes } from "../../core/manifests/metadata.ts";
+import { kinds, type Secret, type UncheckedObject } from "../../core/manifests/object.ts";
 import { readSecret } from "../../core/manifests/secret.ts";
 import { type Manifest, validateManifest } from "../../core/manifests/validate-manifest.ts";
-import { sizeFault } from "./object-size.ts";
 import type { ReadManifests } from "./read-manifests.ts";
 import type { SourcedObject, SourceProblem } from "./source.ts";
 
@@ -93,4 +93,28 @@ function hint(source: SourcedObject, { pointer, detail }: Pick<ManifestProblem, 
   if (plain !== String(value))
     return ` (the unquoted ${plain} is the ${typeName(value)} ${String(value)}: write "${plain}")`;
   return /must be of type string: "\w+"$/.test(detail) ? `: write "${plain}" in quotes` : "";
+}
+
+/** etcd takes 1.5 MiB; the API server adds its own fields and, for each field of a spec, who wrote it. */
+const maxStoredBytes = 1_500_000;
+const lastApplied = "kubectl.kubernetes.io/last-applied-configuration";
+
+/** Why no cluster can store it; undefined where one can. */
+export function sizeFault(object: UncheckedObject): string | undefined {
+  const bytes = jsonBytes(object);
+  return bytes > maxStoredBytes ? `Too long: ${bytes} bytes as JSON, a cluster stores ${maxStoredBytes}` : undefined;
+}
+
+/** What `kubectl apply` refuses: it keeps the manifest in an annotation. */
+export function sizeNote(object: UncheckedObject): string | undefined {
+  const { metadata } = object;
+  const annotations = typeof metadata === "object" && metadata !== null && "annotations" in metadata ? metadata : {};
+  const bytes = jsonBytes(object) + lastApplied.length + annotationBytes(annotations["annotations"]);
+  return bytes > maxAnnotationBytes
+    ? "Is too long for `kubectl apply`, which keeps it in an annotation: use `kubectl apply --server-side`"
+    : undefined;
+}
+
+function jsonBytes(object: UncheckedObject): number {
+  return Buffer.byteLength(JSON.stringify(object));
 }

@@ -18,10 +18,9 @@ import type { FindSecret } from "../../operator/resolve/resolution.ts";
 import { type ProjectResolution, type ProjectTools, resolveProject } from "../../operator/resolve/resolve-project.ts";
 import { writtenSecret } from "../../operator/resolve/secret-write.ts";
 import { absentSecret } from "./absent-secret.ts";
-import { type CheckedManifest, type CheckedManifests, located } from "./check-manifests.ts";
+import { type CheckedManifest, type CheckedManifests, located, sizeNote } from "./check-manifests.ts";
 import { issuerWarnings } from "./issuer-warnings.ts";
 import { missingProject, referrerOf } from "./missing-project.ts";
-import { sizeNote } from "./object-size.ts";
 import { grantHosts, groupByProject } from "./projects.ts";
 import type { SourcedObject, SourceNote, SourceProblem } from "./source.ts";
 

@@ -8,9 +8,8 @@ import { isObject } from "../../core/json/json-value.ts";
 import { parseJson } from "../../core/json/parse-json.ts";
 import { defaultNamespace } from "../../core/manifests/metadata.ts";
 import { type Entry, entriesOf } from "./classify-object.ts";
-import { jsonObjects } from "./json-stream.ts";
 import { listFiles } from "./list-files.ts";
-import { readYaml, type TextProblem, type YamlDocument } from "./read-yaml.ts";
+import { jsonObjects, readYaml, type TextProblem, type YamlDocument } from "./read-yaml.ts";
 import type { SourcedObject, SourceNote, SourceProblem } from "./source.ts";
 
 export interface ReadManifests {

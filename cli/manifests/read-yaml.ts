@@ -2,8 +2,8 @@
 // list of what can't be read, each with line and column.
 import { LineCounter, parseAllDocuments } from "yaml";
 import type { Json } from "../../core/config/types.ts";
+import { parseOrUndefined } from "../../core/json/parse-or-undefined.ts";
 import { convertDocument, type Fault } from "./convert-document.ts";
-import { jsonObjects } from "./json-stream.ts";
 import { kubectlFaults } from "./kubectl-text.ts";
 import { type Position, Positions } from "./positions.ts";
 
@@ -93,4 +93,26 @@ function parsedDocuments(text: string): Parsed | readonly never[] {
 
 function sentence(message: string): string {
   return message.split("\n")[0] ?? message;
+}
+
+const token = /"(?:[^"\\]|\\.)*"|[{}]/gs;
+
+/** The objects' texts with the space before each; undefined where the text is anything else, such as one object. */
+export function jsonObjects(text: string): readonly string[] | undefined {
+  if (!/^\s*\{/.test(text)) return undefined;
+  const objects: string[] = [];
+  let start = 0;
+  let depth = 0;
+  for (const { 0: found, index } of text.matchAll(token)) {
+    if (found === "{") depth += 1;
+    if (found === "}") depth -= 1;
+    if (found !== "}" || depth !== 0) continue;
+    objects.push(text.slice(start, index + 1));
+    start = index + 1;
+  }
+  const isStream =
+    objects.length > 1 &&
+    text.slice(start).trim() === "" &&
+    objects.every((each) => parseOrUndefined(each) !== undefined);
+  return isStream ? objects : undefined;
 }

@@ -99,3 +99,10 @@ function secretOf(value: unknown, where: string): Uint8Array {
   }
   return secret;
 }
+
+/** Written into `configKeys.meta` by whoever begins to write configuration. */
+export const ringMarkField = "ring";
+
+export function ringMarkOf(keyring: Keyring): string {
+  return keyedHash(keyring, "content", "ring").slice(0, 32);
+}

@@ -2,12 +2,19 @@
 
 import type { Json, JsonObject } from "../config/types.ts";
 import { isArray, isObject } from "../json/json-value.ts";
-import type { ManifestPath } from "./field-errors.ts";
-import { type FieldError, forbidden, invalid, required, tooLong, typeName, wrongType } from "./field-errors.ts";
+import {
+  type FieldError,
+  forbidden,
+  invalid,
+  type ManifestPath,
+  required,
+  tooLong,
+  typeName,
+  wrongType,
+} from "./field-errors.ts";
 import type { ObjectMeta } from "./object.ts";
 import type { SchemaNode } from "./schema-node.ts";
-import { structuralErrors } from "./structure.ts";
-import { unknownFields } from "./unknown-fields.ts";
+import { structuralErrors, unknownFields } from "./structure.ts";
 
 export const defaultNamespace = "default";
 

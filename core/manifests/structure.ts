@@ -3,10 +3,11 @@
 
 import type { Json, JsonObject } from "../config/types.ts";
 import { isArray, isObject } from "../json/json-value.ts";
-import { typeAdvice } from "./advice.ts";
+import { type Enclosing, typeAdvice, unknownFieldAdvice } from "./advice.ts";
 import {
   duplicate,
   type FieldError,
+  fieldText,
   type ManifestPath,
   outOfBounds,
   required,
@@ -138,4 +139,30 @@ function isDateTime(text: string): boolean {
   if (hour > "23" || minute > "59" || second > "59") return false;
   const parsed = new Date(`${day}T00:00:00Z`);
   return !Number.isNaN(parsed.getTime()) && parsed.toISOString().startsWith(day);
+}
+
+export function unknownFields(
+  schema: SchemaNode,
+  value: Json,
+  path: ManifestPath = [],
+  above: readonly Enclosing[] = [],
+): readonly FieldError[] {
+  if (isArray(value)) {
+    const { items } = schema;
+    if (items === undefined) return [];
+    return value.flatMap((item, index) => unknownFields(items, item, [...path, index], above));
+  }
+  if (!isObject(value)) return [];
+  const parent: Enclosing = { schema, value, path };
+  return Object.entries(value).flatMap(([name, member]) => {
+    const node = nodeOf(schema, name);
+    if (node !== undefined) return unknownFields(node, member, [...path, name], [parent, ...above]);
+    return schema["x-kubernetes-preserve-unknown-fields"] === true ? [] : [unknownField(name, parent, above)];
+  });
+}
+
+function unknownField(name: string, parent: Enclosing, above: readonly Enclosing[]): FieldError {
+  const path = [...parent.path, name];
+  const detail = `unknown field ${JSON.stringify(fieldText(path))}`;
+  return { path, detail, advice: unknownFieldAdvice(name, parent, above), blocking: false, whole: true };
 }

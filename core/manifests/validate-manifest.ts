@@ -14,8 +14,7 @@ import { completeMetadata, metadataErrors } from "./metadata.ts";
 import { apiVersion, isKind, type Kind, kinds, type UncheckedObject } from "./object.ts";
 import { ruleErrors } from "./rules.ts";
 import { nodeOf, type SchemaNode } from "./schema-node.ts";
-import { structuralErrors } from "./structure.ts";
-import { unknownFields } from "./unknown-fields.ts";
+import { structuralErrors, unknownFields } from "./structure.ts";
 
 /** An object of one of the five kinds, checked and with its defaults. */
 export type Manifest = Project | ApiResource | ProjectUser | ApiKey | RootKey;

@@ -6,8 +6,8 @@ import { backoffMs } from "../backoff.ts";
 import { StoreUnavailable } from "../errors/store-errors.ts";
 import { systemMonotonic } from "../timers.ts";
 import { replyCode } from "./failure.ts";
-import { createPrimaryFinder } from "./find-primary.ts";
 import type { Credentials, RedisTarget, ServerAddress } from "./redis-url.ts";
+import { fieldsOf } from "./reply.ts";
 
 export type IoredisClient = Redis | Cluster;
 
@@ -188,4 +188,50 @@ function prefixed(credentials: Credentials) {
     ...(credentials.username === undefined ? {} : { sentinelUsername: credentials.username }),
     ...(credentials.password === undefined ? {} : { sentinelPassword: credentials.password }),
   };
+}
+
+export interface FindPrimaryParts {
+  /** A client of the same address that isn't connected yet. */
+  readonly open: () => Redis;
+  /** Called when the address leads to a primary. */
+  readonly onFound: () => void;
+  readonly monotonic: () => number;
+}
+
+/** Milliseconds between two looks: one per refused write would be a flood of connections. */
+const restMs = 250;
+
+/** What it returns looks once, unless it looks already or did a moment ago. */
+export function createPrimaryFinder({ open, onFound, monotonic }: FindPrimaryParts): () => void {
+  let isLooking = false;
+  let lookedAt = Number.NEGATIVE_INFINITY;
+
+  const look = async (): Promise<void> => {
+    const client = open();
+    // Without a listener ioredis prints.
+    client.on("error", () => undefined);
+    try {
+      await client.connect();
+      if (await isPrimary(client)) onFound();
+    } catch {
+      // Nobody answers there: the next refused write looks again.
+    } finally {
+      client.disconnect();
+    }
+  };
+
+  return () => {
+    if (isLooking || monotonic() - lookedAt < restMs) return;
+    isLooking = true;
+    void look().finally(() => {
+      isLooking = false;
+      lookedAt = monotonic();
+    });
+  };
+}
+
+/** HELLO says the server's role, and needs no permission. */
+async function isPrimary(client: Redis): Promise<boolean> {
+  const facts = (await client.call("HELLO")) as readonly unknown[];
+  return fieldsOf(facts.map(String)).get("role") === "master";
 }

@@ -5,7 +5,7 @@ import { Cluster } from "ioredis";
 import { StoreUnavailable } from "../errors/store-errors.ts";
 import { type Argument, type Call, CommandBatcher, ScriptCommand, TrackedCommand } from "./command.ts";
 import { type IoredisClient, isReady } from "./connect.ts";
-import { failureOf, isUnknownScript } from "./failure.ts";
+import { failureOf, isForbidden, isUnknownScript, RedisFault } from "./failure.ts";
 import { type Primary, primariesOf, primaryOfSlot } from "./primaries.ts";
 import type { Script } from "./script.ts";
 
@@ -84,4 +84,23 @@ export function createRedisClient(client: IoredisClient, canSend: () => boolean 
     ready: canSend,
     disconnect: () => client.disconnect(),
   };
+}
+
+/** Never written. */
+const key = "jp:{probe}:json";
+
+/**
+ * Throws RedisFault with the code NOJSON. Who may not use the module learns as much: Redis looks for a command before it looks for rights.
+ */
+export async function requireJson(redisClient: RedisClient): Promise<void> {
+  try {
+    await redisClient.read(key, "JSON.TYPE", key);
+  } catch (cause) {
+    if (isForbidden(cause)) return;
+    if (!(cause instanceof RedisFault)) throw cause;
+    throw new RedisFault("This Redis has no JSON module: load RedisJSON, or use a Redis that includes it", {
+      code: "NOJSON",
+      cause,
+    });
+  }
 }

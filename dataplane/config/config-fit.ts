@@ -1,7 +1,7 @@
 // Whether this replica can read the configuration in Redis: it may be sealed with another key ring, or written by a newer version.
 
 import { isNewerFormat } from "../../core/config/fields.ts";
-import { ringMarkOf } from "../../core/config/ring-mark.ts";
+import { ringMarkOf } from "../../core/config/keyring.ts";
 import type { FollowedKeyring } from "./follow-keyring.ts";
 
 export type ConfigFit = "fits" | "another_ring" | "newer_format";

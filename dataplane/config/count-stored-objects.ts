@@ -11,7 +11,7 @@ import { fieldsOf, textsOf } from "../../core/redis/reply.ts";
 import { pauseUnlessAborted, systemTimers } from "../../core/timers.ts";
 import type { Sizes } from "../store/ports/sizes.ts";
 import type { Directory } from "./directory.ts";
-import { createFiguresWriter, type FiguresWriter } from "./write-figures.ts";
+import { createFiguresWriter, type FiguresWriter } from "./report-usage.ts";
 
 export interface CountStoredObjectsDeps {
   readonly redisClient: RedisClient;

@@ -4,8 +4,8 @@
 
 import { isDeepStrictEqual } from "node:util";
 import { configKeys } from "../../core/config/config-keys.ts";
+import { ringMarkField } from "../../core/config/keyring.ts";
 import { type ProjectEntry, readEntry } from "../../core/config/published-value.ts";
-import { ringMarkField } from "../../core/config/ring-mark.ts";
 import type { RedisClient } from "../../core/redis/redis-client.ts";
 import { fieldsOf, listOf, optionalText } from "../../core/redis/reply.ts";
 import { StreamFollower } from "../../core/redis/stream-follower.ts";

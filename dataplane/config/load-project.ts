@@ -2,13 +2,21 @@
 // a time between other work. A field that can't be used leaves its last good version serving and is reported.
 
 import { setImmediate as otherWork } from "node:timers/promises";
+import { isDeepStrictEqual } from "node:util";
 import { type ProjectField, readProjectField } from "../../core/config/fields.ts";
 import { readPublished } from "../../core/config/published-value.ts";
-import type { IssuerConfig, ProjectConfig, ProjectRef, RootKeyConfig, SigningRing } from "../../core/config/types.ts";
+import type {
+  IssuerConfig,
+  ProjectConfig,
+  ProjectRef,
+  ResourceConfig,
+  RootKeyConfig,
+  SigningRing,
+} from "../../core/config/types.ts";
+import { compileSchema } from "../../core/schema/compile-schema.ts";
 import type { SchemaProblem } from "../../core/schema/read/report.ts";
 import type { LiveProject, LiveResource } from "./directory.ts";
 import { type FollowedKeyring, openWithNewest } from "./follow-keyring.ts";
-import { makeLiveResource } from "./live-resource.ts";
 
 /** A field that this replica can't use. */
 export interface Nack {
@@ -129,4 +137,25 @@ function issuersOf(fields: ReadonlyMap<string, LoadedField>): ReadonlyMap<string
     if (content.kind === "issuer") issuers.set(content.value.url, content.value);
   }
   return issuers;
+}
+
+export type LiveResourceResult =
+  | { readonly ok: true; readonly resource: LiveResource }
+  | { readonly ok: false; readonly problems: readonly SchemaProblem[] };
+
+/**
+ * The very resource `before` when it has this configuration and revision. A configuration that was changed and changed back is the
+ * same, and newer: other replicas declared indexes by the one between, and only the newer revision puts these in force again.
+ */
+export function makeLiveResource(
+  config: ResourceConfig,
+  before: LiveResource | undefined,
+  revision: number,
+): LiveResourceResult {
+  const isSame = before?.revision === revision && isDeepStrictEqual(before.config, config);
+  if (isSame) return { ok: true, resource: before };
+  const reusable = before !== undefined && isDeepStrictEqual(before.config.schema, config.schema);
+  const compiled = reusable ? { ok: true as const, schema: before.schema } : compileSchema(config.schema);
+  if (!compiled.ok) return compiled;
+  return { ok: true, resource: Object.freeze({ config, schema: compiled.schema, revision }) };
 }

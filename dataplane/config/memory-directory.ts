@@ -13,9 +13,14 @@ import type {
   SigningRing,
   UserConfig,
 } from "../../core/config/types.ts";
-import { createChangeListeners } from "./change-listeners.ts";
-import type { Directory, LiveProject, LiveResource, Lookup } from "./directory.ts";
-import { makeLiveResource } from "./live-resource.ts";
+import {
+  createChangeListeners,
+  type Directory,
+  type LiveProject,
+  type LiveResource,
+  type Lookup,
+} from "./directory.ts";
+import { makeLiveResource } from "./load-project.ts";
 
 /** A resource that could not be made live. With `keptLastGood` the version before it goes on serving, else none does. */
 export interface RefusedResource {

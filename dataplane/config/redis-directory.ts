@@ -4,10 +4,9 @@
 import type { Clock } from "../../core/clock.ts";
 import { isCredentialField, keyOfProject, projectOfKey } from "../../core/config/config-keys.ts";
 import type { RedisClient } from "../../core/redis/redis-client.ts";
-import { createChangeListeners } from "./change-listeners.ts";
 import { type ConfigFit, createConfigFit } from "./config-fit.ts";
 import { createCredentials } from "./credentials.ts";
-import type { Directory, LiveProject, Lookup } from "./directory.ts";
+import { createChangeListeners, type Directory, type LiveProject, type Lookup } from "./directory.ts";
 import { Follower, type FollowListener } from "./follow.ts";
 import type { FollowedKeyring } from "./follow-keyring.ts";
 import type { Nack } from "./load-project.ts";

@@ -5,7 +5,8 @@ import { keyOfProject, usageKey } from "../../core/config/config-keys.ts";
 import type { QuotaUses } from "../../core/config/quota-uses.ts";
 import type { ProjectRef } from "../../core/config/types.ts";
 import type { RedisClient } from "../../core/redis/redis-client.ts";
-import { createFiguresWriter } from "./write-figures.ts";
+import { listOf, numberOf } from "../../core/redis/reply.ts";
+import { loadScript } from "../../core/redis/script.ts";
 
 export interface ReportUsageDeps {
   readonly redisClient: RedisClient;
@@ -49,6 +50,30 @@ export function reportUsage({ redisClient, replica, reports, everyMs = usualEver
       await running;
       // Should Redis be away, it ends by itself.
       await redisClient.write(key, "DEL", key).catch(() => undefined);
+    },
+  };
+}
+
+export interface Figures {
+  /** Projects that no longer have any. */
+  readonly gone: readonly string[];
+  /** Names of projects with the texts that they have now. */
+  readonly changed: readonly (readonly [name: string, text: string])[];
+  readonly expirySeconds: number;
+}
+
+export interface FiguresWriter {
+  /** False where nothing was there before: Redis was emptied, or it has expired. A call without changes renews its expiry. */
+  write(key: string, figures: Figures): Promise<boolean>;
+}
+
+export function createFiguresWriter(redisClient: RedisClient): FiguresWriter {
+  const script = loadScript(new URL("./scripts/", import.meta.url), "write-figures-1", "write");
+  return {
+    async write(key, { gone, changed, expirySeconds }) {
+      const args = [expirySeconds, gone.length, ...gone, ...changed.flat()];
+      const [, wasThere] = listOf(await redisClient.run(script, [key], args));
+      return numberOf(wasThere) === 1;
     },
   };
 }

@@ -6,9 +6,8 @@ import { randomUUID } from "node:crypto";
 import type { Clock } from "../../core/clock.ts";
 import { configKeys, keyOfProject, projectOfKey } from "../../core/config/config-keys.ts";
 import { configFormat, readFormat } from "../../core/config/fields.ts";
-import type { Keyring } from "../../core/config/keyring.ts";
+import { type Keyring, ringMarkOf } from "../../core/config/keyring.ts";
 import { readEntry } from "../../core/config/published-value.ts";
-import { ringMarkOf } from "../../core/config/ring-mark.ts";
 import { storeFields } from "../../core/config/store-fields.ts";
 import type { ProjectParts, ProjectRef } from "../../core/config/types.ts";
 import { OutcomeUnknown } from "../../core/errors/store-errors.ts";
@@ -17,11 +16,11 @@ import { fieldsOf, listOf, numberOf, optionalText } from "../../core/redis/reply
 import type { DataRecord } from "../model/data-record.ts";
 import type { PublishedProject } from "../model/published-project.ts";
 import { readDataRecords } from "./data-records.ts";
-import { type PublishedEntry, PublishHistory } from "./publish-history.ts";
-import { createPublishScripts, type FoundStore, type PublishReply, type PublishScripts } from "./publish-scripts.ts";
+import { PublishHistory, type PublishedEntry } from "./publish-history.ts";
+import { type FoundStore, type PublishReply, type PublishScripts, createPublishScripts } from "./publish-scripts.ts";
 import { NotTheWriter, RedisContested, ReplicasOutdated, WrittenByNewerVersion } from "./refusals.ts";
 import { liveReplicas } from "./replicas.ts";
-import { expectedStore, type StoreIdentity } from "./store-identity.ts";
+import { type StoreIdentity, expectedStore } from "./store-identity.ts";
 import { type PublishResult, WriterSession } from "./writer-session.ts";
 
 export interface BeginOptions {

@@ -4,10 +4,9 @@
 import { useEffect, useLayoutEffect, useMemo, useState } from "preact/hooks";
 import { Gate, type WayBack } from "../sign-in/gate.tsx";
 import type { SignIn } from "../sign-in/sign-in.ts";
-import { Bar } from "./bar.tsx";
+import { Bar, DataNavigation } from "./bar.tsx";
 import { ConfirmDialog, DiscardDialog } from "./confirm.tsx";
 import { ConsoleContext } from "./console-context.ts";
-import { DataNavigation } from "./data-navigation.tsx";
 import { ObjectList } from "./objects/object-list.tsx";
 import { ObjectPage } from "./objects/object-page.tsx";
 import { VisitedLists } from "./objects/visited-lists.ts";

@@ -3,6 +3,8 @@
 import type { ComponentChildren } from "preact";
 import type { Credential } from "../sign-in/sign-in.ts";
 import { SignedInAs } from "../sign-in/signed-in-as.tsx";
+import type { Description } from "./description.ts";
+import { fragmentOf, type Route } from "./route.ts";
 
 interface BarProps {
   /** With which requests are accepted. */
@@ -45,5 +47,41 @@ export function Bar({ credential, title, hidesSignIn, onSignIn, onSignOut, child
         </button>
       )}
     </header>
+  );
+}
+
+export function DataNavigation({ description, route }: { readonly description: Description; readonly route: Route }) {
+  const { resources, rootKeys } = description;
+  const resource = "resource" in route ? route.resource : undefined;
+  const rootKey = route.kind === "rootKey" ? route.rootKey : undefined;
+  return (
+    <nav aria-label="Data" class="data">
+      {resources.length > 0 && <h2>Resources</h2>}
+      <ul>
+        {resources.map(({ name }) => (
+          <li key={name}>
+            <a
+              href={fragmentOf({ kind: "list", resource: name, query: "" })}
+              {...(name === resource && { "aria-current": "page" as const })}
+            >
+              {name}
+            </a>
+          </li>
+        ))}
+      </ul>
+      {rootKeys.length > 0 && <h2>Root keys</h2>}
+      <ul>
+        {rootKeys.map(({ name }) => (
+          <li key={name}>
+            <a
+              href={fragmentOf({ kind: "rootKey", rootKey: name })}
+              {...(name === rootKey && { "aria-current": "page" as const })}
+            >
+              {name}
+            </a>
+          </li>
+        ))}
+      </ul>
+    </nav>
   );
 }

@@ -2,10 +2,9 @@
 
 import { useEffect } from "preact/hooks";
 import { type Followed, useDevState } from "./follow-state.ts";
-import { Manifests } from "./manifests.tsx";
-import { Messages } from "./messages.tsx";
+import { Messages, Subject } from "./messages.tsx";
 import { Project } from "./project.tsx";
-import type { OverviewState } from "./state.ts";
+import type { ManifestState, OverviewState, ShownManifest } from "./state.ts";
 
 const name = "jsonplane dev";
 
@@ -82,4 +81,45 @@ function summaryOf({ state, error }: Followed): Summary {
 
 function counted(count: number, what: string): string {
   return `${count} ${count === 1 ? what : `${what}s`}`;
+}
+
+const words: Readonly<Record<ManifestState, string>> = {
+  live: "Ready",
+  partly: "Served in part",
+  lastGood: "Served as before",
+  refused: "Not served",
+  waiting: "Suspended",
+  unreadable: "Served as before",
+};
+
+export function Manifests({ manifests }: { readonly manifests: readonly ShownManifest[] }) {
+  const shown = manifests.filter(({ state }) => state !== undefined);
+  if (shown.length === 0) return null;
+  return (
+    <section aria-labelledby="manifests">
+      <h2 id="manifests">Manifests</h2>
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">Manifest</th>
+            <th scope="col">State</th>
+            <th scope="col">File</th>
+          </tr>
+        </thead>
+        <tbody>
+          {shown.map(({ subject, state = "live", file }) => (
+            <tr key={subject}>
+              <th scope="row">
+                <Subject subject={subject} />
+              </th>
+              <td class={`state ${state}`}>{words[state]}</td>
+              <td>
+                <code>{file}</code>
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
+  );
 }

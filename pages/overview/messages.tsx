@@ -1,7 +1,6 @@
 // What the terminal says of manifests, files, seeds and stored data, as long as it is true: problems first, then warnings and notes.
 
 import type { Level, OverviewState, ShownMessage, ShownNews } from "./state.ts";
-import { Subject } from "./subject.tsx";
 
 interface Group {
   /** The object's subject, or a file or path. */
@@ -63,4 +62,13 @@ function rankOf({ messages }: Group): number {
 
 function sentence(text: string): string {
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
+}
+
+export function Subject({ subject }: { readonly subject: string }) {
+  const [kind, ...name] = subject.split("/");
+  return (
+    <>
+      <span class="kind">{kind}</span> {name.join("/")}
+    </>
+  );
 }

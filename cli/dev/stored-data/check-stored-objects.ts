@@ -99,7 +99,7 @@ export function createStoredObjectsCheck(options: StoredObjectsCheckOptions): St
   };
 }
 
-/** An unchanged schema stays the same object (live-resource.ts). */
+/** An unchanged schema stays the same object (load-project.ts). */
 function liveSchemas({ loaded }: Pick<Directory, "loaded">): ReadonlyMap<string, LiveSchema> {
   const schemas = new Map<string, LiveSchema>();
   for (const { config, resources } of loaded()) {

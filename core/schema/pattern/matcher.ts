@@ -1,8 +1,10 @@
 // Runs the program of a pattern over a text in one pass, as a deterministic automaton that is built as far as texts need
 // it. Every character and every new state is charged, so that a hostile pattern runs out of budget and not of time.
 
+import { schemaLimits } from "../limits.ts";
 import type { Meter } from "../meter.ts";
-import type { Instruction, Program } from "./program.ts";
+import { PatternError, parsePattern } from "./parse-pattern.ts";
+import { buildProgram, type Instruction, type Program } from "./program.ts";
 
 /** What stands before a position, as far as assertions ask. */
 type Before = 0 | 1 | 2;
@@ -162,4 +164,35 @@ function isWord(codePoint: number): boolean {
     (codePoint >= 0x30 && codePoint <= 0x39) ||
     codePoint === 0x5f
   );
+}
+
+/** `ignoreCase` applies to the whole pattern. @throws PatternError with the position and what to write instead */
+export function compilePattern(source: string, ignoreCase = false): PatternMatcher {
+  return new PatternMatcher(buildProgram(parsePattern(source, ignoreCase)));
+}
+
+/** The compiled patterns of one schema. */
+export class Patterns {
+  readonly #matchers = new Map<string, PatternMatcher>();
+  #steps = 0;
+
+  /** @throws PatternError, about too many patterns only once */
+  add(source: string): void {
+    if (this.#matchers.has(source) || this.#steps > schemaLimits.patternSteps) return;
+    this.#steps += this.matcher(source).steps;
+    if (this.#steps > schemaLimits.patternSteps) {
+      throw new PatternError(
+        `All patterns together have more than ${schemaLimits.patternSteps} steps; use minLength and maxLength to bound strings`,
+      );
+    }
+  }
+
+  /** The matcher of a pattern that was added, or of one that this service wrote. */
+  matcher(source: string): PatternMatcher {
+    const known = this.#matchers.get(source);
+    if (known !== undefined) return known;
+    const matcher = compilePattern(source);
+    this.#matchers.set(source, matcher);
+    return matcher;
+  }
 }

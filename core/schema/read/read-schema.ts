@@ -6,7 +6,7 @@ import { childPointer, pointerOf, segmentsOf, valueAtPointer } from "../../json/
 import { isObject } from "../../json/json-value.ts";
 import { isKnownFormat, unknownFormat } from "../formats.ts";
 import { schemaLimits } from "../limits.ts";
-import { Patterns } from "../pattern/compile-pattern.ts";
+import { Patterns } from "../pattern/matcher.ts";
 import { PatternError } from "../pattern/parse-pattern.ts";
 import { checkAssertion, isAssertion } from "./check-assertion.ts";
 import { dialectOf, isOfDialect } from "./drafts.ts";

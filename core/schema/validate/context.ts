@@ -3,7 +3,7 @@
 
 import type { AnyValidateFunction } from "ajv/dist/types/index.js";
 import { Meter } from "../meter.ts";
-import type { Patterns } from "../pattern/compile-pattern.ts";
+import type { Patterns } from "../pattern/matcher.ts";
 import type { SchemaNode, SchemaTree } from "../read/schema-tree.ts";
 import { ExactIntegers } from "./numbers.ts";
 

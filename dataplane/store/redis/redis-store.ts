@@ -4,9 +4,8 @@
 import type { Clock } from "../../../core/clock.ts";
 import { connect, type IoredisClient } from "../../../core/redis/connect.ts";
 import { createGuardedRedisClient, type LookAtServer } from "../../../core/redis/connection-gate.ts";
-import { createRedisClient, type RedisClient } from "../../../core/redis/redis-client.ts";
+import { createRedisClient, type RedisClient, requireJson } from "../../../core/redis/redis-client.ts";
 import { parseRedisUrl } from "../../../core/redis/redis-url.ts";
-import { requireJson } from "../../../core/redis/require-json.ts";
 import { rereadMilliseconds } from "../../../core/redis/stream-follower.ts";
 import { observedStore, outcomeOf } from "../observed-store.ts";
 import type { Store, StoreObservation } from "../port.ts";

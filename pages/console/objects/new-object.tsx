@@ -1,14 +1,14 @@
 // A form for a new object. Begins with an example that fits the schema, where the server has one.
 
-import { useState } from "preact/hooks";
+import { useId, useMemo, useState } from "preact/hooks";
 import { ActionButton } from "../action-button.tsx";
-import type { Resource } from "../description.ts";
+import type { Field, Resource } from "../description.ts";
 import { JsonEditor } from "../editor/json-editor.tsx";
 import { ProblemMessage } from "../problem-message.tsx";
 import { useUnsaved } from "../use-unsaved.ts";
 import { ViewHeading } from "../view-heading.tsx";
-import { PropertyButtons } from "./property-buttons.tsx";
 import { useCreation } from "./use-creation.ts";
+import { memberNames, withMember } from "./with-member.ts";
 
 interface Written {
   /** The example that it began with. */
@@ -57,4 +57,47 @@ export function NewObject({ resource }: { readonly resource: Resource }) {
 function statusOf(isBusy: boolean, added: string): string {
   if (isBusy) return "Creating…";
   return added === "" ? "" : `Added ${added} at the end.`;
+}
+
+export interface PropertyButtonsProps {
+  readonly fields: readonly Field[];
+  /** What the form began with. */
+  readonly start: string;
+  /** What the person has written. */
+  readonly text: string;
+  readonly onAdd: (text: string, name: string) => void;
+}
+
+export function PropertyButtons({ fields, start, text, onAdd }: PropertyButtonsProps) {
+  const id = useId();
+  const present = useMemo(() => memberNames(text), [text]);
+  const begunWith = useMemo(() => memberNames(start), [start]);
+  // A schema may require more since, and what was written is left as it is.
+  const offered = fields.filter(({ name, isRequired }) => !isRequired || begunWith?.has(name) === false);
+  if (offered.length === 0) return null;
+  return (
+    <section class="properties" aria-labelledby={id}>
+      <h2 id={id}>{offered.some(({ isRequired }) => isRequired) ? "Properties" : "Optional properties"}</h2>
+      {present === undefined && (
+        <p class="quiet">They can be added to a JSON object, which the text above isn't now.</p>
+      )}
+      <ul>
+        {offered.map(({ name, types, isRequired, description, sample }) => (
+          <li key={name}>
+            <ActionButton
+              isDisabled={present === undefined || present.has(name)}
+              onClick={() => onAdd(withMember(text, { name, value: sample }), name)}
+            >
+              Add {name}
+            </ActionButton>
+            <div>
+              <span class="quiet">{types.length === 0 ? "any type" : types.join(" or ")}</span>
+              {isRequired && <strong>, required</strong>}
+              {description !== undefined && <p>{description}</p>}
+            </div>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
 }

@@ -1,11 +1,12 @@
 // What a form for a new object does: sends it once at a time, with one Idempotency-Key for all attempts, and shows what was created.
 
 import { useRef } from "preact/hooks";
+import type { Problem } from "../../sign-in/problem.ts";
 import { useConsole } from "../console-context.ts";
+import { type Sender, sendConditionally } from "../stored/send-conditionally.ts";
 import { useIsShown } from "../stored/use-stored-text.ts";
 import { go } from "../use-route.ts";
 import { type Sending, useSending } from "../use-sending.ts";
-import { createObject, newIdempotencyKey } from "./create-object.ts";
 
 export interface Creation extends Pick<Sending, "problem" | "isBusy"> {
   /** `body` = JSON text. */
@@ -34,4 +35,32 @@ export function useCreation(resource: string): Creation {
     });
   };
   return { problem, isBusy, create };
+}
+
+export interface NewObjectRequest {
+  readonly resource: string;
+  /** JSON text. */
+  readonly body: string;
+  readonly idempotencyKey: string;
+}
+
+/** Its id, or why it was refused. */
+export async function createObject(
+  signIn: Sender,
+  { resource, body, idempotencyKey }: NewObjectRequest,
+): Promise<{ readonly id: string } | { readonly problem: Problem }> {
+  const url = `api/${encodeURIComponent(resource)}`;
+  const answer = await sendConditionally(signIn, { url, method: "POST", body, idempotencyKey });
+  return answer.ok ? (JSON.parse(answer.text) as { readonly id: string }) : { problem: answer.problem };
+}
+
+interface RandomSource {
+  readonly randomUUID?: () => string;
+  getRandomValues(bytes: Uint8Array<ArrayBuffer>): Uint8Array;
+}
+
+/** Also where the page was not loaded over HTTPS, in which browsers have no `randomUUID`. */
+export function newIdempotencyKey(random: RandomSource = crypto): string {
+  const bytes = (): Uint8Array => random.getRandomValues(new Uint8Array(16));
+  return random.randomUUID?.() ?? Array.from(bytes(), (byte) => byte.toString(16).padStart(2, "0")).join("");
 }

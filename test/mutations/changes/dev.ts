@@ -14,7 +14,7 @@ export const devMutations: readonly Mutation[] = [
   {
     name: "reset-deletes-before-it-knows-all-names",
     harm: "A typing error in --only deletes everything that dev mode has stored",
-    file: "cli/data-reset/choose-data.ts",
+    file: "cli/data-reset/run-reset.ts",
     find: "  if (unknown !== undefined) {",
     replace: "  if (unknown !== undefined && paths.length === 0) {",
     caughtBy: ["test/process/data-reset.test.ts"],
@@ -198,7 +198,7 @@ export const devMutations: readonly Mutation[] = [
   {
     name: "new-credentials-without-a-word",
     harm: "Nobody is told where the password of a new user is",
-    file: "cli/dev/report/report-changes.ts",
+    file: "cli/dev/run-dev.ts",
     find: "return [...news, ...fresh.map((credential) => ({ text: line(credential) }))];",
     replace: "return news;",
     caughtBy: ["test/process/dev-terminal.test.ts"],

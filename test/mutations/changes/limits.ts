@@ -129,7 +129,7 @@ export const limitMutations: readonly Mutation[] = [
   {
     name: "revision-stays-with-an-equal-resource",
     harm: "An index that was taken out and put back stays unavailable, with nothing building",
-    file: "dataplane/config/live-resource.ts",
+    file: "dataplane/config/load-project.ts",
     find: "const isSame = before?.revision === revision && ",
     replace: "const isSame = before !== undefined && ",
     caughtBy: ["test/unit/dataplane/config/memory-directory.test.ts"],

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { type ClearOptions, clearFinalizers } from "../../../../cli/finalizers/clear-finalizers.ts";
+import { type ClearOptions, clearFinalizers } from "../../../../cli/finalizers/run-clear.ts";
 import type { KubeApi } from "../../../../operator/kube/api.ts";
 import { createRestApi } from "../../../../operator/kube/rest-api.ts";
 import { finalizer } from "../../../../operator/model/finalizer.ts";

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { Meter, WorkExhausted } from "../../../../../core/schema/meter.ts";
-import { compilePattern } from "../../../../../core/schema/pattern/compile-pattern.ts";
+import { compilePattern } from "../../../../../core/schema/pattern/matcher.ts";
 import { PatternError } from "../../../../../core/schema/pattern/parse-pattern.ts";
 import { countForTier } from "../../../../support/time/test-tier.ts";
 

@@ -1,7 +1,7 @@
 // The key by which the server knows that two requests create the same object.
 
 import { expect, it } from "vitest";
-import { newIdempotencyKey } from "../../../../../pages/console/objects/create-object.ts";
+import { newIdempotencyKey } from "../../../../../pages/console/objects/use-creation.ts";
 
 it("is a new one each time", () => {
   expect(newIdempotencyKey()).not.toBe(newIdempotencyKey());
