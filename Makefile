@@ -13,7 +13,6 @@ run: ## serve the example manifests at http://127.0.0.1:8080
 	@bin/jsonplane dev examples/ --data .jsonplane/examples
 
 demo: ## a whole fleet on this machine, without Docker: a real Kubernetes API server, operator, two replicas, Redis JSON
-	@$(with_node) node tools/parts.ts demo
 	@$(with_node) node test/demo/run.ts
 
 parts: ## find, fetch or build everything that the tests use; npm run parts -- --list says what is there
@@ -41,12 +40,12 @@ cluster-down: ## end that cluster and remove everything of it
 	@$(with_node) node tools/cluster/main.ts down
 
 e2e: ## the journeys of an installation on a cluster made for them; KUBECONFIG=FILE JSONPLANE_IMAGE=NAME: on that one
-	@$(if $(filter command line,$(origin KUBECONFIG)),JSONPLANE_E2E_KUBECONFIG=$(KUBECONFIG)) $(with_node) npm run --silent test:e2e
+	@$(if $(filter command line,$(origin KUBECONFIG)),JSONPLANE_E2E_KUBECONFIG=$(KUBECONFIG)) $(with_node) npm run --silent test -- e2e
 
 spec: ## list every promise of the interface with the test that proved it in the last full run
 	@$(with_node) npm run --silent spec
 
-bench: ## measure speed, as ratios in one run
+bench: ## measure speed against a bare server, as ratios of one run
 	@$(with_node) npm run --silent bench
 
 clean: ## remove what was built and reported; the cache of fetched parts stays

@@ -1,4 +1,4 @@
-// `npm run check:layers`: prints what breaks the repository's shape (import direction, cycles, file size, names, script
+// `npm run check -- layers`: prints what breaks the repository's shape (import direction, cycles, file size, names, script
 // headers), one line each, and exits 1 when there is anything.
 
 import { checkLayers } from "./layers/check-layers.ts";
@@ -6,7 +6,7 @@ import { printable } from "./layers/violations.ts";
 import { readArguments } from "./script-arguments.ts";
 import { startScript } from "./start-script.ts";
 
-startScript("npm run check:layers");
+startScript("npm run check -- layers");
 const [root = new URL("..", import.meta.url).pathname] = readArguments({}, ["[FOLDER]"]).words;
 const { files, violations } = await checkLayers(root);
 for (const found of violations) console.error(printable(found));

@@ -10,6 +10,7 @@ import { generateCrdDocs } from "./generate-crd-docs.ts";
 import { generateKustomize } from "./generate-kustomize.ts";
 import { generateLicences } from "./generate-licences.ts";
 import { generateTypes } from "./generate-types.ts";
+import { bringPartsOf } from "./parts/groups.ts";
 import { crdFiles, root } from "./read-crds.ts";
 import { readArguments } from "./script-arguments.ts";
 import { startScript } from "./start-script.ts";
@@ -49,6 +50,7 @@ async function* everything(): AsyncGenerator<readonly [string, string]> {
 if (import.meta.main) {
   startScript("npm run generate");
   readArguments({});
+  await bringPartsOf("generate");
   for await (const [path, text] of everything()) {
     await mkdir(dirname(join(root, path)), { recursive: true });
     await writeFile(join(root, path), text);

@@ -1,37 +1,37 @@
-// `make check`, `make test`, `npm run test:nightly` and `npm run test:<group>`: `node tools/test.ts check|test|nightly|GROUP`.
+// `npm run check`, `npm test` and parts of them: `node tools/test.ts check [NAME] | test [nightly | PROJECT …]`.
 //
-// check   static checks, unit and meta tests: the gate before a push
-// test    the parts, then everything that a commit must pass, and the record of it that `npm run spec` reads
-// nightly the parts, then the same with many cases instead of few, then what takes too long for a commit (tools/nightly)
-// GROUP   the parts of one kind of test, then vitest; further arguments go to vitest
+// check         static checks, unit and meta tests: the gate before a push
+// check NAME    one static check: style, types or layers
+// test          the parts, then everything that a commit must pass, and its record, which `npm run spec` reads
+// test nightly  the same with many cases instead of few, then what takes too long for a commit
+// test PROJECT  the parts of one kind of test, then vitest, which gets the further arguments
 //
-// The last line of the first three is `N passed, N failed`; a failed check, a skipped test and a test file that didn't run count as
-// failed, and the exit code is 1 then.
+// The last line of check, test and nightly is `N passed, N failed`. A failed check, a skipped test and a
+// test file that didn't run count as failed, and make the exit code 1.
 
 import { rm } from "node:fs/promises";
 import { availableParallelism } from "node:os";
 import { fileURLToPath } from "node:url";
-import { runNightlySteps } from "./nightly/steps.ts";
-import { bringParts } from "./parts/bring-parts.ts";
-import { type PartGroup, partsOf } from "./parts/groups.ts";
+import { bringPartsOf } from "./parts/groups.ts";
 import { WrongArguments } from "./script-arguments.ts";
 import { checkRows, unprovedRows } from "./spec/check-rows.ts";
 import { readRows } from "./spec/read-rows.ts";
 import { startScript } from "./start-script.ts";
 import { type FullRun, writeFullRun } from "./test-run/full-run.ts";
-import { type Lane, type Project, printTimes, projects, runGroup, runTests } from "./test-run/run-tests.ts";
-import { runStaticChecks } from "./test-run/static-checks.ts";
+import { runNightlySteps } from "./test-run/nightly-steps.ts";
+import { type Lane, printTimes, projects, runGroup, runTests } from "./test-run/run-tests.ts";
+import { runStaticChecks, staticChecks } from "./test-run/static-checks.ts";
 import { treeState } from "./test-run/tree-state.ts";
 import { joinVerdicts } from "./test-run/vitest-report.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const cores = availableParallelism();
-/** More files at a time than cores: leases of a second and the like are waited for. */
+/** More files at a time than cores: some wait for leases of a second. */
 const quick: Lane = { name: "check", projects: ["unit", "meta"], workers: Math.max(4, cores) };
 /**
- * Two lanes run side by side. Files of the heavy lane start several processes each and mostly wait for them, so three run at once to keep two cores
- * busy; the short files of `store` and `http`, which compute, come last and fill the gaps. On two quiet cores both lanes end after about the same
- * time.
+ * Two lanes run side by side. Files of the heavy lane start several processes each and mostly wait for
+ * them, so three run at once to keep two cores busy. The short files of `store` and `http`, which
+ * compute, come last and fill the gaps. On two quiet cores both lanes end after about the same time.
  */
 const whole: readonly Lane[] = [
   { name: "light", projects: ["process", "security"], workers: Math.max(1, Math.floor(cores / 2)) },
@@ -42,19 +42,29 @@ const whole: readonly Lane[] = [
   },
 ];
 
-async function check(): Promise<number> {
-  const broken = await runStaticChecks(root);
+async function check(only: string | undefined): Promise<number> {
+  const known = Object.keys(staticChecks);
+  if (only !== undefined && !known.includes(only)) throw new WrongArguments(`${only}: there are ${known.join(", ")}`);
+  const broken = await runStaticChecks(root, only === undefined ? known : [only]);
+  if (only !== undefined) return broken.length;
   const verdicts = await runTests(root, [quick]);
   return summary(broken, verdicts.complaints, { passed: verdicts.passed, failed: verdicts.failed + broken.length });
 }
 
-async function test(): Promise<number> {
-  await bring("test");
-  return finish(await runAll());
+async function test([name, ...args]: readonly string[]): Promise<number> {
+  if (name === undefined) {
+    await bringPartsOf("test");
+    return finish(await runAll());
+  }
+  if (name === "nightly") return await nightly();
+  const project = projects.find((each) => each === name);
+  if (project === undefined) throw new WrongArguments(`${name}: there are nightly, ${projects.join(", ")}`);
+  await bringPartsOf(project);
+  return await runGroup(root, project, args);
 }
 
 async function nightly(): Promise<number> {
-  await bring("nightly");
+  await bringPartsOf("nightly");
   process.env.JSONPLANE_TEST_TIER = "nightly";
   process.env.JSONPLANE_TEST_SEED ??= String(1 + Math.floor(Math.random() * 1_000_000_000));
   console.log(`Nightly tier, seed ${process.env.JSONPLANE_TEST_SEED} (JSONPLANE_TEST_SEED repeats it)`);
@@ -63,14 +73,10 @@ async function nightly(): Promise<number> {
   const failed = steps.filter((step) => !step.passed);
   return finish({
     ...run,
-    complaints: [...run.complaints, ...failed.map(({ name }) => `nightly step ${name}`)],
+    complaints: [...run.complaints, ...failed.map((step) => `nightly step ${step.name}`)],
     passed: run.passed + steps.length - failed.length,
     failed: run.failed + failed.length,
   });
-}
-
-async function bring(group: PartGroup): Promise<void> {
-  await bringParts(process.env, await partsOf(group, process.env));
 }
 
 interface WholeRun extends Counts {
@@ -97,7 +103,7 @@ function finish({ broken, complaints, ...counts }: WholeRun): number {
   return summary(broken, complaints, counts);
 }
 
-/** Says how many promises of the interface this run proved; returns the unproved ones when docs/spec-rows.yaml enforces them. */
+/** Prints how many promises of the interface this run proved; returns the unproved ones when docs/spec-rows.yaml enforces them. */
 async function openRows(run: FullRun): Promise<readonly string[]> {
   const { rows, enforce } = await readRows(root);
   const verdicts = checkRows(rows, run);
@@ -114,25 +120,12 @@ interface Counts {
 }
 
 function summary(broken: readonly string[], complaints: readonly string[], counts: Counts): number {
-  for (const name of broken) console.log(`FAILED ${name} (npm run ${name} shows it alone)`);
+  for (const name of broken) console.log(`FAILED ${name} (npm run check -- ${name} shows it alone)`);
   for (const complaint of complaints) console.log(`FAILED ${complaint}`);
   console.log(`${counts.passed} passed, ${counts.failed} failed`);
   return counts.failed === 0 ? 0 : 1;
 }
 
-async function group(name: Project, args: readonly string[]): Promise<number> {
-  await bring(name);
-  return runGroup(root, name, args);
-}
-
-function isProject(name: string): name is Project {
-  return projects.some((project) => project === name);
-}
-
-const tiers: Readonly<Record<string, () => Promise<number>>> = { check, test, nightly };
-const [name = "", ...args] = process.argv.slice(2);
-startScript(name in tiers ? `npm run ${name === "nightly" ? "test:nightly" : name}` : `npm run test:${name}`);
-const tier = tiers[name];
-if (tier !== undefined) process.exitCode = await tier();
-else if (isProject(name)) process.exitCode = await group(name, args);
-else throw new WrongArguments(`node tools/test.ts takes ${[...Object.keys(tiers), ...projects].join(", ")}`);
+const [command, ...args] = process.argv.slice(2);
+startScript(command === "check" ? "npm run check" : "npm test");
+process.exitCode = command === "check" ? await check(args[0]) : await test(args);

@@ -1,4 +1,4 @@
-// `npm run test:bare [-- --whole] [-- --warm-go]`: the two commands as on a machine that has nothing of ours. A fresh clone of HEAD, an
+// `npm run bare-machine [-- --whole] [-- --warm-go]`: the two commands as on a machine that has nothing of ours. A fresh clone of HEAD, an
 // empty HOME, empty caches, no environment, and a PATH of this system's own programs without any that a part could be. It runs `make run`
 // and asks the API, then brings the parts and runs a few test files on each kind of them; --whole runs all of `make test` instead.
 // --warm-go lets Go keep what it compiled before, which saves some ten minutes. Prints each command with its time; exits 1 when one fails.
@@ -39,7 +39,7 @@ const someFiles: readonly (readonly [group: string, file: string])[] = [
   ["process", "test/process/docs-page.test.ts"],
 ];
 
-const script = startScript("npm run test:bare");
+const script = startScript("npm run bare-machine");
 const { values: options } = readArguments({ whole: { type: "boolean" }, "warm-go": { type: "boolean" } });
 
 interface BareMachine {
@@ -168,7 +168,7 @@ try {
   if (options.whole) await run(machine, "make", "test");
   else {
     await run(machine, "make", "parts");
-    for (const [group, file] of someFiles) await run(machine, "npm", "run", "--silent", `test:${group}`, "--", file);
+    for (const [group, file] of someFiles) await run(machine, "npm", "run", "--silent", "test", "--", group, file);
   }
   console.log("\nA bare machine runs both commands");
 } finally {

@@ -1,26 +1,26 @@
-// Requests of one project that cost the event loop the most for what they send, and mostly are refused: what a busy or an ill-meant tenant
-// may do to its neighbours (neighbours.ts). Each as it goes over the connection.
+// Requests that cost the event loop the most for what they send, and mostly are refused: what a hostile
+// tenant may do to its neighbours (neighbours.ts). Each is the text that goes over the connection.
 
-import type { OwnedPlane } from "./stage.ts";
+import type { Plane } from "./stage.ts";
 import { catalogueText } from "./subjects.ts";
 
 export interface CostlyRequest {
   readonly name: string;
-  /** Statuses of its answers, beside 503 where too many wait. */
+  /** Expected, as is 503 where too many wait. */
   readonly statuses: readonly string[];
   /** Absent = 24. */
   readonly connections?: number;
-  /** Whether carrying it out is one long command of Redis. */
+  /** It is one long command of Redis. */
   readonly isOneCommand?: boolean;
-  bytes(plane: OwnedPlane): Buffer;
+  bytes(plane: Plane): Buffer;
 }
 
 /** Below the default limit of 1 MiB. */
 const bodyBytes = 900_000;
-const body = catalogueText(bodyBytes).replace("@", "1");
+const body = catalogueText(bodyBytes);
 /** Its last token is wrong. */
 const wrongBody = `${body.slice(0, -1)}]`;
-/** Of the request's line, with what else stands there below the limit of 32 KiB. */
+/** With the rest of the request line below the limit of 32 KiB. */
 const queryBytes = 28 * 1024;
 
 const unknownParameters = Array.from({ length: 4_000 }, (_, at) => `x${at}=1`).join("&");
@@ -98,7 +98,7 @@ export const costlyRequests: readonly CostlyRequest[] = [
   },
 ];
 
-function raw({ base, admin }: OwnedPlane, method: string, path: string, text = ""): Buffer {
+function raw({ base, admin }: Plane, method: string, path: string, text = ""): Buffer {
   const { host, pathname } = new URL(base);
   const authorization = admin === "" || admin.includes(" ") ? admin : `apikey ${admin}`;
   const lines = [

@@ -1,5 +1,6 @@
-// `npm run bench:operator -- --hostile`: how long a neighbour's deleted key works while one tenant does its worst: ten Projects whose users all get new
-// passwords by one edit of a Secret, again and again, new keys and edits beside them, refused specs and large schemas.
+// How long a neighbour's deleted key works while one tenant does its worst: ten Projects whose users all
+// get new passwords by one edit of a Secret, again and again, with new keys, refused specs and large
+// schemas besides.
 
 import { setTimeout as sleep } from "node:timers/promises";
 import type { OwnFleet } from "../support/fleet/fleet.ts";
@@ -7,9 +8,9 @@ import { declared, newTenant, secretOf, type Tenant } from "../support/kubernete
 
 export interface HostileOptions {
   readonly projects: number;
-  /** Users of each, with a password of their own. */
+  /** Of each Project. */
   readonly users: number;
-  /** Keys of the neighbour that are deleted one after the other. */
+  /** How many of the neighbour's keys are deleted, one after the other. */
   readonly revokes: number;
 }
 

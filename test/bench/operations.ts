@@ -1,5 +1,5 @@
-// What is measured: for each operation the request to jsonplane, the request that makes bare fastify send the same single
-// Redis command, and the one that asks json-server for the same, where it can.
+// What is measured: for each operation the request to jsonplane, and the request that makes bare
+// fastify send the same Redis command.
 
 import type { LoadRequest } from "./load.ts";
 import { bookText } from "./subjects.ts";
@@ -14,7 +14,6 @@ export interface Addresses {
   readonly external?: string;
   readonly bookIds: readonly string[];
   readonly bare: string;
-  readonly jsonServer: string;
 }
 
 export type OperationName =
@@ -34,8 +33,7 @@ export interface Operation {
   /** Requests a second of jsonplane divided by those of the bare server: at least this. */
   readonly budget: number;
   readonly plane: LoadRequest;
-  readonly bare?: LoadRequest;
-  readonly jsonServer?: LoadRequest;
+  readonly bare: LoadRequest;
 }
 
 export function operations(at: Addresses): readonly Operation[] {
@@ -58,7 +56,6 @@ export function operations(at: Addresses): readonly Operation[] {
       budget: 0.9,
       plane: { url: bookUrl, headers: key, paths },
       bare: { url: at.bare, paths: barePaths("get") },
-      jsonServer: { url: `${at.jsonServer}/books/500` },
     },
     getBy("get, JWT", at.token),
     ...(at.external === undefined ? [] : [getBy("get, external token", at.external)]),
@@ -67,14 +64,12 @@ export function operations(at: Addresses): readonly Operation[] {
       budget: 0.75,
       plane: { url: `${at.plane}/api/books`, headers: key },
       bare: { url: `${at.bare}/list` },
-      jsonServer: { url: `${at.jsonServer}/books?_limit=10` },
     },
     {
       name: "list of 10, sorted",
       budget: 0.75,
       plane: { url: `${at.plane}/api/books?_sort=-price`, headers: key },
       bare: { url: `${at.bare}/list` },
-      jsonServer: { url: `${at.jsonServer}/books?_limit=10&_sort=price&_order=desc` },
     },
     {
       name: "list of 10, one's own",

@@ -1,5 +1,5 @@
-// The objects of the operator's benchmark: each project has an ApiResource with a schema of 4 KiB, a RootKey, two ApiKeys or, every tenth,
-// one and a ProjectUser, spread over namespaces.
+// The objects of the operator's benchmark: each Project has an ApiResource with a schema of 4 KiB, a
+// RootKey, and two ApiKeys; every tenth has a ProjectUser instead of the second key.
 
 import type { JsonObject, ProjectRef } from "../../core/config/types.ts";
 import { apiVersion, type Kind } from "../../core/manifests/object.ts";
@@ -8,50 +8,29 @@ import type { KubeApi } from "../../operator/kube/api.ts";
 import { customTypes, namespaceType } from "../../operator/kube/resource-types.ts";
 
 const namespaces = 20;
-/** Projects that are made at a time. */
 const atOnce = 16;
 
 export function projectOf(index: number): ProjectRef {
   return { namespace: `bench-${index % namespaces}`, name: `p${index}` };
 }
 
-/** Makes all objects; answers with how many. */
+/** Returns how many objects it created. */
 export async function declareMany(api: KubeApi, projects: number): Promise<number> {
   for (let index = 0; index < namespaces; index += 1) {
     await api.create(namespaceType, { apiVersion: "v1", kind: "Namespace", metadata: { name: `bench-${index}` } });
   }
-  let made = 0;
-  const refs = Array.from({ length: projects }, (_, index) => projectOf(index));
-  await declareAll(api, refs, {
+  let created = 0;
+  await mapLimited(
+    Array.from({ length: projects }, (_, index) => index),
     atOnce,
-    onMade: () => {
-      made += 1;
+    async (index) => {
+      for (const object of objectsOfProject(index)) {
+        await api.create(customTypes[object.kind], object);
+        created += 1;
+      }
     },
-  });
-  return made;
-}
-
-export interface DeclareOptions {
-  /** How many Projects are made at a time. */
-  readonly atOnce: number;
-  /** Called for each object. */
-  readonly onMade: () => void;
-  /** Once it says so, no Project is begun; never by default. */
-  readonly stopped?: () => boolean;
-}
-
-export async function declareAll(
-  api: KubeApi,
-  refs: readonly ProjectRef[],
-  { atOnce, onMade, stopped = () => false }: DeclareOptions,
-): Promise<void> {
-  await mapLimited([...refs.entries()], atOnce, async ([index, ref]) => {
-    if (stopped()) return;
-    for (const object of objectsOfProject(ref, index)) {
-      await api.create(customTypes[object.kind], object);
-      onMade();
-    }
-  });
+  );
+  return created;
 }
 
 /** Twenty of them are 4 KiB. */
@@ -63,8 +42,8 @@ const describedField = {
 
 type Declared = JsonObject & { readonly kind: Kind };
 
-/** Every tenth `index` has a ProjectUser. */
-function objectsOfProject({ namespace, name }: ProjectRef, index: number): readonly Declared[] {
+function objectsOfProject(index: number): readonly Declared[] {
+  const { namespace, name } = projectOf(index);
   const object = (kind: Kind, suffix: string, spec: JsonObject): Declared => ({
     apiVersion,
     kind,
@@ -74,8 +53,7 @@ function objectsOfProject({ namespace, name }: ProjectRef, index: number): reado
   const properties = {
     title: { type: "string", maxLength: 200 },
     price: { type: "number" },
-    year: { type: "integer" },
-    ...Object.fromEntries(Array.from({ length: 20 }, (_, index) => [`field${index}`, describedField])),
+    ...Object.fromEntries(Array.from({ length: 20 }, (_, field) => [`field${field}`, describedField])),
   };
   return [
     object("Project", "", {}),

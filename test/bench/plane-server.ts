@@ -1,25 +1,22 @@
-// The data plane as it runs in production: over Redis JSON, its two projects followed from there, behind a proxy that it trusts, with access
-// log and metrics. Prints where it listens and what a client needs when it is ready.
+// The data plane as in production: over Redis JSON, its two projects followed from there, behind a
+// proxy that it trusts, with access log and metrics. Prints where it listens and what a client needs.
+// `npm run bench -- before` starts this file of an earlier commit too: keep its path and its output.
 
 import { createWriteStream } from "node:fs";
+import { monitorEventLoopDelay } from "node:perf_hooks";
 import { systemClock } from "../../core/clock.ts";
 import { startDataPlane } from "../../dataplane/app.ts";
 import { createRedisStore } from "../../dataplane/store/redis/redis-store.ts";
 import { testIssuer, withIssuer } from "../support/http/external-issuer.ts";
 import { changed, keyOf } from "../support/http/projects.ts";
-import { answerQuestions } from "./asked.ts";
-import { benchProject, neighbourProject, withBooks } from "./bench-project.ts";
-import { freshToken } from "./external-tokens.ts";
-import { publishedProjects } from "./published-projects.ts";
-import { bookIndexes } from "./subjects.ts";
+import { benchProject, neighbourProject } from "./bench-project.ts";
+import { answerQuestion } from "./processes.ts";
+import { followPublished } from "./published-projects.ts";
 
-const [redisUrl = "", logFile = "/dev/null"] = process.argv.slice(2);
+const [redisUrl = ""] = process.argv.slice(2);
 const issuer = testIssuer("corp");
-const parts = changed(await benchProject(), withIssuer(issuer));
-const { config, publish } = await publishedProjects(redisUrl, [parts, neighbourProject()]);
-// What a growing collection is indexed by later (growth.ts).
-process.on("SIGUSR2", () => void publish(changed(parts, withBooks([...bookIndexes, "author"]))));
-const log = createWriteStream(logFile, { flags: "a" });
+const config = await followPublished(redisUrl, [changed(await benchProject(), withIssuer(issuer)), neighbourProject()]);
+const log = createWriteStream("/dev/null");
 const plane = await startDataPlane({
   directory: config.directory,
   store: (observe) =>
@@ -30,15 +27,21 @@ const plane = await startDataPlane({
   adminPort: 0,
   writeLog: (text) => void log.write(text),
 });
-answerQuestions();
-const base = `${plane.url}/default/bench`;
-const beside = { base: `${plane.url}/default/neighbour`, key: keyOf("neighbour") };
+const resolutionMs = 5;
+const delays = monitorEventLoopDelay({ resolution: resolutionMs });
+answerQuestion(() => {
+  const maxStopMs = delays.max / 1e6 - resolutionMs;
+  delays.enable();
+  delays.reset();
+  return maxStopMs;
+});
+const now = Math.floor(systemClock.now() / 1_000);
 const says = {
-  base,
+  base: `${plane.url}/default/bench`,
   probes: plane.adminUrl,
   admin: keyOf("admin"),
   owner: keyOf("owner"),
-  external: freshToken(issuer, {}),
-  beside,
+  external: issuer.token({ iat: now, exp: now + 86_400 }),
+  beside: { base: `${plane.url}/default/neighbour`, key: keyOf("neighbour") },
 };
 process.stdout.write(`${JSON.stringify(says)}\n`);

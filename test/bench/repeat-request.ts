@@ -1,10 +1,10 @@
-// Sends one request over and over, over so many connections, as fast as it is answered, whatever the answer is: from a process of its own, so
-// that large requests take no time of the process that measures what happens beside them. Arguments: a file with the raw request, host, port,
-// connections. Prints `{}` once it is under way, and answers the question `answered` with the number of answers by status.
+// Sends one request again and again over some connections, as fast as it is answered. It is a process
+// of its own, so that large requests take no time of the process that measures. Arguments: a file
+// with the raw request, host, port, connections. Answers with the number of responses by status.
 
 import { readFileSync } from "node:fs";
 import { connect } from "node:net";
-import type { Question } from "./asked.ts";
+import { answerQuestion } from "./processes.ts";
 
 const [file = "", host = "", port = "", connections = ""] = process.argv.slice(2);
 const request = readFileSync(file);
@@ -31,6 +31,5 @@ function keepSending(): void {
 }
 
 for (let count = 0; count < Number(connections); count += 1) keepSending();
-process.on("message", ({ id }: Question) => process.send?.({ id, answer: Object.fromEntries(answered) }));
-process.once("disconnect", () => process.exit());
+answerQuestion(() => Object.fromEntries(answered));
 process.stdout.write("{}\n");

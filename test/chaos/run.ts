@@ -2,6 +2,7 @@
 // prints a table. The exit code is 1 when something happened that must not. `-- --write` puts the table into docs/chaos.md.
 
 import { writeFile } from "node:fs/promises";
+import { bringPartsOf } from "../../tools/parts/groups.ts";
 import { readArguments, WrongArguments, wholeNumber } from "../../tools/script-arguments.ts";
 import { startScript } from "../../tools/start-script.ts";
 import { setup } from "../support/redis/find-redis.ts";
@@ -29,6 +30,7 @@ if (unknown.length > 0) {
 }
 if (values.write && wanted !== undefined) throw new WrongArguments("--write is for all scenarios: leave --only out");
 
+await bringPartsOf("chaos");
 await setup();
 const outcomes: ScenarioOutcome[] = [];
 const left: LeftOut[] = [];

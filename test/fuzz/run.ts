@@ -1,17 +1,22 @@
-// `npm run fuzz -- --seed S --requests N --manifests N`: random requests to a replica of its own, then random custom resources to a real
-// API server with an operator; 0 leaves one of them out. Prints what was answered, and every fault with the seed that shows it again;
-// with a fault the exit code is 1. With --write it puts the reports into docs/security.md.
+// `npm run fuzz -- --seed S --requests N --manifests N`: random requests to a replica, then random custom
+// resources to a real API server with an operator; 0 skips one of them. Prints the responses, and every
+// fault with the seed that shows it again; a fault makes the exit code 1. --write puts the reports into
+// docs/security.md. `npm run fuzz -- openapi` runs schemathesis instead.
 
 import { readFile, writeFile } from "node:fs/promises";
+import { bringPartsOf } from "../../tools/parts/groups.ts";
 import { readArguments, wholeNumber } from "../../tools/script-arguments.ts";
 import { startScript } from "../../tools/start-script.ts";
 import { startFleet } from "../support/fleet/fleet.ts";
 import { startFuzzed } from "../support/fleet/fuzzed-replica.ts";
 import { fuzzManifests, type ManifestReport } from "./custom-resources.ts";
 import { type FuzzReport, fuzz } from "./fuzz.ts";
+import { fuzzOpenApi } from "./schemathesis.ts";
 import { tenantsOf } from "./tenants.ts";
 
-startScript("npm run fuzz");
+const script = startScript("npm run fuzz");
+const [first, ...rest] = process.argv.slice(2);
+if (first === "openapi") process.exit(await fuzzOpenApi(rest, script));
 const { values } = readArguments({
   seed: { type: "string", default: String(Date.now() % 1_000_000) },
   requests: { type: "string", default: "20000" },
@@ -24,6 +29,7 @@ const plan = {
   manifests: wholeNumber("--manifests", values.manifests),
 };
 
+await bringPartsOf("fuzz");
 if (plan.requests > 0) await report("fuzz", ofRequests(await fuzzRequests()));
 if (plan.manifests > 0) await report("fuzz of manifests", ofManifests(await fuzzCustomResources()));
 

@@ -1,6 +1,6 @@
-// `npm run test:mutations`: puts one small fault after the other into copies of the working tree and runs the tests that are there to
-// notice it, one in each of two copies at a time: a test that waits leaves the processor to the other. `--only a,b` names some of them,
-// `--shard 2/3` takes the second third. Prints a line for each; exits 1 when one was not noticed, or could not be tried.
+// `npm run mutations`: puts one small fault after the other into copies of the working tree and runs the tests that are there to
+// notice it, one in each of two copies at a time: a test that waits leaves the processor to the other. `--only a,b` names some of them.
+// Prints a line for each; exits 1 when one was not noticed, or could not be tried.
 
 import { fileURLToPath } from "node:url";
 import { readArguments, WrongArguments } from "../../tools/script-arguments.ts";
@@ -8,12 +8,11 @@ import { ScriptFailed, startScript } from "../../tools/start-script.ts";
 import { checkMutation, failuresWithout, type Verdict } from "./check-mutation.ts";
 import type { Mutation } from "./mutation.ts";
 import { mutations } from "./mutations.ts";
-import { shardOf } from "./shard.ts";
 import { copyWorkingTree, type WorkingCopy } from "./working-copy.ts";
 
-const script = startScript("npm run test:mutations");
-const { values } = readArguments({ only: { type: "string" }, shard: { type: "string" } });
-const wanted = shardOf(chosen(values.only?.split(",")), values.shard ?? "1/1");
+const script = startScript("npm run mutations");
+const { values } = readArguments({ only: { type: "string" } });
+const wanted = chosen(values.only?.split(","));
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const copies: WorkingCopy[] = [];
 const removeCopies = async (): Promise<void> => {

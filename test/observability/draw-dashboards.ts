@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { dashboards } from "../../tools/dashboards/generate.ts";
+import { bringPartsOf } from "../../tools/parts/groups.ts";
 import { onPath } from "../../tools/parts/programs.ts";
 import { type Finished, runCommand } from "../../tools/parts/run-command.ts";
 import { readArguments, wholeNumber } from "../../tools/script-arguments.ts";
@@ -24,6 +25,7 @@ const docsPicture = (name: string): string => fileURLToPath(new URL(`../../docs/
 const stepSeconds = 5;
 const pictureWidth = 1400;
 
+await bringPartsOf("draw:dashboards");
 const fleet = await startFleet({ replicas: 2 });
 try {
   const namespace = await fleet.api.namespace("shop");

@@ -4,6 +4,7 @@
 // fresh one needs. Prints each trouble and a summary; exits 1 when something is wrong, or too little was tried.
 
 import { setTimeout as sleep } from "node:timers/promises";
+import { bringPartsOf } from "../../tools/parts/groups.ts";
 import { readArguments, wholeNumber } from "../../tools/script-arguments.ts";
 import { startScript } from "../../tools/start-script.ts";
 import { createRandom } from "../chaos/random.ts";
@@ -52,6 +53,7 @@ const say = (text: string): void => {
   );
 };
 
+await bringPartsOf("soak");
 await setup();
 say(`${minutes} minutes, ${projects} Projects, seed ${seed}`);
 const world = await openWorld();

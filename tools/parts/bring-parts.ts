@@ -25,9 +25,10 @@ export async function bringParts(
   { print = printToStderr, progressEveryMs = progressMs }: BringPartsOptions = {},
 ): Promise<void> {
   if (parts.length === 0) return;
+  const located = await findParts(env, parts);
   print(`Parts (cache: ${cacheFolder(env)})`);
   const missing: Part[] = [];
-  for (const { part, found } of await findParts(env, parts)) {
+  for (const { part, found } of located) {
     print(await partLine(part, found));
     if (found === undefined) missing.push(part);
   }

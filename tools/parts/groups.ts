@@ -1,8 +1,9 @@
-// Which parts each command uses. A group is a kind of test (a folder below test/) or a command; what a command uses and no group
-// names is a defect here, which shows as PartMissing in a test.
+// Which parts each command uses. A group is a kind of test (a folder below test/) or a command. A part
+// that a command uses and its group doesn't name shows as PartMissing in a test.
 
 import { chooseFlavour } from "../cluster/flavour.ts";
 import { machineParts, requireNodeMachine } from "../cluster/machine.ts";
+import { bringParts } from "./bring-parts.ts";
 import type { Environment } from "./cache.ts";
 import { chromium } from "./chromium.ts";
 import { coredns, kubelet, kubeProxy, kubeScheduler, metricsServer, pause } from "./cluster-programs.ts";
@@ -13,11 +14,11 @@ import { etcd, kubeApiserver, kubeControllerManager, kubectl } from "./kubernete
 import { lua } from "./lua.ts";
 import { openapiTypescript } from "./openapi-typescript.ts";
 import type { Part } from "./part.ts";
-import { kinto, pocketBase, webdis } from "./peers.ts";
 import { prometheus } from "./prometheus.ts";
 import { redisJson } from "./redis-json.ts";
 import { redisServer } from "./redis-server.ts";
 import { schemathesis } from "./schemathesis.ts";
+import { wrk } from "./wrk.ts";
 
 const redis: readonly Part[] = [redisServer, redisJson];
 /** The longest build first. */
@@ -37,11 +38,10 @@ const fixed = {
   chaos: [...redis, ...kubernetes],
   soak: [...redis, ...kubernetes],
   fuzz: [...redis, ...kubernetes],
-  "test:mutations": [...redis, ...kubernetes],
-  "fuzz:openapi": [...redis, schemathesis],
-  bench: redis,
-  "bench:operator": [...redis, ...kubernetes],
-  "bench:peers": [...redis, pocketBase, webdis, kinto],
+  mutations: [...redis, ...kubernetes],
+  "fuzz openapi": [...redis, schemathesis],
+  bench: [...redis, wrk],
+  "bench operator": [...redis, ...kubernetes],
   "draw:dashboards": [...redis, ...kubernetes, prometheus, chromium],
   generate: [helm],
 } as const satisfies Readonly<Record<string, readonly Part[]>>;
@@ -65,7 +65,7 @@ const testGroups = [
 
 const composed = {
   test: testGroups,
-  nightly: [...testGroups, "chaos", "soak", "fuzz", "fuzz:openapi", "test:mutations"] as readonly (
+  nightly: [...testGroups, "chaos", "soak", "fuzz", "fuzz openapi", "mutations"] as readonly (
     | FixedGroup
     | ClusterGroup
   )[],
@@ -78,6 +78,11 @@ export const partGroups: readonly PartGroup[] = [
   ...(Object.keys(fixed) as readonly FixedGroup[]),
   ...(Object.keys(clusterGroups) as readonly ClusterGroup[]),
 ];
+
+/** What a script does before anything else: its parts are there, and the environment names them. */
+export async function bringPartsOf(group: PartGroup): Promise<void> {
+  await bringParts(process.env, await partsOf(group, process.env));
+}
 
 /** Each part once. Throws PartMissing where this machine can't be what the group needs. */
 export async function partsOf(group: PartGroup, env: Environment): Promise<readonly Part[]> {

@@ -1,9 +1,7 @@
-// What the nightly tier does beside the tests: each a command of its own, one after the other. A step that fails keeps no other from
-// being tried.
+// What the nightly tier runs after the tests, one step after the other. A failed step doesn't stop the next.
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { nightlyShard } from "./nightly-shard.ts";
 
 export interface NightlyStep {
   readonly name: string;
@@ -18,13 +16,13 @@ interface StepCommand {
 
 function commands(seed: string): readonly StepCommand[] {
   return [
-    { name: "mutations", args: ["test/mutations/run.ts", "--shard", nightlyShard(seed)] },
+    { name: "mutations", args: ["test/mutations/run.ts"] },
     { name: "chaos", args: ["test/chaos/run.ts", "--seed", seed] },
     { name: "soak", args: ["test/soak/run.ts", "--seed", seed, "--minutes", "10"] },
-    { name: "neighbours of a costly project", args: ["test/bench/neighbours.ts"] },
-    { name: "neighbours of a hostile namespace", args: ["test/bench/operator-scale.ts", "--hostile"] },
+    { name: "neighbours of a costly project", args: ["test/bench/run.ts", "neighbours"] },
+    { name: "neighbours of a hostile namespace", args: ["test/bench/run.ts", "operator", "--hostile"] },
     { name: "fuzz", args: ["test/fuzz/run.ts", "--seed", seed, "--requests", "20000", "--manifests", "500"] },
-    { name: "fuzz:openapi", args: ["test/fuzz/schemathesis.ts", "--seed", seed, "--examples", "50"] },
+    { name: "fuzz openapi", args: ["test/fuzz/run.ts", "openapi", "--seed", seed, "--examples", "50"] },
     { name: "bare machine", args: ["test/bare-machine/run.ts"] },
   ];
 }
