@@ -1,27 +1,47 @@
-// The mutations of test/mutations fit the code as it is: a change of the code that makes one of them meaningless shows here, at once,
-// and not in the night.
+// The mutations of test/mutations fit the code as it is.
 
 import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect, it } from "vitest";
+import { root } from "../../tools/read-crds.ts";
+import { mutate, NotApplicable } from "../mutations/mutate.ts";
 import { mutations } from "../mutations/mutations.ts";
-import { MutationOutdated, mutatedText } from "../mutations/working-copy.ts";
 
-const root = new URL("../../", import.meta.url);
-
-it.each(mutations)("$name changes a place that is there exactly once, and names tests that exist", (mutation) => {
-  const text = readFileSync(new URL(mutation.file, root), "utf8");
-  expect(mutatedText(text, mutation)).not.toBe(text);
-  expect(mutation.caughtBy.filter((file) => !existsSync(new URL(file, root)))).toEqual([]);
+it.each(mutations)("$promise: the function, the change and the tests exist", ({ file, fn, change, tests }) => {
+  const text = readFileSync(join(root, file), "utf8");
+  expect(mutate(file, text, fn, change)).not.toBe(text);
+  expect(tests.filter((test) => !existsSync(join(root, test)))).toEqual([]);
 });
 
-it("mutations have different names", () => {
-  expect(new Set(mutations.map(({ name }) => name)).size).toBe(mutations.length);
+const code = `
+function check(value: number): boolean {
+  if (value > limit) return refuse(value);
+  const inner = { check: () => again(value) };
+  return value === 0 ? inner.check() : true;
+}
+const other = () => { const again = () => check(1); return again(); };`;
+
+it.each([
+  ["check", "return false", "boolean { return false; }"],
+  ["other", "return 1", "() => { return 1; };"],
+  ["check", "drop refuse", "return undefined;"],
+  ["other.again", "drop check", "() => undefined;"],
+  ["check", "if limit is true", "if (true) return"],
+  ["check", "if value (2) is false", "return false ? inner"],
+])("in %s, %s", (fn, change, expected) => {
+  expect(mutate("a.ts", code, fn, change)).toContain(expected);
 });
 
 it.each([
-  ["is gone", "a c"],
-  ["stands twice", "a b b"],
-])("a mutation whose text %s is outdated", (_how, text) => {
-  const mutation = { name: "n", harm: "h", file: "f", find: "b", replace: "c", caughtBy: ["t"] } as const;
-  expect(() => mutatedText(text, mutation)).toThrow(MutationOutdated);
+  ["none", "return 1"],
+  ["check", "drop other"],
+  ["check", "if nobody is true"],
+  ["check", "change"],
+  ["check", "return ) {"],
+])("in %s, %s is not applicable", (fn, change) => {
+  expect(() => mutate("a.ts", code, fn, change)).toThrow(NotApplicable);
+});
+
+it("a condition of a script", () => {
+  expect(mutate("a.lua", "if a ~= epoch then\nend", "script", "if epoch is false")).toBe("if false then\nend");
 });

@@ -1,46 +1,26 @@
-// All mutations, in the order in which they are tried.
+// Reads the tables of this folder: promises, each with one fault that breaks it and the tests that must notice.
 
-import { accessMutations } from "./changes/access.ts";
-import { answerMutations } from "./changes/answers.ts";
-import { devMutations } from "./changes/dev.ts";
-import { externalIssuerMutations } from "./changes/external-issuers.ts";
-import { fetchedIssuerMutations } from "./changes/fetched-issuers.ts";
-import { guardRailMutations } from "./changes/guard-rails.ts";
-import { installationMutations } from "./changes/installations.ts";
-import { issuerSignInMutations } from "./changes/issuer-sign-in.ts";
-import { keptDataMutations } from "./changes/kept-data.ts";
-import { leaderMutations } from "./changes/leader.ts";
-import { limitMutations } from "./changes/limits.ts";
-import { lossMutations } from "./changes/losses.ts";
-import { operatorMutations } from "./changes/operator.ts";
-import { operatorFaultMutations } from "./changes/operator-faults.ts";
-import { operatorScaleMutations } from "./changes/operator-scale.ts";
-import { ownersMutations } from "./changes/owners.ts";
-import { planMutations } from "./changes/plans.ts";
-import { statusMutations } from "./changes/statuses.ts";
-import { storeMutations } from "./changes/store.ts";
-import { storedObjectsMutations } from "./changes/stored-objects.ts";
-import type { Mutation } from "./mutation.ts";
+import { readdirSync, readFileSync } from "node:fs";
+import { parse } from "yaml";
 
-export const mutations: readonly Mutation[] = [
-  ...storeMutations,
-  ...ownersMutations,
-  ...accessMutations,
-  ...externalIssuerMutations,
-  ...issuerSignInMutations,
-  ...answerMutations,
-  ...operatorMutations,
-  ...leaderMutations,
-  ...statusMutations,
-  ...devMutations,
-  ...installationMutations,
-  ...keptDataMutations,
-  ...lossMutations,
-  ...planMutations,
-  ...limitMutations,
-  ...operatorFaultMutations,
-  ...operatorScaleMutations,
-  ...guardRailMutations,
-  ...storedObjectsMutations,
-  ...fetchedIssuerMutations,
-];
+export interface Mutation {
+  readonly promise: string;
+  /** From the root, as are the tests. */
+  readonly file: string;
+  readonly fn: string;
+  /** In the terms of mutate.ts. */
+  readonly change: string;
+  readonly tests: readonly string[];
+}
+
+type Table = Readonly<Record<string, { readonly in: string; readonly change: string; readonly by: string }>>;
+
+export const mutations: readonly Mutation[] = readdirSync(import.meta.dirname)
+  .filter((name) => name.endsWith(".yaml"))
+  .flatMap((name) => {
+    const table = parse(readFileSync(`${import.meta.dirname}/${name}`, "utf8")) as Table;
+    return Object.entries(table).map(([promise, { in: place, change, by }]) => {
+      const [file = "", fn = ""] = place.split(" ");
+      return { promise, file, fn, change, tests: by.split(" ") };
+    });
+  });
