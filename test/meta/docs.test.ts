@@ -76,6 +76,15 @@ it("every page is reached from README.md, by its own name or by that of its fold
   expect(documentationPages.filter((page) => !reached.has(page))).toEqual([]);
 });
 
+it("the glossary has its terms in alphabetical order, each once", async () => {
+  const sections = (await readFile(join(root, "docs/GLOSSARY.md"), "utf8")).split(/^## /m).slice(1);
+  const terms = sections.map((section) =>
+    [...section.matchAll(/^\| (.+?) \| .+ \|$/gm)].slice(1).map(([, term]) => term),
+  );
+  for (const each of terms) expect(each).toEqual(each.toSorted((a = "", b = "") => a.localeCompare(b, "en")));
+  expect(new Set(terms.flat()).size).toBe(terms.flat().length);
+});
+
 it("headings have the anchors that GitHub gives them, repeated ones numbered", () => {
   const text =
     "## If it doesn't become ready\n## Objects: `/api`\n```\n# a comment\n```\n### Good to [know](a.md)\n# Good to know";
