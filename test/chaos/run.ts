@@ -1,50 +1,60 @@
-// `npm run chaos`: plays every scenario, or those that `--only a,b` names, with `--seed N` (1 by default) for `--seconds S` each, and
-// prints a table. The exit code is 1 when something happened that must not. `-- --write` puts the table into docs/chaos.md.
+// `npm run chaos`: plays every scenario, or those that `--only a,b` names, with `--seed N` (1 by default)
+// for `--seconds S` each. Exits 1 when something happened that must not.
 
-import { writeFile } from "node:fs/promises";
 import { bringPartsOf } from "../../tools/parts/groups.ts";
 import { readArguments, WrongArguments, wholeNumber } from "../../tools/script-arguments.ts";
 import { startScript } from "../../tools/start-script.ts";
 import { setup } from "../support/redis/find-redis.ts";
-import { NotPlayable } from "./not-playable.ts";
 import type { ScenarioOutcome } from "./outcome.ts";
-import { type LeftOut, page, progress } from "./report.ts";
 import { runScenario } from "./run-scenario.ts";
+import { NotPlayable } from "./scenario.ts";
 import { scenarios } from "./scenarios.ts";
+
+const shown = 20;
 
 startScript("npm run chaos");
 const { values } = readArguments({
   only: { type: "string" },
   seed: { type: "string", default: "1" },
   seconds: { type: "string" },
-  write: { type: "boolean", default: false },
 });
-const wanted = values.only?.split(",");
-const unknown = wanted?.filter((name) => !scenarios.some((scenario) => scenario.name === name)) ?? [];
+const names = scenarios.map(({ name }) => name);
+const wanted = values.only?.split(",") ?? names;
+const unknown = wanted.filter((name) => !names.includes(name));
 const seed = wholeNumber("--seed", values.seed);
 const seconds = values.seconds === undefined ? undefined : wholeNumber("--seconds", values.seconds, 1);
 if (unknown.length > 0) {
-  throw new WrongArguments(
-    `No scenario is called ${unknown.join(", ")}; there are ${scenarios.map(({ name }) => name).join(", ")}`,
-  );
+  throw new WrongArguments(`No scenario is called ${unknown.join(", ")}; there are ${names.join(", ")}`);
 }
-if (values.write && wanted !== undefined) throw new WrongArguments("--write is for all scenarios: leave --only out");
 
 await bringPartsOf("chaos");
 await setup();
-const outcomes: ScenarioOutcome[] = [];
-const left: LeftOut[] = [];
-for (const scenario of scenarios.filter(({ name }) => wanted?.includes(name) ?? true)) {
-  process.stdout.write(`${scenario.name}: ${scenario.does}; seed ${seed}\n`);
+for (const scenario of scenarios.filter(({ name }) => wanted.includes(name))) {
+  console.log(`${scenario.name}: ${scenario.does}; seed ${seed}`);
   try {
     const outcome = await runScenario(scenario, { seed, seconds: seconds ?? scenario.seconds });
-    outcomes.push(outcome);
-    process.stdout.write(progress(outcome));
+    for (const line of linesOf(outcome)) console.log(`  ${line}`);
+    if (outcome.violations.length > 0) process.exitCode = 1;
   } catch (error) {
     if (!(error instanceof NotPlayable)) throw error;
-    left.push({ scenario, why: error.message });
-    process.stdout.write(`  not played: ${error.message}\n`);
+    console.log(`  not played: ${error.message}`);
   }
 }
-if (values.write) await writeFile(new URL("../../docs/chaos.md", import.meta.url), page(outcomes, left));
-if (outcomes.some(({ violations }) => violations.length > 0)) process.exitCode = 1;
+
+function linesOf(outcome: ScenarioOutcome): readonly string[] {
+  const { writes, reads, repeats, faults, lost, late, violations, errors } = outcome;
+  return [
+    `${faults} faults; writes: ${writes.done} acknowledged, ${writes.refused} refused, ${writes.unknown} of unknown outcome; ${reads} reads`,
+    `repeated by Idempotency-Key: ${repeats.unanswered} without an answer, of which ${repeats.done} had taken place; ${repeats.acknowledged} acknowledged`,
+    `lost as allowed: ${lost}; late: ${late}; longest without a write ${ms(outcome.maxGapMs)}; worked again after ${ms(outcome.recoveredMs)}`,
+    `slowest answer ${ms(outcome.slowestAnswerMs)}; revoked within ${ms(outcome.revokedMs)}`,
+    ...violations.slice(0, shown).map((violation) => `VIOLATED ${violation}`),
+    ...(violations.length > shown ? [`… and ${violations.length - shown} more`] : []),
+    ...(violations.length > 0 ? errors.slice(0, shown).map((line) => `logged ${line}`) : ["held"]),
+  ];
+}
+
+function ms(milliseconds: number): string {
+  if (Number.isNaN(milliseconds)) return "never";
+  return milliseconds < 1_000 ? `${Math.round(milliseconds)} ms` : `${(milliseconds / 1_000).toFixed(1)} s`;
+}

@@ -1,4 +1,4 @@
-// One kind of trouble: what it needs, what it does to the world while clients go on, and in which words the report tells of it.
+// One kind of fault: what it needs, and what it does to the world while clients use it.
 
 import type { Asker } from "./ask.ts";
 import type { History } from "./history.ts";
@@ -7,10 +7,8 @@ import type { World, WorldPlan } from "./world.ts";
 
 export interface Scenario {
   readonly name: string;
-  /** What is done, for the report. */
+  /** The fault, as it is printed. docs/chaos.md names what must hold. */
   readonly does: string;
-  /** What must hold beside what always must, or which loss is allowed. */
-  readonly promises: string;
   readonly plan: WorldPlan;
   /** How long trouble lasts unless the command says otherwise. */
   readonly seconds: number;
@@ -35,4 +33,9 @@ export interface Stage {
   revokes(credential: string, withdraw: () => Promise<unknown>): Promise<void>;
   /** Waits; between `from` and `to` milliseconds where both are given, by the seed. */
   pause(from: number, to?: number): Promise<void>;
+}
+
+/** This machine or user can't play the scenario. */
+export class NotPlayable extends Error {
+  override readonly name = "NotPlayable";
 }

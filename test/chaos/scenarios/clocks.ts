@@ -9,8 +9,6 @@ const minute = 60_000;
 export const clockJumps: Scenario = {
   name: "clock-jumps",
   does: "the wall clock of a replica jumps by an hour, give or take two minutes, forward or back, and returns seconds later",
-  promises:
-    "nothing acknowledged is lost, and no id is created twice. Valid tokens may count as expired meanwhile, but invalid ones never as valid: ended sessions stay ended, on a replica that starts again as well. Rates, the limit of failed logins and the limit of anonymous writes allow exactly what they should over both replicas, and a rate locks no caller out",
   plan: { redis: oneServer("none"), shiftedClocks: true, sessionClients: 2, limits: true },
   seconds: 20,
   async run({ world, history, random, left, pause }) {

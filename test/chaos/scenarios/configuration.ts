@@ -23,8 +23,6 @@ function hold(replica: WorldReplica, of: RegExp): void {
 export const configAge: Scenario = {
   name: "config-age",
   does: "one replica gets no configuration for up to five seconds (only those connections stall), while indexes are declared and dropped and clients write through both replicas",
-  promises:
-    "no replica skips an index that another one has; pages are correct while an index is built; nothing acknowledged is lost",
   plan: { redis: oneServer("none"), proxies: true },
   seconds: 15,
   async run({ world, history, random, left, pause }) {
@@ -49,8 +47,6 @@ export const configAge: Scenario = {
 export const streamTrim: Scenario = {
   name: "stream-trim",
   does: "keys are created and withdrawn, sessions are ended, and the streams of hints are emptied, while a replica can't read them",
-  promises:
-    "even if every hint is lost, all replicas refuse withdrawn keys and ended sessions after ten seconds at the latest",
   plan: { redis: oneServer("none"), proxies: true },
   seconds: 16,
   async run(stage) {
@@ -84,8 +80,6 @@ export const streamTrim: Scenario = {
 export const ringRotation: Scenario = {
   name: "config-key-rotation",
   does: "the fleet's key ring gets a new key in the operator's steps (append, promote, seal again, remove), a replica is killed between them, and the configuration changes meanwhile",
-  promises:
-    "no request is refused because a key is missing; a replica that starts afterwards has only the new key and serves",
   plan: { redis: oneServer("none") },
   seconds: 20,
   async run(stage) {
@@ -128,7 +122,6 @@ const lifeOfSessions = 2_500;
 export const signingRotation: Scenario = {
   name: "signing-key-rotation",
   does: "the key that signs tokens is replaced again and again (added, signs once every replica has it, the former one is removed), while four clients log in and out, and a replica is sometimes killed",
-  promises: "no login fails because of it, and no valid token is refused anywhere",
   plan: { redis: oneServer("none"), sessionClients: 4 },
   seconds: 16,
   async run(stage) {

@@ -54,13 +54,9 @@ async function killPrimary(
   await until("the former primary is a replica", () => isInStep(primary));
 }
 
-const asynchronous =
-  "replication is asynchronous: the latest writes that the old primary acknowledged in the second before may be lost";
-
 export const sentinelKill: Scenario = {
   name: "sentinel-failover",
   does: "kill -9 of the primary behind a Sentinel under writes; the other one is promoted, the killed one comes back as its replica",
-  promises: asynchronous,
   plan: { redis: behindSentinel },
   seconds: 15,
   async run(stage) {
@@ -77,7 +73,6 @@ export const sentinelKill: Scenario = {
 export const sentinelPause: Scenario = {
   name: "sentinel-paused-primary",
   does: "the primary behind a Sentinel is paused (SIGSTOP), another one is promoted, and the old one continues as if nothing had happened; `min-replicas-to-write 1`, `min-replicas-max-lag 1`",
-  promises: `${asynchronous}, and so may writes that it still acknowledges within its lag when it continues. With one replica, nothing can be written until the old primary is the replica of the new one; Sentinel takes some ten seconds for this`,
   plan: { redis: behindSentinel },
   seconds: 15,
   async run({ world, history, left, pause, mayLose }) {
@@ -109,7 +104,6 @@ export const sentinelPause: Scenario = {
 export const clusterKill: Scenario = {
   name: "cluster-failover",
   does: "kill -9 of a Cluster's primaries under writes, one after the other; its replica is promoted, the killed one comes back as a replica",
-  promises: asynchronous,
   plan: { redis: onCluster({ replicas: true }) },
   seconds: 20,
   async run(stage) {
@@ -135,7 +129,6 @@ const paces: readonly MovePace[] = [
 export const slotMigration: Scenario = {
   name: "slot-migration",
   does: "the slots of objects, documents and configuration move between primaries, key by key, under writes: MOVED, ASK, TRYAGAIN",
-  promises: "nothing acknowledged is lost",
   plan: { redis: onCluster({ replicas: false }) },
   seconds: 12,
   async run({ world, history, random, left, pause }) {

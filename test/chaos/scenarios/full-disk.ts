@@ -7,9 +7,8 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { askRedis } from "../../support/redis/ask-redis.ts";
 import { startRedis, type TestRedis } from "../../support/redis/redis.ts";
-import { NotPlayable } from "../not-playable.ts";
 import type { OpenRedis } from "../redis-deployments.ts";
-import type { Scenario, Stage } from "../scenario.ts";
+import { NotPlayable, type Scenario, type Stage } from "../scenario.ts";
 
 const run = promisify(execFile);
 const sizeMiB = 32;
@@ -82,7 +81,6 @@ async function fillAndEmpty(stage: Stage): Promise<void> {
 export const fullDiskEverysec: Scenario = {
   name: "disk-full-everysec",
   does: "the disk of the append-only file becomes full (`appendfsync everysec`) and has room again",
-  promises: "Redis refuses writes meanwhile (MISCONF), reads work, and nothing acknowledged is lost while Redis runs",
   plan: { redis: onSmallDisk("everysec") },
   seconds: 12,
   run: fillAndEmpty,
@@ -91,7 +89,6 @@ export const fullDiskEverysec: Scenario = {
 export const fullDiskAlways: Scenario = {
   name: "disk-full-always",
   does: "the disk of the append-only file becomes full (`appendfsync always`): Redis ends itself, and is started again and again until there is room",
-  promises: "nothing acknowledged is lost",
   plan: { redis: onSmallDisk("always") },
   seconds: 12,
   run: fillAndEmpty,

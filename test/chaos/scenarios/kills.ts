@@ -11,7 +11,6 @@ const everysecMs = 2_000;
 export const replicaKill: Scenario = {
   name: "replica-kill",
   does: "kill -9 of one of two replicas under writes, again and again; each is started again on its ports",
-  promises: "nothing acknowledged is lost; the other replica continues",
   plan: { redis: oneServer("none") },
   seconds: 12,
   async run({ world, history, random, left, pause }: Stage) {
@@ -32,7 +31,6 @@ const leavesRecord = new RegExp(`:idempotency:[^]*\\r\\n${recordSeconds}\\r\\n`)
 export const replicaKillUnheard: Scenario = {
   name: "replica-kill-unheard",
   does: "kill -9 of one of two replicas, again and again, when Redis has carried out a POST with an Idempotency-Key and the replica has not got the reply",
-  promises: "the other replica answers the repeated POST as the killed one would have; nothing takes place twice",
   plan: { redis: oneServer("none"), proxies: true },
   seconds: 12,
   async run({ world, history, random, left, pause }: Stage) {
@@ -71,7 +69,6 @@ function redisKill(durability: "always" | "everysec"): Scenario["run"] {
 export const redisKillAlways: Scenario = {
   name: "redis-kill-always",
   does: "kill -9 of Redis with `appendfsync always` under writes, again and again",
-  promises: "nothing acknowledged is lost",
   plan: { redis: oneServer("always") },
   seconds: 12,
   run: redisKill("always"),
@@ -80,8 +77,6 @@ export const redisKillAlways: Scenario = {
 export const redisKillEverysec: Scenario = {
   name: "redis-kill-everysec",
   does: "kill -9 of Redis with `appendfsync everysec` under writes, again and again",
-  promises:
-    "writes that were acknowledged more than 2 s before the kill are there, and of one client's later writes only the last ones are lost. If only the process is killed, not the machine, usually nothing is lost, because Redis hands its file to the kernel before it answers",
   plan: { redis: oneServer("everysec") },
   seconds: 12,
   run: redisKill("everysec"),

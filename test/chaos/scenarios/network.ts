@@ -9,8 +9,6 @@ const plan = { redis: oneServer("none"), proxies: true } as const;
 export const connectionCuts: Scenario = {
   name: "connection-resets",
   does: "all connections between a replica and Redis are reset, again and again; before some resets, requests or replies are dropped",
-  promises:
-    "nothing acknowledged is lost; a write whose reply was dropped took place once, a write that was dropped itself did not",
   plan,
   seconds: 12,
   async run({ world, history, random, left, pause }) {
@@ -31,8 +29,6 @@ export const connectionCuts: Scenario = {
 export const stalls: Scenario = {
   name: "stalls",
   does: "nothing passes between a replica and Redis for one to four seconds; then everything arrives, late",
-  promises:
-    "nothing acknowledged is lost; a write that was answered with `outcome_unknown` may take place when the bytes arrive, which is visible only for key/value writes (*late*)",
   plan,
   seconds: 16,
   async run({ world, history, random, left, pause }) {
@@ -50,7 +46,6 @@ export const stalls: Scenario = {
 export const halfOpen: Scenario = {
   name: "half-open",
   does: "a replica's connections to Redis pass nothing any more but are not closed, as after a firewall dropped them; new ones work",
-  promises: "the replica gives them up within two and a half seconds and reconnects; nothing acknowledged is lost",
   plan,
   seconds: 16,
   async run({ world, history, random, left, pause }) {

@@ -11,8 +11,6 @@ const hour = 3_600_000;
 export const operatorDown: Scenario = {
   name: "operator-down",
   does: "a real operator is killed; sixty edits, as of one hour, are made within seconds; the replicas' wall clocks are set an hour ahead; a replica is killed and starts from Redis alone; then an operator starts",
-  promises:
-    "everything that was published is served meanwhile, logins included. All sixty edits are live afterwards, and a key that was deleted meanwhile is refused",
   plan: { redis: oneServer("everysec"), fleet: true, shiftedClocks: true },
   seconds: 10,
   async run({ world, history, random, pause }) {
@@ -59,7 +57,6 @@ const settledMs = 10_500;
 export const staleLeader: Scenario = {
   name: "stale-leader",
   does: "a real operator stands by with connections to the API server that pass nothing any more, as after a firewall dropped them. A key is revoked, the leader is killed, and the standby becomes the leader; again and again, each time with a new standby",
-  promises: "no revoked key works again, whichever operator leads; everything else is still served",
   plan: { redis: oneServer("everysec"), fleet: true },
   seconds: 20,
   async run({ world, history, left, pause, tries, revokes }) {
