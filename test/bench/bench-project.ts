@@ -7,7 +7,6 @@ import {
   project,
   withConfig,
   withKey,
-  withLimits,
   withResource,
   withRootKey,
   withUser,
@@ -37,9 +36,6 @@ export async function benchProject(): Promise<ProjectParts> {
     }),
     withResource("notes", { schema: bookSchema, indexes: ["title"] }),
     withResource("catalogues", { schema: catalogueSchema }),
-    withResource("forms", { schema: catalogueSchema, access: { create: "Anyone" } }),
-    // A form of one address is measured for longer than the default lasts.
-    withLimits({ anonymousWritesPerMinute: 1_000_000 }),
     withRootKey("kv", { initialValue: '{"theme":{"colour":"#334455"},"list":[]}' }),
   );
   // Builders hash cheaply, production does not.

@@ -25,18 +25,12 @@ const queryBytes = 28 * 1024;
 
 const unknownParameters = Array.from({ length: 4_000 }, (_, at) => `x${at}=1`).join("&");
 const deepFields = Array.from({ length: 100 }, (_, at) => `blurb.${"a.".repeat(60)}${at}`).join(",");
-const position = ["1", "00000000", `0197f6a0-0000-4000-8000-${"0".repeat(12)}`, `2${"x".repeat(8_900)}`].join("\0");
 
 export const costlyRequests: readonly CostlyRequest[] = [
   {
     name: "objects of 0.9 MB whose last token is wrong",
     statuses: ["400"],
     bytes: (plane) => raw(plane, "POST", "/api/catalogues", wrongBody),
-  },
-  {
-    name: "the same without a credential",
-    statuses: ["400"],
-    bytes: (plane) => raw({ ...plane, admin: "" }, "POST", "/api/forms", wrongBody),
   },
   {
     name: "values of 0.9 MB",
@@ -65,17 +59,6 @@ export const costlyRequests: readonly CostlyRequest[] = [
     bytes: (plane) => raw(plane, "GET", `/json/kv${"/a".repeat(3_900)}`),
   },
   {
-    name: "cursors of 12 KB",
-    statuses: ["400"],
-    bytes: (plane) => raw(plane, "GET", `/api/books?_cursor=${Buffer.from(position).toString("base64url")}`),
-  },
-  {
-    name: "28 KiB to a project that isn't there",
-    statuses: ["404"],
-    bytes: (plane) =>
-      raw({ ...plane, base: `${plane.base}-none` }, "GET", `/api/books?${unknownParameters.slice(0, queryBytes)}`),
-  },
-  {
     name: "a project that isn't there",
     connections: 3_000,
     statuses: ["404"],
@@ -85,11 +68,6 @@ export const costlyRequests: readonly CostlyRequest[] = [
     name: "an OpenAPI document of 0.3 MB",
     statuses: ["200"],
     bytes: (plane) => raw(plane, "GET", "/openapi.json"),
-  },
-  {
-    name: "OPTIONS with headers of 28 KiB",
-    statuses: ["204"],
-    bytes: (plane) => raw({ ...plane, admin: `bearer ${"x".repeat(queryBytes)}` }, "OPTIONS", "/api/books"),
   },
   {
     name: "tokens with an unknown key id",
