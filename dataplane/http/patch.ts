@@ -4,9 +4,9 @@
 import type { IncomingMessage } from "node:http";
 import { Problem } from "../../core/errors/problem.ts";
 import type { CanonicalJson } from "../../core/json/canonical.ts";
-import { type Operation, applyJsonPatch, readJsonPatch } from "../../core/json/json-patch.ts";
-import { PatchRefusal } from "../../core/json/patch-refusal.ts";
+import { applyJsonPatch, type Operation, readJsonPatch } from "../../core/json/json-patch.ts";
 import { mergePatch } from "../../core/json/merge-patch.ts";
+import { PatchRefusal } from "../../core/json/patch-refusal.ts";
 import { maxDepth } from "../store/ports/documents.ts";
 
 /** `json` = a merge patch that does not say so; an array without a name is refused, because most are a JSON Patch. */

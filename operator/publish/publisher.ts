@@ -16,11 +16,11 @@ import { fieldsOf, listOf, numberOf, optionalText } from "../../core/redis/reply
 import type { DataRecord } from "../model/data-record.ts";
 import type { PublishedProject } from "../model/published-project.ts";
 import { readDataRecords } from "./data-records.ts";
-import { PublishHistory, type PublishedEntry } from "./publish-history.ts";
-import { type FoundStore, type PublishReply, type PublishScripts, createPublishScripts } from "./publish-scripts.ts";
+import { type PublishedEntry, PublishHistory } from "./publish-history.ts";
+import { createPublishScripts, type FoundStore, type PublishReply, type PublishScripts } from "./publish-scripts.ts";
 import { NotTheWriter, RedisContested, ReplicasOutdated, WrittenByNewerVersion } from "./refusals.ts";
 import { liveReplicas } from "./replicas.ts";
-import { type StoreIdentity, expectedStore } from "./store-identity.ts";
+import { expectedStore, type StoreIdentity } from "./store-identity.ts";
 import { type PublishResult, WriterSession } from "./writer-session.ts";
 
 export interface BeginOptions {

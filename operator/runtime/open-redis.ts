@@ -1,20 +1,20 @@
 // Opens what configuration is written with: the fleet's key ring out of its Secret, and Redis with a publisher on it. Rejects
 // with StoreUnavailable while Redis is away, and with the failure of the API server.
 
-import { type KeyObject, createSecretKey } from "node:crypto";
+import { createSecretKey, type KeyObject } from "node:crypto";
 import type { Clock } from "../../core/clock.ts";
 import { configKeys } from "../../core/config/config-keys.ts";
 import { connect } from "../../core/redis/connect.ts";
-import { type RedisClient, createRedisClient, requireJson } from "../../core/redis/redis-client.ts";
+import { createRedisClient, type RedisClient, requireJson } from "../../core/redis/redis-client.ts";
 import { parseRedisUrl } from "../../core/redis/redis-url.ts";
 import { optionalText } from "../../core/redis/reply.ts";
 import type { Timers } from "../../core/timers.ts";
 import { ensureFleetRing, installationId } from "../keyring/fleet-ring.ts";
 import { ringSecretName } from "../keyring/ring-secret.ts";
 import type { CurrentKeyring } from "../keyring/rotate-fleet-ring.ts";
-import { type KeptStoreId, createStoreId } from "../keyring/store-id.ts";
+import { createStoreId, type KeptStoreId } from "../keyring/store-id.ts";
 import type { KubeApi } from "../kube/api.ts";
-import { type LookObservation, createAcknowledgements } from "../publish/acknowledgements.ts";
+import { createAcknowledgements, type LookObservation } from "../publish/acknowledgements.ts";
 import type { OpenRedis } from "../publish/config-writer.ts";
 import { createPublisher } from "../publish/publisher.ts";
 import { createPurges } from "../publish/purges.ts";

@@ -8,8 +8,25 @@ import type { LiveProject, LiveResource } from "../../config/directory.ts";
 import { Components, refTo } from "./components.ts";
 import { issuerSchemes, withIssuers } from "./issuer-schemes.ts";
 import { fieldsParameter, listParameters } from "./list-parameters.ts";
-import { type OperationEntry, type Shape, type SuccessAnswer, collectionOperations, fixedOperations, json, objectOperations, partOperations, rootOperations } from "./operations.ts";
-import { type CallerTerms, type Policies, callerTerms, permissionOf, preconditionProblems, rateProblems } from "./policies.ts";
+import {
+  collectionOperations,
+  fixedOperations,
+  json,
+  type OperationEntry,
+  objectOperations,
+  partOperations,
+  rootOperations,
+  type Shape,
+  type SuccessAnswer,
+} from "./operations.ts";
+import {
+  type CallerTerms,
+  callerTerms,
+  type Policies,
+  permissionOf,
+  preconditionProblems,
+  rateProblems,
+} from "./policies.ts";
 import { type ProblemSource, problemResponses, rateHeaders } from "./problems.ts";
 import { addResourceSchemas } from "./resource-schemas.ts";
 import { requestHeaders, securitySchemes, sharedHeaders, sharedParameters, sharedSchemas } from "./shared-parts.ts";
