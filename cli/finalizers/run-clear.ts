@@ -7,6 +7,7 @@ import { ApiFailure, isConflict, isNotFound, type KubeApi, type KubeObject } fro
 import { createKubeApi } from "../../operator/kube/connect.ts";
 import { customTypes } from "../../operator/kube/resource-types.ts";
 import { finalizer, hasFinalizer } from "../../operator/model/finalizer.ts";
+import { finalizedKinds } from "../../operator/model/kinds.ts";
 import type { CustomResource } from "../../operator/model/objects.ts";
 import { isDeleting } from "../../operator/model/project-objects.ts";
 import { apiServerOptions, whyNoApiServer } from "../api-server.ts";
@@ -47,7 +48,6 @@ export interface ClearOptions {
 }
 
 /** The kinds that have data. */
-const withData: readonly Kind[] = ["Project", "ApiResource", "RootKey"];
 const pageSize = 500;
 const maxAttempts = 3;
 
@@ -57,7 +57,7 @@ type ClearResult = "cleared" | "left" | "failed";
 export async function clearFinalizers(options: ClearOptions): Promise<number> {
   const { out, kind } = options;
   const results: ClearResult[] = [];
-  for (const each of kind === undefined ? withData : [kind]) results.push(...(await clearKind(options, each)));
+  for (const each of kind === undefined ? finalizedKinds : [kind]) results.push(...(await clearKind(options, each)));
   out(results.length === 0 ? `No object has the finalizer ${finalizer}` : sumOf(results, options));
   if (results.includes("cleared")) out("Their data stay in Redis: see docs/reference/uninstall.md for what remains");
   return results.includes("failed") ? 1 : 0;

@@ -2,8 +2,8 @@
 // it is accepted. Pure: what is read elsewhere (Secrets, hosts, the published version) comes in, nothing goes out.
 
 import type { ProjectConfig, ProjectParts, ProjectRef } from "../../core/config/types.ts";
-import { resourceNameOf, rootKeyOf, usernameOf } from "../model/claimed-name.ts";
 import { type Credentials, type Resolved, unresolved } from "../model/credentials.ts";
+import { resourceNameOf, rootKeyOf, usernameOf } from "../model/kinds.ts";
 import type { Child, Project } from "../model/objects.ts";
 import { childrenOf, isDeleting, type ProjectObjects } from "../model/project-objects.ts";
 import { type Refusal, type Result, refuse, type Verdict } from "../model/verdict.ts";

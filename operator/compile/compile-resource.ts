@@ -2,7 +2,7 @@
 // that it can't exist, with the place of each.
 
 import type { ResourceConfig } from "../../core/config/types.ts";
-import { resourceNameOf } from "../model/claimed-name.ts";
+import { resourceNameOf } from "../model/kinds.ts";
 import type { ApiResource } from "../model/objects.ts";
 import type { Result } from "../model/verdict.ts";
 import type { CheckResource } from "./resource-check.ts";

@@ -1,7 +1,7 @@
 // Turns a RootKey into its configuration; refuses an initial value that could not be stored.
 
 import type { RootKeyConfig } from "../../core/config/types.ts";
-import { rootKeyOf } from "../model/claimed-name.ts";
+import { rootKeyOf } from "../model/kinds.ts";
 import type { RootKey } from "../model/objects.ts";
 import type { Result } from "../model/verdict.ts";
 import { initialValueText } from "./initial-value.ts";

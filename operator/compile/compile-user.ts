@@ -2,8 +2,8 @@
 // that worked goes on working then, with the role and the access that the spec says now.
 
 import type { UserConfig } from "../../core/config/types.ts";
-import { usernameOf } from "../model/claimed-name.ts";
 import type { PasswordCredential, Resolved } from "../model/credentials.ts";
+import { usernameOf } from "../model/kinds.ts";
 import type { ProjectUser } from "../model/objects.ts";
 import type { Evaluation } from "../model/verdict.ts";
 

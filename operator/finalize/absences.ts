@@ -6,7 +6,8 @@ import type { ProjectParts, ProjectRef } from "../../core/config/types.ts";
 import type { Kind } from "../../core/manifests/object.ts";
 import { isNotFound, type KubeReader } from "../kube/api.ts";
 import { customTypes } from "../kube/resource-types.ts";
-import type { DataEntry, DataRecord } from "../model/data-record.ts";
+import { type DataRecord, kindOf } from "../model/data-record.ts";
+import { childKindNames, childKinds } from "../model/kinds.ts";
 import type { Child, CustomResource } from "../model/objects.ts";
 import { allObjects, isDeleting, type ProjectObjects } from "../model/project-objects.ts";
 import type { PublishedProject } from "../model/published-project.ts";
@@ -121,18 +122,12 @@ export function publishedChildren(
   const open = (record?.entries ?? []).filter(
     (entry) => entry.retained !== true && entry.purgeFromRevision === undefined,
   );
-  const recorded = (what: DataEntry["what"]) => open.filter((entry) => entry.what === what);
-  const uids = (served: Published, ...more: readonly { readonly uid: string }[]): ReadonlySet<string> =>
-    new Set([...(served?.values() ?? []), ...more].map(({ uid }) => uid));
-  return new Map<Child["kind"], ReadonlySet<string>>([
-    ["ApiResource", uids(parts?.resources, ...recorded("resource"))],
-    ["RootKey", uids(parts?.rootKeys, ...recorded("rootkey"))],
-    ["ProjectUser", uids(parts?.users)],
-    ["ApiKey", uids(parts?.keys)],
-  ]);
+  const uidsOfKind = (kind: Child["kind"]): ReadonlySet<string> => {
+    const published = [...(parts?.[childKinds[kind].member].values() ?? [])];
+    return new Set([...published, ...open.filter((entry) => kindOf(entry) === kind)].map(({ uid }) => uid));
+  };
+  return new Map(childKindNames.map((kind) => [kind, uidsOfKind(kind)]));
 }
-
-type Published = ReadonlyMap<string, { readonly uid: string }> | undefined;
 
 async function uidsOf(
   reader: Pick<KubeReader, "list">,

@@ -6,6 +6,7 @@ import { keyOfProject } from "../../core/config/config-keys.ts";
 import type { ProjectRef } from "../../core/config/types.ts";
 import { wordsIn } from "../kube/annotations.ts";
 import { type DataEntry, kindOf } from "../model/data-record.ts";
+import { childKinds, dataKinds } from "../model/kinds.ts";
 
 export const deletionAnnotation = "jsonplane.io/delete-kept-data";
 
@@ -73,10 +74,7 @@ export function isMeant(entry: DataEntry, { data, until }: Pick<DeletionRequest,
 const example = "shop/store/ApiResource/books";
 const timePattern = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$/;
 const namePattern = /^[A-Za-z0-9][A-Za-z0-9._-]{0,252}$/;
-const whats = new Map<string, DataEntry["what"]>([
-  ["apiresource", "resource"],
-  ["rootkey", "rootkey"],
-]);
+const whats = new Map<string, DataEntry["what"]>(dataKinds.map((kind) => [kind.toLowerCase(), childKinds[kind].data]));
 
 /** A text is what is wrong with it. */
 function readOne(text: string, now: number): DeletionRequest | string {

@@ -3,8 +3,8 @@
 
 import type { KeptSize } from "../../core/config/data-order.ts";
 import type { ProjectParts } from "../../core/config/types.ts";
-import { resourceNameOf, rootKeyOf } from "../model/claimed-name.ts";
 import type { DataEntry, DataRecord } from "../model/data-record.ts";
+import { resourceNameOf, rootKeyOf } from "../model/kinds.ts";
 import type { ProjectObjects } from "../model/project-objects.ts";
 import { type DataEvaluation, dataParts, entryKeyOf, openPurges } from "./data-plan.ts";
 import { type DeletionRequest, isMeant, requestCause } from "./deletion-requests.ts";

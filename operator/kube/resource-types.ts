@@ -1,18 +1,14 @@
 // Every type of object that the operator reads or writes, as the API addresses it.
 
-import { group, type Kind, version } from "../../core/manifests/object.ts";
+import { group, type Kind, kinds, version } from "../../core/manifests/object.ts";
 import type { ResourceType } from "./api.ts";
 
 export const fieldManager = "jsonplane-operator";
 
 /** The five kinds of the product, by kind. */
-export const customTypes: Readonly<Record<Kind, ResourceType>> = {
-  Project: { group, version, plural: "projects", kind: "Project" },
-  ApiResource: { group, version, plural: "apiresources", kind: "ApiResource" },
-  ProjectUser: { group, version, plural: "projectusers", kind: "ProjectUser" },
-  ApiKey: { group, version, plural: "apikeys", kind: "ApiKey" },
-  RootKey: { group, version, plural: "rootkeys", kind: "RootKey" },
-};
+export const customTypes = Object.fromEntries(
+  kinds.map((kind) => [kind, { group, version, plural: `${kind.toLowerCase()}s`, kind }]),
+) as Readonly<Record<Kind, ResourceType>>;
 
 export const secretType: ResourceType = { group: "", version: "v1", plural: "secrets", kind: "Secret" };
 export const namespaceType: ResourceType = { group: "", version: "v1", plural: "namespaces", kind: "Namespace" };

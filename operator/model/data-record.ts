@@ -3,6 +3,7 @@
 // step, so that no crash forgets a purge or does one that was not ordered.
 
 import type { KeptSize } from "../../core/config/data-order.ts";
+import { childKinds, type DataKind, dataKinds } from "./kinds.ts";
 import type { DeletionPolicy } from "./objects.ts";
 
 export interface DataEntry {
@@ -61,8 +62,8 @@ export interface DataRecord {
 }
 
 /** Kind of the object that serves it, or did. */
-export function kindOf({ what }: Pick<DataEntry, "what">): "ApiResource" | "RootKey" {
-  return what === "resource" ? "ApiResource" : "RootKey";
+export function kindOf({ what }: Pick<DataEntry, "what">): DataKind {
+  return dataKinds.find((kind) => childKinds[kind].data === what) ?? "ApiResource";
 }
 
 /** Whether anything is to be purged, so that its project is looked after although nothing else is there of it. */

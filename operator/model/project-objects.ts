@@ -1,6 +1,7 @@
 // One Project with all objects that refer to it, each structurally valid and with its defaults filled in.
 
 import type { ProjectLimits, ProjectRef } from "../../core/config/types.ts";
+import { childKindNames, childKinds } from "./kinds.ts";
 import type {
   ApiKey,
   ApiResource,
@@ -51,9 +52,12 @@ export interface Seen {
  */
 export const adoptAnnotation = "jsonplane.io/adopt-data";
 
-/** ApiResources, RootKeys, ProjectUsers, ApiKeys, each by name. */
-export function childrenOf({ resources, rootKeys, users, keys }: ProjectObjects): readonly Child[] {
-  return [resources, rootKeys, users, keys].flatMap((objects: readonly Child[]) => [...objects].sort(byName));
+/** By kind, as the table of kinds has them, and each kind by name. */
+export function childrenOf(objects: ProjectObjects): readonly Child[] {
+  return childKindNames.flatMap((kind) => {
+    const children: readonly Child[] = objects[childKinds[kind].member];
+    return [...children].sort(byName);
+  });
 }
 
 /** The Project, where it exists, and its children. */

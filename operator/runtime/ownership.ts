@@ -7,8 +7,9 @@ import { apiVersion } from "../../core/manifests/object.ts";
 import type { KubeApi, KubeObject } from "../kube/api.ts";
 import { customTypes } from "../kube/resource-types.ts";
 import { controllerOf } from "../model/controller.ts";
+import { childrenByKind } from "../model/kinds.ts";
 import type { CustomResource, Project } from "../model/objects.ts";
-import type { ProjectObjects } from "../model/project-objects.ts";
+import { allObjects, type ProjectObjects } from "../model/project-objects.ts";
 import type { EventRecorder } from "../record/event-recorder.ts";
 import { statusEventCatalogue } from "../status/events-of.ts";
 
@@ -43,12 +44,10 @@ export function createOwnership({ api, controller, adopt, applyOwnWrite, recorde
   };
 
   const ownOf: Ownership["ownOf"] = (objects) => {
-    const { project, resources, rootKeys, users, keys } = objects;
+    const { project } = objects;
     // Children follow their Project. Without one, each says itself who looks after it.
     if (project !== undefined) return isOthers(project) ? undefined : objects;
-    const own = <C extends CustomResource>(children: readonly C[]): readonly C[] =>
-      children.filter((child) => !isOthers(child));
-    return { ...objects, resources: own(resources), rootKeys: own(rootKeys), users: own(users), keys: own(keys) };
+    return { ...objects, ...childrenByKind(allObjects(objects).filter((child) => !isOthers(child))) };
   };
 
   const report = (project: Project): void => {

@@ -3,7 +3,7 @@
 
 import { resourceField } from "../../core/config/fields.ts";
 import type { IndexField, ProjectLimits, ProjectParts } from "../../core/config/types.ts";
-import { resourceNameOf, rootKeyOf, usernameOf } from "../model/claimed-name.ts";
+import { resourceNameOf, rootKeyOf, usernameOf } from "../model/kinds.ts";
 import type { ApiKey, ApiResource, CustomResource, ProjectUser } from "../model/objects.ts";
 import { isDeleting, type ProjectObjects } from "../model/project-objects.ts";
 import type { Notice, Verdict } from "../model/verdict.ts";

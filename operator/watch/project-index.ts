@@ -6,7 +6,8 @@ import type { ProjectRef } from "../../core/config/types.ts";
 import type { Kind } from "../../core/manifests/object.ts";
 import type { KubeObject } from "../kube/api.ts";
 import { controllerOf } from "../model/controller.ts";
-import type { ApiKey, ApiResource, Child, CustomResource, Project, ProjectUser, RootKey } from "../model/objects.ts";
+import { childrenByKind } from "../model/kinds.ts";
+import type { Child, CustomResource, Project } from "../model/objects.ts";
 import { type ProjectObjects, projectRefOf } from "../model/project-objects.ts";
 
 export interface ProjectIndex {
@@ -58,17 +59,7 @@ export function createProjectIndex(observe: ObserveObject = () => undefined): Pr
     },
     objectsOf(ref) {
       const { project, children } = entries.get(keyOfProject(ref)) ?? { children: new Map<string, Child>() };
-      const all = [...children.values()];
-      const of = <C extends Child>(kind: C["kind"]): readonly C[] =>
-        all.filter((child): child is C => child.kind === kind);
-      return {
-        ref,
-        ...(project !== undefined && { project }),
-        resources: of<ApiResource>("ApiResource"),
-        rootKeys: of<RootKey>("RootKey"),
-        users: of<ProjectUser>("ProjectUser"),
-        keys: of<ApiKey>("ApiKey"),
-      };
+      return { ref, ...(project !== undefined && { project }), ...childrenByKind(children.values()) };
     },
     projectOf: (ref) => entries.get(keyOfProject(ref))?.project,
     keys: () => entries.keys(),

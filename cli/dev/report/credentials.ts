@@ -7,7 +7,7 @@ import { keyOfProject } from "../../../core/config/config-keys.ts";
 import type { Access, Role } from "../../../core/config/types.ts";
 import type { Secret } from "../../../core/manifests/object.ts";
 import { entryText } from "../../../core/manifests/secret.ts";
-import { usernameOf } from "../../../operator/model/claimed-name.ts";
+import { usernameOf } from "../../../operator/model/kinds.ts";
 import type { ApiKey, ProjectUser } from "../../../operator/model/objects.ts";
 import { projectRefOf } from "../../../operator/model/project-objects.ts";
 import { keySecretName, passwordSecretName } from "../../../operator/model/secret-names.ts";

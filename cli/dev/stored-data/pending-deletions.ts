@@ -6,7 +6,7 @@ import { OutcomeUnknown, StoreUnavailable } from "../../../core/errors/store-err
 import type { Secret } from "../../../core/manifests/object.ts";
 import { purgeCollection, purgeProjectSessions, purgeWholeDocument } from "../../../dataplane/config/purge-whole.ts";
 import type { CollectionPurges, DocumentPurges, SessionPurges } from "../../../dataplane/store/ports/purges.ts";
-import { resourceNameOf, rootKeyOf } from "../../../operator/model/claimed-name.ts";
+import { resourceNameOf, rootKeyOf } from "../../../operator/model/kinds.ts";
 import { type CustomResource, type DataObject, isDataObject } from "../../../operator/model/objects.ts";
 import { projectRefOf } from "../../../operator/model/project-objects.ts";
 import { hasLabelsOf, ownerAnnotation, ownSecretNames } from "../../../operator/model/secret-names.ts";

@@ -5,7 +5,7 @@ import { isDeepStrictEqual } from "node:util";
 import { isStoreFailure } from "../../../core/errors/store-errors.ts";
 import type { DocumentReads } from "../../../dataplane/store/ports/documents.ts";
 import type { ObjectLists } from "../../../dataplane/store/ports/lists.ts";
-import { resourceNameOf, rootKeyOf } from "../../../operator/model/claimed-name.ts";
+import { resourceNameOf, rootKeyOf } from "../../../operator/model/kinds.ts";
 import { type DataObject, type DeletionPolicy, isDataObject, type RootKey } from "../../../operator/model/objects.ts";
 import { projectRefOf } from "../../../operator/model/project-objects.ts";
 import type { Published } from "../apply/compile-folder.ts";
